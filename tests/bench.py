@@ -29,10 +29,10 @@ import measuring
 import real
 from krmfiles import one_setter
 from measuring import peak, process, void
-from packyard.build.assemble import assemble
-from packyard.files import atomic, replace
-from packyard.setters.change import change_setters
-from packyard.source import workspace
+from packyard.core.files import atomic, replace
+from packyard.using.setters.change import change_setters
+from packyard.writing.build.assemble import assemble
+from packyard.writing.source import workspace
 
 RUNS = int(sys.argv[1]) if len(sys.argv) > 1 else 15
 COPIES = int(sys.argv[2]) if len(sys.argv) > 2 else 100

@@ -12,10 +12,10 @@ from time import perf_counter
 import measuring
 import real
 from measuring import process, void
-from packyard.build.assemble import assemble
-from packyard.build.preview import Preview
 from packyard.cli.main import VERBS
-from packyard.source import package, workspace
+from packyard.writing.build.assemble import assemble
+from packyard.writing.build.preview import Preview
+from packyard.writing.source import package, workspace
 
 NAME = "mnist-fp32-training-k8s"
 _LOADED = (

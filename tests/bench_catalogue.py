@@ -17,7 +17,7 @@ from pathlib import Path
 import real
 import workspaces
 from measuring import compare, peak, process, void
-from packyard.source import package, workspace
+from packyard.writing.source import package, workspace
 
 PACKYARD = Path(sys.executable).with_name("packyard")
 HELM = real.TOOLS / "helm"

@@ -15,11 +15,11 @@ from pathlib import Path
 import real
 from controlplane.api import Api
 from measuring import compare, process, void
-from packyard.build.assemble import assemble
-from packyard.cluster import doctor
-from packyard.cluster.kubectl import Kubectl
-from packyard.cluster.prepared import prepare
-from packyard.source import workspace
+from packyard.running import doctor
+from packyard.running.runs.kubectl import Kubectl
+from packyard.running.runs.prepared import prepare
+from packyard.writing.build.assemble import assemble
+from packyard.writing.source import workspace
 
 _PACKYARD = Path(sys.executable).with_name("packyard")
 _NAME, _USE_CASE = "mnist-fp32-training-k8s", "quickstart/mlops/first-run/none"

@@ -12,10 +12,10 @@ from pathlib import Path
 import measuring
 import real
 from measuring import process
-from packyard.bundle import Manifest, build
-from packyard.bundle.archive import Member
-from packyard.channel import publish
-from packyard.channel.stores.directory import DirectoryStore
+from packyard.core.bundle import Manifest, build
+from packyard.core.bundle.archive import Member
+from packyard.sharing import publish
+from packyard.sharing.stores.directory import DirectoryStore
 
 _PACKYARD = Path(sys.executable).with_name("packyard")
 _CURL = 'curl -sSf -o got.tar.gz "$1" && sha256sum got.tar.gz && tar xzf got.tar.gz'

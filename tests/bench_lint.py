@@ -10,7 +10,7 @@ from pathlib import Path
 import real
 import workspaces
 from measuring import compare, process
-from packyard.yaml.document import parse_file
+from packyard.core.yaml.document import parse_file
 
 PACKYARD = Path(sys.executable).with_name("packyard")
 

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import bench_doctor
 import measuring
-from cluster import made
 from controlplane import shared
 from controlplane.api import Api
 from measuring import process
-from packyard.cluster import kubectl
-from packyard.cluster.apply import apply
-from packyard.cluster.kubectl import Kubectl
-from packyard.cluster.record import NUMBER
-from packyard.cluster.run import LABEL, labelled
+from packyard.running.runs import kubectl
+from packyard.running.runs.apply import apply
+from packyard.running.runs.kubectl import Kubectl
+from packyard.running.runs.record import NUMBER
+from packyard.running.runs.run import LABEL, labelled
+from running import made
 
 _PACKYARD = Path(sys.executable).with_name("packyard")
 _RUNS, _OBJECTS = 200, 20

@@ -15,11 +15,11 @@ from pathlib import Path
 
 import real
 import workspaces
-from channel import buckets
 from measuring import compare, peak, process, void
-from packyard.channel import open_store, publish
-from packyard.channel.index import stored
-from packyard.channel.publishing.upload import Packed
+from packyard.sharing import open_store, publish
+from packyard.sharing.index import stored
+from packyard.sharing.publishing.upload import Packed
+from sharing import buckets
 
 PACKYARD = Path(sys.executable).with_name("packyard")
 RCLONE = Path(sys.executable).with_name("rclone")

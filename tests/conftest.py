@@ -13,9 +13,9 @@ import pytest
 
 import real
 import sample
+from commandline import RELEASE, done
 from controlplane import shared
 from controlplane.api import Api
-from running import RELEASE, done
 from served import Cfg, Served, serving
 
 # Most programs in Go that run here are over at once; with less care for memory each takes a fifth less time.

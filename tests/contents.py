@@ -5,7 +5,7 @@ from __future__ import annotations
 import yaml
 from yaml.events import DocumentEndEvent, DocumentStartEvent, ScalarEvent
 
-from packyard.yaml.values import implicit_type
+from packyard.core.yaml.values import implicit_type
 
 
 def content(text: str) -> list[tuple[str, ...]]:

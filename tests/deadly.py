@@ -8,7 +8,7 @@ import threading
 import time
 from pathlib import Path
 
-from packyard.errors import InputError, Problem
+from packyard.core.errors import InputError, Problem
 
 
 class DieOnce:

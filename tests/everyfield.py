@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import tiny
-from packyard.bundle import lock
-from packyard.bundle.lock import Lock, Pin
-from packyard.source import library
+from packyard.core.bundle import lock
+from packyard.core.bundle.lock import Lock, Pin
+from packyard.writing.source import library
 
 WORKSPACE = """
 apiVersion: packyard/v1

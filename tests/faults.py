@@ -22,8 +22,8 @@ from typing import Any
 import pytest
 
 import reading
-from packyard.errors import PackyardError
-from packyard.files.tree import Tree
+from packyard.core.errors import PackyardError
+from packyard.core.files.tree import Tree
 
 #: How often a process is killed; `make fuzz` asks for a thousand times.
 KILLS = int(os.environ.get("PACKYARD_KILLS", "25"))

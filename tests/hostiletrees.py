@@ -23,9 +23,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import tiny
-from packyard.bundle import archive
-from packyard.bundle.archive import Member
-from packyard.errors import InputError
+from packyard.core.bundle import archive
+from packyard.core.bundle.archive import Member
+from packyard.core.errors import InputError
 
 #: What one command may take: seconds of processor time, and MiB of memory.
 SECONDS, MEMORY = 2.0, 256
@@ -50,7 +50,7 @@ class Watched:
 @contextmanager
 def watched(folder: Path) -> Iterator[Watched]:
     """Start the process that commands are forked from; state and cache are below ``folder``."""
-    from running import environment
+    from commandline import environment
 
     env = environment(XDG_STATE_HOME=f"{folder}/state", XDG_CACHE_HOME=f"{folder}/cache", HOME=f"{folder}/home")
     command = [sys.executable, __file__]
@@ -61,9 +61,6 @@ def watched(folder: Path) -> Iterator[Watched]:
 
 
 def _serve() -> None:
-    import packyard.build.assemble
-    import packyard.checks.lint
-    import packyard.render.render  # noqa: F401  # what commands import, they would import again and again
 
     for line in sys.stdin:
         words, folder = json.loads(line)

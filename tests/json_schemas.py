@@ -1,6 +1,6 @@
 """Write the JSON Schemas of package.yaml, packyard.yaml and Krmfiles, made from the code that reads these files.
 
-    python tests/json_schemas.py        builder/packyard/source/schemas/*.json
+    python tests/json_schemas.py        builder/packyard/writing/source/schemas/*.json
 
 The reader of package.yaml and packyard.yaml reads a workspace with every field; what it asks for, as text, list or
 mapping, and whether that may be missing, becomes the schema, with the descriptions of docs/authoring.md. The patterns
@@ -23,16 +23,17 @@ import everyfield
 import real
 import tiny
 from documents import pages
-from packyard.authoring import schemafile
-from packyard.options.folder import NAME as OPTIONS
-from packyard.setters import definition, formats, value
-from packyard.setters.comment import REF_PREFIX, SETTER_PREFIX, SUBSTITUTION_PREFIX
-from packyard.setters.rules import rule
-from packyard.source import library, library_entry, package, workspace
-from packyard.source.fields import Fields
-from packyard.yaml.node import Scalar
+from packyard.core.files import paths
+from packyard.core.yaml.fields import Fields
+from packyard.core.yaml.node import Scalar
+from packyard.using.options.folder import NAME as OPTIONS
+from packyard.using.setters import definition, formats, value
+from packyard.using.setters.comment import REF_PREFIX, SETTER_PREFIX, SUBSTITUTION_PREFIX
+from packyard.using.setters.rules import rule
+from packyard.writing.authoring import schemafile
+from packyard.writing.source import library, library_entry, package, workspace
 
-FOLDER = real.REPOSITORY / "builder/packyard/source/schemas"
+FOLDER = real.REPOSITORY / "builder/packyard/writing/source/schemas"
 Schema = dict[str, Any]
 
 TEXT: Schema = {"type": ["string", "number", "boolean"]}
@@ -133,7 +134,7 @@ def _descriptions() -> Iterator[tuple[tuple[str, str], str]]:
 
 
 DESCRIPTIONS = dict(_descriptions())
-PACKAGE, WORKSPACE = package.FILE, workspace.FILE
+PACKAGE, WORKSPACE = package.FILE, paths.WORKSPACE
 #: What the reader asks for as a mapping, and refuses to do without.
 REQUIRED = {(PACKAGE, "model"), (PACKAGE, "useCases")}
 _WORD = package.NAME.pattern

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import tiny
-from packyard.digest import Digest
+from packyard.core.digest import Digest
 
 #: From the package's folder to what users deploy.
 PREFIX = "quickstart/mlops"

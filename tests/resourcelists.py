@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from packyard.yaml.values import double_quoted, implicit_type
+from packyard.core.yaml.values import double_quoted, implicit_type
 
 HEAD = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\n"
 NAMES = ("app", "image", "tag", "zones", "x y", "a.b", "n")

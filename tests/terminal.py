@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from running import COMMAND, environment
+from commandline import COMMAND, environment
 
 _PATIENCE = 30  # seconds for a text to appear
 

@@ -32,8 +32,8 @@ import pytest
 import yaml
 
 import tiny
+from commandline import inside
 from contents import content
-from running import inside
 from served import Served
 
 CASES = Path(__file__).with_name("cases")

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import real
-from running import programs_dir
+from commandline import programs_dir
 
 pytestmark = pytest.mark.slow
 

@@ -15,8 +15,8 @@ import pytest
 
 import reading
 import real
-from packyard.source.package import Package
-from running import RELEASE, done, inside, packyard, programs_dir
+from commandline import RELEASE, done, inside, packyard, programs_dir
+from packyard.writing.source.package import Package
 from served import Served
 from usecases import each_package
 

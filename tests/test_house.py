@@ -53,7 +53,13 @@ def test_sees_a_path_of_a_machine_or_a_registry(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["packyard/work/executor.py", "./work/", "${HOME}/work/", "mountPath: /" + "root/.ssh", "github.com/spf13/cobra"],
+    [
+        "packyard/core/work/executor.py",
+        "./work/",
+        "${HOME}/work/",
+        "mountPath: /" + "root/.ssh",
+        "github.com/spf13/cobra",
+    ],
 )
 def test_leaves_other_paths_and_hosts_alone(text: str) -> None:
     assert not FORBIDDEN.search(text.encode())

@@ -16,33 +16,47 @@ import pytest
 import real
 
 PACKAGE = "packyard"
+#: Each house, and the houses or rooms of others that it knows.
+HOUSES = {
+    "core": (),
+    "using": ("core",),
+    "writing": ("core", "using"),
+    "sharing": ("core",),
+    "running": ("core", "using", "sharing.fetching"),
+    "cli": ("core", "using", "writing", "sharing", "running"),
+}
 ROOMS = (
-    "errors",
-    "digest",
-    "files",
-    "work",
-    "yaml",
-    "bundle",
-    "kubernetes",
-    "setters",
-    "options",
-    "source",
-    "checks",
-    "authoring",
-    "build",
-    "channel.entry",
-    "channel.checksum",
-    "channel.stores",
-    "channel.configuration",
-    "channel.trust",
-    "channel.index",
-    "channel.fetching",
-    "channel.publishing",
-    "channel",
-    "render",
-    "judging",
-    "upgrade",
-    "cluster",
+    "core.errors",
+    "core.digest",
+    "core.markdown",
+    "core.files",
+    "core.work",
+    "core.yaml",
+    "core.bundle",
+    "core.kubernetes",
+    "using.setters",
+    "using.options",
+    "using.kustomize",
+    "using.render",
+    "using.upgrade",
+    "writing.source",
+    "writing.checks",
+    "writing.authoring",
+    "writing.build",
+    "writing.judging",
+    "sharing.entry",
+    "sharing.checksum",
+    "sharing.stores",
+    "sharing.configuration",
+    "sharing.trust",
+    "sharing.index",
+    "sharing.fetching",
+    "sharing.publishing",
+    "sharing",
+    "running.runs",
+    "running.doctor",
+    "running.probe",
+    "running",
     "cli",
     "__main__",
 )
@@ -72,6 +86,12 @@ def find_faults(graph: Graph) -> list[str]:
             for imported in sorted(imports)
             if _rank(imported) > _rank(module) >= 0
         ]
+    faults += [
+        f"{module} imports {imported}: '{_house(module)}' does not know '{_room(imported)}'"
+        for module, imports in graph.items()
+        for imported in sorted(imports)
+        if not _is_known(_house(module), imported)
+    ]
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
@@ -119,11 +139,24 @@ def _room(module: str) -> str:
     return inner if inner in ROOMS else parts[0] if parts else PACKAGE
 
 
+def _house(module: str) -> str:
+    """Return the house of a module; what is in none of them has an empty name."""
+    house = module.partition(".")[2].partition(".")[0]
+    return house if house in HOUSES else ""
+
+
+def _is_known(house: str, module: str) -> bool:
+    other = _house(module)
+    known = HOUSES.get(house, ())
+    return not house or not other or other in (house, *known) or _room(module) in known
+
+
 def _rank(module: str) -> int:
-    """Return the place of a module's room, 0 for the package itself, -1 where the room is not known."""
-    order = (PACKAGE, *ROOMS)
+    """Return the place of a module's room; 0 for the package itself and its houses, -1 where the room is not known."""
     room = _room(module)
-    return order.index(room) if room in order else -1
+    if room in ROOMS:
+        return 1 + ROOMS.index(room)
+    return 0 if room in (PACKAGE, *HOUSES) and module.count(".") < 2 else -1
 
 
 def test_imports_of_packyard_go_one_way() -> None:
@@ -137,13 +170,19 @@ def test_checks_know_nothing_of_sources() -> None:
         (module, imported)
         for module, imports in graph.items()
         for imported in imports
-        if (_room(module), _room(imported)) == ("checks", "source")
+        if (_room(module), _room(imported)) == ("writing.checks", "writing.source")
     }
+
+
+def _folders(name: str) -> list[str]:
+    """Return the folders above a file that is named with ``__`` for ``/``, the outermost first."""
+    parts = name.split("__")[:-1]
+    return ["/".join(parts[: depth + 1]) for depth in range(len(parts))]
 
 
 def _faults_of(package_dir: Path, **sources: str) -> list[str]:
     """Write each source, its file named with ``__`` for ``/``, and return the faults of that package."""
-    for name in ("", *(name.rpartition("__")[0] for name in sources)):
+    for name in ("", *(folder for module in sources for folder in _folders(module))):
         (package_dir / name).mkdir(exist_ok=True, parents=True)
         (package_dir / name / "__init__.py").touch()
     for name, source in sources.items():
@@ -154,10 +193,10 @@ def _faults_of(package_dir: Path, **sources: str) -> list[str]:
 def test_accepts_imports_of_the_own_room_of_rooms_before_and_of_the_package(tmp_path: Path) -> None:
     assert not _faults_of(
         tmp_path,
-        errors="import os.path\n",
-        yaml__scalar="from packyard.errors import InputError\nfrom packyard import __version__\n",
-        yaml__edit="from packyard.yaml import scalar\nfrom .scalar import Scalar\nfrom .. import errors\n",
-        setters__plan="import packyard.yaml.edit\n",
+        core__errors="import os.path\n",
+        core__yaml__scalar="from packyard.core.errors import InputError\nfrom packyard import __version__\n",
+        core__yaml__edit="from packyard.core.yaml import scalar\nfrom .scalar import Scalar\nfrom .. import errors\n",
+        using__setters__plan="import packyard.core.yaml.edit\n",
     )
 
 
@@ -167,29 +206,54 @@ def test_accepts_imports_of_the_own_room_of_rooms_before_and_of_the_package(tmp_
         "from packyard.cli.output import show",
         "from packyard.cli import output",
         "import packyard.cli.output",
-        "from ..cli.output import show",
-        "from ..cli import output",
+        "from ...cli.output import show",
+        "from ...cli import output",
         "def later():\n    from packyard.cli.output import show",
         "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from packyard.cli.output import show",
         "import importlib\nimportlib.import_module('packyard.cli.output')",
     ],
 )
 def test_refuses_an_import_of_a_later_room(tmp_path: Path, source: str) -> None:
-    faults = _faults_of(tmp_path, yaml__edit=source, cli__output="")
-    assert faults == ["packyard.yaml.edit imports packyard.cli.output: 'cli' comes after 'yaml'"]
+    faults = _faults_of(tmp_path, core__yaml__edit=source, cli__output="")
+    assert faults == [
+        "packyard.core.yaml.edit imports packyard.cli.output: 'cli' comes after 'core.yaml'",
+        "packyard.core.yaml.edit imports packyard.cli.output: 'core' does not know 'cli'",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("importer", "imported"),
+    [
+        ("running__runs__deploy", "writing.build"),
+        ("sharing__index__head", "using.setters"),
+        ("running__runs__deploy", "sharing.index"),
+    ],
+)
+def test_refuses_an_import_of_a_house_that_is_not_known(tmp_path: Path, importer: str, imported: str) -> None:
+    module = importer.replace("__", ".")
+    source = f"import packyard.{imported}.one\n"
+    faults = _faults_of(tmp_path, **{importer: source, f"{imported.replace('.', '__')}__one": ""})
+    house = module.partition(".")[0]
+    assert faults == [f"packyard.{module} imports packyard.{imported}.one: '{house}' does not know '{imported}'"]
 
 
 def test_refuses_an_import_of_a_room_by_the_package_itself(tmp_path: Path) -> None:
-    faults = _faults_of(tmp_path, errors="", digest="")
+    faults = _faults_of(tmp_path, core__errors="", core__digest="")
     assert not faults
-    (tmp_path / "__init__.py").write_text("from packyard.errors import InputError\n")
-    assert find_faults(draw(tmp_path)) == ["packyard imports packyard.errors: 'errors' comes after 'packyard'"]
+    (tmp_path / "__init__.py").write_text("from packyard.core.errors import InputError\n")
+    assert find_faults(draw(tmp_path)) == [
+        "packyard imports packyard.core.errors: 'core.errors' comes after 'packyard'"
+    ]
 
 
 def test_refuses_a_circle_within_a_room(tmp_path: Path) -> None:
-    (fault,) = _faults_of(tmp_path, yaml__edit="from . import scalar", yaml__scalar="from packyard.yaml.edit import E")
-    assert fault.startswith("circle: packyard.yaml.")
+    sources = {
+        "core__yaml__edit": "from . import scalar",
+        "core__yaml__scalar": "from packyard.core.yaml.edit import E",
+    }
+    (fault,) = _faults_of(tmp_path, **sources)
+    assert fault.startswith("circle: packyard.core.yaml.")
 
 
 def test_refuses_a_room_that_has_no_place(tmp_path: Path) -> None:
-    assert _faults_of(tmp_path, utils="") == ["packyard.utils: the room 'utils' has no place in the order"]
+    assert _faults_of(tmp_path, core__utils="") == ["packyard.core.utils: the room 'core' has no place in the order"]

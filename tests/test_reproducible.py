@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 import real
-from packyard.source import workspace
-from running import SOURCE_ROOT
+from commandline import SOURCE_ROOT
+from packyard.writing.source import workspace
 from sample import some
 
 pytestmark = pytest.mark.slow

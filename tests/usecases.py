@@ -17,20 +17,20 @@ import pytest
 import yaml
 
 import real
-from packyard.build import requirements
-from packyard.kubernetes.pod_security import LEVELS
-from packyard.setters.change import PackageSetters
-from packyard.setters.definition import Setter
-from packyard.setters.packages import PackageFiles, read_krmfile
-from packyard.setters.plan import Assignment, Plan
-from packyard.source import package as packages
-from packyard.source import parts, workspace
-from packyard.source.accumulate import SourceObject, accumulate
-from packyard.source.compose import Composed, ComposedPackage, compose
-from packyard.source.package import Package, UseCase
-from packyard.source.patch import MisfitError
-from packyard.source.workspace import OPTIONS
-from packyard.work.memo import Memo
+from packyard.core.kubernetes import requirements
+from packyard.core.kubernetes.pod_security import LEVELS
+from packyard.core.work.memo import Memo
+from packyard.using.kustomize.accumulate import SourceObject, accumulate
+from packyard.using.kustomize.patch import MisfitError
+from packyard.using.setters.change import PackageSetters
+from packyard.using.setters.definition import Setter
+from packyard.using.setters.packages import PackageFiles, read_krmfile
+from packyard.using.setters.plan import Assignment, Plan
+from packyard.writing.source import package as packages
+from packyard.writing.source import parts, workspace
+from packyard.writing.source.compose import Composed, ComposedPackage, compose
+from packyard.writing.source.package import Package, UseCase
+from packyard.writing.source.workspace import OPTIONS
 from sample import some
 from served import Served
 
@@ -211,8 +211,8 @@ def are_rivals(package: Package, use_case: UseCase, pair: Iterable[str]) -> bool
 
 @cache
 def _roots(package: str, path: str) -> list[Any]:
-    from packyard.yaml import aliases
-    from packyard.yaml.node import Source
+    from packyard.core.yaml import aliases
+    from packyard.core.yaml.node import Source
 
     item = next(each for each in PACKAGES if each.name == package)
     use_case = next(each for each in item.use_cases if each.path == path)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from packyard.yaml.values import double_quoted, is_plain_text, single_quoted
+from packyard.core.yaml.values import double_quoted, is_plain_text, single_quoted
 
 #: Values that a block scalar has no form of its own for: setting one of them loses the block.
 NOT_IN_BLOCKS = re.compile(r"\s|.*\s\Z|\Z", re.DOTALL)

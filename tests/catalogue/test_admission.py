@@ -19,9 +19,9 @@ from typing import Any
 import pytest
 
 from controlplane.api import Answer, Api
-from packyard.build import requirements
-from packyard.kubernetes.pod_security import LEVELS
-from packyard.source.package import Package, UseCase
+from packyard.core.kubernetes import requirements
+from packyard.core.kubernetes.pod_security import LEVELS
+from packyard.writing.source.package import Package, UseCase
 from pods import as_pods
 from sample import some
 from served import Served

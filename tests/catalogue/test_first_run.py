@@ -11,7 +11,7 @@ import pytest
 
 from catalogue.test_runs import add_node, condition
 from controlplane.api import Api, wait
-from packyard.build import requirements
+from packyard.core.kubernetes import requirements
 from usecases import PACKAGES, Object, level, shipped
 
 NAME = "mnist-fp32-training-k8s"

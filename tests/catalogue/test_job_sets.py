@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from controlplane.api import Api, wait
-from packyard.source.package import Package, UseCase
+from packyard.writing.source.package import Package, UseCase
 from served import Served
 from usecases import PACKAGES, Object, level, shipped
 

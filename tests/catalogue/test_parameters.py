@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 import real
-from packyard.errors import InputError
-from packyard.source.package import Package
+from packyard.core.errors import InputError
+from packyard.writing.source.package import Package
 from usecases import CATALOGUE, PACKAGES, Directory, shipped
 
 pytestmark = pytest.mark.slow

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from packyard.source.package import Package, UseCase
+from packyard.writing.source.package import Package, UseCase
 from pods import as_pods
 from served import Served
 from usecases import Object, build_all, each_use_case, sampled_options, shipped

@@ -9,7 +9,7 @@ from functools import partial
 from itertools import product
 
 from controlplane.api import Api, wait
-from packyard.source.package import Package, UseCase
+from packyard.writing.source.package import Package, UseCase
 from served import Served
 from usecases import Object, each_use_case, level, shipped
 

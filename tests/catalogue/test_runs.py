@@ -13,8 +13,8 @@ from functools import partial
 from itertools import count
 
 from controlplane.api import Api, wait
-from packyard.build import requirements
-from packyard.source.package import Package
+from packyard.core.kubernetes import requirements
+from packyard.writing.source.package import Package
 from pods import as_pods
 from served import Served
 from usecases import LEVELS, Directory, Object, build_all, each_package, level, moved, sampled_options, shipped

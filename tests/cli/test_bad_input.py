@@ -17,9 +17,9 @@ from subprocess import CompletedProcess
 import pytest
 
 import real
-from channel.examples import list_otherwise
-from packyard.digest import Digest
-from running import packyard
+from commandline import packyard
+from packyard.core.digest import Digest
+from sharing.examples import list_otherwise
 from tiny import TREES, composing
 
 PACKAGE_FILE = "packages/bert/package.yaml"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from running import inside
+from commandline import inside
 
 OURS = ("set", "list-setters", "create-setter", "create-subst", "delete-setter", "delete-subst", "init", "annotate")
 

@@ -15,8 +15,8 @@ import pytest
 import yaml
 
 import tiny
-from packyard.setters.change import change_setters
-from running import COMMAND, inside
+from commandline import COMMAND, inside
+from packyard.using.setters.change import change_setters
 from served import Served
 
 LINES = """\

@@ -23,7 +23,7 @@ import pytest
 import yaml
 
 import real
-from running import inside
+from commandline import inside
 from served import Cfg
 
 SEEDS = int(os.environ.get("PACKYARD_FUZZ", "1200")) // 20

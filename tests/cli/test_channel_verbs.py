@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 import tiny
-from channel.examples import bundle, list_otherwise
-from packyard.channel import open_store, publish
-from packyard.channel.index import stored
-from running import done, packyard
+from commandline import done, packyard
+from packyard.sharing import open_store, publish
+from packyard.sharing.index import stored
+from sharing.examples import bundle, list_otherwise
 
 
 @pytest.fixture

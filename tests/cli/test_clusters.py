@@ -7,10 +7,10 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from packyard.cli import clusters
-from packyard.cli.ages import age
-from packyard.cluster.status import RoleStatus
-from packyard.errors import UnavailableError
+from packyard.cli.running import clusters
+from packyard.cli.running.ages import age
+from packyard.core.errors import UnavailableError
+from packyard.running.runs.status import RoleStatus
 
 
 def test_a_server_that_starts_again_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import tiny
-from packyard.errors import PackyardError
-from running import done, inside, packyard
+from commandline import done, inside, packyard
+from packyard.core.errors import PackyardError
 
 KRMFILE = tiny.text("directory/Krmfile")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import tiny
-from running import done, packyard
+from commandline import done, packyard
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 import optioned
 import reading
 import tiny
-from running import done, packyard
+from commandline import done, packyard
 
 
 @pytest.fixture

@@ -11,20 +11,20 @@ from pathlib import Path
 
 import pytest
 
-from channel.examples import bundle
-from channel.servers import Script, answer, answering
-from packyard.bundle import lock
-from packyard.channel.publishing.publish import publish
-from packyard.channel.stores.directory import DirectoryStore
-from running import done, environment, packyard
+from commandline import done, environment, packyard
+from packyard.core.bundle import lock
+from packyard.sharing.publishing.publish import publish
+from packyard.sharing.stores.directory import DirectoryStore
+from sharing.examples import bundle
+from sharing.servers import Script, answer, answering
 
 #: What makes bundles, and the libraries that it needs.
 MAKERS = (
-    "packyard.build",
-    "packyard.source",
-    "packyard.setters",
-    "packyard.kubernetes",
-    "packyard.yaml",
+    "packyard.writing",
+    "packyard.writing.source",
+    "packyard.using",
+    "packyard.core.kubernetes",
+    "packyard.core.yaml",
     "jinja2",
     "yaml",
 )
@@ -218,7 +218,7 @@ def test_a_lock_with_a_changed_byte_fetches_nothing_else(channel: Path, tmp_path
 #: Gets a bundle, and is killed when the n-th file is written.
 KILLED = """
 import os, signal, sys
-from packyard.files import atomic
+from packyard.core.files import atomic
 from packyard.cli.main import main
 left = int(sys.argv[1])
 create = atomic.create

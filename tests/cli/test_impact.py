@@ -11,11 +11,12 @@ import pytest
 
 import real
 import tiny
-from packyard.build import assemble
-from packyard.errors import InputError
-from packyard.source import revision, workspace
-from packyard.work.memo import Memo
-from running import done, packyard
+from commandline import done, packyard
+from packyard.core.errors import InputError
+from packyard.core.files.git import parting
+from packyard.core.work.memo import Memo
+from packyard.writing.build import assemble
+from packyard.writing.source import workspace
 
 
 def git(folder: Path, *words: str) -> None:
@@ -178,7 +179,7 @@ def test_refuses_what_is_no_revision(checkout: Path, name: str) -> None:
 @pytest.mark.parametrize("name", ["--output=made", "--exec-path=/", "-h", "--all", "-"])
 def test_a_revision_is_no_option_of_git(checkout: Path, name: str) -> None:
     with pytest.raises(InputError, match="there is no revision"):
-        revision.parting(checkout, name)
+        parting(checkout, name)
     assert not (checkout / "made").exists()
 
 

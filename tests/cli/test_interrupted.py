@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-import running
+import commandline
 import tiny
 
 _KUSTOMIZE = """\
@@ -33,7 +33,7 @@ def _typing(folder: Path, *before: str) -> Iterator[subprocess.Popen[bytes]]:
     os.mkfifo(folder / "never")
     (folder / "tmp").mkdir()
     env = {**os.environ, "TMPDIR": str(folder / "tmp"), "PATH": f"{folder}:/usr/bin:/bin"}
-    command = [*before, *running.COMMAND, "test", "p", "--workspace", str(root)]
+    command = [*before, *commandline.COMMAND, "test", "p", "--workspace", str(root)]
     with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as packyard:
         try:
             until = time.monotonic() + 60

@@ -13,13 +13,13 @@ import yaml
 
 import libraries
 import tiny
-from packyard.bundle import lock
-from packyard.bundle.archive import Member
-from packyard.bundle.manifest import Manifest
-from packyard.channel.trust import provenance
-from packyard.channel.trust.keys import NOBODY
-from packyard.source.shelf import Shelf
-from source.test_repository import commit, git
+from packyard.core.bundle import lock
+from packyard.core.bundle.archive import Member
+from packyard.core.bundle.manifest import Manifest
+from packyard.sharing.trust import provenance
+from packyard.sharing.trust.keys import NOBODY
+from packyard.writing.source.shelf import Shelf
+from writing.source.test_repository import commit, git
 
 CONFIG_MAP = "bases/below/cm.yaml"
 
@@ -228,11 +228,11 @@ def test_another_packyard_than_the_one_that_is_pinned_carries_other_parts(
     parts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     libraries.name(tmp_path / "ws", "builtin")
-    monkeypatch.setattr("packyard.source.library.carried_dir", lambda: parts)
+    monkeypatch.setattr("packyard.writing.source.library.carried_dir", lambda: parts)
     done("update", "--workspace", tmp_path / "ws")
     other = tmp_path / "newer"
     libraries.write(other, A="2")
-    monkeypatch.setattr("packyard.source.library.carried_dir", lambda: other)
+    monkeypatch.setattr("packyard.writing.source.library.carried_dir", lambda: other)
     says = "the library builtin is not what packyard.lock pins: its files are in"
     assert says in build(parts)[2]
     assert "  setter A: default 1 → 2\n" in done("update", "builtin", "--workspace", tmp_path / "ws")

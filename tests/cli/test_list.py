@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from channel.examples import add_to_index, watch
-from packyard.channel import stores
-from packyard.channel.entry import IndexEntry
-from packyard.digest import Digest
-from running import done, packyard
+from commandline import done, packyard
+from packyard.core.digest import Digest
+from packyard.sharing import stores
+from packyard.sharing.entry import IndexEntry
+from sharing.examples import add_to_index, watch
 from usecases import PACKAGES
 
 DIGEST = Digest.of(b"")

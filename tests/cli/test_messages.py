@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from commandline import done, inside, packyard
 from packyard import __version__
 from packyard.cli import parser
 from packyard.cli.main import VERBS
-from running import done, inside, packyard
 
 NAME = "A_VERY_LONG_NAME_OF_A_PARAMETER_THAT_NOBODY_WOULD_CHOOSE_BUT_SOMEBODY_HAS"
 KRMFILE = f"""\

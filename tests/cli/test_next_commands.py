@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import tiny
-from running import packyard
+from commandline import packyard
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import tiny
-from running import done
+from commandline import done
 from terminal import on_terminal
 
 CONFIG_MAP = "bases/one/cm.yaml"

@@ -14,10 +14,10 @@ import pytest
 
 import reading
 import tiny
-from packyard.channel import open_store, publish
-from packyard.channel.index import pending, stored
-from packyard.channel.trust.keys import NOBODY, SigningKey
-from running import COMMAND, done, environment, packyard
+from commandline import COMMAND, done, environment, packyard
+from packyard.sharing import open_store, publish
+from packyard.sharing.index import pending, stored
+from packyard.sharing.trust.keys import NOBODY, SigningKey
 
 NAMES = ("p", "q", "r")
 

@@ -10,9 +10,9 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from packyard.errors import PackyardError
-from packyard.setters import valuesfile
-from running import COMMAND, done, environment, packyard
+from commandline import COMMAND, done, environment, packyard
+from packyard.core.errors import PackyardError
+from packyard.using.setters import valuesfile
 
 DEFINITION = """\
     io.k8s.cli.setters.{name}:

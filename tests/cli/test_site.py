@@ -11,7 +11,7 @@ import pytest
 import optioned
 import reading
 import tiny
-from running import inside, packyard
+from commandline import inside, packyard
 
 
 @pytest.fixture

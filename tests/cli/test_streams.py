@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from running import COMMAND, environment
+from commandline import COMMAND, environment
 
 PACKYARD = shlex.join(COMMAND)
 KRMFILE = """\

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from packyard.bundle import bundle
-from packyard.bundle.archive import Member
-from packyard.bundle.manifest import Manifest
-from running import done, packyard
+from commandline import done, packyard
+from packyard.core.bundle import bundle
+from packyard.core.bundle.archive import Member
+from packyard.core.bundle.manifest import Manifest
 
 SETTER = """\
     io.k8s.cli.setters.{name}:

@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 
 import tiny
-from channel.examples import large_bundle
-from packyard.bundle import Bundle
-from packyard.channel.trust import sbom
-from packyard.channel.trust.keys import SigningKey
-from packyard.channel.trust.provenance import Provenance
-from packyard.digest import Digest
-from packyard.source import revision
-from packyard.source.revision import Revision
-from running import done, packyard
+from commandline import done, packyard
+from packyard.core.bundle import Bundle
+from packyard.core.digest import Digest
+from packyard.core.files import git
+from packyard.core.files.git import Revision
+from packyard.sharing.trust import sbom
+from packyard.sharing.trust.keys import SigningKey
+from packyard.sharing.trust.provenance import Provenance
+from sharing.examples import large_bundle
 
 KEY = SigningKey.new()
 
@@ -224,7 +224,7 @@ def test_a_rebuild_takes_the_recorded_commit_and_leaves_the_checkout_alone(file:
     _git(source, "init", "-q")
     _git(source, "add", ".")
     _git(source, "commit", "-qm", "x")
-    at = revision.find(source)
+    at = git.find(source)
     assert at
     _attest(file, at)
     tiny.replace(source / "LICENSE", "", "other ")

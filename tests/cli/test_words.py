@@ -10,11 +10,11 @@ import sys
 from pathlib import Path
 
 import tiny
+from commandline import SOURCE_ROOT, environment
 from packyard.cli.cfg import COMMANDS
 from packyard.cli.complete import flags_of
 from packyard.cli.completion import SHELLS
 from packyard.cli.main import VERBS
-from running import SOURCE_ROOT, environment
 
 #: What may stand anywhere: folders, files, names, values and what is none of these.
 _PLAIN = """
@@ -100,7 +100,7 @@ def many(seed: int, count: int, folder: Path) -> list[str]:
 def test_no_command_line_is_a_bug(tmp_path: Path) -> None:
     count = int(os.environ.get("PACKYARD_FUZZ", "0")) // 20 or 200
     script = f"import sys; sys.path[:0] = {[str(Path(__file__).parent), str(Path(__file__).parents[1])]!r}\n"
-    script += "import test_words as t\nfrom pathlib import Path\nimport packyard.cli.set, packyard.cli.parser\n"
+    script += "import test_words as t\nfrom pathlib import Path\nimport packyard.cli.using.set, packyard.cli.parser\n"
     script += f"print('\\n'.join(t.many({os.environ.get('PACKYARD_SEED', 20)}, {count}, Path(sys.argv[1]))))"
     done = subprocess.run(
         [sys.executable, "-c", script, str(tmp_path / "far" / "down" / "tree")],

@@ -112,7 +112,7 @@ def links(text: str) -> Iterator[tuple[str, str]]:
             yield path, anchor
 
 
-_FAULTY = real.REPOSITORY / "tests/checks/defects"
+_FAULTY = real.REPOSITORY / "tests/writing/checks/defects"
 
 
 def markdown_files() -> list[Path]:

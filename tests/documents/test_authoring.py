@@ -12,11 +12,11 @@ import yaml
 import everyfield
 import real
 from documents import pages
-from packyard.build import assemble
-from packyard.errors import InputError
-from packyard.source import package, workspace
-from packyard.source.fields import Fields
-from packyard.work.memo import Memo
+from packyard.core.errors import InputError
+from packyard.core.work.memo import Memo
+from packyard.core.yaml.fields import Fields
+from packyard.writing.build import assemble
+from packyard.writing.source import package, workspace
 
 PAGE = (pages.DOCS / "authoring.md").read_text("utf-8")
 

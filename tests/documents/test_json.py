@@ -13,9 +13,9 @@ import pytest
 import libraries
 import real
 import tiny
+from commandline import done, packyard
 from documents import pages
-from packyard.channel.trust.keys import SigningKey
-from running import done, packyard
+from packyard.sharing.trust.keys import SigningKey
 
 NAME = "mnist-fp32-training-k8s"
 #: Verbs that meet a cluster: their rows are held by tests/cluster.

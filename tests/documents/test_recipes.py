@@ -13,11 +13,11 @@ import yaml
 
 import real
 import tiny
-from packyard.channel import open_store
-from packyard.channel.index import stored
-from packyard.channel.trust import provenance
-from packyard.channel.trust.keys import SigningKey, Trust
-from running import environment, programs_dir
+from commandline import environment, programs_dir
+from packyard.sharing import open_store
+from packyard.sharing.index import stored
+from packyard.sharing.trust import provenance
+from packyard.sharing.trust.keys import SigningKey, Trust
 
 RECIPES = real.REPOSITORY / "docs" / "recipes"
 KEY = SigningKey.new()

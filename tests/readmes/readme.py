@@ -7,10 +7,10 @@ import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from packyard.kubernetes.operators import OPERATORS
-from packyard.source.package import Package, UseCase
+from commandline import RELEASE
+from packyard.core.kubernetes.operators import OPERATORS
+from packyard.writing.source.package import Package, UseCase
 from readmes.commands import blocks, in_sentences
-from running import RELEASE
 from served import Served
 from usecases import Directory, Object, level, shipped
 

@@ -19,16 +19,16 @@ from pathlib import Path
 import pytest
 
 import real
+from commandline import programs_dir
 from controlplane import shared
 from controlplane.api import Api, wait
-from packyard.build import requirements
-from packyard.source.package import Package
+from packyard.core.kubernetes import requirements
+from packyard.writing.source.package import Package
 from readmes.internet import internet
 from readmes.reader import Reader
 from readmes.readme import Readme
 from readmes.visit import Visit
 from readmes.world import World
-from running import programs_dir
 from served import Served
 from usecases import PACKAGES, each_package, shipped
 

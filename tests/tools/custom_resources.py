@@ -1,6 +1,6 @@
-"""Write builder/packyard/kubernetes/custom_resources.json from the definitions in the operators' own Go modules.
+"""Write builder/packyard/core/kubernetes/custom_resources.json from the definitions in the operators' own Go modules.
 
-    python tests/tools/custom_resources.py > builder/packyard/kubernetes/custom_resources.json
+    python tests/tools/custom_resources.py > builder/packyard/core/kubernetes/custom_resources.json
 
 Of their 15 MB the table keeps what a structural schema decides: names of fields, types, what is required, the limits of
 values. A field that the API server would drop is one that the schema does not admit. Equal parts are written once. Not

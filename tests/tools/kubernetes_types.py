@@ -1,6 +1,6 @@
-"""Write builder/packyard/kubernetes/fieldtypes.json from a Kubernetes OpenAPI v2 document.
+"""Write builder/packyard/core/kubernetes/fieldtypes.json from a Kubernetes OpenAPI v2 document.
 
-    python tests/tools/kubernetes_types.py SWAGGER.json > builder/packyard/kubernetes/fieldtypes.json
+    python tests/tools/kubernetes_types.py SWAGGER.json > builder/packyard/core/kubernetes/fieldtypes.json
 
 kustomize 3.8.7 types fields by the document of Kubernetes 1.17.0, `openapi/kubernetesapi/swagger.json` in the Go module
 sigs.k8s.io/kustomize/kyaml v0.9.4. Of its 4 MB the table keeps what setters and strategic merges ask for: per kind the

@@ -10,8 +10,8 @@ import grp
 import pwd
 from collections.abc import Callable, Mapping
 
-from packyard.build import requirements
-from packyard.source.package import Package, UseCase
+from packyard.core.kubernetes import requirements
+from packyard.writing.source.package import Package, UseCase
 from served import Served
 from usecases import Directory, shipped
 from workload.controllers import NAMESPACE

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from controlplane.api import Api
-from packyard.source.package import Package, UseCase
+from packyard.writing.source.package import Package, UseCase
 from usecases import PACKAGES, level, shipped
 from workload import catalogue, controllers, deploy
 from workload.objects import Object

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import openaiserver
-from packyard.errors import InputError
-from packyard.setters.change import change_setters
+from packyard.core.errors import InputError
+from packyard.using.setters.change import change_setters
 from served import Served
 from usecases import PACKAGES, shipped
 from workload import catalogue, controllers, deploy, zoo

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from packyard.source.package import Package, UseCase
+from packyard.writing.source.package import Package, UseCase
 from usecases import PACKAGES
 from workload import catalogue, controllers, deploy
 from workload.cluster import Cluster

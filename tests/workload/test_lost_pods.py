@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
-from packyard.source.package import Package, UseCase
+from packyard.writing.source.package import Package, UseCase
 from usecases import CATALOGUE, PACKAGES
 from workload import catalogue, deploy, zoo
 from workload.cluster import Cluster

@@ -20,7 +20,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 import pytest
 
 import real
-from channel import buckets, registries
+from sharing import buckets, registries
 from workload import hub
 from workload.hub import COMMIT, Hub
 

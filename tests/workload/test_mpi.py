@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import yaml
 
-from packyard.errors import InputError
+from packyard.core.errors import InputError
 from served import Served
 from usecases import PACKAGES, shipped
 from workload import catalogue, controllers, deploy

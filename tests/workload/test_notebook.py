@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from packyard.source.package import Package, UseCase
+from packyard.writing.source.package import Package, UseCase
 from usecases import PACKAGES
 from workload import catalogue, deploy
 from workload.cluster import Cluster

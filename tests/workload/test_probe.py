@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 import real
-from packyard.cluster.doctor.finding import Finding
-from packyard.cluster.prepared import Prepared
-from packyard.cluster.probe import jobs, result
-from packyard.cluster.probe.contract import Check
-from packyard.source.package import Package, UseCase
+from packyard.running.doctor.finding import Finding
+from packyard.running.probe import jobs, result
+from packyard.running.probe.contract import Check
+from packyard.running.runs.prepared import Prepared
+from packyard.writing.source.package import Package, UseCase
 from pods import as_pods
 from sample import some
 from usecases import PACKAGES, USE_CASES

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from packyard.source.package import Package, UseCase
+from packyard.writing.source.package import Package, UseCase
 from usecases import PACKAGES, Object
 from workload import catalogue, deploy, zoo
 from workload.cluster import Cluster

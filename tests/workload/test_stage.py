@@ -21,7 +21,7 @@ import pytest
 import yaml
 
 import real
-from packyard.source.package import Package, UseCase
+from packyard.writing.source.package import Package, UseCase
 from usecases import PACKAGES
 from workload import catalogue, controllers, deploy, zoo
 from workload.cluster import Cluster

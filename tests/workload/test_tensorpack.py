@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 import real
-from packyard.source.package import Package, UseCase
+from packyard.writing.source.package import Package, UseCase
 from served import Served
 from usecases import PACKAGES
 from workload import catalogue, deploy

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from packyard.source.package import Package, UseCase
+from packyard.writing.source.package import Package, UseCase
 from sample import some
 from served import Served
 from usecases import PACKAGES, USE_CASES, with_option

@@ -7,20 +7,20 @@ from pathlib import Path
 from shlex import quote
 
 from packyard import __version__
-from packyard.bundle import manifest
-from packyard.bundle.archive import LIMITS
-from packyard.bundle.bundle import Bundle
-from packyard.bundle.manifest import Manifest
-from packyard.bundle.reference import Reference
-from packyard.cli import output, settings, state
-from packyard.errors import InputError, IntegrityError, PackyardError, Problem
-from packyard.files import regular
+from packyard.cli import output, preferences, state
+from packyard.core.bundle import manifest
+from packyard.core.bundle.archive import LIMITS
+from packyard.core.bundle.bundle import Bundle
+from packyard.core.bundle.manifest import Manifest
+from packyard.core.bundle.reference import Reference
+from packyard.core.errors import InputError, IntegrityError, PackyardError, Problem
+from packyard.core.files import regular
 
 
 def carried(asked: Reference) -> Bundle:
     """Build a package of the catalogue that packyard carries."""
-    from packyard.build.packing import Packing, Settings
-    from packyard.source import workspace
+    from packyard.writing.build.packing import Packing, Settings
+    from packyard.writing.source import workspace
 
     if not asked.admits(__version__):
         hint = "name a channel that has it: --from CHANNEL"
@@ -35,11 +35,11 @@ def carried(asked: Reference) -> Bundle:
 
 def find(asked: Reference, flag: str | None) -> Bundle:
     """Return what is asked for, verified: from the channel that is named or configured, or what packyard carries."""
-    channel = settings.channel(flag)
+    channel = preferences.channel(flag)
     if channel is None:
         return carried(asked)
-    from packyard.channel.fetching.fetch import opened
     from packyard.cli.channels import fetching, open_to_read
+    from packyard.sharing.fetching.fetch import opened
 
     store = open_to_read(channel.value)
     with opened(store, asked, fetching(channel.value)) as fetched:

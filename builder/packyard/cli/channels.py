@@ -8,18 +8,18 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from packyard.channel import stores
-from packyard.channel.configuration import identity
-from packyard.channel.entry import IndexEntry
-from packyard.channel.fetching.cache import LIMIT
-from packyard.channel.fetching.cache import Cache as BundleCache
-from packyard.channel.fetching.fetch import Fetching
-from packyard.channel.index.remembered import RememberedStore
-from packyard.channel.stores import Store
-from packyard.channel.stores.directory import DirectoryStore
-from packyard.cli import output, settings, state
-from packyard.errors import UnavailableError, UsageError
-from packyard.work.cache import Cache
+from packyard.cli import output, preferences, state
+from packyard.core.errors import UnavailableError, UsageError
+from packyard.core.work.cache import Cache
+from packyard.sharing import stores
+from packyard.sharing.configuration import identity
+from packyard.sharing.entry import IndexEntry
+from packyard.sharing.fetching.cache import LIMIT
+from packyard.sharing.fetching.cache import Cache as BundleCache
+from packyard.sharing.fetching.fetch import Fetching
+from packyard.sharing.index.remembered import RememberedStore
+from packyard.sharing.stores import Store
+from packyard.sharing.stores.directory import DirectoryStore
 
 #: The variable that says how many seconds a request may take.
 TIMEOUT = "PACKYARD_TIMEOUT"
@@ -53,7 +53,7 @@ def fetching(address: str) -> Fetching:
     if cache and not _is_writable(cache.folder):
         output.note(f"{cache.folder}: cannot be written; what is fetched is not kept")
         cache = None
-    trusted, memory = settings.trust(address), settings.memory(address)
+    trusted, memory = preferences.trust(address), preferences.memory(address)
     return Fetching(trusted=trusted, memory=memory, cache=cache, patience=patience())
 
 
@@ -66,7 +66,7 @@ def _is_writable(folder: Path) -> bool:
 
 def bundle_cache(folder: Path) -> BundleCache:
     """Return the bundles that were fetched, below the folder of all caches."""
-    limit = settings.configured_values().cache_limit
+    limit = preferences.configured_values().cache_limit
     return BundleCache(folder / "bundles", limit=LIMIT if limit is None else limit)
 
 

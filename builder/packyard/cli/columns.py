@@ -13,7 +13,7 @@ from itertools import chain
 
 from rich.cells import cell_len, set_cell_size
 
-from packyard.errors import on_one_line
+from packyard.core.errors import on_one_line
 
 _INDENT = "    "
 _LEAST = 8

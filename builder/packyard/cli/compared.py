@@ -6,18 +6,19 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from packyard.build.packing import Packing, Settings
-from packyard.bundle import archive
-from packyard.bundle.archive import LIMITS
-from packyard.bundle.reference import Reference, check_version, same
-from packyard.cli import bundles, fanout, libraries, output, settings
-from packyard.errors import InputError, Problem
-from packyard.files.tree import Tree
-from packyard.source import library, package, workspace
-from packyard.source.library import Library
-from packyard.source.workspace import Workspace
-from packyard.upgrade.difference import Files
-from packyard.work import executor
+from packyard.cli import bundles, fanout, libraries, output, preferences
+from packyard.core.bundle import archive
+from packyard.core.bundle.archive import LIMITS
+from packyard.core.bundle.reference import Reference, check_version, same
+from packyard.core.errors import InputError, Problem
+from packyard.core.files.paths import WORKSPACE
+from packyard.core.files.tree import Tree
+from packyard.core.work import executor
+from packyard.using.upgrade.difference import Files
+from packyard.writing.build.packing import Packing, Settings
+from packyard.writing.source import library, package, workspace
+from packyard.writing.source.library import Library
+from packyard.writing.source.workspace import Workspace
 
 #: The version of packages that are composed to be compared.
 _VERSION = "0"
@@ -60,7 +61,7 @@ def _folder(folder: Path, arguments: argparse.Namespace) -> Packages:
     """Return one package of a workspace, or all and the library that it is, or the folder as it is: untarred."""
     if (folder / package.FILE).is_file() and (around := workspace.find_root(folder)):
         return composed(packing(around, arguments), [folder.resolve().name], arguments)
-    if (folder / workspace.FILE).is_file():
+    if (folder / WORKSPACE).is_file():
         here = libraries.read(folder)
         found = composed(packing(folder, arguments, here.libraries), here.package_names(), arguments)
         return {**found, **offered(here)}
@@ -78,17 +79,17 @@ def _folder(folder: Path, arguments: argparse.Namespace) -> Packages:
 
 def _published(word: str, flag: str | None) -> Packages:
     """Fetch a bundle, or all bundles of a release."""
-    from packyard.channel.fetching.address import BundleAddress
-    from packyard.channel.fetching.fetch import opened, opened_at
-    from packyard.channel.index import stored
     from packyard.cli.channels import fetching, open_to_read
+    from packyard.sharing.fetching.address import BundleAddress
+    from packyard.sharing.fetching.fetch import opened, opened_at
+    from packyard.sharing.index import stored
 
     if address := BundleAddress.parse(word):
         with opened_at(address, fetching(address.channel)) as fetched:
             return {fetched.choice.entry.name: files_of(fetched.read().members)}
     name, at, version = word.partition("@")
     asked = None if at and not name else Reference.parse(word)
-    channel = settings.required_channel(flag).value
+    channel = preferences.required_channel(flag).value
     store, how = open_to_read(channel), fetching(channel)
     if asked is None:
         check_version(version)

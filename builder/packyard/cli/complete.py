@@ -10,7 +10,7 @@ from pathlib import Path
 from packyard.cli import directory as directories
 from packyard.cli import output
 from packyard.cli.flags import Declared
-from packyard.errors import PackyardError
+from packyard.core.errors import PackyardError
 
 #: A verb's flags, each with the values to choose from: empty where any is possible, None where it takes none.
 _Flags = Mapping[str, "Sequence[str] | None"]
@@ -69,8 +69,8 @@ def _runs(words: Sequence[str]) -> list[str]:
     """Return the runs on the cluster that kubectl's flags among the words name."""
     import argparse
 
-    from packyard.cli import clusters
-    from packyard.cluster import kubectl, record
+    from packyard.cli.running import clusters
+    from packyard.running.runs import kubectl, record
 
     known = argparse.ArgumentParser(add_help=False, exit_on_error=False)
     clusters.add_arguments(known)
@@ -83,7 +83,7 @@ def _values(verb: str, flag: str, before: Sequence[str]) -> Iterator[str]:
     if flag == "--unset":
         yield from directories.setters(_split(verb, before)[0])
     elif flag == "--preset":
-        from packyard.bundle import shipped
+        from packyard.core.bundle import shipped
 
         yield from shipped.presets(_split(verb, before)[0])
 
@@ -131,12 +131,12 @@ def _words(verb: str, before: list[str], word: str) -> Iterator[str]:
         else:
             yield from _options(directory)
     elif verb in ("get", "build", "publish", "lint"):
-        from packyard.source import workspace
+        from packyard.writing.source import workspace
 
         here = workspace.find(Path()) or (workspace.built_in() if verb == "get" else None)
         yield from here.package_names() if here else ()
     elif verb in ("update", "vendor"):
-        from packyard.source import library, workspace
+        from packyard.writing.source import library, workspace
 
         root_dir = workspace.find_root(Path())
         yield from (each.name for each in library.entries(root_dir)) if root_dir else ()
@@ -145,15 +145,15 @@ def _words(verb: str, before: list[str], word: str) -> Iterator[str]:
 
         yield from SHELLS
     elif verb == "schema":
-        from packyard.source.schemas import NAMES
+        from packyard.writing.source.schemas import NAMES
 
         yield from NAMES
     elif verb == "keys" and not before:
-        from packyard.cli.keys import ACTIONS
+        from packyard.cli.sharing.keys import ACTIONS
 
         yield from ACTIONS
     elif verb == "fn":
-        from packyard.setters.kpt.function import FUNCTIONS
+        from packyard.using.setters.kpt.function import FUNCTIONS
 
         yield from FUNCTIONS
 
@@ -192,7 +192,7 @@ def _assignments(directory: Path, word: str, before: list[str]) -> Iterator[str]
 
 
 def _options(directory: Path) -> list[str]:
-    from packyard.options import folder
+    from packyard.using.options import folder
 
     found = folder.find(directory)
     return found.names() if found else []

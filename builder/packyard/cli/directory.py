@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
-from packyard.errors import InputError, PackyardError, Problem, UsageError, suggest
+from packyard.core.errors import InputError, PackyardError, Problem, UsageError, suggest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def only(words: Sequence[str], verb: str) -> Path:
 
 def setters(directory: Path) -> dict[str, list[str]]:
     """Return the setters of a package, or of those below, each with the values to choose from."""
-    from packyard.options.settings import list_choices  # slow to import, and most words are told apart without
+    from packyard.using.options.settings import list_choices  # slow to import, and most words are told apart without
 
     return list_choices(directory)
 
@@ -83,7 +83,7 @@ def _known(names: Callable[[Path], Collection[str]]) -> Collection[str]:
 
 def _is_setter_here(word: str) -> bool:
     """Return whether the package here has a setter of this name; most names are ruled out without parsing."""
-    from packyard.files import regular
+    from packyard.core.files import regular
 
     for name in filter(os.path.isfile, _KRMFILES):
         try:

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from time import time
 
-from packyard.build.packing import Settings
 from packyard.cli import output, state
-from packyard.errors import UsageError
-from packyard.source.workspace import Workspace
-from packyard.work import executor
-from packyard.work.cache import Cache
-from packyard.work.executor import Engine
+from packyard.core.errors import UsageError
+from packyard.core.work import executor
+from packyard.core.work.cache import Cache
+from packyard.core.work.executor import Engine
+from packyard.writing.build.packing import Settings
+from packyard.writing.source.workspace import Workspace
 
 #: Fewer packages than this are built one after another by default: what packages share is parsed again in each worker.
 #: Measured by tests/bench_catalogue.py: workers are slower for 4 packages, and faster for 8.

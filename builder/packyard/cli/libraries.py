@@ -7,18 +7,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from packyard.bundle import lock
-from packyard.bundle.lock import Pin
-from packyard.bundle.reference import Reference
 from packyard.cli import output, state
-from packyard.errors import InputError, IntegrityError, Problem, UnavailableError, suggest
-from packyard.source import library, library_search, workspace
-from packyard.source.library import Library
-from packyard.source.library_entry import Entry
-from packyard.source.library_search import NOTHING, Instead
-from packyard.source.shelf import Shelf
-from packyard.source.sources import Sources
-from packyard.source.workspace import Workspace
+from packyard.core.bundle import lock
+from packyard.core.bundle.lock import Pin
+from packyard.core.bundle.reference import Reference
+from packyard.core.errors import InputError, IntegrityError, Problem, UnavailableError, suggest
+from packyard.core.files.paths import WORKSPACE
+from packyard.core.yaml.sources import Sources
+from packyard.writing.source import library, library_search, workspace
+from packyard.writing.source.library import Library
+from packyard.writing.source.library_entry import Entry
+from packyard.writing.source.library_search import NOTHING, Instead
+from packyard.writing.source.shelf import Shelf
+from packyard.writing.source.workspace import Workspace
 
 
 def add_names(parser: argparse.ArgumentParser) -> None:
@@ -32,7 +33,7 @@ def named(root_dir: Path, names: Sequence[str]) -> list[Entry]:
     for name in names:
         if name not in found:
             hint = suggest(name, found) or f"it names {', '.join(found) or 'none'}"
-            raise InputError(Problem(f"libraries: has no {name!r}", file=str(root_dir / library.FILE), hint=hint))
+            raise InputError(Problem(f"libraries: has no {name!r}", file=str(root_dir / WORKSPACE), hint=hint))
     return [each for name, each in found.items() if not names or name in names]
 
 
@@ -95,7 +96,7 @@ def shelf() -> Shelf:
 def _fetch(entry: Entry, pin: Pin | None) -> tuple[Path, Pin]:
     if entry.asked:
         return _fetch_bundle(entry, entry.asked, pin)
-    from packyard.source import repository
+    from packyard.writing.source import repository
 
     output.detail(f"the library {entry.name}: {entry.git} at {entry.commit}")
     folder, tar = shelf().put(entry.name, repository.read(entry))
@@ -104,12 +105,12 @@ def _fetch(entry: Entry, pin: Pin | None) -> tuple[Path, Pin]:
 
 
 def _fetch_bundle(entry: Entry, asked: Reference, pin: Pin | None) -> tuple[Path, Pin]:
-    from packyard.channel.configuration import normal
-    from packyard.channel.fetching.fetch import opened
-    from packyard.cli import settings
+    from packyard.cli import preferences
     from packyard.cli.channels import fetching, open_to_read
+    from packyard.sharing.configuration import normal
+    from packyard.sharing.fetching.fetch import opened
 
-    channel = normal(settings.required_channel((pin.channel if pin else "") or entry.channel or None).value)
+    channel = normal(preferences.required_channel((pin.channel if pin else "") or entry.channel or None).value)
     reference = Reference(name=entry.name, version=pin.version) if pin else asked
     with opened(open_to_read(channel), reference, fetching(channel), pin=pin) as fetched:
         chosen = fetched.choice.entry

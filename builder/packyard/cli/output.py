@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from packyard.cli import streams
-from packyard.errors import PackyardError, on_one_line
+from packyard.core.errors import PackyardError, on_one_line
 
 TYPE_CHECKING = False  # `version` does without pathlib
 if TYPE_CHECKING:

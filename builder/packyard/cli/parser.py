@@ -12,7 +12,7 @@ from textwrap import fill
 from typing import Any, NoReturn
 
 from packyard.cli import arguments, output, watch
-from packyard.errors import UsageError, suggest
+from packyard.core.errors import UsageError, suggest
 
 
 class Parser(argparse.ArgumentParser):

@@ -11,22 +11,22 @@ from contextlib import nullcontext
 from pathlib import Path
 
 from packyard.cli import output
-from packyard.errors import UnavailableError
+from packyard.core.errors import UnavailableError
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from contextlib import AbstractContextManager
 
-    from packyard.files.history import History
-    from packyard.files.tree import Keep, Tree
+    from packyard.core.files.history import History
+    from packyard.core.files.tree import Keep, Tree
 
     Contents = Mapping[Path, bytes | None]
 
 
 def history() -> History | None:
     """Return the history of changes, or None for a user without a home folder."""
-    from packyard.files.history import History  # needed by commands that change files only
+    from packyard.core.files.history import History  # needed by commands that change files only
 
     folder = state_dir()
     return History(folder / "history", output.note) if folder else None

@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import sys
 
-from packyard.errors import InputError, Problem, UnavailableError
-from packyard.files import regular
+from packyard.core.errors import InputError, Problem, UnavailableError
+from packyard.core.files import regular
 
 _NAMES = ("stdin", "stdout", "stderr")
 

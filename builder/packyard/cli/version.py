@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from packyard import __version__
 from packyard.cli import output
 from packyard.cli.flags import Declared
-from packyard.errors import UsageError
+from packyard.core.errors import UsageError
 
 FLAGS = Declared({"help": False}, {"output": ("text", "json")}, {"h": "help", "o": "output"})
 

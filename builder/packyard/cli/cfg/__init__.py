@@ -26,7 +26,7 @@ from importlib import import_module
 
 from packyard.cli import output
 from packyard.cli.flags import Declared
-from packyard.errors import PackyardError, UsageError, suggest
+from packyard.core.errors import PackyardError, UsageError, suggest
 
 #: The commands, the modules of this folder that run them (only the one that is asked for is imported), the functions,
 #: and what declares their flags.

@@ -6,12 +6,12 @@ import csv
 from collections.abc import Sequence
 from pathlib import Path
 
-from packyard.authoring import annotate
 from packyard.cli import output, state
 from packyard.cli.cfg import blocks
 from packyard.cli.flags import Declared
-from packyard.errors import InputError, UsageError
-from packyard.setters.resourcefiles import find_folders, rewrite, root_of
+from packyard.core.errors import InputError, UsageError
+from packyard.using.setters.resourcefiles import find_folders, rewrite, root_of
+from packyard.writing.authoring import annotate
 
 FLAGS = Declared({"recurse-subpackages": False}, ("kv", "kind", "apiVersion", "name", "namespace"))
 

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from packyard.cli import output, state
-from packyard.errors import InputError, NotHereError, PackyardError, UsageError
-from packyard.files import regular
-from packyard.setters.change import change_packages
-from packyard.setters.krmfile import NAME, parse_krmfile
-from packyard.setters.packages import KPTFILE, PackageFiles
-from packyard.setters.plan import Plan
-from packyard.yaml.document import source_of
+from packyard.core.errors import InputError, NotHereError, PackyardError, UsageError
+from packyard.core.files import regular
+from packyard.core.yaml.document import source_of
+from packyard.using.setters.change import change_packages
+from packyard.using.setters.krmfile import NAME, parse_krmfile
+from packyard.using.setters.packages import KPTFILE, PackageFiles
+from packyard.using.setters.plan import Plan
 
 
 def header(folder: str, package: str) -> str:

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from packyard.authoring import create, schemafile
-from packyard.authoring.annotate import Selection
-from packyard.authoring.create import NewSetter, NewSubstitution
 from packyard.cli.cfg import blocks
 from packyard.cli.flags import Declared, Flags
-from packyard.errors import InputError, UsageError
-from packyard.setters.packages import PackageFiles
-from packyard.setters.plan import Plan
+from packyard.core.errors import InputError, UsageError
+from packyard.using.setters.packages import PackageFiles
+from packyard.using.setters.plan import Plan
+from packyard.writing.authoring import create, schemafile
+from packyard.writing.authoring.annotate import Selection
+from packyard.writing.authoring.create import NewSetter, NewSubstitution
 
 SETTER_FLAGS = Declared(
     {"recurse-subpackages": False, "required": False, "partial": False},

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from packyard.authoring import delete
 from packyard.cli.cfg import blocks
 from packyard.cli.flags import Declared
-from packyard.errors import UsageError
-from packyard.setters.packages import PackageFiles
-from packyard.setters.plan import Plan
+from packyard.core.errors import UsageError
+from packyard.using.setters.packages import PackageFiles
+from packyard.using.setters.plan import Plan
+from packyard.writing.authoring import delete
 
 FLAGS = Declared({"recurse-subpackages": False})
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from packyard.cli import state
 from packyard.cli.flags import Declared
-from packyard.errors import ConflictError, UnavailableError, UsageError
-from packyard.files.tree import Tree
-from packyard.setters.krmfile import EMPTY, NAME
+from packyard.core.errors import ConflictError, UnavailableError, UsageError
+from packyard.core.files.tree import Tree
+from packyard.using.setters.krmfile import EMPTY, NAME
 
 FLAGS = Declared()
 

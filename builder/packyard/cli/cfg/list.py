@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from packyard.cli import output, state, tablewriter
-from packyard.cli.cfg import blocks
+from packyard.cli import output, state
+from packyard.cli.cfg import blocks, tablewriter
 from packyard.cli.flags import Declared
-from packyard.errors import InputError, UsageError
-from packyard.files.tree import Tree
-from packyard.setters.definition import Definitions
-from packyard.setters.listing import ListedSetter, list_setters
-from packyard.setters.packages import find_packages, read_krmfile, read_package
-from packyard.work.memo import Memo
+from packyard.core.errors import InputError, UsageError
+from packyard.core.files.tree import Tree
+from packyard.core.work.memo import Memo
+from packyard.using.setters.definition import Definitions
+from packyard.using.setters.listing import ListedSetter, list_setters
+from packyard.using.setters.packages import find_packages, read_krmfile, read_package
 
 FLAGS = Declared({"recurse-subpackages": True, "include-subst": False, "markdown": False}, ("version",))
 

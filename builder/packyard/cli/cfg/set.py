@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from packyard.cli.cfg import blocks
 from packyard.cli.flags import Declared, Flags
-from packyard.errors import InputError, NotHereError, UsageError
-from packyard.setters import value
-from packyard.setters.change import PackageSetters
-from packyard.setters.packages import PackageFiles
-from packyard.setters.plan import Assignment, Plan
-from packyard.work.memo import Memo
+from packyard.core.errors import InputError, NotHereError, UsageError
+from packyard.core.work.memo import Memo
+from packyard.using.setters import value
+from packyard.using.setters.change import PackageSetters
+from packyard.using.setters.packages import PackageFiles
+from packyard.using.setters.plan import Assignment, Plan
 
 FLAGS = Declared({"recurse-subpackages": False}, ("values", "set-by", "description", "version"))
 

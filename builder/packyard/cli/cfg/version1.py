@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 
-from packyard.cli import output, state, tablewriter
-from packyard.errors import InputError
-from packyard.files.tree import Tree
-from packyard.setters import inline
-from packyard.setters.packages import find_packages, read_krmfile, read_package, walk_key
-from packyard.setters.resourcefiles import read, rewrite
+from packyard.cli import output, state
+from packyard.cli.cfg import tablewriter
+from packyard.core.errors import InputError
+from packyard.core.files.tree import Tree
+from packyard.using.setters import inline
+from packyard.using.setters.packages import find_packages, read_krmfile, read_package, walk_key
+from packyard.using.setters.resourcefiles import read, rewrite
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from packyard.authoring.annotate import Selection
-    from packyard.authoring.create import NewSetter
+    from packyard.writing.authoring.annotate import Selection
+    from packyard.writing.authoring.create import NewSetter
 
 
 def is_alone(folder: str, name: str = "") -> bool:
@@ -51,7 +52,7 @@ def print_table(folder: str, name: str) -> int:
 
 def create_setter(folder: str, new: NewSetter, selection: Selection, *, partial: bool) -> int:
     """Create a setter in every file below; print nothing."""
-    from packyard.authoring.create_inline import creation
+    from packyard.writing.authoring.create_inline import creation
 
     keep = state.keep(Path(folder), f"cfg create-setter {new.name}")
     rewrite(Path(folder), [""], creation(new, selection, partial=partial), keep=keep, below_too=True)

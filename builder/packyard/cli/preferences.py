@@ -1,0 +1,90 @@
+"""What is set for all commands, and where: by a flag, in the environment, in the user's configuration, or nowhere.
+
+The user's configuration is in ``$XDG_CONFIG_HOME/packyard``: ``config.yaml``, and ``keys/`` beside it.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from packyard.cli import state
+from packyard.core.digest import Digest
+from packyard.core.errors import InputError, Problem, UnavailableError
+from packyard.sharing import configuration
+from packyard.sharing.configuration import Configuration
+from packyard.sharing.index.head import Memory
+from packyard.sharing.trust.keyring import Keyring
+from packyard.sharing.trust.keys import NOBODY, Trust
+
+#: The variable that names a channel.
+CHANNEL = "PACKYARD_CHANNEL"
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A value and its origin: a flag, a variable of the environment, a line of a file, or ``default``."""
+
+    value: str
+    origin: str
+
+
+def channel(flag: str | None = None) -> Setting | None:
+    """Return the address of the channel to read from, or None where none is set."""
+    if flag is not None:
+        return Setting(flag, "--from")
+    if os.environ.get(CHANNEL):
+        return Setting(os.environ[CHANNEL], CHANNEL)
+    configured = configured_values()
+    return Setting(configured.channel, configured.places["channel"]) if configured.channel else None
+
+
+def required_channel(flag: str | None = None) -> Setting:
+    """Return what `channel` does, or say how to name a channel."""
+    found = channel(flag)
+    if found is None:
+        raise InputError(Problem("no channel is named", hint=f"name one by --from CHANNEL, or set {CHANNEL}"))
+    return found
+
+
+def trust(address: str | None) -> Trust:
+    """Return the keys that the user trusts for a channel, or, for a file from anywhere, for any channel."""
+    ring = keyring()
+    if ring is None:
+        return NOBODY
+    if address is None:
+        return ring.trust_for(None)
+    return ring.trust_for(address, configured_values().trust.get(configuration.normal(address), ()))
+
+
+def memory(address: str) -> Memory | None:
+    """Return what is remembered of the last head that a channel had; None for a user without a home folder."""
+    folder = state.state_dir()
+    name = Digest.of(configuration.identity(address).encode()).hex
+    return Memory(file=folder / "heads" / f"{name}.json") if folder else None
+
+
+def key_names() -> dict[str, str]:
+    """Return the names of the keys that the user trusts, by their ids."""
+    ring = keyring()
+    return {each.key.id: each.name for each in ring.trusted()} if ring else {}
+
+
+def keyring() -> Keyring | None:
+    """Return the user's keys, or None for a user without a home folder."""
+    folder = state.config_dir()
+    return Keyring(folder / "keys") if folder else None
+
+
+def own_keyring() -> Keyring:
+    """Return the user's keys, for what cannot do without."""
+    ring = keyring()
+    if ring is None:
+        raise UnavailableError("no keys are kept without a home folder (set HOME, or XDG_CONFIG_HOME)")
+    return ring
+
+
+def configured_values() -> Configuration:
+    """Return the user's configuration."""
+    folder = state.config_dir()
+    return configuration.read(folder) if folder else Configuration()

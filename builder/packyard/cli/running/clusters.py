@@ -1,0 +1,122 @@
+"""What verbs that meet a cluster share: kubectl's own flags, the line that names context and namespace first, DIR."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import TypeVar
+
+from packyard.cli import directory as directories
+from packyard.cli import output, state
+from packyard.core.errors import UnavailableError, UsageError
+from packyard.core.files.tree import Tree
+from packyard.running.runs import kubectl
+from packyard.running.runs import run as runs
+from packyard.running.runs.kubectl import Kubectl
+from packyard.running.runs.prepared import Prepared, is_secret, prepare
+from packyard.running.runs.status import RoleStatus
+
+T = TypeVar("T")
+_PAUSES = (1, 2, 4, 8, 8, 8)  # seconds until a server that does not answer is asked again
+_UNITS = {"s": 1, "m": 60, "h": 3600}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare kubectl's flags."""
+    parser.add_argument("-n", "--namespace", metavar="NAME", default="", help="as for kubectl")
+    parser.add_argument("--context", metavar="NAME", default="", help="as for kubectl")
+    parser.add_argument("--kubeconfig", metavar="FILE", default="", help="as for kubectl")
+
+
+def add_run(parser: argparse.ArgumentParser) -> None:
+    """Declare RUN."""
+    parser.add_argument("run", metavar="RUN", help="a run, by its name; packyard status lists them")
+
+
+def add_pods(parser: argparse.ArgumentParser) -> None:
+    """Declare the flags that choose pods of a run."""
+    parser.add_argument("--role", metavar="NAME", default="", help="a role, such as launcher, worker, ps")
+    parser.add_argument("--index", metavar="N", type=count, help="one pod of it, counted from 0")
+
+
+def count(word: str) -> int:
+    """Read a number of things."""
+    if not word.isdecimal() or len(word) > 9:
+        raise argparse.ArgumentTypeError(f"{word!r} is not a number")
+    return int(word)
+
+
+def find(arguments: argparse.Namespace) -> Kubectl:
+    """Return kubectl for what the arguments and kubeconfig say, and tell which context and namespace that is."""
+    return _told(_found(arguments))
+
+
+def find_for(arguments: argparse.Namespace, verb: str) -> tuple[Kubectl, Prepared, list[str]]:
+    """Return kubectl for the namespace of the use case that ``arguments.words`` name, and what `prepared` returns."""
+    found = _found(arguments)
+    made, words = prepared(arguments.words, verb)
+    namespace = runs.namespace_of(made.objects, found.namespace, is_asked=bool(arguments.namespace))
+    return _told(replace(found, namespace=namespace)), made, words
+
+
+def _found(arguments: argparse.Namespace) -> Kubectl:
+    given = {name: getattr(arguments, name) for name in ("namespace", "context", "kubeconfig")}
+    return kubectl.find(os.environ.get("PATH", ""), **given)
+
+
+@cache
+def _told(found: Kubectl) -> Kubectl:
+    """Say which context and namespace all that follows is about; once, of several steps of one verb."""
+    output.note(f"{found}")
+    return found
+
+
+def patiently(ask: Callable[[], T]) -> T:
+    """Return what is asked; a server that does not answer for a while, as one that starts again, is asked again."""
+    for pause in _PAUSES:
+        try:
+            return ask()
+        except UnavailableError as error:
+            output.note(f"asking again in {pause} s: {error}")
+            time.sleep(pause)
+    return ask()
+
+
+def counted(role: RoleStatus) -> str:
+    """Return how many pods of a role are ready or done: ``worker 3/4 (1 failed)``."""
+    counts = ((role.failed, "failed"), (role.restarts, "restarts"))
+    more = ", ".join(f"{number} {what}" for number, what in counts if number)
+    return f"{role.name} {role.ready + role.done}/{role.wanted}" + (f" ({more})" if more else "")
+
+
+def prepared(words: Sequence[str], verb: str) -> tuple[Prepared, list[str]]:
+    """Return the use case that ``[DIR] [NAME=VALUE…]`` names, as if the values were set, and its words to be shown."""
+    directory, rest = directories.split(words, "", lambda _: ())
+    values: dict[str, list[str]] = {}
+    for word in rest:
+        name, equals, text = word.partition("=")
+        if not equals or not name:
+            raise UsageError(f"packyard {verb}: {word!r} must be NAME=VALUE; packyard {verb} --help shows the usage")
+        values.setdefault(name, []).append(text)
+    state.tell_pending(Tree(directory))
+    words_shown = [f"{name}=…" if is_secret(name := word.partition("=")[0]) else word for word in rest]
+    return prepare(directory, values, path=os.environ.get("PATH", "")), [str(directory), *words_shown]
+
+
+def command(found: Kubectl, arguments: argparse.Namespace, *words: str) -> str:
+    """Return a command of packyard to type next, for the same cluster and namespace."""
+    flags = [f"--{name}={given}" for name in ("context", "kubeconfig") if (given := getattr(arguments, name))]
+    return shlex.join(["packyard", *words, "-n", found.namespace, *flags])
+
+
+def duration(word: str) -> float:
+    """Read ``90``, ``90s``, ``15m`` or ``2h`` as seconds."""
+    number, unit = (word[:-1], word[-1:]) if word[-1:] in _UNITS else (word, "s")
+    if not number.isdecimal() or len(number) > 6:
+        raise argparse.ArgumentTypeError(f"{word!r} is not a time such as 90s, 15m or 2h")
+    return int(number) * _UNITS[unit]

@@ -1,0 +1,69 @@
+"""Deploy a use case to a cluster as a run, and wait until its pods run.
+
+packyard deploy DIR                        as it is set; again, it completes what is missing
+packyard deploy DIR WORKERS=8              as if this were set; nothing in DIR changes
+packyard deploy DIR RUN_NAME=second        another run of the same use case, beside the first
+packyard deploy DIR --diff                 only show what would change on the cluster
+
+All that can refuse it is asked first, the cluster itself included: then nothing of it is applied.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from packyard.cli import arguments as shared
+from packyard.cli import directory as directories
+from packyard.cli import output
+from packyard.cli.running import clusters, rollout
+from packyard.core.errors import Problem, refuse
+from packyard.running import doctor
+from packyard.running.doctor.finding import Finding
+from packyard.running.runs import deploy
+from packyard.running.runs import run as runs
+from packyard.running.runs.kubectl import Kubectl
+from packyard.running.runs.prepared import Prepared
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    directories.add_arguments(parser, "[NAME=VALUE…]")
+    clusters.add_arguments(parser)
+    rollout.add_arguments(parser)
+    parser.add_argument("--no-doctor", action="store_true", help="deploy whatever packyard doctor finds")
+    shared.add_output(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Deploy a run, or show what that would change."""
+    found, prepared, words = clusters.find_for(arguments, "deploy")
+    again = clusters.command(found, arguments, "deploy", *words)
+    another = _another(found, arguments, prepared, words)
+    with rollout.untouched():
+        if not arguments.no_doctor:
+            _check(doctor.quick(found, prepared))
+        who, when = found.who(), rollout.now()
+        made = deploy.plan(found, prepared, who=who, when=when, force=arguments.force, hint=another)
+    return rollout.run(found, arguments, made, again=again, another=another)
+
+
+def _check(findings: Sequence[Finding]) -> None:
+    """Refuse what will keep the run from starting."""
+    for each in findings:
+        if each.severity != "error":
+            output.detail(f"{each.severity}: {each}")
+    refuse(
+        Problem(f"{each}; {each.why}" if each.why else str(each), hint=each.fix)
+        for each in findings
+        if each.severity == "error"
+    )
+
+
+def _another(found: Kubectl, arguments: argparse.Namespace, prepared: Prepared, words: list[str]) -> str:
+    """Say how to deploy another run of the use case, or this one anew."""
+    if runs.SETTER not in prepared.setters:
+        return f"delete it first: {clusters.command(found, arguments, 'undeploy', prepared.run)}"
+    kept = [word for word in words if not word.startswith(f"{runs.SETTER}=")]
+    command = clusters.command(found, arguments, "deploy", *kept, f"{runs.SETTER}={runs.new_word()}")
+    return f"another run beside it: {command}"

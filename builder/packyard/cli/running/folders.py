@@ -1,0 +1,56 @@
+"""The packages that words name, as folders: untarred ones, those of a channel, or those that packyard carries."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from packyard.cli import bundles, output, preferences
+from packyard.core.bundle.manifest import LIBRARY
+from packyard.core.bundle.reference import Reference
+from packyard.using.render import every
+from packyard.using.render.every import Object
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the words, and the channel."""
+    parser.add_argument(
+        "packages", metavar="NAME|DIR", nargs="*", help="a package, or the folder of one (default: the whole catalogue)"
+    )
+    parser.add_argument("--from", dest="channel", metavar="CHANNEL", help="the address of a channel")
+
+
+def objects(words: Sequence[str], flag: str | None) -> Iterator[tuple[str, str, list[Object]]]:
+    """Yield each use case of the packages that are named, or of all: the word, its path there, and its objects.
+
+    Values may still have to be set.
+    """
+    with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
+        names = list(dict.fromkeys(words)) or _all(flag)
+        with output.progress(names) as done:
+            for number, word in enumerate(names):
+                there = Path(word)
+                if not there.is_dir():
+                    there = bundles.find(Reference.parse(word), flag).unpack(Path(tempfile.mkdtemp(dir=folder)))
+                for use_case, found in every.drafts(there, path=os.environ.get("PATH", "")).items():
+                    yield word, use_case, found
+                done(number)
+
+
+def _all(flag: str | None) -> list[str]:
+    """Return the names of all packages of the channel that is named or configured, or that packyard carries."""
+    channel = preferences.channel(flag)
+    if channel is None:
+        from packyard.writing.source import workspace
+
+        return workspace.built_in().package_names()
+    from packyard.cli.channels import open_to_read
+    from packyard.sharing.index import stored
+
+    listed = stored.read(
+        open_to_read(channel.value), preferences.trust(channel.value), preferences.memory(channel.value)
+    )
+    return [each.name for each in listed.packages() if any(entry.kind != LIBRARY for entry in each.entries)]

@@ -1,0 +1,80 @@
+"""Reach what a run serves from this machine: TensorBoard, a notebook, the servers of a model. Ctrl-C ends it.
+
+The Service or pod is found; PORT, a number or a name, chooses one of several. The port is open on 127.0.0.1 alone, and
+there is no --address: what is forwarded may ask nobody for a password, so it is not offered to others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+from packyard.cli import arguments as shared
+from packyard.cli import output
+from packyard.cli.running import clusters
+from packyard.core.errors import InputError, Problem, UnavailableError
+from packyard.running.runs import forward, status
+from packyard.running.runs import record as records
+from packyard.running.runs.forward import Port
+from packyard.running.runs.kubectl import Kubectl
+from packyard.running.runs.record import RunRecord
+
+_PAUSES = (1, 1, 2, 4, 8, 16)  # seconds until a connection that was lost is tried again
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    clusters.add_run(parser)
+    parser.add_argument("port", metavar="PORT", nargs="?", default="", help="which port, by number or name")
+    clusters.add_pods(parser)
+    clusters.add_arguments(parser)
+    shared.add_output(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Forward a port until somebody ends it; a pod that was started again is reached again."""
+    found = clusters.find(arguments)
+    record = records.read_last(found, arguments.run)
+    port = _choose(found, arguments, record)
+    local = forward.local_port(port)
+    is_told = False
+    lost = 0
+    try:
+        while True:
+            try:
+                for is_open in forward.forward(found, port, local):
+                    if is_open and not is_told:
+                        _tell(arguments, port, local)
+                        is_told = True
+                    elif is_open and lost:
+                        output.note(f"{port} is reached again")
+                    lost = 0 if is_open else lost
+            except UnavailableError as error:
+                if lost == len(_PAUSES) or not is_told:
+                    raise
+                output.note(f"{error}; trying again in {_PAUSES[lost]} s")
+                time.sleep(_PAUSES[lost])
+                lost += 1
+                port = _choose(found, arguments, record) if port.target.startswith("pod/") else port
+    except KeyboardInterrupt:
+        return 130
+
+
+def _choose(found: Kubectl, arguments: argparse.Namespace, record: RunRecord) -> Port:
+    seen = clusters.patiently(lambda: status.read_one(found, record))
+    if not any(each.running for each in seen.pods):
+        hint = clusters.command(found, arguments, "status", record.run)
+        raise InputError(Problem(f"no pod of run {record.run} runs; it {seen.explained}", hint=hint))
+    objects = record.read_objects()
+    ports = forward.find(objects, seen, role=arguments.role, index=arguments.index)
+    return forward.choose_port(ports, arguments.port, seen, arguments.role, arguments.index)
+
+
+def _tell(arguments: argparse.Namespace, port: Port, local: int) -> None:
+    address = port.address(local)
+    if arguments.output == "json":
+        output.json_result([{"target": port.target, "port": port.number, "local": local, "address": address}])
+    else:
+        output.note(f"{port} is forwarded; Ctrl-C ends it")
+        output.line(address)
+    output.flush()

@@ -1,0 +1,204 @@
+"""Print what pods of a run print: its launcher, chief, master or leader, else all; or those of a role and an index.
+
+Where there are several pods, each line begins with the role and the index of its pod. A pod that has not started is
+named, with the reason. With -f it waits for pods to start, goes on when they are started again, and ends with the run;
+the exit code is 1 if that has failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+
+from packyard.cli import arguments as shared
+from packyard.cli import output
+from packyard.cli.running import clusters
+from packyard.core.errors import InputError, PackyardError, Problem, UsageError
+from packyard.core.kubernetes.outcome import FAILED
+from packyard.running.runs import choose, logs, status
+from packyard.running.runs import record as records
+from packyard.running.runs.kubectl import Kubectl
+from packyard.running.runs.logs import Following, Log
+from packyard.running.runs.record import RunRecord
+from packyard.running.runs.status import PodStatus, RunStatus
+
+_PAUSE = 1.0  # seconds between two looks at pods that have not started
+_LONG = 3.0  # and at those whose logs are open
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    clusters.add_run(parser)
+    clusters.add_pods(parser)
+    parser.add_argument("--container", metavar="NAME", default="", help="not the first container, but this one")
+    parser.add_argument("-f", "--follow", action="store_true", help="go on as more is printed, until the run is over")
+    parser.add_argument("--previous", action="store_true", help="what was printed before the last restart")
+    parser.add_argument("--tail", metavar="N", type=clusters.count, help="only the last lines of each pod")
+    parser.add_argument("--since", metavar="TIME", type=clusters.duration, help="only what is newer: 90s, 15m, 2h")
+    clusters.add_arguments(parser)
+    shared.add_output(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print logs, and follow them if that is asked for."""
+    if arguments.follow and (arguments.previous or arguments.output == "json"):
+        other = "--previous" if arguments.previous else "--output json"
+        raise UsageError(f"packyard logs: -f and {other} exclude each other; packyard logs --help shows the usage")
+    found = clusters.find(arguments)
+    record = records.read_last(found, arguments.run)
+    if arguments.follow:
+        return _follow(found, arguments, record)
+    seen = status.read_one(found, record)
+    pods = choose.pods(seen, arguments.role, arguments.index)
+    chosen = {log: pod for pod in pods if (log := _log(seen, pod, arguments))}
+    refused: list[PackyardError] = []
+    if arguments.output == "json":
+        lines = logs.read(found, list(chosen), _flags(arguments), refused.append)
+        output.json_result(_documents(pods, chosen, lines))
+    else:
+        for log, line in logs.read(found, list(chosen), _flags(arguments), refused.append):
+            output.printed(line, _prefix(chosen[log], pods))
+        for pod in pods:
+            if pod not in chosen.values():
+                output.warning(_waits(pod, pods))
+    for error in refused:
+        output.refusal(error)
+    if not chosen:
+        _tell_none(found, arguments, seen)
+    return int(not chosen or bool(refused))
+
+
+def _log(seen: RunStatus, pod: PodStatus, arguments: argparse.Namespace) -> Log | None:
+    """Return the log of a pod; with --previous that of the container, or of the pod, in whose place it is."""
+    container = choose.container(pod, arguments.container)
+    if not arguments.previous:
+        return Log(pod.name, container) if pod.state in choose.STARTED else None
+    if pod.restarts:
+        return Log(pod.name, container, is_previous=True)
+    before = choose.before(seen, pod)
+    return Log(before.name, container) if before else None
+
+
+def _flags(arguments: argparse.Namespace) -> list[str]:
+    tail = [] if arguments.tail is None else [f"--tail={arguments.tail}"]
+    return tail if arguments.since is None else [*tail, f"--since={int(arguments.since)}s"]
+
+
+def _prefix(pod: PodStatus, among: Sequence[PodStatus]) -> str:
+    """Return what the lines of a pod begin with: nothing where it is alone."""
+    if len(among) == 1:
+        return ""
+    width = max(len(choose.title(each, among)) for each in among)
+    return f"{choose.title(pod, among):<{width}} | "
+
+
+def _waits(pod: PodStatus, among: Sequence[PodStatus]) -> str:
+    """Say of a pod why it has no log."""
+    name = choose.title(pod, among)
+    if pod.state in choose.STARTED:
+        return f"{name} was not started again: nothing is before its log"
+    return f"{name} has not started" + (f": {pod.reason}" if pod.reason else "")
+
+
+def _tell_none(found: Kubectl, arguments: argparse.Namespace, seen: RunStatus) -> None:
+    if not seen.pods:
+        output.warning(f"run {seen.run} has no pods; it {seen.explained}")
+    output.note(f"next: {clusters.command(found, arguments, 'events', seen.run)}")
+
+
+def _documents(
+    pods: Sequence[PodStatus], chosen: Mapping[Log, PodStatus], lines: Iterable[tuple[Log, bytes]]
+) -> list[dict[str, object]]:
+    texts: dict[str, bytearray] = {pod.name: bytearray() for pod in pods}
+    for log, line in lines:
+        texts[chosen[log].name] += line
+    containers = {pod.name: log.container for log, pod in chosen.items()}
+    return [
+        {
+            "pod": pod.name,
+            "role": pod.role,
+            "index": pod.index,
+            "container": containers.get(pod.name, ""),
+            "text": texts[pod.name].decode("utf-8", "replace"),
+            "reason": "" if pod.name in containers else _waits(pod, pods),
+        }
+        for pod in pods
+    ]
+
+
+def _follow(found: Kubectl, arguments: argparse.Namespace, record: RunRecord) -> int:
+    """Print logs as they grow: of each pod from its start, and of the one that takes its place."""
+    following, came = _Followed(Following(found), arguments), True
+    try:
+        while True:
+            seen = clusters.patiently(lambda: status.read_one(found, record))
+            pods = choose.pods(seen, arguments.role, arguments.index)
+            following.look(pods)
+            is_over = seen.is_over or (bool(pods) and all(each.state == "done" for each in pods))
+            if is_over and not (following.logs and came):  # nothing comes any more from a node that is lost
+                if not following.begun:
+                    _tell_none(found, arguments, seen)
+                elif seen.is_over:
+                    output.note(f"run {seen.run} {seen.explained}")
+                return int(not following.begun or seen.state == FAILED)
+            came = following.print(wait=following.has_all(pods) and not is_over)
+    except KeyboardInterrupt:
+        return 130
+    finally:
+        following.logs.close()
+
+
+class _Followed:
+    """The logs that are followed, and what was said of them."""
+
+    def __init__(self, logs: Following, arguments: argparse.Namespace) -> None:
+        self.logs = logs
+        self.arguments = arguments
+        self.begun: dict[Log, int] = {}
+        self._places: dict[tuple[str, int], Log] = {}
+        self._prefixes: dict[Log, str] = {}
+        self._told: dict[str, str] = {}
+
+    def look(self, pods: Sequence[PodStatus]) -> None:
+        """Begin with what has started, and say of the others what they wait for."""
+        if len(pods) > logs.MOST:
+            problem = f"there are {len(pods)} such pods, and -f follows at most {logs.MOST}"
+            raise InputError(Problem(problem, hint="choose some by --role or --index"))
+        for pod in pods:
+            log = self._of(pod)
+            self._prefixes[log] = _prefix(pod, pods)
+            if pod.state not in choose.STARTED:
+                self._tell(pod.name, _waits(pod, pods))
+            elif log not in self.logs and self._goes_on(pod, log):
+                before = self._places.setdefault((pod.role, pod.index), log)
+                if before != log or self.begun.get(log, pod.restarts) != pod.restarts:
+                    output.note(f"{choose.title(pod, pods)} was started again, pod {pod.name}")
+                self._places[pod.role, pod.index] = log
+                self.logs.follow(log, _flags(self.arguments), goes_on=log.container in pod.running)
+                self.begun[log] = pod.restarts
+
+    def has_all(self, pods: Sequence[PodStatus]) -> bool:
+        """Say whether there is nothing to look at until a log ends."""
+        return bool(pods) and all(self._of(each) in self.logs for each in pods)
+
+    def _of(self, pod: PodStatus) -> Log:
+        return Log(pod.name, choose.container(pod, self.arguments.container))
+
+    def print(self, *, wait: bool) -> bool:
+        """Print what comes, with ``wait`` for longer, until a log ends; say whether anything came."""
+        lines = chain(self.logs.lines(_LONG, until_end=True) if wait else (), self.logs.lines(_PAUSE))
+        came = False
+        for log, line in lines:
+            output.printed(line, self._prefixes[log])
+            output.flush()
+            came = True
+        return came
+
+    def _goes_on(self, pod: PodStatus, log: Log) -> bool:
+        return log not in self.begun or self.begun[log] != pod.restarts or log.container in pod.running
+
+    def _tell(self, name: str, text: str) -> None:
+        if self._told.get(name) != text:
+            self._told[name] = text
+            output.warning(text)

@@ -1,0 +1,92 @@
+"""List what packages need installed on a cluster, how it is installed, and whether the cluster here has it.
+
+packyard prerequisites                           for all packages of the catalogue
+packyard prerequisites mnist-fp32-training-k8s   for one, or for those in the folder DIR, with their options
+packyard prerequisites --offline -o json         without asking a cluster
+
+What one namespace has to have, such as claims, is for packyard doctor. 1 if something is missing, too old or not alive.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+
+from packyard.cli import arguments as shared
+from packyard.cli import output
+from packyard.cli.running import clusters, folders
+from packyard.core.errors import PackyardError, UnavailableError
+from packyard.running.doctor import prerequisites
+from packyard.running.doctor.finding import Finding
+from packyard.running.doctor.prerequisites import Prerequisite
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    folders.add_arguments(parser)
+    parser.add_argument("--offline", action="store_true", help="ask no cluster")
+    clusters.add_arguments(parser)
+    shared.add_output(parser)
+    shared.add_wide(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print a row for each, with the commands that install it."""
+    found = prerequisites.find(folders.objects(arguments.packages, arguments.channel))
+    states = _examine(arguments, found)
+    if arguments.output == "json":
+        output.json_result([_document(*each) for each in zip(found, states, strict=True)])
+    elif found:
+        rows = [_row(*each) for each in zip(found, states, strict=True)]
+        output.table(("NAME", "TESTED", "STATE", "NEEDED BY"), rows, wide=arguments.wide, prose=1)
+        _tell_commands([item for item, state in zip(found, states, strict=True) if not _is_there(state)])
+    if not found:
+        output.note("nothing has to be installed for these packages")
+    elif not arguments.offline:
+        output.note("packyard doctor DIR looks for what a namespace has to have for one use case")
+    return int(any(each is not None and each.severity == "error" for each in states))
+
+
+def _examine(arguments: argparse.Namespace, found: Sequence[Prerequisite]) -> Sequence[Finding | None]:
+    """Return what a cluster says of each; None for all where it cannot be reached, or is not asked."""
+    if found and not arguments.offline:
+        try:
+            return prerequisites.examine(clusters.find(arguments), found)
+        except PackyardError as error:
+            if not isinstance(error, UnavailableError) and (arguments.context or arguments.kubeconfig):
+                raise
+            output.refusal(error)
+            output.note("so no state is known; --offline does not ask")
+    return [None] * len(found)
+
+
+def _is_there(state: Finding | None) -> bool:
+    return state is not None and state.severity == "passed"
+
+
+def _row(item: Prerequisite, state: Finding | None) -> tuple[str, ...]:
+    shown = "not asked" if state is None else state.message or "installed"
+    return item.name, item.operator.tested if item.operator else "", shown, ", ".join(item.packages)
+
+
+def _tell_commands(missing: Sequence[Prerequisite]) -> None:
+    """Print the commands as lines of a shell, in full."""
+    for item in missing:
+        output.line()
+        output.line(f"# {item.name}" if item.operator else f"# {item.name}: ask who made the package")
+        for command in item.operator.install if item.operator else ():
+            output.line(command)
+
+
+def _document(item: Prerequisite, state: Finding | None) -> dict[str, object]:
+    operator = item.operator
+    return {
+        "name": item.name,
+        "requirements": list(map(str, item.requirements)),
+        "packages": item.packages,
+        "oldest": operator.oldest if operator else "",
+        "tested": operator.tested if operator else "",
+        "install": list(operator.install) if operator else [],
+        "state": state.severity if state else "",
+        "message": (state.message or state.about) if state else "",
+    }

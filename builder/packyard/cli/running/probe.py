@@ -1,0 +1,100 @@
+"""Running a probe for `packyard doctor --probe` until its pods have ended or the time is up; then it is deleted."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from packyard.cli import output
+from packyard.cli.running import clusters
+from packyard.cli.running.rollout import now
+from packyard.core.errors import PackyardError
+from packyard.running.doctor.finding import Finding, unknown
+from packyard.running.probe import jobs, result
+from packyard.running.probe.jobs import Probe
+from packyard.running.probe.result import Seen
+from packyard.running.runs import run as runs
+from packyard.running.runs.kubectl import Kubectl
+from packyard.running.runs.prepared import Prepared
+
+_PAUSE = 1.0  # seconds between two looks at its pods
+_MORE = 60  # seconds after which the cluster itself ends pods that nobody waits for any more
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the flags."""
+    parser.add_argument(
+        "--probe", action="store_true", help="also run small Jobs as the use case's own pods, and delete them"
+    )
+    parser.add_argument(
+        "--probe-timeout",
+        metavar="TIME",
+        type=clusters.duration,
+        default="3m",
+        help="how long these may take, the pulling of images included (default: 3m)",
+    )
+
+
+def run_after(findings: Sequence[Finding], found: Kubectl, prepared: Prepared, seconds: float) -> list[Finding]:
+    """Return what a probe finds, which is not begun where it would only wait for what is known to be wrong."""
+    if any(each.severity == "error" for each in findings):
+        return [unknown("probe", "pods", "were not tried: mend the errors first")]
+    return run(found, prepared, seconds)
+
+
+def run(found: Kubectl, prepared: Prepared, seconds: float) -> list[Finding]:
+    """Return what the pods of a use case find where they are to run."""
+    probe = jobs.make(prepared, runs.new_word(), seconds=int(seconds) + _MORE)
+    end, told = time.monotonic() + seconds, ""
+    if not probe.checks:
+        return result.conclude(found, probe, Seen([], {}), now())
+    output.note(f"probe {probe.name}: {output.counted(len(probe.checks), 'container')} of the use case")
+    with _tidied(found, probe):
+        jobs.create(found, probe)
+        while not (seen := clusters.patiently(lambda: result.look(found, probe))).is_over and time.monotonic() < end:
+            waiting = ", ".join(sorted({reason or "Pending" for reason in seen.waiting.values()}))
+            told, before = waiting, told
+            if told != before:
+                output.note(f"probe {probe.name} waits: {told}")
+            time.sleep(_PAUSE)
+        return result.conclude(found, probe, seen, now())
+
+
+@contextmanager
+def _tidied(found: Kubectl, probe: Probe) -> Iterator[None]:
+    """Delete a probe in the end.
+
+    The first Ctrl-C ends it. No further one ends what tidies up, neither here nor kubectl, which has it from the
+    terminal as well.
+    """
+    asked = (signal.SIGINT, signal.SIGTERM)
+
+    def ignore(*_: object) -> None:
+        for each in asked:
+            signal.signal(each, signal.SIG_IGN)
+
+    def end(*_: object) -> None:
+        ignore()
+        raise KeyboardInterrupt
+
+    before = {each: signal.signal(each, end) for each in asked}
+    try:
+        try:
+            yield
+        finally:
+            ignore()
+            _delete(found, probe)
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+
+def _delete(found: Kubectl, probe: Probe) -> None:
+    """Delete a probe; where that fails, say so beside what was found or went wrong before."""
+    try:
+        jobs.delete(found, probe)
+    except PackyardError as error:
+        output.refusal(error)

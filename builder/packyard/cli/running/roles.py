@@ -1,0 +1,59 @@
+"""Print the Role with which a user may deploy, watch, read, enter and remove runs of packages, and its RoleBinding.
+
+packyard roles mnist-fp32-training-k8s --user ann | kubectl apply -n ml -f -
+packyard roles --group ml-team --cluster            for the whole catalogue, and what doctor reads of the cluster
+
+It follows from the kinds that the packages are made of. Nothing here asks a cluster.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+from packyard.cli import arguments as shared
+from packyard.cli import output
+from packyard.cli.running import folders
+from packyard.running import doctor
+from packyard.running.doctor import rights as held
+from packyard.running.runs import roles
+from packyard.running.runs.roles import Right
+from packyard.using.kustomize import manifest
+
+_NAME = "packyard"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    folders.add_arguments(parser)
+    parser.add_argument("-n", "--namespace", metavar="NAME", default="", help="write it into the objects")
+    parser.add_argument("--user", metavar="NAME", action="append", default=[], help="who gets the role; again for more")
+    parser.add_argument("--group", metavar="NAME", action="append", default=[], help="likewise, for all of a group")
+    parser.add_argument("--name", metavar="NAME", default=_NAME, help=f"what the objects are called (default: {_NAME})")
+    parser.add_argument("--cluster", action="store_true", help="add a ClusterRole with which doctor sees everything")
+    shared.add_output(parser, "yaml", "json")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print roles, each with its binding where somebody is named."""
+    rights, everywhere, beyond = set[Right](), set[Right](), dict[str, list[str]]()
+    for word, use_case, objects in folders.objects(arguments.packages, arguments.channel):
+        found, others = roles.needed(objects)
+        inside, wide = held.to_read(doctor.questions(objects))
+        rights |= found | inside
+        everywhere |= wide
+        for each in others:
+            beyond.setdefault(each, []).append(os.path.normpath(f"{word}/{use_case}"))
+    for each, use_cases in beyond.items():
+        output.note(f"left to administrators: {each}, of {', '.join(use_cases)}")
+    made = [roles.role(rights, arguments.name, arguments.namespace)]
+    made += [roles.cluster_role(everywhere, arguments.name)] if arguments.cluster else []
+    if arguments.user or arguments.group:
+        made += [roles.binding(each, arguments.user, arguments.group) for each in made]
+    else:
+        output.note("nobody has the role yet: --user NAME or --group NAME prints who gets it")
+    if arguments.output == "json":
+        output.json_result(made)
+    else:
+        output.data(manifest.write(made))
+    return 0

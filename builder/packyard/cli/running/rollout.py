@@ -1,0 +1,165 @@
+"""What `deploy` and `redeploy` have in common: they plan, show or carry out, and wait; and say what is done so far."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timezone
+
+from packyard.cli import output
+from packyard.cli.running import clusters
+from packyard.core.bundle.record import document
+from packyard.core.errors import PackyardError, Problem, UnavailableError
+from packyard.core.kubernetes.outcome import SUCCEEDED
+from packyard.running.runs import deploy, status
+from packyard.running.runs.deploy import Plan
+from packyard.running.runs.kubectl import Kubectl
+from packyard.running.runs.run import Reference
+from packyard.running.runs.status import RunStatus
+
+_PAUSE = 1.0  # seconds between two looks at a run
+_SHOWS = {"logs": "prints its log", "status": "shows what it does"}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the flags."""
+    parser.add_argument("--diff", action="store_true", help="show what would change on the cluster; store nothing")
+    parser.add_argument(
+        "--force", action="store_true", help="take over what others have set, and objects that belong to no run"
+    )
+    parser.add_argument("--no-wait", action="store_true", help="do not wait until the pods run")
+    parser.add_argument(
+        "--timeout", metavar="TIME", type=clusters.duration, default="10m", help="how long to wait (default: 10m)"
+    )
+
+
+def now() -> str:
+    """Return the time as a record has it."""
+    return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+@contextmanager
+def untouched() -> Iterator[None]:
+    """Say of what is refused or interrupted here that nothing is applied."""
+    try:
+        yield
+    except (PackyardError, KeyboardInterrupt):
+        output.warning("nothing is applied")
+        raise
+
+
+def run(found: Kubectl, arguments: argparse.Namespace, made: Plan, *, again: str, another: str) -> int:
+    """Show or carry out a plan; ``again`` is the command that completes it, ``another`` how to deploy another run."""
+    if arguments.diff:
+        return _show(found, made)
+    _tell_all(made.warnings)
+    if made.record.objects:
+        _carry_out(found, arguments, made, again)
+    for each in made.used:
+        _tell(arguments, each, "was there, and is used as it is")
+    seen = None if arguments.no_wait or not made.record.objects else _wait(found, arguments, made)
+    if arguments.output == "json":
+        output.json_result([_document(found, made, seen)])
+    return _tell_end(found, arguments, made, seen, another)
+
+
+def _show(found: Kubectl, made: Plan) -> int:
+    output.data(deploy.difference(found, made))
+    for words, references in (
+        ("would be deleted", made.obsolete),
+        ("is there, and would be used as it is", made.used),
+        ("is new, and can only be shown when what it refers to is there", made.unseen),
+    ):
+        for each in references:
+            output.note(f"{each} {words}")
+    return 0
+
+
+def _carry_out(found: Kubectl, arguments: argparse.Namespace, made: Plan, again: str) -> None:
+    applied: set[Reference] = set()
+
+    def done(reference: Reference) -> None:
+        applied.add(reference)
+        _tell(arguments, reference, "applied")
+
+    try:
+        warnings = deploy.carry_out(found, made, done)
+    except (PackyardError, KeyboardInterrupt):
+        remove = clusters.command(found, arguments, "undeploy", made.record.run)
+        count = f"{len(applied)} of {output.counted(len(made.objects), 'object')}"
+        output.warning(f"run {made.record.run}: {count} applied\n  {again} completes it\n  {remove} removes it")
+        raise
+    _tell_all(each for each in warnings if each not in made.warnings)
+    for each in made.obsolete:
+        _tell(arguments, each, "deleted")
+
+
+def _tell(arguments: argparse.Namespace, reference: Reference, what: str) -> None:
+    if arguments.output == "text":
+        output.line(f"{reference} {what}")
+
+
+def _tell_all(warnings: Iterable[str]) -> None:
+    for each in warnings:
+        output.note(f"warning: {each}")
+
+
+def _wait(found: Kubectl, arguments: argparse.Namespace, made: Plan) -> RunStatus:
+    """Return what a run does as soon as its pods run, or when the time is over."""
+    end = time.monotonic() + arguments.timeout
+    told = ""
+    try:
+        while True:
+            seen = clusters.patiently(lambda: status.read_one(found, made.record))
+            told, before = _words(seen), told
+            if told != before:
+                output.note(told)
+            if seen.state != status.STARTING or time.monotonic() > end:
+                return seen
+            time.sleep(_PAUSE)
+    except (PackyardError, KeyboardInterrupt):
+        output.warning(f"run {made.record.run} is deployed, and goes on; {_next(found, arguments, made, 'status')}")
+        raise
+
+
+def _words(seen: RunStatus) -> str:
+    roles = ", ".join(map(clusters.counted, seen.roles))
+    return f"{seen.run} {seen.said}" + (f": {roles}" if roles else "") + (f"; {seen.reason}" if seen.reason else "")
+
+
+def _tell_end(found: Kubectl, arguments: argparse.Namespace, made: Plan, seen: RunStatus | None, another: str) -> int:
+    """Say what has come of it and what to type next; return the exit code."""
+    record = made.record
+    if not record.objects:
+        output.note("nothing is deployed: all of it is there, and belongs to no run or another one")
+        return 0
+    what = "recorded as" if made.is_new else f"as deployed at {record.when}, record"
+    output.note(f"run {record.run}: {output.counted(len(made.objects), 'object')} applied, {what} {record.number}")
+    if seen and seen.state not in (status.RUNNING, SUCCEEDED):
+        late = "is not running yet" if seen.state == status.STARTING else seen.said
+        problem = f"run {record.run} {late}: {seen.reason}" if seen.reason else f"run {record.run} {late}"
+        raise UnavailableError(Problem(problem, hint=_next(found, arguments, made, "status")))
+    if seen and seen.roles and seen.state == SUCCEEDED and not made.is_new:
+        output.note(f"it has ended, and does not run again; {another}")
+    output.note(_next(found, arguments, made, "logs" if seen and seen.roles else "status"))
+    return 0
+
+
+def _next(found: Kubectl, arguments: argparse.Namespace, made: Plan, verb: str) -> str:
+    return f"{clusters.command(found, arguments, verb, made.record.run)} {_SHOWS[verb]}"
+
+
+def _document(found: Kubectl, made: Plan, seen: RunStatus | None) -> dict[str, object]:
+    return {
+        "run": made.record.run,
+        "namespace": found.namespace,
+        "record": made.record.number,
+        "recorded": made.is_new,
+        "applied": document([*made.objects]),
+        "used": document(made.used),
+        "deleted": document(made.obsolete),
+        "state": seen.state if seen else "",
+        "reason": seen.reason if seen else "",
+    }

@@ -1,0 +1,184 @@
+"""Show what the runs of a namespace do, or one run in detail: how many pods of each role are wanted and ready, and why
+something does not run.
+
+With --watch it goes on until every run is over, and fails if one has failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator, Sequence
+
+from packyard.cli import arguments as shared
+from packyard.cli import output
+from packyard.cli.running import clusters
+from packyard.cli.running.ages import age
+from packyard.core.errors import UsageError, shown
+from packyard.core.kubernetes.outcome import FAILED
+from packyard.running.runs import record as records
+from packyard.running.runs import results, status
+from packyard.running.runs.kubectl import Kubectl
+from packyard.running.runs.status import PodStatus, RoleStatus, RunStatus
+
+_PAUSE = 2.0  # seconds between two looks
+_COLUMNS = ("RUN", "PACKAGE", "STATE", "PODS", "AGE", "REASON")
+_ROLES = ("ROLE", "WANTED", "READY", "DONE", "FAILED", "RESTARTS")
+_OF_POD = ("name", "role", "index", "state", "node", "restarts", "reason", "created")
+_PODS = ("POD", "ROLE", "STATE", "NODE", "RESTARTS", "AGE", "REASON")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    parser.add_argument("run", metavar="RUN", nargs="?", default="", help="one run, in detail")
+    parser.add_argument("--package", metavar="NAME", default="", help="only the runs of this package")
+    parser.add_argument("--watch", action="store_true", help="show changes as they come, until all runs are over")
+    clusters.add_arguments(parser)
+    shared.add_wide(parser)
+    shared.add_output(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print a table of runs, or one of them."""
+    if arguments.watch and arguments.output == "json":
+        raise UsageError("packyard status: --watch prints text only; packyard status --help shows the usage")
+    found = clusters.find(arguments)
+    if arguments.watch:
+        return _watch(found, arguments)
+    seen = _read(found, arguments)
+    if arguments.output == "json":
+        output.json_result([_document(each) for each in seen])
+        return 0
+    _show(seen, arguments)
+    output.note(_next(found, arguments, seen))
+    return 0
+
+
+def _read(found: Kubectl, arguments: argparse.Namespace) -> list[RunStatus]:
+    if arguments.run:
+        return [status.read_one(found, records.read_last(found, arguments.run))]
+    listed = records.read_all(found, unfit=output.refusal)
+    return status.read(found, records.of_package(found, listed, arguments.package) if arguments.package else listed)
+
+
+def _watch(found: Kubectl, arguments: argparse.Namespace) -> int:
+    """Watch until all is over, or somebody ends it."""
+    try:
+        return _show_changes(found, arguments)
+    except KeyboardInterrupt:
+        return 130
+
+
+def _show_changes(found: Kubectl, arguments: argparse.Namespace) -> int:
+    """Show changes until all is over: the whole again on a terminal, elsewhere the lines that are new."""
+    before: set[tuple[str, str, str, str]] = set()
+    while True:
+        seen = clusters.patiently(lambda: _read(found, arguments))
+        if output.on_terminal():
+            output.clear()
+            _show(seen, arguments)
+        else:
+            rows = {(each.run, each.state, _pods(each), each.reason) for each in seen}
+            for row in sorted(rows - before):
+                output.line("  ".join(filter(None, row)))
+            before = rows
+        output.flush()
+        if all(each.is_over for each in seen):
+            output.note(_next(found, arguments, seen))
+            return int(any(each.state == FAILED for each in seen))
+        time.sleep(_PAUSE)
+
+
+def _show(seen: Sequence[RunStatus], arguments: argparse.Namespace) -> None:
+    if arguments.run:
+        _show_one(seen[0], wide=arguments.wide)
+    elif seen:
+        rows = [
+            (each.run, _package(each), each.state, _pods(each), age(each.record.when), each.reason) for each in seen
+        ]
+        output.table(_COLUMNS, rows, wide=arguments.wide, prose=1)
+
+
+def _show_one(seen: RunStatus, *, wide: bool) -> None:
+    for name, text in _facts(seen):
+        output.line(f"{name:<10}{text}")
+    if seen.roles:
+        output.line()
+        output.table(_ROLES, [(each.name, *map(str, _numbers(each))) for each in seen.roles], wide=wide)
+    if seen.pods:
+        output.line()
+        output.table(_PODS, [_pod_row(each) for each in seen.pods], wide=wide, prose=1)
+
+
+def _facts(seen: RunStatus) -> Iterator[tuple[str, str]]:
+    record = seen.record
+    yield "run", record.run
+    if record.package:
+        yield "package", f"{_package(seen)}, {record.use_case}"
+    yield "state", seen.state
+    if seen.reason:
+        yield "reason", seen.reason
+    yield "deployed", f"{age(record.when)} ago by {record.who or 'somebody'}, record {record.number}"
+    for place in results.places(record.read_objects()):
+        yield "results", place
+    if record.values:
+        yield "values", " ".join(f"{name}={shown(value)}" for name, value in sorted(record.values.items()))
+    if record.options:
+        yield "options", ", ".join(record.options)
+    for each in seen.missing:
+        yield "missing", str(each)
+    if seen.unread:
+        yield "unread", f"{', '.join(seen.unread)}: you may not read these kinds"
+
+
+def _pod_row(each: PodStatus) -> tuple[str, ...]:
+    return each.name, each.role, each.state, each.node, str(each.restarts), age(each.created), each.reason
+
+
+def _numbers(each: RoleStatus) -> tuple[int, ...]:
+    return each.wanted, each.ready, each.done, each.failed, each.restarts
+
+
+def _package(each: RunStatus) -> str:
+    return f"{each.record.package} {each.record.version}".strip()
+
+
+def _pods(each: RunStatus) -> str:
+    """Return how many pods of each role are ready or done: ``launcher 1/1, worker 3/4 (1 failed)``."""
+    return ", ".join(map(clusters.counted, each.roles))
+
+
+def _next(found: Kubectl, arguments: argparse.Namespace, seen: Sequence[RunStatus]) -> str:
+    """Return what to type next."""
+
+    def command(*words: str) -> str:
+        return clusters.command(found, arguments, *words)
+
+    if not seen:
+        return f"no runs in namespace {found.namespace}; packyard run PACKAGE/USECASE -n {found.namespace} begins one"
+    if not arguments.run:
+        return f"{command('status', seen[0].run)} shows one in detail"
+    verb = "events" if seen[0].state in (status.STARTING, status.INCOMPLETE) else "logs"
+    return f"next: {command(verb, seen[0].run)}; {command('undeploy', seen[0].run)} removes it"
+
+
+def _document(each: RunStatus) -> dict[str, object]:
+    record = each.record
+    return {
+        "run": record.run,
+        "package": record.package,
+        "version": record.version,
+        "useCase": record.use_case,
+        "state": each.state,
+        "reason": each.reason,
+        "roles": [dict(zip(map(str.lower, _ROLES), (role.name, *_numbers(role)), strict=True)) for role in each.roles],
+        "pods": [{name: getattr(pod, name) for name in _OF_POD} for pod in each.pods],
+        "missing": [str(reference) for reference in each.missing],
+        "unread": list(each.unread),
+        "results": results.places(record.read_objects()),
+        "values": dict(record.values),
+        "options": list(record.options),
+        "record": record.number,
+        "when": record.when,
+        "who": record.who,
+    }

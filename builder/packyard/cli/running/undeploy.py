@@ -1,0 +1,146 @@
+"""Delete runs, and wait until their pods have ended. Claims and volumes stay, and so does all that was written there.
+
+packyard undeploy RUN…                     these runs; packyard status lists them
+packyard undeploy --package NAME           all runs of a package, in one namespace
+packyard undeploy --all                    all runs of the namespace
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Mapping, Sequence
+
+from packyard.cli import arguments as shared
+from packyard.cli import output
+from packyard.cli.running import clusters
+from packyard.core.bundle.record import document
+from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError, UsageError
+from packyard.running.runs import record as records
+from packyard.running.runs import undeploy
+from packyard.running.runs.kubectl import Kubectl
+from packyard.running.runs.record import RunRecord
+from packyard.running.runs.run import Reference
+from packyard.running.runs.undeploy import Removal
+
+_PAUSE = 0.5  # seconds between two looks at the pods
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    parser.add_argument("runs", metavar="RUN", nargs="*", help="a run, by its name")
+    parser.add_argument("--package", metavar="NAME", help="all runs of a package")
+    parser.add_argument("--all", action="store_true", help="all runs of the namespace")
+    parser.add_argument("-y", "--yes", action="store_true", help="do not ask")
+    parser.add_argument("--delete-claims", action="store_true", help="delete claims and volumes of the runs as well")
+    parser.add_argument("--no-wait", action="store_true", help="do not wait until the pods have ended")
+    parser.add_argument(
+        "--timeout", metavar="TIME", type=clusters.duration, default="5m", help="how long to wait (default: 5m)"
+    )
+    clusters.add_arguments(parser)
+    shared.add_output(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Delete runs."""
+    if bool(arguments.runs) + bool(arguments.package) + arguments.all != 1:
+        raise UsageError("packyard undeploy: name runs, or --package, or --all; type packyard undeploy RUN")
+    found = clusters.find(arguments)
+    chosen = _chosen(found, arguments)
+    removal = undeploy.find(found, chosen)
+    _ask(found, arguments, chosen, removal)
+    deleted = _delete(found, arguments, removal)
+    stayed = [each for each in removal.lasting if each not in deleted]
+    if arguments.output == "json":
+        output.json_result([_document(name, chosen[name], found, deleted, stayed) for name in chosen])
+    _tell_end(found, removal, stayed)
+    return 0
+
+
+def _chosen(found: Kubectl, arguments: argparse.Namespace) -> dict[str, list[RunRecord]]:
+    """Return the records of the runs that the arguments name."""
+    one = arguments.runs[0] if len(set(arguments.runs)) == 1 else ""
+    known = records.read_all(found, one, None if one else lambda error: output.note(f"{error}; it is left"))
+    if arguments.runs:
+        if missing := [name for name in arguments.runs if name not in known]:
+            known = known or records.read_all(found)
+            raise InputError(*(records.missing(found, name, known) for name in missing))
+        return {name: known[name] for name in dict.fromkeys(arguments.runs)}
+    if arguments.package:
+        return records.of_package(found, known, arguments.package)
+    if not known:
+        raise InputError(Problem(f"there is no run in namespace {found.namespace}"))
+    return known
+
+
+def _ask(
+    found: Kubectl, arguments: argparse.Namespace, chosen: Mapping[str, Sequence[RunRecord]], removal: Removal
+) -> None:
+    """Ask before runs are deleted that were not named, or were deployed by somebody else."""
+    if arguments.yes:
+        return
+    who = found.who()
+    if arguments.runs and all(each[-1].who == who for each in chosen.values()):
+        return
+    for name, each in chosen.items():
+        output.note(f"{name}: deployed by {each[-1].who or 'somebody'} at {each[-1].when}")
+    claims = sum(each.group_kind[1] == "PersistentVolumeClaim" for each in removal.lasting) * arguments.delete_claims
+    what = f"{output.counted(len(chosen), 'run')} with {output.counted(len(removal.objects), 'object')}"
+    what += f" and {output.counted(claims, 'claim')}, and what is on them" if claims else ""
+    if output.ask(f"delete {what} in namespace {found.namespace}? [y/N] ").lower() not in ("y", "yes"):
+        raise UnavailableError(Problem("nothing is deleted", hint="--yes deletes without asking"))
+
+
+def _delete(found: Kubectl, arguments: argparse.Namespace, removal: Removal) -> list[Reference]:
+    try:
+        deleted = undeploy.delete(found, removal, claims=arguments.delete_claims)
+        if arguments.output == "text":
+            for each in deleted:
+                output.line(f"{each} deleted")
+        if not arguments.no_wait:
+            _wait(found, arguments, removal)
+        undeploy.forget(found, removal)
+    except (PackyardError, KeyboardInterrupt):
+        again = clusters.command(found, arguments, "undeploy", *removal.runs)
+        output.warning(f"objects may be left, and the records are; {again} deletes the rest")
+        raise
+    return deleted
+
+
+def _wait(found: Kubectl, arguments: argparse.Namespace, removal: Removal) -> None:
+    end = time.monotonic() + arguments.timeout
+    told = 0
+    while left := undeploy.pods(found, removal):
+        if time.monotonic() > end:
+            hint = "kubectl describe pod shows why"
+            raise UnavailableError(Problem(f"{output.counted(len(left), 'pod')} did not end: {left[0]}", hint=hint))
+        if len(left) != told:
+            output.note(f"{output.counted(len(left), 'pod')} still to end")
+        told = len(left)
+        time.sleep(_PAUSE)
+
+
+def _tell_end(found: Kubectl, removal: Removal, stayed: Sequence[Reference]) -> None:
+    for version, kind in sorted(removal.unknown):
+        output.note(f"the cluster no longer knows {kind} of {version}: what there was of it went with its definition")
+    for each in stayed:
+        command = f"kubectl delete {each.kind.lower()} {each.name}" + (
+            f" -n {each.namespace}" if each.namespace else ""
+        )
+        output.note(f"{each} stays, with what is on it; {command} deletes it")
+    output.note(
+        f"{output.counted(len(removal.runs), 'run')} deleted; packyard status -n {found.namespace} lists the rest"
+    )
+
+
+def _document(
+    name: str, found: Sequence[RunRecord], kubectl: Kubectl, deleted: Sequence[Reference], stayed: Sequence[Reference]
+) -> dict[str, object]:
+    own = {each for record in found for each in record.objects}
+    return {
+        "run": name,
+        "namespace": kubectl.namespace,
+        "records": len(found),
+        "deleted": document([each for each in deleted if each in own]),
+        "stayed": document([each for each in stayed if each in own]),
+    }

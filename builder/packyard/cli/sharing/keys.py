@@ -1,0 +1,128 @@
+"""Make keys that sign what you publish, and say whose signatures you trust.
+
+packyard keys new NAME                        a private key, and NAME.pub.pem to give to users
+packyard keys trust FILE                      trust a publisher's public key, for all channels
+packyard keys trust FILE --channel ADDRESS    the same, for one channel
+packyard keys list                            your keys, and those that you trust
+packyard keys revoke ID                       no longer trust a key, by its id or name
+packyard keys revoke ID --in CHANNEL          for all users of a channel, signed by another key
+
+Where you trust any key for a channel, `get` refuses there what none of those keys signed. The private key is encrypted
+with a passphrase: from the terminal, or from PACKYARD_KEY_PASSPHRASE.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+
+from packyard.cli import arguments as shared
+from packyard.cli import output, preferences
+from packyard.cli.sharing import signing
+from packyard.core.errors import UsageError
+from packyard.core.files import regular
+from packyard.sharing.trust.keyring import Keyring, TrustedKey
+from packyard.sharing.trust.keys import LIMIT
+
+#: What the verb does, by its first word.
+ACTIONS = ("new", "trust", "list", "revoke")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    parser.usage = "%(prog)s {new NAME|trust FILE|list|revoke ID} [flags]"
+    parser.add_argument("action", choices=ACTIONS, metavar="ACTION", help="new, trust, list or revoke")
+    parser.add_argument("what", metavar="NAME|FILE|ID", nargs="?", help="the name, file or id of a key")
+    parser.add_argument("--channel", metavar="ADDRESS", help="trust the key for this channel only")
+    parser.add_argument("--in", dest="within", metavar="CHANNEL", help="let this channel say that the key is revoked")
+    signing.add_argument(parser)
+    parser.add_argument("--no-passphrase", action="store_true", help="do not encrypt the new private key")
+    shared.add_output(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Do what is asked with the user's keys."""
+    action, what = arguments.action, arguments.what
+    if arguments.channel and action != "trust":
+        raise UsageError(f"packyard keys {action}: --channel is for `packyard keys trust FILE --channel ADDRESS`")
+    if (arguments.within or arguments.key) and action != "revoke":
+        flag = "--in" if arguments.within else "--key"
+        raise UsageError(f"packyard keys {action}: {flag} is for `packyard keys revoke ID --in CHANNEL --key NAME`")
+    if arguments.no_passphrase and action != "new":
+        raise UsageError(f"packyard keys {action}: --no-passphrase is for `packyard keys new NAME --no-passphrase`")
+    if (what is None) != (action == "list"):
+        wrong = "takes no argument" if action == "list" else f"{_ACTIONS[action][1]} is missing"
+        raise UsageError(f"packyard keys {action}: {wrong}; packyard keys --help shows the usage")
+    ring = preferences.own_keyring()
+    rows = _list(ring) if action == "list" else [_ACTIONS[action][0](ring, arguments)]
+    if arguments.output == "json":
+        output.json_result(rows)
+    elif action == "list":
+        shown = [[*(str(row[key]) for key in ("name", "use")), _for(row), str(row["id"])] for row in rows]
+        output.table(("NAME", "USE", "CHANNELS", "ID"), shown, prose=1)
+    else:
+        output.line(str(rows[0]["id"]))
+    return 0
+
+
+def _new(ring: Keyring, arguments: argparse.Namespace) -> dict[str, object]:
+    secret = None if arguments.no_passphrase else signing.new_passphrase()
+    key, file = ring.new(arguments.what, secret)
+    output.note(f"give {file} to users, who run: packyard keys trust {file.name}")
+    return {"id": key.public.id, "name": arguments.what, "use": "signs", "channels": []}
+
+
+def _trust(ring: Keyring, arguments: argparse.Namespace) -> dict[str, object]:
+    data = regular.read(arguments.what, limit=LIMIT)
+    found = ring.trust(data, file=arguments.what, channel=arguments.channel or "")
+    row = _row(found, "trusted")
+    output.note(f"{found.name} is trusted for {_for(row)}; compare its id with the publisher's by another way")
+    return row
+
+
+def _revoke(ring: Keyring, arguments: argparse.Namespace) -> dict[str, object]:
+    key_id = ring.find(arguments.what)
+    if arguments.within:
+        from packyard.cli.channels import open_channel
+        from packyard.sharing.publishing.revoke import revoke
+
+        revoke(
+            open_channel(arguments.within),
+            key_id,
+            keys=signing.keys(arguments.key),
+            trusted=preferences.trust(arguments.within),
+            memory=preferences.memory(arguments.within),
+        )
+        output.note(f"from now on {output.masked(arguments.within)} says that it is revoked")
+    ring.revoke(key_id)
+    output.note("its signatures count no longer, whatever they sign")
+    return {"id": key_id, "name": "", "use": "revoked", "channels": []}
+
+
+def _list(ring: Keyring) -> list[dict[str, object]]:
+    revoked = ring.revoked()
+    rows: list[dict[str, object]] = []
+    for name in ring.signing_names():
+        key_id = ring.public(name).id
+        rows.append({"id": key_id, "name": name, "use": "revoked" if key_id in revoked else "signs", "channels": []})
+    rows += [_row(each, "revoked" if each.key.id in revoked else "trusted") for each in ring.trusted()]
+    unknown = revoked - {row["id"] for row in rows}
+    return rows + [{"id": key, "name": "", "use": "revoked", "channels": []} for key in sorted(unknown)]
+
+
+def _row(key: TrustedKey, use: str) -> dict[str, object]:
+    return {"id": key.key.id, "name": key.name, "use": use, "channels": list(key.channels)}
+
+
+def _for(row: dict[str, object]) -> str:
+    channels = row["channels"]
+    if row["use"] != "trusted":
+        return ""
+    return ", ".join(channels) if isinstance(channels, list) and channels else "all channels"
+
+
+_ACTIONS: dict[str, tuple[Callable[[Keyring, argparse.Namespace], dict[str, object]], str]] = {
+    "new": (_new, "NAME"),
+    "trust": (_trust, "FILE"),
+    "revoke": (_revoke, "ID"),
+}

@@ -1,0 +1,57 @@
+"""Copy a channel, or some packages of it, to another one: for networks that do not reach the first.
+
+packyard mirror FROM TO                          everything
+packyard mirror FROM TO NAME NAME@^1.2           all versions of one package, and a range of another
+packyard mirror FROM TO --images images.yaml     also list the images, for a copy by skopeo
+
+The bytes stay the same, with their provenance, SBOMs and yanks. Interrupted, the next run goes on. The images are
+copied by `skopeo sync --scoped --src yaml --dest docker images.yaml HOST`; then users set REGISTRY=HOST/docker.io.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from packyard.cli import arguments as shared
+from packyard.cli import output, preferences
+from packyard.cli.channels import fetching, open_channel, show_copied
+from packyard.cli.sharing import signing
+from packyard.core.errors import UnavailableError
+from packyard.sharing.publishing.mirror import image_list, mirror
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    parser.add_argument("source", metavar="FROM", help="the channel that has the packages")
+    parser.add_argument("target", metavar="TO", help="the channel that gets them")
+    parser.add_argument("references", metavar="NAME[@VERSION]", nargs="*", help="what is copied (default: all)")
+    parser.add_argument("--images", metavar="FILE", help="write the list of images that skopeo sync copies")
+    signing.add_argument(parser)
+    shared.add_output(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Copy what is missing; print a line for each bundle."""
+    found = mirror(
+        open_channel(arguments.source),
+        open_channel(arguments.target),
+        arguments.references,
+        how=fetching(arguments.source),
+        keys=signing.keys(arguments.key),
+        trusted=preferences.trust(arguments.target),
+        memory=preferences.memory(arguments.target),
+        with_images=bool(arguments.images),
+        done=lambda number, count: output.note(f"{number} of {count} copied"),
+    )
+    if arguments.images:
+        _write(Path(arguments.images), image_list(image for each in found for image in each.images))
+    show_copied([(each.entry, each.status) for each in found], arguments.output)
+    return 0
+
+
+def _write(file: Path, data: bytes) -> None:
+    try:
+        file.write_bytes(data)
+    except OSError as error:
+        raise UnavailableError(f"{file}: {error.strerror}") from error

@@ -1,0 +1,78 @@
+"""Packing packages to be published: in workers, each bundle a file of a folder, and beside it what is said of it.
+
+So no process has more than a few bundles in memory, however many there are, and keys stay in the process that signs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from packyard.cli import fanout, output, workspaces
+from packyard.core.bundle.bundle import Bundle
+from packyard.core.files import git
+from packyard.core.files.git import Revision
+from packyard.sharing.entry import IndexEntry
+from packyard.sharing.publishing.upload import Attest, Packed
+from packyard.sharing.trust import provenance, sbom
+from packyard.sharing.trust.dependencies import BuiltOn
+from packyard.sharing.trust.keys import SigningKey
+from packyard.sharing.trust.provenance import Provenance
+from packyard.writing.build import catalogue
+from packyard.writing.source.library import Library, by_place, pin_of
+from packyard.writing.source.library_entry import BUILTIN
+from packyard.writing.source.workspace import Workspace
+
+_ENTRY, _SBOM = ".entry.json", ".spdx.json"
+
+
+def pack(arguments: argparse.Namespace, workspace: Workspace, names: Sequence[str], folder: Path) -> list[Packed]:
+    """Pack packages into a folder, as the flags of ``fanout`` say; if one is refused, all that is wrong is raised."""
+    workspaces.tell_hidden(workspace)
+    how, engine = fanout.settings(arguments, workspace), fanout.engine(arguments, names)
+    with output.progress(names) as done:
+        made = catalogue.pack_into(how, names, folder, on=engine, done=done, describe=_describe)
+    fanout.finish(how.cache_dir, (item.fault for item in made.packages))
+    entries = (IndexEntry.parse(json.loads((folder / f"{name}{_ENTRY}").read_bytes())) for name in names)
+    return [Packed(entry=entry, file=folder / f"{entry.name}.tar.gz") for entry in entries]
+
+
+def attest(workspace: Workspace, folder: Path, keys: Sequence[SigningKey]) -> Attest:
+    """Return what says of a bundle in the folder what is in it, and what it was made from, signed by the keys."""
+    at, libraries = git.find(workspace.root_dir), provenance.installed_libraries()
+    found = by_place(workspace.libraries)
+    built_on = {place: _built_on(each) for place, each in found.items()}
+    folders = [(place, git.find(each.root_dir)) for place, each in found.items() if _is_folder(each)]
+
+    def said(entry: IndexEntry) -> dict[str, bytes]:
+        described, inputs = (folder / f"{entry.name}{_SBOM}").read_bytes(), catalogue.read_inputs(folder, entry.name)
+        made = Provenance.of(entry, inputs, at, sbom=described, built_on=built_on, libraries=libraries)
+        if made.source and at and any(_differs(at, other, place, inputs) for place, other in folders):
+            made = replace(made, source=replace(made.source, dirty=True))
+        name = (entry.name, entry.version)
+        return {sbom.key(*name): described, provenance.key(*name): made.to_bytes(keys)}
+
+    return said
+
+
+def _is_folder(each: Library) -> bool:
+    return each.pin is None and each.name != BUILTIN
+
+
+def _differs(at: Revision, other: Revision | None, place: str, inputs: Iterable[str]) -> bool:
+    """Say whether a file of the library at a place is not as the commit of the workspace has it."""
+    own = [path.removeprefix(f"{place}/") for path in inputs if path.startswith(f"{place}/")]
+    return bool(own) and (other is None or other.commit != at.commit or other.is_dirty(own))
+
+
+def _built_on(each: Library) -> BuiltOn:
+    pin = each.pin or pin_of(each.name, each.root_dir)
+    return BuiltOn(version=pin.version, tar=pin.tar, address=pin.channel)
+
+
+def _describe(bundle: Bundle) -> dict[str, bytes]:
+    entry = json.dumps(IndexEntry.of(bundle).document()).encode()
+    return {_ENTRY: entry, _SBOM: sbom.to_bytes(bundle)}

@@ -1,0 +1,185 @@
+"""Build packages and publish them to a channel: a folder that any web server can serve, a bucket or a registry.
+
+packyard publish --version 1.2.0 --to CHANNEL                   all packages of the workspace here
+packyard publish NAME … --version 1.2.0 --to CHANNEL --dry-run  what would be new, unchanged or a conflict
+packyard publish … --shard 0/8                                  one of eight parts: upload it, and list nothing
+packyard publish --version 1.2.0 --to CHANNEL --join            list what all the parts uploaded
+
+All packages are built before the first is uploaded. Another tar under a published name and version is refused; the same
+tar changes nothing, and what an interrupted publish left is completed: run it again. Of each package the channel gets
+bundle, checksum, SBOM and provenance, signed if you have a key. A folder that is missing or empty becomes a channel;
+one with other content is refused.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from packyard.cli import arguments as shared
+from packyard.cli import fanout, output, preferences, workspaces
+from packyard.cli.channels import open_channel, row
+from packyard.cli.sharing import pack, signing
+from packyard.core.bundle import reference
+from packyard.core.errors import InputError, Problem, UsageError
+from packyard.sharing.entry import IndexEntry
+from packyard.sharing.index import head
+from packyard.sharing.index.head import Memory
+from packyard.sharing.publishing.close import close
+from packyard.sharing.publishing.join import join, missing
+from packyard.sharing.publishing.publish import preview, publish
+from packyard.sharing.publishing.upload import Packed
+from packyard.sharing.stores import Store
+from packyard.sharing.trust.keys import SigningKey, Trust
+
+_AT_ONCE = 8  # bundles that are uploaded at a time
+_SHOWN = 5  # packages that are missing
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    workspaces.add_names(parser)
+    parser.add_argument("--version", help="the version of the packages, and the name of the release")
+    parser.add_argument("--to", metavar="CHANNEL", required=True, help="a directory, or the address of a bucket")
+    parser.add_argument("--dry-run", action="store_true", help="say what would be done; write nothing")
+    parser.add_argument("--close", action="store_true", help="close the release: it never gets another package")
+    parser.add_argument("--shard", metavar="K/N", help="upload part K of N (from 0), and list nothing")
+    parser.add_argument("--join", action="store_true", help="list what was uploaded; with --shard, if it is the last")
+    signing.add_argument(parser)
+    shared.add_output(parser)
+    workspaces.add_argument(parser)
+    fanout.add_arguments(parser)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Target:
+    """A channel, how it is signed there, and how results are printed."""
+
+    store: Store
+    keys: Sequence[SigningKey]
+    trusted: Trust
+    memory: Memory | None
+    form: str
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Build all packages first, then publish: if one is refused, none is published."""
+    shard = _shard(arguments.shard)
+    _check(arguments)
+    workspace = workspaces.find(arguments) if arguments.version else None
+    if workspace and "://" not in arguments.to:
+        workspace.check_target(Path(arguments.to))
+    names = workspaces.bundles(arguments, workspace) if workspace else []
+    keys = [] if arguments.dry_run else signing.keys(arguments.key)
+    trusted = preferences.trust(arguments.to)
+    target = _Target(
+        store=open_channel(arguments.to),
+        keys=keys,
+        trusted=trusted if arguments.dry_run else head.trust_to_write(keys, trusted),
+        memory=preferences.memory(arguments.to),
+        form=arguments.output,
+    )
+    if workspace is None or (arguments.join and shard is None):
+        absent = missing(target.store, names, arguments.version, trusted=target.trusted) if workspace else []
+        if absent:
+            raise _incomplete(absent, len(names), arguments.version)
+        return _join(target, arguments)
+    part = names[shard[0] :: shard[1]] if shard else names
+    with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
+        packed = pack.pack(arguments, workspace, part, Path(folder))
+        if arguments.dry_run:
+            return _preview(target, packed)
+        attest = pack.attest(workspace, Path(folder), target.keys)
+        with output.progress(part) as done:
+            published = publish(target.store, packed, attest=attest, keys=target.keys, trusted=target.trusted,
+                                memory=target.memory, at_once=_AT_ONCE, is_listed=shard is None, done=done)  # fmt: skip
+    _print(target, [(entry, status, ()) for entry, status in published])
+    if shard is None:
+        return _close(target, arguments)
+    if not arguments.join:
+        output.note("the index lists them after: packyard publish --join")
+        return 0
+    absent = missing(target.store, names, arguments.version, trusted=target.trusted)
+    if not absent:
+        return _join(target, arguments, quiet=True)
+    output.note(f"{len(absent)} of {output.counted(len(names), 'package')} are still missing; the last part joins them")
+    return 0
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    """Refuse flags that do not go together, and a version that is none."""
+    if arguments.version:
+        reference.check_version(arguments.version)
+    elif not arguments.join or arguments.shard:
+        raise UsageError("packyard publish: --version is missing; add --version 1.0.0, for example")
+    elif arguments.names:
+        raise UsageError("packyard publish --join: packages are named together with --version")
+    if arguments.close and arguments.shard and not arguments.join:
+        raise UsageError("packyard publish: --close is for the run that joins: packyard publish --join --close")
+    if arguments.close and not arguments.version:
+        raise UsageError("packyard publish: --close needs the --version that it closes")
+    if arguments.dry_run and (arguments.join or arguments.close):
+        raise UsageError("packyard publish: --dry-run goes with neither --join nor --close")
+
+
+def _shard(text: str | None) -> tuple[int, int] | None:
+    """Return the number of a part, from 0, and how many there are."""
+    if text is None:
+        return None
+    found = re.fullmatch(r"(\d{1,4})/(\d{1,4})", text, re.ASCII)
+    if not found or not int(found[1]) < int(found[2]):
+        hint = "the parts of 8 are 0/8 to 7/8, as $JOB_COMPLETION_INDEX counts"
+        raise UsageError(f"--shard: must be K/N with K below N, found {text!r} ({hint})")
+    return int(found[1]), int(found[2])
+
+
+def _incomplete(absent: Sequence[str], count: int, version: str) -> InputError:
+    more = f" and {len(absent) - _SHOWN} more" if len(absent) > _SHOWN else ""
+    problem = f"{len(absent)} of {count} packages are not uploaded as {version}: {', '.join(absent[:_SHOWN])}{more}"
+    return InputError(Problem(problem, hint="run the --shard that was interrupted again, then --join"))
+
+
+def _join(target: _Target, arguments: argparse.Namespace, *, quiet: bool = False) -> int:
+    joined = join(target.store, keys=target.keys, trusted=target.trusted, memory=target.memory)
+    if quiet:
+        output.note(f"the index lists {output.counted(len(joined), 'package')} more")
+    else:
+        _print(target, [(entry, "published", ()) for entry in joined])
+    return _close(target, arguments)
+
+
+def _close(target: _Target, arguments: argparse.Namespace) -> int:
+    if arguments.close:
+        close(target.store, arguments.version, keys=target.keys, trusted=target.trusted, memory=target.memory)
+        output.note(f"the release {arguments.version} is closed")
+    return 0
+
+
+def _preview(target: _Target, packed: Sequence[Packed]) -> int:
+    rows = preview(target.store, packed, trusted=target.trusted, at_once=_AT_ONCE)
+    _print(target, rows)
+    for _, _, problems in rows:
+        for problem in problems:
+            output.problem(str(problem))
+    return int(any(outlook == "conflict" for _, outlook, _ in rows))
+
+
+def _print(target: _Target, rows: Sequence[tuple[IndexEntry, str, Sequence[Problem]]]) -> None:
+    """Print a row for each package, and count them."""
+    if target.form == "json":
+        output.json_result([{**row(entry, status), **_why(problems)} for entry, status, problems in rows])
+    elif rows:
+        shown = [(entry.key, status, f"{entry.size}", entry.digest, entry.tar) for entry, status, _ in rows]
+        output.table(("BUNDLE", "STATUS", "BYTES", "DIGEST", "TAR"), shown, wide=True)
+    counts = Counter(status for _, status, _ in rows)
+    told = ", ".join(f"{count} {status}" for status, count in sorted(counts.items())) or "nothing to do"
+    output.note(f"{told}: {target.store.address}")
+
+
+def _why(problems: Sequence[Problem]) -> dict[str, list[str]]:
+    return {"problems": list(map(str, problems))} if problems else {}

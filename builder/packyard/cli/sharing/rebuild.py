@@ -1,0 +1,111 @@
+"""Build a published package again from its sources, and compare.
+
+packyard rebuild --verify NAME.tar.gz                 from the workspace here
+packyard rebuild --verify NAME.tar.gz --source DIR    from a checkout of its sources
+
+The provenance beside the file says from which commit it was built: if the repository around DIR has that commit, the
+sources are those of the commit, and nothing in DIR is changed. Otherwise they are the files as they are in DIR. Tars
+are compared by their digests, and file by file where those differ.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+
+from packyard import __version__
+from packyard.cli import arguments as shared
+from packyard.cli import libraries, output, preferences, workspaces
+from packyard.cli.using.verify import verify_file
+from packyard.core.bundle import bundle as bundles
+from packyard.core.files import git, regular
+from packyard.sharing.trust.provenance import Provenance, installed_libraries
+from packyard.writing.build.built import Built
+from packyard.writing.build.packing import Packing, Settings
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    parser.add_argument("--verify", metavar="FILE", required=True, help="the .tar.gz to compare with")
+    parser.add_argument("--source", dest="workspace", metavar="DIR", help="the sources (default: the workspace here)")
+    shared.add_output(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Build the package again; 1 if the tars differ."""
+    file = Path(arguments.verify)
+    proof = verify_file(file)
+    output.note(proof.said(preferences.key_names()))
+    bundle, made = proof.bundle, proof.provenance
+    root_dir = workspaces.root(arguments, carried=True)
+    with ExitStack() as stack:
+        if made and made.source and not made.source.dirty and git.has(root_dir, made.source.commit):
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="packyard-")))
+            root_dir = git.check_out(root_dir, made.source.commit, folder)
+            output.note(f"the sources are those of commit {made.source.commit}")
+        else:
+            output.note(f"the sources are the files in {root_dir}{_why(made)}")
+        how = Settings(root_dir=root_dir, version=bundle.version, libraries=libraries.read(root_dir).libraries)
+        built = Packing(how)(bundle.name)
+    _tell_others(made)
+    different = [] if built.tar == bundle.tar else _differences(file, built)
+    if arguments.output == "json":
+        inputs = _inputs(made, built)
+        row = {"name": built.name, "version": built.version, "tar": bundle.tar, "rebuilt": built.tar, "inputs": inputs,
+               "files": [{"path": path, "state": state} for path, state in different]}  # fmt: skip
+        output.json_result([row])
+        return int(built.tar != bundle.tar)
+    if built.tar == bundle.tar:
+        output.line(f"{built.name} {built.version}: the same, tar {built.tar}")
+        return 0
+    for path, state in different:
+        output.line(f"{state:<8} {path}")
+    for path in _inputs(made, built):
+        output.note(f"the source {path} is not the one that was built from")
+    output.note(f"{built.name} {built.version}: differs: the tar is {bundle.tar}, built again it is {built.tar}")
+    return 1
+
+
+def _why(made: Provenance | None) -> str:
+    """Say why the sources are not those of a commit."""
+    if made is None or made.source is None:
+        return ": no commit is recorded"
+    source = made.source
+    if source.dirty:
+        return f": commit {source.commit} is recorded, with changes that were not committed"
+    where = f" (it is in {source.url})" if source.url else ""
+    return f", which has not the commit {source.commit}{where}"
+
+
+def _tell_others(made: Provenance | None) -> None:
+    """Say which packyard and libraries are others than the recorded ones."""
+    if made is None:
+        return
+    here = {"packyard": __version__, **installed_libraries()}
+    for name, version in {"packyard": made.packyard, **made.libraries}.items():
+        if here.get(name) != version:
+            output.note(f"it was built by {name} {version}, and again by {name} {here.get(name, 'none')}")
+
+
+def _differences(file: Path, built: Built) -> list[tuple[str, str]]:
+    """Return the files that differ, and how: from the file to what was built again."""
+    with regular.opened(file) as opened:
+        before = bundles.contents(opened, what=str(file))
+    after = bundles.contents(io.BytesIO(built.data), what=built.name)
+    found = []
+    for path in sorted({*before, *after}):
+        if path not in after or path not in before:
+            found.append((path, "missing" if path not in after else "extra"))
+        elif before[path] != after[path]:
+            found.append((path, "changed" if before[path][0] != after[path][0] else "mode"))
+    return found
+
+
+def _inputs(made: Provenance | None, built: Built) -> list[str]:
+    """Return the sources that differ from the recorded ones."""
+    if made is None or not made.inputs:
+        return []
+    return sorted({path for path, _ in {*made.inputs.items()} ^ {*built.inputs.items()}})

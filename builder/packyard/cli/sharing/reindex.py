@@ -1,0 +1,37 @@
+"""Make the index of a channel again, from its bundles and the records beside them.
+
+Use it where `packyard fsck` says so. Every bundle is read and checked; if one is damaged, nothing changes.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from packyard.cli import arguments as shared
+from packyard.cli import output, preferences
+from packyard.cli.channels import open_channel
+from packyard.cli.sharing import signing
+from packyard.sharing.publishing.reindex import reindex
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    parser.add_argument("channel", metavar="CHANNEL")
+    signing.add_argument(parser)
+    shared.add_output(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Make the index again, and print its head."""
+    keys, trusted = signing.keys(arguments.key), preferences.trust(arguments.channel)
+    channel = open_channel(arguments.channel)
+    memory = preferences.memory(arguments.channel)
+    bundles: list[str] = []
+    made, skipped = reindex(channel, keys=keys, trusted=trusted, memory=memory, done=bundles.append)
+    for key in skipped:
+        output.note(f"{key} has no checksum: its publish was interrupted; publish it again")
+    if arguments.output == "json":
+        output.json_result([{"head": made.head.number, "digest": made.head.digest, "bundles": len(bundles)}])
+        return 0
+    output.line(f"head {made.head.number} lists {output.counted(len(bundles), 'bundle')}")
+    return 0

@@ -1,0 +1,1 @@
+"""Verbs of a package: set, enable, render, upgrade, and the like."""

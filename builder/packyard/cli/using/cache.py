@@ -1,0 +1,51 @@
+"""Show how much is kept of what was fetched and built, or delete it.
+
+packyard cache            what is kept, and where
+packyard cache --clear    delete all of it: it is fetched and built again when it is needed
+
+The bundles that were fetched are bounded by cacheLimit in config.yaml; the one that was used least recently goes first.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from packyard.cli import arguments as shared
+from packyard.cli import output, state
+from packyard.cli.channels import bundle_cache, index_cache
+from packyard.cli.libraries import shelf
+from packyard.core.work.cache import Cache
+from packyard.sharing.fetching.cache import Cache as BundleCache
+from packyard.writing.source.shelf import Shelf
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    parser.add_argument("--clear", action="store_true", help="delete all that is kept")
+    shared.add_output(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print a row for each kind of what is kept; with ``--clear``, of what was deleted."""
+    folder = state.cache_dir()
+    if folder is None:
+        output.note("nothing is kept without a home folder (set HOME, or XDG_CACHE_HOME)")
+    caches: dict[str, BundleCache | Cache | Shelf] = {}
+    if folder:
+        caches = {"bundles": bundle_cache(folder), "indexes": index_cache(folder), "builds": Cache(folder)}
+        caches["libraries"] = shelf()
+    rows = []
+    for kind, cache in caches.items():
+        sizes = cache.sizes()
+        where = {"limit": cache.limit, "folder": str(cache.folder)}
+        rows.append({"kind": kind, "files": len(sizes), "size": sum(sizes), **where})
+        if arguments.clear:
+            cache.clear()
+    if arguments.output == "json":
+        output.json_result(rows)
+        return 0
+    shown = [[str(value) for value in row.values()] for row in rows]
+    output.table(("KIND", "FILES", "BYTES", "LIMIT", "FOLDER"), shown, wide=True)
+    if arguments.clear:
+        output.note("deleted")
+    return 0

@@ -1,0 +1,67 @@
+"""Show what is set for all commands, and where: by a flag, in the environment, in config.yaml, or by default.
+
+The file is $XDG_CONFIG_HOME/packyard/config.yaml, by default ~/.config/packyard/config.yaml:
+
+  channel: https://models.example.com                  where `packyard get` looks
+  trust:                                               one of these keys must have signed what that channel has
+    https://models.example.com: [sha256:…]
+  cacheLimit: 2Gi                                      how much of what was fetched is kept
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterator
+
+from packyard.cli import arguments as shared
+from packyard.cli import output, preferences, state
+from packyard.cli.channels import TIMEOUT
+from packyard.cli.preferences import Setting
+from packyard.cli.sharing import signing
+from packyard.cli.using import site
+from packyard.sharing import stores
+
+_DEFAULT = "default"
+_SECRETS = (signing.KEY, signing.PASSPHRASE)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    parser.add_argument("--from", dest="channel", metavar="CHANNEL", help="show the values for this channel")
+    shared.add_output(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print each value with its origin."""
+    rows = list(_values(arguments.channel))
+    shown = [(name, output.masked(each.value), each.origin) for name, each in rows]
+    if arguments.output == "json":
+        output.json_result([{"name": name, "value": value, "origin": origin} for name, value, origin in shown])
+        return 0
+    output.table(("NAME", "VALUE", "ORIGIN"), shown, wide=True)
+    return 0
+
+
+def _values(flag: str | None) -> Iterator[tuple[str, Setting]]:
+    configured = preferences.configured_values()
+    yield "channel", preferences.channel(flag) or Setting("", _DEFAULT)
+    for address, keys in configured.trust.items():
+        yield f"trust {address}", Setting(", ".join(keys), configured.places[f"trust {address}"])
+    yield "site", Setting(*(site.find() or ("", _DEFAULT)))
+    limit = configured.cache_limit
+    yield "cacheLimit", Setting(str(limit), configured.places["cacheLimit"]) if limit is not None else _limit()
+    seconds = os.environ.get(TIMEOUT)
+    yield "timeout", Setting(seconds, TIMEOUT) if seconds else Setting(f"{stores.PATIENCE:g}", _DEFAULT)
+    for name in _SECRETS:
+        yield name, Setting("(set)", name) if os.environ.get(name) else Setting("", _DEFAULT)
+    folders = {"config": state.config_dir(), "cache": state.cache_dir(), "state": state.state_dir()}
+    for name, folder in folders.items():
+        variable = f"XDG_{name.upper()}_HOME"
+        yield f"{name} folder", Setting(str(folder or ""), variable if os.environ.get(variable) else _DEFAULT)
+
+
+def _limit() -> Setting:
+    from packyard.sharing.fetching.cache import LIMIT
+
+    return Setting(str(LIMIT), _DEFAULT)

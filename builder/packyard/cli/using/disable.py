@@ -1,0 +1,24 @@
+"""Switch options of the use case DIR off again: their lines of its kustomization go. Values that were set stay set."""
+
+from __future__ import annotations
+
+import argparse
+
+from packyard.cli.using import enable
+from packyard.core.errors import UsageError
+from packyard.core.files.tree import Keep
+from packyard.using.options.switch import Switched, disable
+
+add_arguments = enable.add_arguments
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Disable options."""
+    directory, names = enable.split(arguments.words)
+    if not names:
+        raise UsageError(f"packyard disable: no option is named; packyard enable {directory} lists them")
+
+    def act(keep: Keep) -> Switched:
+        return disable(directory, names, dry_run=arguments.dry_run, keep=keep)
+
+    return enable.change(arguments, directory, names, "disable", act)

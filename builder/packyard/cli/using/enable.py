@@ -1,0 +1,145 @@
+"""Switch options on in the use case DIR: a line of its kustomization each, which `packyard disable` takes out.
+
+Refused where an option does not fit the files there, or excludes one that is enabled. Without a name it lists them.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from shlex import quote
+
+from packyard.cli import arguments as shared
+from packyard.cli import directory as directories
+from packyard.cli import output, state
+from packyard.core.files.tree import Keep, Tree
+from packyard.using.kustomize.builtin import try_components
+from packyard.using.options import folder as folders
+from packyard.using.options.settings import OptionSetters, read_options
+from packyard.using.options.switch import OptionState, Switched, enable, states
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    directories.add_arguments(parser, "[NAME...]", "NAME is an option.")
+    shared.add_dry_run(parser)
+    shared.add_wide(parser)
+    shared.add_output(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Enable options and list the values that they need; without a name list the options."""
+    directory, names = split(arguments.words)
+    if not names:
+        state.tell_pending(Tree(directory))
+        _list(directory, arguments)
+        return 0
+
+    def act(keep: Keep) -> Switched:
+        trial = _trial(directory)
+        return enable(directory, names, trial, dry_run=arguments.dry_run, keep=keep)
+
+    return change(arguments, directory, names, "enable", act)
+
+
+def split(words: list[str]) -> tuple[Path, list[str]]:
+    """Return DIR and the names of options."""
+    return directories.split(words, "an option", names)
+
+
+def names(directory: Path) -> list[str]:
+    """Return the names of a use case's options."""
+    found = folders.find(directory)
+    return found.names() if found else []
+
+
+def change(
+    arguments: argparse.Namespace, directory: Path, names: list[str], verb: str, act: Callable[[Keep], Switched]
+) -> int:
+    """Enable or disable, and say what that changed."""
+    if arguments.dry_run:
+        state.tell_pending(Tree(directory))
+    outcome = act(state.keep(directory, f"{verb} {' '.join(names)}"))
+    options = [option for option in read_options(directory) if option.name in names]
+    if arguments.output == "json":
+        output.json_result([_document(directory, outcome, f"{verb}d", options)])
+    elif arguments.dry_run:
+        output.diffs(directory, {outcome.file: (outcome.before, outcome.after)})
+    else:
+        _tell(directory, outcome, f"{verb}d", options)
+    return 0
+
+
+def _trial(directory: Path) -> Callable[[str], dict[str, int]]:
+    return lambda text: try_components(directory, text)
+
+
+def _tell(directory: Path, outcome: Switched, done: str, options: list[OptionSetters]) -> None:
+    for name in outcome.unchanged:
+        output.note(f"{directory}: {name} is {done} already, nothing changed")
+    if not outcome.changed:
+        return
+    output.line(str(directory / outcome.file))
+    if outcome.unsure:
+        output.warning(f"{outcome.unsure}; run kustomize build to see whether it fits here")
+    for name in outcome.changed:
+        output.note(f"{directory}: {name} is {done}")
+    if done == "enabled":
+        for option in options:
+            if option.name in outcome.changed:
+                _tell_values(directory, option)
+
+
+def _tell_values(directory: Path, option: OptionSetters) -> None:
+    """Say which values an option has, and how they are set."""
+    setters = list(option.setters.values())
+    if setters:
+        values = [f"{each.name} ({'required' if each.must_be_set else each.shown or 'empty'})" for each in setters]
+        wanted = next((each for each in setters if each.must_be_set), setters[0])
+        example = f"packyard set {quote(str(directory))} {wanted.name}={quote(wanted.example or 'VALUE')}"
+        output.note(f"{option.name} has the values {', '.join(values)}; to set one: {example}")
+    else:
+        found = folders.find(directory)
+        file = found.file(option.name) if found else ""
+        output.note(f"{option.name} has no values to set; its file says what can be changed: {file}")
+
+
+def _list(directory: Path, arguments: argparse.Namespace) -> None:
+    found = states(directory, _trial(directory))
+    if arguments.output == "json":
+        setters = {option.name: list(option.setters) for option in read_options(directory)}
+        output.json_result([_state_document(directory, item, setters.get(item.name, [])) for item in found])
+        return
+    if not found:
+        output.note(f"{directory}: its package has no options")
+        return
+    cells = [(item.name, "yes" if item.is_enabled else "", _fits(item), item.description) for item in found]
+    output.table(("OPTION", "ENABLED", "FITS", "DESCRIPTION"), cells, wide=arguments.wide, prose=1)
+
+
+def _fits(item: OptionState) -> str:
+    return f"no: {item.reason}" if not item.fits else item.reason or "yes"
+
+
+def _state_document(directory: Path, item: OptionState, setters: list[str]) -> dict[str, object]:
+    return {
+        "directory": str(directory),
+        "option": item.name,
+        "enabled": item.is_enabled,
+        "fits": item.fits,
+        "reason": item.reason,
+        "description": item.description,
+        "setters": setters,
+    }
+
+
+def _document(directory: Path, outcome: Switched, done: str, options: list[OptionSetters]) -> dict[str, object]:
+    return {
+        "directory": str(directory),
+        "state": done,
+        "options": list(outcome.changed),
+        "already": list(outcome.unchanged),
+        "file": outcome.file,
+        "setters": [name for option in options if option.name in outcome.changed for name in option.setters],
+    }

@@ -1,0 +1,81 @@
+"""Show a setter: what it may be, and every field that it reaches, with file and line and the substitutions between."""
+
+from __future__ import annotations
+
+import argparse
+
+from packyard.cli import arguments as shared
+from packyard.cli import directory, output, state
+from packyard.core.errors import InputError, Problem, UsageError, suggest
+from packyard.core.files.tree import Tree
+from packyard.using.options import settings
+from packyard.using.setters.definition import Setter
+from packyard.using.setters.listing import Field, constraint, find_fields, list_setters
+from packyard.using.setters.packages import find_all, read_package
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    directory.add_arguments(parser, "NAME", "NAME is a setter, of packyard setters DIR.")
+    shared.add_output(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Explain the setter in every package that has it."""
+    root_dir, names = directory.split(arguments.words)
+    if len(names) != 1:
+        raise UsageError(
+            f"packyard explain: expected one NAME, found {len(names)}; packyard setters {root_dir} lists them"
+        )
+    (name,) = names
+    tree = Tree(root_dir)
+    state.tell_pending(tree)
+    known: set[str] = set()
+    found: list[tuple[Setter, list[Field]]] = []
+    for package in find_all(tree):
+        files = read_package(tree, package)
+        setters = [listed.setter for listed in list_setters(files)]
+        known |= {setter.name for setter in setters}
+        found += [(setter, find_fields(files, name)) for setter in setters if setter.name == name]
+        for option in settings.read_enabled(root_dir / package):
+            known |= option.setters.keys()
+            if name in option.setters:
+                found.append((option.setters[name], find_fields(option.files, name)))
+    once = {(setter.file, setter.line, *(field.file for field in fields)): (setter, fields) for setter, fields in found}
+    found = list(once.values())
+    if not found:
+        hint = suggest(name, known) or f"packyard setters {root_dir} lists them"
+        raise InputError(Problem(f'setter "{name}" is not found', file=str(root_dir), hint=hint))
+    if arguments.output == "json":
+        output.json_result(
+            [{"file": setter.file, "line": setter.line, "name": setter.name, "value": setter.shown,
+              "set": setter.is_set, "setBy": setter.set_by or None,
+              "fields": [{name: getattr(field, name) for name in Field.__slots__} for field in fields]}
+             for setter, fields in found]
+        )  # fmt: skip
+        return 0
+    for setter, fields in found:
+        _show(setter, fields)
+    return 0
+
+
+def _show(setter: Setter, fields: list[Field]) -> None:
+    output.line(f"{setter.file}:{setter.line}: {setter.name}: {' '.join(setter.description.split())}")
+    allowed = " ".join(filter(None, (setter.type, constraint(setter), str(setter.schema.get("pattern", "")))))
+    lines = (
+        ("value", setter.shown or "(empty)"),
+        ("origin", _origin(setter)),
+        ("shipped", setter.default or ""),
+        ("allowed", allowed),
+    )
+    for label, text in lines:
+        if text:
+            output.line(f"  {label:<8} {text}")
+    for field in fields:
+        way = " -> ".join(field.through)
+        place = f"{field.file}:{field.line}:{field.column}"
+        output.line(f"  {place}: {field.path}: {field.value or '(empty)'}  [{way}]")
+
+
+def _origin(setter: Setter) -> str:
+    return f"set by {setter.set_by or 'you'}" if setter.is_set else "shipped"

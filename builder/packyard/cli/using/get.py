@@ -1,0 +1,185 @@
+"""Fetch a package, verify it and unpack it: from a channel, or from the catalogue that packyard carries.
+
+packyard get NAME                          the catalogue of this packyard, if no channel is configured
+packyard get NAME@VERSION --from CHANNEL   a directory, an http(s) address, a bucket or a registry
+packyard get oci://HOST/PATH/NAME:VERSION  one bundle by its address: also …@sha256:…, https://…/VERSION/NAME.tar.gz
+packyard get NAME --lock packyard.lock     pin what was fetched by its digests
+packyard get --locked                      fetch what packyard.lock pins, to the byte
+
+VERSION may be a range such as ^1.2 or ~1.2.0, latest, or a digest. Signatures, size and digest are verified before
+anything is unpacked. What was fetched is kept (see packyard cache): a channel that cannot be reached is as it was then.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from packyard.cli import arguments as shared
+from packyard.cli import output, preferences
+from packyard.core.bundle import lock as locks
+from packyard.core.bundle.lock import Lock, Pin
+from packyard.core.bundle.manifest import LIBRARY
+from packyard.core.bundle.reference import Reference
+from packyard.core.errors import InputError, Problem, UnavailableError, UsageError, on_one_line
+
+if TYPE_CHECKING:
+    from packyard.cli.preferences import Setting
+    from packyard.sharing.entry import Identified
+    from packyard.sharing.fetching.fetch import Fetched
+
+#: A package that was fetched, as JSON, and what is said of it.
+Row = tuple[dict[str, object], str]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    parser.add_argument("reference", metavar="NAME[@VERSION]", nargs="?")
+    parser.add_argument("--from", dest="channel", metavar="CHANNEL", help="the address of a channel")
+    parser.add_argument("--into", metavar="DIR", default=".", help="where to unpack (default: here)")
+    parser.add_argument("--lock", metavar="FILE", help="pin what is fetched in this file")
+    parser.add_argument("--locked", action="store_true", help=f"fetch only what FILE pins (default: {locks.FILE})")
+    shared.add_output(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Fetch, verify and unpack packages; print the new directories."""
+    rows = []
+    for row, said in _rows(arguments, Path(arguments.into)):
+        rows.append(row)
+        if arguments.output != "json":
+            output.line(str(row["directory"]))
+        output.note(said)
+    if arguments.output == "json":
+        output.json_result(rows)
+    return 0
+
+
+def _rows(arguments: argparse.Namespace, into: Path) -> Iterator[Row]:
+    if arguments.locked:
+        yield from _locked(arguments, Path(arguments.lock or locks.FILE), into)
+        return
+    if arguments.reference is None:
+        raise UsageError("packyard get: NAME is missing; packyard get --help shows the usage")
+    if row := _addressed(arguments, into):
+        yield row
+        return
+    channel = preferences.channel(arguments.channel)
+    if channel is not None:
+        yield _fetched(channel, Reference.parse(arguments.reference), into, lock_file=arguments.lock)
+    elif arguments.lock:
+        raise InputError(Problem("what packyard carries cannot be pinned", hint="name a channel: --from CHANNEL"))
+    else:
+        yield _carried(arguments.reference, into)
+
+
+def _locked(arguments: argparse.Namespace, file: Path, into: Path) -> Iterator[Row]:
+    """Fetch the package that is named, or all that are pinned."""
+    lock = locks.read(file)
+    names = sorted(lock.packages)
+    if arguments.reference is not None:
+        asked = Reference.parse(arguments.reference)
+        pin = lock.package(asked.name, file=str(file))
+        if not asked.admits(pin.version):
+            hint = "leave out --locked to fetch another version"
+            raise InputError(Problem(f"pins {asked.name}@{pin.version}, not {asked}", file=str(file), hint=hint))
+        names = [asked.name]
+    for name in names:
+        pin = lock.packages[name]
+        channel = preferences.channel(arguments.channel) or preferences.Setting(pin.channel, str(file))
+        yield _fetched(channel, Reference(name=name, version=pin.version), into, pin=pin)
+
+
+def _fetched(
+    channel: Setting, asked: Reference, into: Path, *, pin: Pin | None = None, lock_file: str | None = None
+) -> Row:
+    from packyard.cli.channels import fetching, open_to_read
+    from packyard.sharing.fetching.fetch import opened
+
+    store = open_to_read(channel.value)
+    opening = opened(store, asked, fetching(channel.value), pin=pin)
+    return _unpacked(opening, channel, store.address, into, lock_file=lock_file)
+
+
+def _addressed(arguments: argparse.Namespace, into: Path) -> Row | None:
+    """Fetch the bundle at an address of its own; None for a name."""
+    if "://" not in arguments.reference:
+        return None
+    from packyard.cli.channels import fetching, open_channel
+    from packyard.sharing.fetching.address import BundleAddress
+    from packyard.sharing.fetching.fetch import opened_at
+
+    if arguments.channel is not None:
+        raise UsageError("packyard get: give the address of a bundle, or NAME --from CHANNEL")
+    bundle = BundleAddress.parse(arguments.reference)
+    assert bundle
+    channel = preferences.Setting(bundle.channel, "its address")
+    opening = opened_at(bundle, fetching(bundle.channel))
+    return _unpacked(opening, channel, open_channel(bundle.channel).address, into, lock_file=arguments.lock)
+
+
+def _unpacked(
+    opening: AbstractContextManager[Fetched], channel: Setting, address: str, into: Path, *, lock_file: str | None
+) -> Row:
+    from packyard.sharing.configuration import normal
+
+    lock = _read(lock_file)
+    with opening as fetched:
+        _tell(fetched, channel, address)
+        _make(into)
+        folder = fetched.unpack(into)
+    entry = fetched.choice.entry
+    if lock_file is not None:
+        pinned = Pin(version=entry.version, channel=normal(channel.value), tar=entry.tar, digest=entry.digest)
+        locks.write(Path(lock_file), lock.pin(entry.name, pinned))
+    row = {
+        **_row(entry, folder),
+        "channel": address,
+        "why": fetched.choice.why,
+        "yanked": entry.yanked,
+        "signers": list(fetched.proof.signers),
+        "listedBy": list(fetched.proof.listed_by),
+    }
+    return row, fetched.proof.said(preferences.key_names())
+
+
+def _read(lock_file: str | None) -> Lock:
+    return locks.read(Path(lock_file)) if lock_file is not None and Path(lock_file).exists() else Lock()
+
+
+def _tell(fetched: Fetched, channel: Setting, address: str) -> None:
+    """Say which version of which channel it is, and why."""
+    entry = fetched.choice.entry
+    origin = f"{address} ({channel.origin})"
+    digests = f"{entry.name}.tar.gz {entry.digest}, tar {entry.tar}"
+    output.note(f"{entry} from {origin}, {fetched.choice.why}: {digests}")
+    if entry.kind == LIBRARY:
+        example = f"libraries: [{{name: {entry.name}, version: ^{entry.version}}}]"
+        output.note(f"{entry} is a library, to build packages on: name it in packyard.yaml, {example}")
+    if entry.yanked:
+        output.warning(f"{entry} is yanked: {on_one_line(entry.yanked)}")
+
+
+def _make(into: Path) -> None:
+    try:
+        into.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UnavailableError(f"{into}: {error.strerror}") from error
+
+
+def _row(found: Identified, folder: Path) -> dict[str, object]:
+    fields = {"name": found.name, "version": found.version, "directory": str(folder)}
+    return {**fields, "digest": found.digest, "tar": found.tar}
+
+
+def _carried(reference: str, into: Path) -> Row:
+    from packyard.cli import bundles
+
+    bundle = bundles.carried(Reference.parse(reference))
+    _make(into)
+    folder = bundle.unpack(into)
+    digests = f"{bundle.name}.tar.gz {bundle.digest}, tar {bundle.tar}"
+    return _row(bundle, folder), f"{bundle.name} {bundle.version}: verified, {digests}"

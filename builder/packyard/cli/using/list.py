@@ -1,0 +1,153 @@
+"""List the packages of a channel, of the workspace here, or of packyard's own catalogue."""
+
+from __future__ import annotations
+
+import argparse
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+from packyard.cli import arguments as shared
+from packyard.cli import output, workspaces
+from packyard.core.bundle.manifest import LIBRARY
+from packyard.core.errors import InputError, UsageError, suggest
+from packyard.writing.source import package
+from packyard.writing.source.package import Package
+from packyard.writing.source.workspace import Workspace
+
+if TYPE_CHECKING:
+    from packyard.sharing.entry import IndexEntry
+
+Item = TypeVar("Item")
+#: What is said of a package: the facts of its model, and the paths of its use cases.
+Said = tuple[Mapping[str, str], Sequence[str]]
+
+_SHOWN = 40  # characters of a fact
+_KNOWN = 1000  # values of a fact that are kept, to name the nearest one
+_FACTS = ("framework", "category", "precision", "mode")
+_OF_USE_CASES = ("topology", "storage")  # multi-node/user-mounted-nfs
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    parser.add_argument("--from", dest="channel", metavar="CHANNEL", help="a directory or an http(s) address")
+    for fact in _FACTS:
+        parser.add_argument(f"--{fact}", metavar="NAME", help=f"only packages of this {fact}")
+    for fact in _OF_USE_CASES:
+        parser.add_argument(f"--{fact}", metavar="NAME", help=f"only packages with a use case of this {fact}")
+    shared.add_output(parser)
+    shared.add_wide(parser)
+    shared.add_libraries(parser)
+    workspaces.add_argument(parser, carried=True)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """List packages, a row for each."""
+    if arguments.channel:
+        return _list_channel(arguments)
+    workspace = workspaces.find(arguments, carried=True)
+    if arguments.libraries:
+        if unfit := [fact for fact in (*_FACTS, *_OF_USE_CASES) if getattr(arguments, fact)]:
+            raise UsageError(f"packyard list: --{unfit[0]} chooses packages, not --libraries")
+        return _list_libraries(workspace, arguments)
+    packages = [package.read(workspace, name) for name in workspace.package_names()]
+    packages = list(_chosen(arguments, packages, lambda item: (item.model, [each.path for each in item.use_cases])))
+    if arguments.output == "json":
+        output.json_result([{"name": item.name, "model": dict(item.model), "useCases": [u.path for u in item.use_cases]}
+                            for item in packages])  # fmt: skip
+        return 0
+    rows = [
+        (item.name, item.model.get("framework", ""), item.model.get("mode", ""), _use_cases(item, wide=arguments.wide))
+        for item in packages
+    ]
+    output.table(("NAME", "FRAMEWORK", "MODE", "USE CASES"), rows, wide=arguments.wide)
+    return 0
+
+
+def _list_channel(arguments: argparse.Namespace) -> int:
+    from packyard.cli import preferences
+    from packyard.cli.channels import open_to_read
+    from packyard.sharing.index import stored
+
+    address = arguments.channel
+    listed = stored.read(open_to_read(address), preferences.trust(address), preferences.memory(address))
+
+    def entries() -> Iterator[IndexEntry]:
+        """Read the index; it may be larger than memory, so it is read to check all of it, and again to print it."""
+        kind = LIBRARY if arguments.libraries else ""
+        every = (entry for package in listed.packages() for entry in package.entries if entry.kind == kind)
+        return _chosen(arguments, every, lambda entry: (entry.model, entry.use_cases))
+
+    if arguments.output == "json":
+        deque(entries(), maxlen=0)
+        output.json_list(entry.document() for entry in entries())
+        return 0
+    columns = ("NAME", "VERSION", "FRAMEWORK", "BYTES", "DIGEST", "IDENTITY")
+    output.table(columns, lambda: map(_row, entries()), wide=arguments.wide, prose=2)
+    return 0
+
+
+def _list_libraries(workspace: Workspace, arguments: argparse.Namespace) -> int:
+    """List what the workspace builds on."""
+    rows = [
+        {
+            "name": each.name,
+            "version": each.pin.version if each.pin else "",
+            "from": each.pin.channel if each.pin else "",
+            "directory": str(each.root_dir),
+        }
+        for each in workspace.libraries
+    ]
+    if arguments.output == "json":
+        output.json_result(rows)
+        return 0
+    output.table(("NAME", "VERSION", "FROM", "DIRECTORY"), [tuple(row.values()) for row in rows], wide=arguments.wide)
+    return 0
+
+
+def _row(entry: IndexEntry) -> tuple[str, ...]:
+    version = f"{entry.version} (yanked)" if entry.yanked else entry.version
+    framework = _short(entry.model.get("framework", ""))
+    return entry.name, version, framework, str(entry.size), entry.digest, f"tar {entry.tar}"
+
+
+def _use_cases(item: Package, *, wide: bool) -> str:
+    """Return the number of use cases, or their paths."""
+    return ", ".join(use_case.path for use_case in item.use_cases) if wide else str(len(item.use_cases))
+
+
+def _short(text: str) -> str:
+    """Return a fact as a table or a message shows it: a channel may have a long one."""
+    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+
+
+def _chosen(arguments: argparse.Namespace, items: Iterable[Item], said: Callable[[Item], Said]) -> Iterator[Item]:
+    """Yield the items with the facts that were asked for; if there is none, raise an error that names what exists."""
+    facts = (*_FACTS, *_OF_USE_CASES)
+    wanted = {fact: value for fact in facts if (value := getattr(arguments, fact)) is not None}
+    known: dict[str, set[str]] = {fact: set() for fact in wanted}
+    for item in items:
+        model, use_cases = said(item)
+        for fact, value in wanted.items():
+            found = {model.get(fact, "")}
+            if fact in _OF_USE_CASES:
+                found = {part for path in use_cases for part in _parts(path, fact)}
+                use_cases = [path for path in use_cases if value in _parts(path, fact)]
+            if len(known[fact]) < _KNOWN:
+                known[fact] |= found
+            if value not in found:
+                break
+            known[fact].add(value)
+        else:
+            yield item
+    for fact, value in wanted.items():
+        if value not in known[fact]:
+            others = known[fact] - {""}
+            there = f"known: {', '.join(map(_short, sorted(others)[:20]))}" if others else f"no package has a {fact}"
+            raise InputError(f"no package with {fact} {value!r}: {suggest(value, others) or there}")
+
+
+def _parts(path: str, fact: str) -> list[str]:
+    """Return the words in the path of a use case that may be its storage, the last one, or its topology."""
+    words = path.split("/")
+    return words[-1:] if fact == "storage" else words

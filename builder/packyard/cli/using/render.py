@@ -1,0 +1,64 @@
+"""Print a use case's manifests, for `kubectl apply -f -`; refused while a required value is not set."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from packyard.cli import arguments as shared
+from packyard.cli import directory as directories
+from packyard.cli import output, state
+from packyard.cli.using import values as given
+from packyard.core.errors import UsageError
+from packyard.core.files.tree import Tree
+from packyard.core.yaml.node import Source
+from packyard.using.render import every
+from packyard.using.render.render import render
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    directories.add_arguments(parser)
+    shared.add_output(parser, "yaml", "json")
+    parser.add_argument(
+        "--built-in", action="store_true", help="use packyard's own builder even if kustomize or kubectl is on PATH"
+    )
+    parser.add_argument("--values", metavar="FILE", help="render as if these were set; nothing in DIR changes")
+    parser.add_argument("--all", action="store_true", help="render every use case below DIR, into --out")
+    parser.add_argument("--out", metavar="NEW", help="with --all: a new directory, for a file for each use case")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Render with kustomize or kubectl from PATH, otherwise with packyard's own builder."""
+    if bool(arguments.out) != arguments.all:
+        raise UsageError("packyard render: --all and --out belong together; type packyard render DIR --all --out NEW")
+    directory = directories.only(arguments.words, "render")
+    state.tell_pending(Tree(directory))
+    path = "" if arguments.built_in else os.environ.get("PATH", "")
+    with _source(directory, arguments.values) as source:
+        if arguments.all:
+            written = every.write(every.render_all(source, path=path), Path(arguments.out))
+        else:
+            rendered = render(source, path=path)
+    if arguments.all:
+        output.files(written, "json" if arguments.output == "json" else "text")
+    elif arguments.output == "json":
+        from packyard.using.kustomize import objects
+
+        output.json_result([item.root for item in objects.parse(Source("", rendered.decode()))])
+    else:
+        output.data(rendered)
+    return 0
+
+
+@contextmanager
+def _source(directory: Path, values: str | None) -> Iterator[Path]:
+    """Yield the directory to render: itself, or a copy with the values of a file."""
+    if values is None:
+        yield directory
+        return
+    with every.with_values(directory, given.read(values)) as copy:
+        yield copy

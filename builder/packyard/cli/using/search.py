@@ -1,0 +1,47 @@
+"""Search a channel by words in names, models, categories and descriptions; a package has to have all of them.
+
+A word finds what begins with it: `packyard search resnet fp32 train`.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from packyard.cli import arguments as shared
+from packyard.cli import output, preferences
+from packyard.cli.channels import open_to_read
+from packyard.core.bundle.manifest import LIBRARY
+from packyard.sharing.index import stored
+from packyard.sharing.index.search import MOST, search
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    parser.add_argument("words", metavar="WORD", nargs="+")
+    parser.add_argument("--from", dest="channel", metavar="CHANNEL", help="a directory or an http(s) address")
+    shared.add_output(parser)
+    shared.add_wide(parser)
+    shared.add_libraries(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the packages that were found, a row for each; 1 if there is none."""
+    address = preferences.required_channel(arguments.channel).value
+    listed = stored.read(open_to_read(address), preferences.trust(address), preferences.memory(address))
+    found = search(listed, arguments.words, kind=LIBRARY if arguments.libraries else "")
+    versions = [each.latest.version if each.latest else "" for each in found.packages]
+    if arguments.output == "json":
+        output.json_result(
+            [
+                {"name": each.name, "version": version, "model": dict(each.model), "description": each.description}
+                for each, version in zip(found.packages, versions, strict=True)
+            ]
+        )
+    elif found.packages:
+        rows = [(each.name, version, each.description) for each, version in zip(found.packages, versions, strict=True)]
+        output.table(("NAME", "LATEST", "DESCRIPTION"), rows, wide=arguments.wide, prose=1)
+    if not found.is_all:
+        output.note(f"there may be more than these: at most {MOST} are shown; give more words")
+    elif not found.packages:
+        output.note(f"no {'library' if arguments.libraries else 'package'} has all of these words")
+    return int(not found.packages)

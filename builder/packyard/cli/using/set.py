@@ -1,0 +1,241 @@
+"""Set values of a package's setters; only the bytes of the fields that they reach change.
+
+packyard set [DIR] NAME VALUE       one setter (a list setter takes several values)
+packyard set [DIR] NAME=VALUE ...   several, checked and written together
+packyard set [DIR] --values FILE    those of a YAML file, a line NAME: VALUE each;
+                                    - is standard input
+packyard set [DIR] --preset NAME    those of a file presets/NAME.yaml of the package
+packyard set [DIR] --unset NAME     back to the value that the package shipped
+packyard set [DIR] --site[=FILE]    what nobody set, and options, as the site's file says:
+                                    FILE, or PACKYARD_SITE, or site.yaml in
+                                    $XDG_CONFIG_HOME/packyard
+
+-R, --recurse-subpackages   every package below DIR that has the setter
+--dry-run                   print what would change as a diff, and write nothing
+--set-by WHO                who sets it, recorded in the Krmfile
+--description TEXT          a new description of the setter
+-o, --output text|json      json: every field with its place, old and new
+-q, --quiet                 print results and problems only
+-v, --verbose               also print the files that are read and written
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from packyard.cli import directory as directories
+from packyard.cli import output, state
+from packyard.cli.flags import Declared, Flags
+from packyard.core.errors import InputError, Problem, UsageError, refuse, shown
+from packyard.core.files.tree import Tree
+from packyard.using.options import folder
+from packyard.using.setters.change import Beside, PackageChange, change_setters
+
+FLAGS = Declared(
+    {"recurse-subpackages": False, "dry-run": False, "quiet": False, "verbose": False, "help": False},
+    {"values": (), "preset": (), "unset": (), "site": (), "set-by": (), "description": (), "output": ("text", "json")},
+    {"o": "output", "q": "quiet", "v": "verbose", "h": "help"},
+    bare=("site",),
+    numbers=True,
+)
+
+
+def main(words: Sequence[str]) -> int:
+    """Set, and say what was changed where."""
+    try:
+        parsed = FLAGS.parse(words)
+    except UsageError as error:
+        raise UsageError(f"packyard set: {error}; packyard set --help lists the flags") from error
+    if parsed.switches["help"]:
+        output.page(f"{__doc__}\n{directories.HELP}")
+        return 0
+    if parsed.switches["quiet"] or parsed.switches["verbose"]:
+        from packyard.cli import watch
+
+        watch.tell(quiet=parsed.switches["quiet"], verbose=parsed.switches["verbose"])
+    if "site" in parsed.values:
+        from packyard.cli.using import site
+
+        site.check(parsed)
+    directory, rest = directories.split(parsed.arguments)
+    return _run(directory, rest, parsed)
+
+
+def _run(directory: Path, words: list[str], parsed: Flags) -> int:
+    form = parsed.text("output") or "text"
+    if form not in FLAGS.values["output"]:
+        raise UsageError(f"packyard set: --output is text or json, not {form!r}; packyard set --help lists the flags")
+    if "site" in parsed.values:
+        from packyard.cli.using import site  # most commands have no site
+
+        layered = site.write(directory, words, parsed)
+        changes, beside, more = layered.changes, layered.beside, site.document(layered)
+    else:
+        (changes, beside), more = _change(directory, words, parsed), {}
+    if form == "json":
+        told = [change for change in changes if change.plan.counts or change.package in more]
+        output.json_result([{**_document(change, beside), **more.get(change.package, {})} for change in told])
+    elif parsed.switches["dry-run"]:
+        output.diffs(beside.root_dir if beside else directory, _files(changes))
+    else:
+        for change in changes:
+            _tell(change)
+            if beside and change.package in beside.packages:
+                _tell_holders(directory, change)
+    refuse(problem for change in changes for problem in change.plan.left.values())
+    return 0
+
+
+def _change(directory: Path, words: list[str], parsed: Flags) -> tuple[list[PackageChange], Beside | None]:
+    """Set and unset what the command line says."""
+    values = _files_values(directory, parsed) | _values(directory, words)
+    values = {name: [] if texts == [""] else texts for name, texts in values.items()}  # of a list no item
+    unset = parsed.values.get("unset", [])
+    if not values and not unset:
+        raise _usage(directory, f"nothing to set, and packyard setters {directory} lists the names")
+    dry_run = parsed.switches["dry-run"]
+    if dry_run:
+        state.tell_pending(Tree(directory))
+    recursive, names = parsed.switches["recurse-subpackages"], [*values, *unset]
+    try:
+        beside = _beside(directory, names, recursive=recursive)
+        changes = change_setters(
+            directory,
+            values,
+            unset=unset,
+            recursive=recursive,
+            set_by=parsed.text("set-by"),
+            description=parsed.text("description"),
+            dry_run=dry_run,
+            keep=state.keep(beside.root_dir if beside else directory, _title(values, unset)),
+            beside=beside,
+            shipped=_shipped,
+        )
+    except InputError as error:
+        if not any(problem.missing for problem in error.problems):
+            raise
+        raise InputError(*(_elsewhere(directory, problem) or problem for problem in error.problems)) from error
+    return changes, beside
+
+
+def _beside(directory: Path, names: Sequence[str], *, recursive: bool) -> Beside | None:
+    """Find the options that setting these names reaches."""
+    if not recursive and not folder.has_components(directory):
+        return None
+    from packyard.using.options.settings import reach  # most use cases have no option enabled
+
+    return reach(directory, names, recursive=recursive)
+
+
+def _shipped(directory: Path) -> Mapping[str, str | Sequence[str] | None]:
+    """Return the values that the package of a directory was shipped with."""
+    from packyard.core.bundle import shipped
+
+    return shipped.values(directory)
+
+
+def _elsewhere(directory: Path, problem: Problem) -> Problem | None:
+    """Say where a setter is that was not found: in an option that is not enabled, or under another version's name."""
+    if not problem.missing:
+        return None
+    from packyard.core.bundle import shipped
+    from packyard.using.options.settings import switched_off
+
+    return switched_off(directory, problem.missing) or shipped.replacement(directory, problem.missing)
+
+
+def _tell_holders(directory: Path, change: PackageChange) -> None:
+    """Say for which use cases a value of an option holds."""
+    from packyard.using.options.settings import holders, options_of
+
+    found = folder.find(directory)
+    for name in change.plan.counts if found else ():
+        options = options_of(directory, name)
+        assert found is not None
+        use_cases = ", ".join(holders(found, options))
+        output.note(f"{name} holds for all use cases that have {' or '.join(options)} enabled: {use_cases}")
+
+
+def _title(values: Mapping[str, Sequence[str]], unset: Sequence[str]) -> str:
+    return ", ".join(
+        [*(f"{name}={','.join(texts)}" for name, texts in values.items()), *(f"--unset {name}" for name in unset)]
+    )
+
+
+def _values(directory: Path, words: list[str]) -> dict[str, list[str]]:
+    if not words:
+        return {}
+    if "=" not in words[0]:
+        if len(words) < 2:
+            raise _usage(directory, f"a value for {words[0]} is missing", f"{words[0]}=VALUE")
+        return {words[0]: words[1:]}
+    values: dict[str, list[str]] = {}
+    for word in words:
+        name, equals, text = word.partition("=")
+        if not equals or not name:
+            raise _usage(directory, f"{word!r} must be NAME=VALUE")
+        values.setdefault(name, []).append(text)
+    return values
+
+
+def _usage(directory: Path, message: str, words: str = "NAME=VALUE") -> UsageError:
+    from shlex import quote
+
+    return UsageError(f"packyard set: {message}; type packyard set {quote(str(directory))} {words}")
+
+
+def _files_values(directory: Path, parsed: Flags) -> dict[str, list[str]]:
+    """Return the values of presets and values files; those of a later file count."""
+    presets, files = parsed.values.get("preset", []), parsed.values.get("values", [])
+    if not presets and not files:
+        return {}
+    from packyard.cli.using import values  # most commands have no file
+
+    if presets:
+        from packyard.core.bundle import shipped
+
+        files = [*(str(shipped.preset(directory, name)) for name in presets), *files]
+    return {name: texts for file in files for name, texts in values.read(file).items()}
+
+
+def _document(change: PackageChange, beside: Beside | None) -> dict[str, object]:
+    fields = [
+        {
+            "file": item.file,
+            "line": item.line,
+            "column": item.column,
+            "path": item.path,
+            "setter": item.name,
+            "old": item.old,
+            "new": item.new,
+            "aliases": item.aliases,
+        }
+        for item in change.plan.changes
+    ]
+    package = os.path.relpath(change.package or ".", beside.directory or ".") if beside else change.package or "."
+    return {"package": package, "counts": dict(change.plan.counts), "fields": fields}
+
+
+def _files(changes: Sequence[PackageChange]) -> dict[str, tuple[bytes | None, bytes | None]]:
+    """Return every file with its bytes before and after; two packages may reach one, and the first saw it as it was."""
+    files: dict[str, tuple[bytes | None, bytes | None]] = {}
+    for change in changes:
+        for path, data in change.plan.files.items():
+            whole = f"{change.package}/{path}" if change.package else path
+            before = files[whole][0] if whole in files else change.bytes_before(path)
+            files[whole] = (before, data)
+    return files
+
+
+def _tell(change: PackageChange) -> None:
+    for item in change.plan.changes:
+        if item.old != item.new:
+            place = f"{os.path.normpath(item.file)}:{item.line}"
+            follow = f", and so in {output.counted(item.aliases, 'place')} that repeat it" if item.aliases else ""
+            output.line(f"{place}: {item.path}: {shown(item.old)} -> {shown(item.new)}{follow}")
+    for name, count in change.plan.counts.items():
+        setter = change.plan.definitions.setters[name]
+        value = ", ".join(setter.values) if setter.values else setter.value
+        output.note(f"{change.before.where or './'}: {name} is {shown(value)} in {output.counted(count, 'field')}")

@@ -1,0 +1,152 @@
+"""Show a package's setters: their values, whether they are set or have to be, how many fields they reach, the rules."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from shlex import quote
+
+from packyard.cli import arguments as shared
+from packyard.cli import directory, output, state
+from packyard.core.errors import refuse
+from packyard.core.files.tree import Tree
+from packyard.using.options import folder as folders
+from packyard.using.options import settings
+from packyard.using.setters import valuesfile
+from packyard.using.setters.definition import Setter
+from packyard.using.setters.listing import ListedRule, ListedSetter, constraint, list_rules, list_setters
+from packyard.using.setters.packages import find_all, read_package
+
+_COLUMNS = ("NAME", "VALUE", "SET", "TYPE", "FIELDS", "DESCRIPTION")
+_RULE_COLUMNS = ("RULE", "HOLDS", "MESSAGE")
+_HOLDS = {True: "yes", False: "BROKEN", None: "not yet known"}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    directory.add_arguments(parser)
+    parser.add_argument("--unset", action="store_true", help="only required ones without a value")
+    parser.add_argument("--set", action="store_true", help="only those that were set")
+    shared.add_wide(parser)
+    shared.add_output(parser, *shared.FORMS, "yaml")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """List the setters of the package, or of every package below a folder that is not a package."""
+    tree = Tree(directory.only(arguments.words, "setters"))
+    state.tell_pending(tree)
+    packages = {package: read_package(tree, package) for package in find_all(tree)}
+    options = _options(tree.root_dir, packages)
+    listed = {package: list_setters(files) for package, files in packages.items()}
+    rules = {package: list_rules(files) for package, files in packages.items()}
+    listed.update({heading: rows for heading, (rows, _) in options.items()})
+    rules.update({heading: found for heading, (_, found) in options.items()})
+    if arguments.unset:
+        listed = {package: [row for row in rows if row.setter.must_be_set] for package, rows in listed.items()}
+    if arguments.set:
+        listed = {package: [row for row in rows if row.setter.is_set] for package, rows in listed.items()}
+    if arguments.output == "yaml":
+        output.data(valuesfile.write(_values(listed)).encode())
+    elif arguments.output == "json":
+        output.json_result([{"package": package or ".", "setters": [_document(row) for row in rows],
+                             "rules": [_rule_document(row) for row in rules[package]]}
+                            for package, rows in listed.items()])  # fmt: skip
+    else:
+        for package, rows in listed.items():
+            is_option = package in options
+            if is_option and (rows or rules[package]):
+                output.line()
+            if package and (rows or rules[package]):
+                shared_values = " (for all use cases that have the option)" if is_option else ""
+                output.line(f"{package}{shared_values}:")
+            if rows or not package:
+                _show(tree.root_dir if is_option else tree.root_dir / package, rows, wide=arguments.wide)
+            _tell_rules(rules[package], only_broken=arguments.unset or arguments.set, wide=arguments.wide)
+    return 0
+
+
+def _options(root_dir: Path, packages: Mapping[str, object]) -> dict[str, tuple[list[ListedSetter], list[ListedRule]]]:
+    """Return the setters of the options that the packages have enabled, by a heading; each option once."""
+    found: dict[str, tuple[list[ListedSetter], list[ListedRule]]] = {}
+    for package in packages:
+        folder = folders.find(root_dir / package)
+        if folder is None or os.path.relpath(folder.real, os.path.realpath(root_dir)) in packages:
+            continue
+        for option in settings.read_enabled(root_dir / package):
+            heading = f"{folder.shown}/{option.name}"
+            names = option.setters.keys()
+            rules = [row for row in list_rules(option.files) if not names.isdisjoint(row.rule.names)] if names else []
+            found[heading] = (list(option.listed), rules)
+    return found
+
+
+def _values(listed: Mapping[str, Sequence[ListedSetter]]) -> dict[str, str | Sequence[str]]:
+    """Return one value for each name; a values file has no place for two."""
+    found: dict[str, Setter] = {}
+    problems = []
+    for setter in (row.setter for rows in listed.values() for row in rows):
+        first = found.setdefault(setter.name, setter)
+        if (first.shown, first.is_list) != (setter.shown, setter.is_list):
+            message = f"{setter.name} is {setter.shown!r}, and {first.shown!r} at {first.file}:{first.line}"
+            problems.append(setter.problem(message, "a values file has one value for a name: name one package"))
+    refuse(problems)
+    return {name: (setter.values or ()) if setter.is_list else setter.shown for name, setter in sorted(found.items())}
+
+
+def _show(package_dir: Path, rows: list[ListedSetter], *, wide: bool) -> None:
+    output.table(_COLUMNS, [_cells(row) for row in rows], wide=wide, prose=1)
+    missing = [f"{row.setter.name}=…" for row in rows if row.setter.must_be_set]
+    if missing:
+        output.note(f"{len(missing)} to be set: packyard set {quote(str(package_dir))} {' '.join(missing)}")
+
+
+def _tell_rules(rows: list[ListedRule], *, only_broken: bool, wide: bool) -> None:
+    if rows and not only_broken:
+        output.line()
+        cells = [(row.rule.text, _HOLDS[row.holds], row.rule.message) for row in rows]
+        output.table(_RULE_COLUMNS, cells, wide=wide, prose=1)
+    for row in rows:
+        if row.broken:
+            output.warning(str(row.broken))
+
+
+def _cells(row: ListedSetter) -> tuple[str, ...]:
+    setter = row.setter
+    state = "yes" if setter.is_set else ""
+    state = "REQUIRED" if setter.must_be_set else f"by {setter.set_by}" if setter.set_by else state
+    kind = " ".join(filter(None, (setter.type, constraint(setter))))
+    return (setter.name, setter.shown, state, kind, str(row.count), " ".join(setter.description.split()))
+
+
+def _document(row: ListedSetter) -> dict[str, object]:
+    setter = row.setter
+    return {
+        "name": setter.name,
+        "value": setter.shown,
+        "default": setter.default,
+        "set": setter.is_set,
+        "setBy": setter.set_by or None,
+        "required": setter.required,
+        "mustBeSet": setter.must_be_set,
+        "type": setter.type or None,
+        "schema": dict(setter.schema),
+        "fields": row.count,
+        "description": setter.description,
+        "example": setter.example,
+        "file": setter.file,
+        "line": setter.line,
+    }
+
+
+def _rule_document(row: ListedRule) -> dict[str, object]:
+    node = row.rule.node
+    return {
+        "rule": row.rule.text,
+        "message": row.rule.message,
+        "setters": list(row.rule.names),
+        "holds": row.holds,
+        "file": node.source.name,
+        "line": node.source.locate(node.start)[0],
+    }

@@ -1,0 +1,159 @@
+"""Check a package: a tarball with the provenance beside it, or an untarred directory.
+
+packyard verify NAME.tar.gz                   its files, its signature, what it was built from
+packyard verify NAME.tar.gz --from CHANNEL    also that the channel has this very file
+packyard verify DIR                           which files were changed since it was untarred
+packyard verify DIR --from CHANNEL            also that its packyard.json is the published one
+
+One line says what was proved, and what could not be. Beside NAME.tar.gz are NAME.tar.gz.intoto.json, its provenance,
+and NAME.tar.gz.spdx.json, its SBOM, from the same place.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from pathlib import Path
+
+from packyard.cli import arguments as shared
+from packyard.cli import output, preferences
+from packyard.cli.bundles import described as described_in
+from packyard.cli.channels import fetching, open_to_read
+from packyard.core.bundle import bundle as bundles
+from packyard.core.bundle import manifest
+from packyard.core.bundle.manifest import Manifest
+from packyard.core.bundle.reference import Reference
+from packyard.core.digest import Digest
+from packyard.core.errors import InputError, IntegrityError, Problem, UnavailableError, on_one_line
+from packyard.core.files import regular
+from packyard.sharing.entry import IndexEntry
+from packyard.sharing.fetching.cache import digest_of
+from packyard.sharing.fetching.fetch import opened_entry
+from packyard.sharing.fetching.verify import Proof, differences, digests_below, verify_bundle, verify_listed, with_sbom
+from packyard.sharing.index import stored
+from packyard.sharing.index.choose import choose
+from packyard.sharing.index.head import Head
+from packyard.sharing.stores import Store, get_or_none
+from packyard.sharing.trust import sbom
+from packyard.sharing.trust.keys import Trust
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    parser.add_argument("what", metavar="FILE|DIR", help="a .tar.gz, or an untarred package")
+    parser.add_argument("--from", dest="channel", metavar="CHANNEL", help="compare with what this channel has")
+    shared.add_output(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Verify a file or a directory; 1 if a directory's files differ."""
+    what = Path(arguments.what)
+    if what.is_dir():
+        return _directory(what, arguments.channel, arguments.output)
+    proof = verify_file(what, arguments.channel)
+    if arguments.output == "json":
+        output.json_result([_document(proof)])
+    else:
+        output.line(proof.said(preferences.key_names()))
+    return 0
+
+
+def verify_file(file: Path, channel: str | None = None) -> Proof:
+    """Verify a tarball with what is beside it, and with what a channel has."""
+    if not file.exists():
+        hint = "packyard get NAME fetches a package" if channel else "give a .tar.gz or a directory"
+        raise InputError(Problem("no such file", file=str(file), hint=hint))
+    with regular.opened(file) as opened:
+        described, tar = bundles.inspect(opened, what=str(file))
+        digest, size = digest_of(opened), opened.tell()
+    bundle = IndexEntry(name=described.name, version=described.version, tar=tar, digest=digest, size=size)
+    trusted = preferences.trust(channel)
+    attested, listing = _beside(file, ".intoto.json"), _beside(file, ".spdx.json")
+    if channel is None:
+        proof = verify_bundle(bundle, attested, trusted, what=str(file))
+    else:
+        found = _published(channel, described, trusted)
+        if bundle.tar != found.entry.tar:
+            problem = f"is not what the channel has: its tar is {bundle.tar}, the published one {found.entry.tar}"
+            raise IntegrityError(Problem(problem, file=str(file)))
+        proof = verify_listed(found.store, found.head, found.entry, bundle, trusted, attested=attested)
+        if listing is None:
+            listing = _get(found.store, sbom.key(found.entry.name, found.entry.version))
+    if listing is None or proof.provenance is None:
+        return proof
+    return with_sbom(proof, listing, what=str(file))
+
+
+def _directory(folder: Path, channel: str | None, form: str) -> int:
+    data, described = described_in(folder)
+    if channel is not None:
+        found = _published(channel, described, preferences.trust(channel))
+        with opened_entry(found.store, found.entry, fetching(channel)) as file:
+            published, _ = bundles.contents(file, what=str(found.entry))[manifest.FILE]
+        if published != Digest.of(data):
+            hint = f"fetch it again: packyard get {described.name}@{described.version}"
+            problem = f"is not the {manifest.FILE} that the channel has"
+            raise IntegrityError(Problem(problem, file=str(folder / manifest.FILE), hint=hint))
+    different = differences(described, digests_below(folder, described))
+    if form == "json":
+        states = [{"path": path, "state": state} for path, state in different]
+        row = {"name": described.name, "version": described.version, "files": states, "published": channel is not None}
+        output.json_result([row])
+        return int(bool(different))
+    for path, state in different:
+        output.line(f"{state:<8} {path}")
+    same = len(described.files) - sum(state != "extra" for _, state in different)
+    told = f"{described.name} {described.version}: {same} of {output.counted(len(described.files), 'file')} unchanged"
+    whose = "the published one" if channel is not None else "not proved to be the published one: add --from CHANNEL"
+    output.note(f"{told}; {manifest.FILE} is {whose}")
+    return int(bool(different))
+
+
+def _beside(file: Path, end: str) -> bytes | None:
+    named = file.with_name(file.name + end)
+    return regular.read(named) if named.exists() else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Published:
+    """What a channel has under a name and version."""
+
+    store: Store
+    head: Head
+    entry: IndexEntry
+
+
+def _published(channel: str, described: Manifest, trusted: Trust) -> _Published:
+    store = open_to_read(channel)
+    found = stored.read(store, trusted, preferences.memory(channel))
+    asked = Reference.parse(f"{described.name}@{described.version}")
+    entry = choose(found.named(described.name), asked).entry
+    if entry.yanked:
+        output.warning(f"{entry} is yanked: {on_one_line(entry.yanked)}")
+    return _Published(store, found.head, entry)
+
+
+def _get(store: Store, key: str) -> bytes | None:
+    try:
+        return get_or_none(store, key)
+    except UnavailableError as error:  # of a channel that is as it was when it was last read
+        output.note(f"not verified, for it cannot be read: {error}")
+        return None
+
+
+def _document(proof: Proof) -> dict[str, object]:
+    bundle, made = proof.bundle, proof.provenance
+    source = made.source if made else None
+    return {
+        "name": bundle.name,
+        "version": bundle.version,
+        "digest": bundle.digest,
+        "tar": bundle.tar,
+        "signers": list(proof.signers),
+        "listed": proof.listed,
+        "listedBy": list(proof.listed_by),
+        "sbom": proof.has_sbom,
+        "packyard": made.packyard if made else None,
+        "commit": source.commit if source else None,
+        "dirty": source.dirty if source else None,
+    }

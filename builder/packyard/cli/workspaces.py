@@ -1,0 +1,59 @@
+"""Finds the workspace and the packages that a command line names.
+
+Without ``--workspace`` it is the workspace around the working directory, or for some verbs the catalogue that packyard
+carries; without names it is every package.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from packyard.cli import libraries, output
+from packyard.core.errors import InputError, Problem
+from packyard.core.files.paths import WORKSPACE
+from packyard.writing.source import library, workspace
+from packyard.writing.source.workspace import Workspace
+
+
+def add_argument(parser: argparse.ArgumentParser, *, carried: bool = False) -> None:
+    """Declare ``--workspace``; ``carried`` as for `find`."""
+    otherwise = ", otherwise packyard's own catalogue" if carried else ""
+    parser.add_argument(
+        "--workspace", metavar="DIR", help=f"the folder with packyard.yaml (default: here or above{otherwise})"
+    )
+
+
+def add_names(parser: argparse.ArgumentParser) -> None:
+    """Declare ``NAME ...``, the packages."""
+    parser.add_argument("names", metavar="NAME", nargs="*", help="packages (default: all)")
+
+
+def tell_hidden(here: Workspace) -> None:
+    """Say which parts of libraries are not used, as others have their names."""
+    for sentence in here.hidden():
+        output.note(sentence)
+
+
+def names(arguments: argparse.Namespace, workspace: Workspace) -> list[str]:
+    """Return the packages that are named, each once, or all."""
+    return list(dict.fromkeys(arguments.names)) or workspace.package_names()
+
+
+def bundles(arguments: argparse.Namespace, workspace: Workspace) -> list[str]:
+    """Return what `names` does, but of a library, unless packages are named, the library itself."""
+    return [workspace.name] if workspace.is_library and not arguments.names else names(arguments, workspace)
+
+
+def find(arguments: argparse.Namespace, *, carried: bool = False) -> Workspace:
+    """Return the workspace that the arguments name, or the one around; with ``carried``, packyard's own as the last."""
+    return libraries.read(root(arguments, carried=carried))
+
+
+def root(arguments: argparse.Namespace, *, carried: bool = False) -> Path:
+    """Return the folder of what `find` returns."""
+    found = Path(arguments.workspace) if arguments.workspace else workspace.find_root(Path())
+    if not found and not carried:
+        hint = "name the folder that has one: --workspace DIR"
+        raise InputError(Problem(f"no {WORKSPACE} here or above", hint=hint))
+    return found or library.carried_dir()

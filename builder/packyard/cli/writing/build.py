@@ -1,0 +1,65 @@
+"""Compose packages from their sources and pack them: OUT/NAME/ and OUT/NAME.tar.gz, the same bytes on any machine."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from packyard.cli import arguments as shared
+from packyard.cli import fanout, output, workspaces
+from packyard.core.errors import UsageError
+from packyard.writing.build import catalogue
+from packyard.writing.source.workspace import Workspace
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    workspaces.add_names(parser)
+    parser.add_argument("--out", metavar="DIR", required=True, help="the folder to build packages into")
+    parser.add_argument("--version", help="the version of the packages")
+    parser.add_argument("--kustomization", action="store_true", help="write the kustomization of each use case instead")
+    shared.add_output(parser)
+    workspaces.add_argument(parser)
+    fanout.add_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Build all packages; if one is refused, none is changed."""
+    if not arguments.version and not arguments.kustomization:
+        raise UsageError("packyard build: --version is missing; add --version 1.0.0, for example")
+    workspace = workspaces.find(arguments)
+    choose = workspaces.names if arguments.kustomization else workspaces.bundles
+    names = choose(arguments, workspace)
+    workspaces.tell_hidden(workspace)
+    out_dir = Path(arguments.out)
+    workspace.check_target(out_dir)
+    if arguments.kustomization:
+        return _kustomizations(workspace, names, out_dir, arguments.output)
+    settings = fanout.settings(arguments, workspace)
+    engine = fanout.engine(arguments, names)
+    with output.progress(names) as done:
+        made = catalogue.build(settings, names, out_dir, on=engine, done=done)
+    fanout.finish(settings.cache_dir, (item.fault for item in made.packages))
+    built = made.packages
+    if arguments.output == "json":
+        output.json_result([{"name": item.name, "version": item.version, "digest": item.digest, "tar": item.tar,
+                             "size": item.size} for item in built])  # fmt: skip
+        return 0
+    for item in built:
+        output.line(f"{out_dir / item.name}.tar.gz  {item.digest}  tar {item.tar}  {item.size} bytes")
+    if made.warnings:
+        output.note(f"{output.counted(made.warnings, 'warning')} by packyard lint")
+    return 0
+
+
+def _kustomizations(workspace: Workspace, names: list[str], out_dir: Path, form: str) -> int:
+    from packyard.writing.build import for_kustomize
+
+    made = for_kustomize.write(workspace, names, out_dir)
+    if form == "json":
+        output.json_result([{"directory": str(folder)} for folder in made])
+        return 0
+    for folder in made:
+        output.line(str(folder))
+    output.note("build each with: kustomize build --load-restrictor LoadRestrictionsNone DIR")
+    return 0

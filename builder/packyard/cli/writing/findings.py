@@ -1,0 +1,40 @@
+"""Printing findings: as text, as JSON, as SARIF, and as GitHub's workflow commands, which annotate a change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from packyard import __version__
+from packyard.cli import output
+from packyard.writing.checks import sarif
+from packyard.writing.checks.finding import Finding
+
+FORMS = ("text", "json", "sarif", "github")
+
+
+def show(findings: Sequence[Finding], form: str) -> None:
+    """Print findings in a form."""
+    if form == "json":
+        output.json_result([asdict(each) for each in findings])
+    elif form == "sarif":
+        output.json_result(sarif.document(findings, __version__))
+    else:
+        for each in findings:
+            output.line(str(each) if form == "text" else _command(each))
+            if form == "text" and each.composed:
+                output.line(f"  composed: {each.composed}")
+
+
+def _command(each: Finding) -> str:
+    """Return the command that annotates a line: ``::error file=…,line=…,title=…::message``."""
+    where = {"file": each.file, "line": each.line, "col": each.column, "title": each.rule}
+    values = ",".join(f"{name}={_escaped(str(value), ':,')}" for name, value in where.items() if value)
+    text = f"{each.message} ({each.hint})" if each.hint else each.message
+    return f"::{each.severity} {values}::{_escaped(text)}"
+
+
+def _escaped(text: str, more: str = "") -> str:
+    for sign in "%\r\n" + more:
+        text = text.replace(sign, f"%{ord(sign):02X}")
+    return text

@@ -1,0 +1,82 @@
+"""Tell which packages and use cases a change in a git checkout touches, and how.
+
+packyard impact                   what was changed since the last commit, and is not committed
+packyard impact origin/main       what this branch changes, committed or not
+packyard impact origin/main -o markdown >comment.md
+
+Packages that ask nothing of what was changed are not composed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from packyard.cli import arguments as shared
+from packyard.cli import compared, fanout, libraries, output, workspaces
+from packyard.cli.using import diff
+from packyard.core.errors import PackyardError
+from packyard.core.files import git
+from packyard.core.files.paths import WORKSPACE
+from packyard.using.options.folder import NAME as OPTIONS
+from packyard.using.upgrade.difference import Change, compare_all
+from packyard.writing.build import impact
+
+_BASE = "HEAD"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    base = f"compare with where this branch left that revision (default: {_BASE})"
+    parser.add_argument("base", metavar="BASE", nargs="?", default=_BASE, help=base)
+    shared.add_output(parser, *shared.FORMS, "markdown")
+    workspaces.add_argument(parser)
+    fanout.add_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Compare the packages that are touched, and what a library offers."""
+    here = workspaces.find(arguments)
+    commit, names = git.parting(here.root_dir, arguments.base), here.package_names()
+    if arguments.base != _BASE and git.has_changes(here.root_dir):
+        output.note("changes that are not committed count, too; git stash leaves them out")
+    with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
+        base_dir = git.check_out(here.root_dir, commit, Path(folder))
+        with _told_as(f"{base_dir}/", f"{commit[:12]}:"):
+            there = libraries.read(base_dir) if (base_dir / WORKSPACE).is_file() else None
+            known = there.package_names() if there else []
+            before, after = (compared.packing(each, arguments) for each in (base_dir, here.root_dir))
+            same = impact.untouched(before, after, [name for name in known if name in names])
+            old = compared.composed(before, [name for name in known if name not in same], arguments)
+            old.update(compared.offered(there) if there else {})
+        new = compared.composed(after, [name for name in names if name not in same], arguments)
+        found = compare_all(old, {**new, **compared.offered(here)})
+    summary = _summary(found, {*names, *known})
+    output.note(summary) if arguments.output == "json" else output.line(summary)
+    diff.show(found, arguments.output)
+    return 0
+
+
+def _summary(found: Mapping[str, tuple[Change, ...]], packages: Collection[str]) -> str:
+    changed = {name: changes for name, changes in found.items() if name in packages}
+    places = {(name, each.where) for name, changes in changed.items() for each in changes}
+    use_cases = [where for _, where in places if where and OPTIONS not in where.split("/")]
+    number, cases = output.counted(len(packages), "package"), output.counted(len(use_cases), "use case")
+    return f"{len(changed)} of {number}, {cases}{diff.breaking(found)}"
+
+
+@contextmanager
+def _told_as(folder: str, name: str) -> Iterator[None]:
+    """Let problems name a file of the commit as git does."""
+    try:
+        yield
+    except PackyardError as error:
+        told = (
+            replace(each, **{part: getattr(each, part).replace(folder, name) for part in ("file", "message", "hint")})
+            for each in error.problems
+        )
+        raise type(error)(*told) from error

@@ -1,0 +1,81 @@
+"""Import a package that exists: its use cases become a source package of the workspace, with bases and overlays."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from dataclasses import replace
+from pathlib import Path
+
+from packyard.cli import arguments as shared
+from packyard.cli import output, workspaces
+from packyard.core.errors import BeyondError, InputError, UsageError
+from packyard.using.kustomize import builtin
+from packyard.using.render import programs
+from packyard.using.render.programs import Program
+from packyard.writing.authoring.import_ import package, source
+from packyard.writing.authoring.import_.package import Imported
+from packyard.writing.source.workspace import Workspace
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    parser.add_argument("source", metavar="DIR|TARBALL", nargs="?", help="a package, or a folder of kustomizations")
+    parser.add_argument("--rendering", metavar="FILE", nargs=2, help="instead: two renderings of one Helm chart")
+    parser.add_argument("--name", help="what to call the package (default: as the folder or the file is called)")
+    shared.add_output(parser)
+    workspaces.add_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the package, and say what its author has to work through."""
+    if bool(arguments.source) == bool(arguments.rendering):
+        raise UsageError("packyard import: name a DIR, a TARBALL, or two files with --rendering")
+    here = workspaces.find(arguments)
+    if arguments.rendering:
+        first, second = map(Path, arguments.rendering)
+        imported = package.of_renderings(here, arguments.name or package.name_of(first.stem), first, second)
+    else:
+        imported = _of_use_cases(here, Path(arguments.source), arguments.name)
+    package.write_to(here, imported)
+    _report(here, imported, arguments.output)
+    return 0
+
+
+def _of_use_cases(here: Workspace, path: Path, name: str | None) -> Imported:
+    with source.opened(path) as folder:
+
+        def build(below: str) -> bytes:
+            try:
+                return builtin.build(folder / below)
+            except BeyondError:
+                program = programs.find(os.environ.get("PATH", os.defpath))
+                if program is None:
+                    raise
+                if path.is_dir():
+                    return program.build(folder / below)
+                return _offline(program, folder / below)
+
+        name = name or package.name_of(folder.resolve().name)
+        return package.of_use_cases(here, name, folder, build, str(path))
+
+
+def _offline(program: Program, folder: Path) -> bytes:
+    """Build what came in a tarball, so that nothing which that names is fetched."""
+    try:
+        return program.build(folder, env=programs.offline(os.environ))
+    except InputError as error:
+        hint = "what a tarball names is not fetched: unpack it, look, and import the folder"
+        raise InputError(*(replace(each, hint=each.hint or hint) for each in error.problems)) from error
+
+
+def _report(here: Workspace, imported: Imported, form: str) -> None:
+    if form == "json":
+        output.json_result([imported.document()])
+        return
+    for path in imported.files:
+        output.line(here.sources.shown(path))
+    for note in imported.notes:
+        output.note(f"{note.kind}: {output.counted(len(note.cases), 'case')}: {note.what}")
+    output.note(f"{output.counted(len(imported.use_cases), 'use case')}, {imported.lines} lines of sources")
+    output.note(f"next: work through {here.sources.shown(imported.checklist)}, then: packyard lint {imported.name}")

@@ -1,0 +1,43 @@
+"""Begin a workspace for packages of your own, which builds on the bases and overlays that packyard carries."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from packyard.cli import arguments as shared
+from packyard.cli import output
+from packyard.core.errors import UsageError
+from packyard.writing.authoring import init
+from packyard.writing.source import workspace
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    parser.add_argument("directory", metavar="DIR", help="a new folder, or one without a workspace")
+    parser.add_argument("--name", help="the name of the catalogue (default: that of the folder)")
+    where = "where use cases lie in a package (default: use-cases)"
+    parser.add_argument("--prefix", metavar="PATH", default="use-cases", help=where)
+    shared.add_output(parser)
+    licence = "the SPDX identifier of a licence for all packages, unless there is a LICENSE (default: Apache-2.0)"
+    parser.add_argument("--license", metavar="ID", default="Apache-2.0", help=licence)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the workspace, and read it as every other verb will do."""
+    if not arguments.directory:
+        raise UsageError("packyard init: DIR is empty; packyard init . begins a workspace here")
+    directory = Path(arguments.directory)
+    if not workspace.is_prefix(arguments.prefix):
+        raise UsageError(f"packyard init: --prefix {arguments.prefix!r} must be words joined by slashes")
+    for flag, text in (("--name", arguments.name or ""), ("--license", arguments.license)):
+        if not text.isprintable():
+            raise UsageError(f"packyard init: {flag} {text!r} must be one line of printable characters")
+    name = arguments.name or directory.resolve().name
+    written = init.write(directory, init.files(name, arguments.prefix, arguments.license))
+    workspace.read(directory)
+    output.files(written, arguments.output)
+    if arguments.output == "json":
+        return 0
+    output.note(f"go on in {directory}: packyard parts, then packyard new NAME")
+    return 0

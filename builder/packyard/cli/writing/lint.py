@@ -1,0 +1,128 @@
+"""Report what is wrong with packages: those of a workspace, or any folder of manifests.
+
+A finding in a package of the workspace is at the line that its author wrote, with the composed place behind it. The
+exit code is 1 if any finding is an error, or with --strict if there is any. A comment at a line makes an exception:
+``# packyard: allow RULE: reason``.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from packyard.cli import arguments as shared
+from packyard.cli import fanout, libraries, output, state, workspaces
+from packyard.cli.writing import findings, fixing, rules
+from packyard.core.errors import InputError, Problem
+from packyard.core.files.paths import WORKSPACE
+from packyard.core.files.tree import Tree
+from packyard.core.kubernetes import schemas as judges
+from packyard.core.kubernetes.schemas import Judge
+from packyard.core.work import executor
+from packyard.using.kustomize.builtin import find_misfits
+from packyard.writing.build import linting
+from packyard.writing.build.packing import Packing, Settings
+from packyard.writing.checks import archive, folder
+from packyard.writing.checks.finding import Finding, finding
+from packyard.writing.checks.folder import Linted
+from packyard.writing.source.workspace import Workspace, built_in, find_root
+
+_ARCHIVES = (".tar.gz", ".tgz")
+_VERSION = "0.0.0"  # which no finding shows
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    targets = "packages, folders or archives (default: all packages of the workspace, otherwise the folder here)"
+    parser.add_argument("targets", metavar="NAME|DIR|FILE.tar.gz", nargs="*", help=targets)
+    explain = "print why a rule is there, with an example, or all rules; check nothing"
+    parser.add_argument("--explain", metavar="RULE", nargs="?", const="", help=explain)
+    parser.add_argument("--strict", action="store_true", help="exit with 1 for warnings, too")
+    parser.add_argument("--fix", action="store_true", help="correct what is certain, in your sources or files")
+    shared.add_output(parser, *findings.FORMS)
+    workspaces.add_argument(parser)
+    fanout.add_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Lint every target and print the findings; in a folder, a user's copy, required values may be set."""
+    if arguments.explain is not None:
+        return rules.explain(arguments.explain)
+    here = _workspace(arguments)
+    beside = [target for target in arguments.targets if Path(target).is_dir() or target.endswith(_ARCHIVES)]
+    folders = beside if arguments.targets or here else ["."]
+    names = [target for target in arguments.targets if target not in folders]
+    if names and not here:
+        message = f"is not a directory or an archive, and there is no {WORKSPACE} here or above"
+        raise InputError(Problem(message, file=names[0]))
+    judging = [] if tell_missing_schemas() or not folders else judges.choose((here or built_in()).kubernetes)
+    found, count = _find(arguments, here, names, folders, judging)
+    roots = [*([here.root_dir] if here else []), *(Path(each) for each in folders if Path(each).is_dir())]
+    if arguments.fix and fixing.fix(found, roots):
+        found, count = _find(arguments, _workspace(arguments), names, folders, judging)
+    findings.show(found, arguments.output)
+    errors = sum(each.severity == "error" for each in found)
+    counts = ((count, "use case"), (errors, "error"), (len(found) - errors, "warning"))
+    checked = ", ".join(arguments.targets or folders) or f"all packages of {here.root_dir if here else ''}"
+    output.note(f"{', '.join(output.counted(number, noun) for number, noun in counts)} in {checked}")
+    return 1 if errors or (arguments.strict and found) else 0
+
+
+def _workspace(arguments: argparse.Namespace) -> Workspace | None:
+    """Return the workspace that is named, or the one around, or None: then targets are folders."""
+    if arguments.workspace:
+        return workspaces.find(arguments)
+    around = find_root(Path())
+    return libraries.read(around) if around else None
+
+
+def _find(
+    arguments: argparse.Namespace, here: Workspace | None, names: list[str], folders: list[str], judging: list[Judge]
+) -> tuple[list[Finding], int]:
+    """Return what is wrong with packages of the workspace and in folders, and the number of use cases."""
+    found, count = _in_workspace(arguments, here, names) if here and (names or not folders) else ([], 0)
+    for target in map(Path, folders):
+        is_archive = target.name.endswith(_ARCHIVES)
+        linted = archive.lint(target, judges=judging) if is_archive else _in_folder(target, judging)
+        found += linted.findings
+        count += len(linted.use_cases)
+    return found, count
+
+
+def _in_workspace(arguments: argparse.Namespace, here: Workspace, names: list[str]) -> tuple[list[Finding], int]:
+    """Return what is wrong with packages of the workspace, and the number of their use cases."""
+    for name in names:
+        here.package_dir(name)  # which refuses an unknown one
+    every = [*([here.name] if here.is_library else []), *here.package_names()]
+    names = list(dict.fromkeys(names)) or every
+    settings = Settings(
+        root_dir=here.root_dir, version=_VERSION, cache_dir=fanout.cache_dir(arguments), libraries=here.libraries
+    )
+    linted = executor.run(linting.Linting(Packing(settings)), names, on=fanout.engine(arguments, names))
+    fanout.finish(settings.cache_dir, (item.fault for item in linted))
+    return linting.judge(here, linted), sum(item.use_cases for item in linted)
+
+
+def _in_folder(directory: Path, judging: list[Judge]) -> Linted:
+    """Return what is wrong with a folder, and with the options that its use cases have."""
+    tree = Tree(directory)
+    state.tell_pending(tree)
+    linted = folder.lint(tree, judges=judging)
+    if not linted.findings and not linted.use_cases:
+        hint = "type packyard lint DIR, or packyard lint --workspace DIR"
+        raise InputError(Problem(f"no {WORKSPACE} here or above, and no manifests in {directory}", hint=hint))
+    unreadable = {each.file.rpartition("/")[0] for each in linted.findings if each.rule == "unreadable"}
+    sound = [directory / each for each in linted.use_cases if (directory / each).as_posix() not in unreadable]
+    misfits = [finding("option-does-not-apply", "error", problem) for each in sound for problem in find_misfits(each)]
+    return Linted([*linted.findings, *misfits], linted.use_cases)
+
+
+def tell_missing_schemas() -> bool:
+    """Warn, and say so, where what the schemas need is not installed."""
+    missing = judges.missing()
+    if missing:
+        output.warning(
+            f"not checked: the schemas of Kubernetes and of custom resources, which need {' and '.join(missing)} "
+            f"({judges.EXTRA})"
+        )
+    return bool(missing)

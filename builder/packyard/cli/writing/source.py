@@ -1,0 +1,71 @@
+"""Show where a line of a composed file comes from: the line that an author wrote, and what that was put onto.
+
+packyard source NAME/PREFIX/USE-CASE/FILE:LINE    of a package of the workspace here, as lint names it
+packyard source DIR/FILE:LINE                     of a built or untarred package, whose sources are the workspace here
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from dataclasses import asdict
+from pathlib import Path
+
+from packyard.cli import arguments as shared
+from packyard.cli import output, workspaces
+from packyard.core.bundle import shipped
+from packyard.core.errors import InputError, Problem, UsageError
+from packyard.core.files import regular
+from packyard.writing.source.traced import Traced
+from packyard.writing.source.workspace import Workspace
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    parser.add_argument("place", metavar="FILE:LINE", help="a line of a composed file")
+    shared.add_output(parser)
+    workspaces.add_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the line, the places that it comes from, and those of the setters in it."""
+    file, _, digits = arguments.place.rpartition(":")
+    if not file or not digits.isdecimal() or len(digits) > 9:
+        raise UsageError(f"packyard source: expected FILE:LINE, found {arguments.place!r}")
+    line, here = int(digits), workspaces.find(arguments)
+    name, path, text = _find(here, file)
+    traced = Traced(here, name)
+    composed = traced.text(path)
+    stack = traced.at(path, line)
+    lines = composed.split("\n") if composed is not None else []
+    if not stack or line >= len(lines):
+        problem = f"has {len(lines) - 1} lines" if stack else f"is not composed from the parts of {name}"
+        raise InputError(Problem(problem, file=file, hint="name a YAML file of a use case, or of its options"))
+    if text is not None and text.split("\n")[line - 1 : line] != [lines[line - 1]]:
+        output.note(f"the sources compose this line to: {lines[line - 1].strip()}")
+    named = [("", place) for place in stack] + list(traced.names(path, line))
+    if arguments.output == "json":
+        output.json_result([{**asdict(place), "setter": setter} for setter, place in named])
+        return 0
+    output.line(f"{file}:{line}: {lines[line - 1].strip()}")
+    for number, (setter, place) in enumerate(named):
+        role = f"{setter} by " if setter else "onto " if number else ""
+        output.line(f"  {role}{place.file}:{place.line}:{place.column}")
+    return 0
+
+
+def _find(here: Workspace, file: str) -> tuple[str, str, str | None]:
+    """Return the package of a composed file, its path below the prefix, and its text where it is on disk."""
+    found = shipped.package_of(Path(file).parent) if Path(file).is_file() else None
+    if found:
+        name, path = found[1].name, os.path.relpath(os.path.realpath(file), found[0])
+    else:
+        name, _, path = os.path.normpath(file).partition("/")
+    if name not in here.package_names():
+        hint = f"name a file of a built package, or NAME/{here.prefix}/…, as packyard lint does"
+        raise InputError(Problem(f"is not a composed file of a package in {here.root_dir}", file=file, hint=hint))
+    if not path.startswith(f"{here.prefix}/"):
+        message = f"is not a file of a use case: those of {name} are composed to {name}/{here.prefix}/"
+        raise InputError(Problem(message, file=file))
+    text = regular.read(file).decode("utf-8", "replace") if found else None
+    return name, path.removeprefix(f"{here.prefix}/"), text

@@ -1,0 +1,48 @@
+"""Build packages and try them: lint, kustomize, rendering, the commands of their READMEs, on request an API server.
+
+The exit code is 1 if a check failed. Programs are taken from PATH; a check that needs one that is not there is skipped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from dataclasses import asdict
+
+from packyard.cli import arguments as shared
+from packyard.cli import output, workspaces
+from packyard.cli.writing.lint import tell_missing_schemas
+from packyard.writing.judging.package import Judges, judge
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    workspaces.add_names(parser)
+    parser.add_argument(
+        "--server", action="store_true", help="ask the API server of kubectl's current context, by a dry run"
+    )
+    shared.add_output(parser)
+    workspaces.add_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Try each package and print a row for each check, then why checks failed."""
+    workspace = workspaces.find(arguments)
+    names = workspaces.names(arguments, workspace)
+    tell_missing_schemas()
+    asked = Judges(environment=os.environ, is_server_asked=arguments.server)
+    verdicts = [verdict for name in names for verdict in judge(workspace, name, asked)]
+    if arguments.output == "json":
+        output.json_result([asdict(verdict) for verdict in verdicts])
+    else:
+        rows = [(each.package, each.check, each.where, each.state) for each in verdicts]
+        output.table(("PACKAGE", "CHECK", "WHERE", "RESULT"), rows)
+    for each in verdicts:
+        if each.state == "failed":
+            for detail in each.details:
+                output.problem(" ".join(filter(None, (each.package, each.check, each.where))) + f": {detail}")
+        elif each.state == "skipped":
+            output.note(f"{each.package} {each.check} {each.where}: not checked: {'; '.join(each.details)}")
+    states = [each.state for each in verdicts]
+    output.note(", ".join(f"{states.count(state)} {state}" for state in ("passed", "failed", "skipped")))
+    return 1 if "failed" in states else 0

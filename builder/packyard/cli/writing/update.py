@@ -1,0 +1,104 @@
+"""Pin the newest libraries that packyard.yaml asks for, and show first what that changes in the packages.
+
+packyard update            all libraries, but for folders that were never pinned
+packyard update NAME       one
+packyard update --dry-run  only show what would change
+
+The packages are composed with the libraries that are pinned and with the new ones, and compared. If some do not compose
+with the new ones, nothing is pinned.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from packyard.cli import arguments as shared
+from packyard.cli import compared, fanout, libraries, output, workspaces
+from packyard.cli.using import diff
+from packyard.core.bundle.lock import Pin
+from packyard.core.errors import InputError, PackyardError, Problem
+from packyard.using.upgrade import report
+from packyard.using.upgrade.difference import Change, compare_all
+from packyard.writing.authoring import vendor
+from packyard.writing.source import library
+from packyard.writing.source.library_entry import Entry
+from packyard.writing.source.workspace import Workspace
+
+#: What differs, by packages.
+Found = Mapping[str, tuple[Change, ...]]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    libraries.add_names(parser)
+    parser.add_argument("--dry-run", action="store_true", help="show what would change; write nothing")
+    parser.add_argument("--force", action="store_true", help="pin also what some packages do not compose with")
+    shared.add_output(parser)
+    workspaces.add_argument(parser)
+    fanout.add_arguments(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Compare, then pin; print what moves, and what it changes."""
+    root_dir = workspaces.root(arguments)
+    known = library.read_lock(root_dir).libraries
+    listed = libraries.named(root_dir, [])
+    chosen = [each for each in libraries.named(root_dir, arguments.names) if _is_wanted(each, arguments.names, known)]
+    vendor.check(root_dir, {each.name: known[each.name] for each in chosen if each.name in known})
+    new = {each.name: libraries.newest(each, root_dir) for each in chosen}
+    moved = {name: pin for name, (_, pin) in new.items() if known.get(name) != pin}
+    after = libraries.read(root_dir, instead=new)
+    found = _compare(arguments, root_dir, after, known) if moved else {}
+    _show(arguments.output, known, moved, found)
+    if not arguments.dry_run:
+        vendor.replace(root_dir, (each for each in after.libraries if each.name in new))
+        left = {each.name: known[each.name] for each in listed if each.name in known}
+        libraries.pin(root_dir, {**left, **moved}, after.libraries)
+    return 0
+
+
+def _is_wanted(entry: Entry, names: Sequence[str], known: Mapping[str, Pin]) -> bool:
+    return not entry.path or entry.name in names or entry.name in known
+
+
+def _compare(arguments: argparse.Namespace, root_dir: Path, after: Workspace, known: Mapping[str, Pin]) -> Found | None:
+    """Compose the packages with the libraries that are pinned and with the new ones.
+
+    Return what differs, or None where that is not known.
+    """
+    names = after.package_names()
+    try:
+        new = compared.composed(compared.packing(root_dir, arguments, after.libraries), names, arguments)
+    except PackyardError as error:
+        if arguments.force:
+            output.problem(str(error))
+            return None
+        hint = "correct the packages, or pin the libraries nevertheless: packyard update --force"
+        problem = Problem("packages do not compose with the new libraries", hint=hint)
+        raise InputError(*error.problems, problem) from error
+    try:
+        before = libraries.find(root_dir, libraries.kept(known))
+        old = compared.composed(compared.packing(root_dir, arguments, before), names, arguments)
+    except PackyardError as error:
+        output.note(f"what changes in packages is not known, as they do not compose with what is pinned: {error}")
+        return None
+    return compare_all(old, new)
+
+
+def _show(form: str, known: Mapping[str, Pin], moved: Mapping[str, Pin], found: Found | None) -> None:
+    rows = [(name, known[name].version if name in known else "", pin.version, pin.tar) for name, pin in moved.items()]
+    if form == "json":
+        keys = ("name", "before", "after", "tar")
+        changes = [report.document(name, each) for name, differences in (found or {}).items() for each in differences]
+        output.json_result([{"libraries": [dict(zip(keys, row, strict=True)) for row in rows], "changes": changes}])
+        return
+    if rows:
+        output.table(("LIBRARY", "PINNED", "NEW", "TAR"), rows, wide=True)
+        if found is not None:
+            diff.show(found, form)
+            changed = f"{output.counted(len(found), 'package')} with changes{diff.breaking(found)}"
+            output.note(changed if found else "no package changes")
+    else:
+        output.note("all libraries are what they are pinned as")

@@ -1,0 +1,301 @@
+"""A bundle's archive: packed to the same bytes everywhere, and unpacked only after all of it was checked.
+
+No byte of it depends on machine, time, user or version of Python:
+
+- one top directory; every directory once, before its content; sorted by the UTF-8 bytes of the whole name;
+- mode 0755 for directories and executable files, 0644 for others; owner 0 without a name; one fixed time (`tar.MTIME`);
+- ustar, and gzip with an empty header. Another zlib may compress differently, so bundles are compared by their tars.
+
+Archives are hostile input. One is read from its beginning to its end within `Limits`, and never held in memory: each
+entry is checked before its content is written, below a folder that nobody knows, which gets its name when all was
+checked. The tar format itself is in ``tar``, the description of the content in ``manifest``.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import os
+import unicodedata
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from packyard.core.bundle import tar
+from packyard.core.digest import Digest
+from packyard.core.errors import ConflictError, InputError, Problem, UnavailableError, refuse
+from packyard.core.files import filenames, folder
+
+_KINDS = {"1": "a hard link", "2": "a symbolic link", "3": "a device", "4": "a device", "6": "a named pipe"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """One file of an archive; its path is relative to the top directory."""
+
+    path: str
+    data: bytes
+    executable: bool = False
+
+
+class Content(NamedTuple):
+    """One file of an archive that is read; ``pieces`` are its bytes, until the next file is asked for."""
+
+    path: str
+    executable: bool
+    pieces: Iterable[bytes]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """The limits of an archive: number of files and folders, bytes of a file, bytes of the expanded archive.
+
+    It may expand to ``total_size``, if that is not more than ``ratio`` times its compressed size; up to ``small_size``
+    any ratio is fine. ``packed_size`` is the most that the compressed archive may have.
+    """
+
+    entries: int = 20_000
+    file_size: int = 512 * 1024 * 1024
+    total_size: int = 1024 * 1024 * 1024
+    small_size: int = 48 * 1024 * 1024
+    ratio: int = 100
+    packed_size: int = 1024 * 1024 * 1024
+
+    def expanded(self, packed: int) -> int:
+        """Return to how many bytes so many compressed ones may expand."""
+        return min(self.total_size, max(self.small_size, self.ratio * packed))
+
+
+LIMITS = Limits()
+_CHUNK, _PIECE = 64 * 1024, 256 * 1024
+
+
+def pack(top: str, members: Iterable[Member]) -> bytes:
+    """Return the uncompressed tar of ``members`` below the directory ``top``; their order does not matter.
+
+    Raises `InputError`, naming every path that some system would unpack differently, and where `LIMITS` are exceeded.
+    """
+    files = list(members)
+    file_paths = [member.path for member in files]
+    refuse(_path_problems(top, file_paths) or _size_problems(top, files))
+    entries = [_entry(top, member) for member in files]
+    entries += [tar.TarEntry(name=f"{name}/", kind=tar.DIRECTORY, mode=0o755) for name in _directories(top, file_paths)]
+    return tar.write(sorted(entries, key=lambda entry: entry.name.encode()))
+
+
+def compress(data: bytes) -> bytes:
+    """Compress a tar by gzip, with a header that names no file, time or system.
+
+    Raises `InputError` where it would be refused for its ratio.
+    """
+    buffer = io.BytesIO()
+    with gzip.GzipFile(filename="", mode="wb", compresslevel=9, fileobj=buffer, mtime=0) as stream:
+        stream.write(data)
+    packed = buffer.getvalue()
+    if len(data) > LIMITS.expanded(len(packed)):
+        problem = f"the package would expand to more than {LIMITS.ratio} times its compressed size, as bombs do"
+        raise InputError(Problem(problem, hint="keep generated data out of the package"))
+    return packed
+
+
+class Expanded:
+    """The bytes of which some compressed ones were made: read once, in order, and no more of them than the limit.
+
+    ``size`` is that of the compressed bytes.
+    """
+
+    def __init__(
+        self, source: tar.Source, size: int, *, limits: Limits = LIMITS, wbits: int = zlib.MAX_WBITS | 16
+    ) -> None:
+        self._source = source
+        self._stream = zlib.decompressobj(wbits=wbits)
+        self._allowed = limits.expanded(size)
+        self._total = 0
+        self._piece, self._at = b"", 0
+        self._hash = hashlib.sha256()
+
+    @property
+    def digest(self) -> Digest:
+        """The digest of what was read so far: of all, once `read` returned nothing."""
+        return Digest(f"sha256:{self._hash.hexdigest()}")
+
+    def read(self, size: int, /) -> bytes:
+        """Return up to so many bytes, and none at the end alone."""
+        if self._at == len(self._piece):
+            self._piece, self._at = self._expand(), 0
+        found = self._piece[self._at : self._at + size]
+        self._at += len(found)
+        return found
+
+    def _expand(self) -> bytes:
+        while not self._stream.eof:
+            data = self._stream.unconsumed_tail or self._source.read(_CHUNK)
+            try:
+                piece = self._stream.decompress(data, _PIECE)
+            except zlib.error as error:
+                raise tar.refusal("the gzip data is damaged") from error
+            self._total += len(piece)
+            if self._total > self._allowed:
+                raise tar.refusal(f"the archive expands to more than {self._allowed} bytes")
+            if piece:
+                self._hash.update(piece)
+                return piece
+            if not data and not self._stream.eof:
+                raise tar.refusal("the gzip data is truncated")
+        if self._stream.unused_data or self._source.read(1):
+            raise tar.refusal("there is data after the end of the gzip stream")
+        return b""
+
+
+def decompress(data: bytes, *, limits: Limits = LIMITS) -> bytes:
+    """Return the tar inside a ``.tar.gz``; expand no more than the limit, so that a bomb does no harm."""
+    return inflate(data, limits=limits, wbits=zlib.MAX_WBITS | 16)
+
+
+def inflate(data: bytes, *, limits: Limits = LIMITS, wbits: int = zlib.MAX_WBITS) -> bytes:
+    """Return what zlib compressed, within the limit."""
+    expanded = Expanded(io.BytesIO(data), len(data), limits=limits, wbits=wbits)
+    return b"".join(iter(lambda: expanded.read(_PIECE), b""))
+
+
+@dataclass(slots=True)
+class Files:
+    """The files of an uncompressed tar, one after another; to iterate raises `IntegrityError` for what is wrong.
+
+    ``top`` is the name of the top directory: the required one, or the one found. Empty directories are not reported.
+    """
+
+    source: tar.Source
+    top: str | None = None
+    limits: Limits = LIMITS
+    _names: set[str] = field(default_factory=set)  # of entries, without a slash at the end
+    _known: set[str] = field(default_factory=set)  # folders without an entry of their own as well
+    _claimed: dict[str, tuple[str, bool]] = field(default_factory=dict)
+
+    def __iter__(self) -> Iterator[Content]:
+        """Yield the files, each checked, with all that precede it, before its content is read."""
+        for entry in tar.read(self.source):
+            self._check(entry)
+            if entry.kind == tar.FILE:
+                path = entry.name.partition("/")[2]
+                yield Content(path=path, executable=bool(entry.mode & 0o100), pieces=entry.content)
+        if not self._names:
+            raise tar.refusal("the archive is empty")
+
+    def _check(self, entry: tar.FoundEntry) -> None:
+        if entry.kind not in (tar.FILE, tar.DIRECTORY):
+            kind = _KINDS.get(entry.kind, f"of the unknown type {entry.kind!r}")
+            raise tar.refusal(f"{entry.name!r} is {kind}; only files and directories are accepted")
+        if entry.kind == tar.DIRECTORY and entry.size:
+            raise tar.refusal(f"the directory {entry.name!r} has contents of its own")
+        if entry.size > self.limits.file_size:
+            raise tar.refusal(f"{entry.name!r} is larger than {self.limits.file_size} bytes")
+        name = entry.name.removesuffix("/") if entry.kind == tar.DIRECTORY else entry.name
+        if reason := filenames.fault(name):
+            raise tar.refusal(f"{entry.name!r} {reason}")
+        if self.top is None:
+            self.top = name.partition("/")[0]
+        if not f"{name}/".startswith(f"{self.top}/") or (entry.kind == tar.FILE and "/" not in name):
+            raise tar.refusal(f"{entry.name!r} is outside of the top directory {self.top!r}")
+        if name in self._names:
+            raise tar.refusal(f"{name!r} appears twice")
+        self._names.add(name)
+        spelled = f"{name}/" if entry.kind == tar.DIRECTORY else name
+        if reason := filenames.claim(self._claimed, spelled):
+            raise tar.refusal(f"{spelled!r} {reason}")
+        while name and name not in self._known:
+            self._known.add(name)
+            name = name.rpartition("/")[0]
+        if len(self._known) > self.limits.entries:
+            raise tar.refusal(f"the archive has more than {self.limits.entries} entries")
+
+
+def read(data: bytes, *, top: str | None = None, limits: Limits = LIMITS) -> list[Member]:
+    """Return the files of a ``.tar.gz`` in the order of `pack`, or raise `IntegrityError` if anything in it is wrong.
+
+    ``top`` is the required name of the top directory. Empty directories are not reported.
+    """
+    return members(Files(Expanded(io.BytesIO(data), len(data), limits=limits), top, limits))
+
+
+def members(files: Iterable[Content]) -> list[Member]:
+    """Return all files with their bytes, in the order of `pack`."""
+    found = (Member(path=each.path, data=b"".join(each.pieces), executable=each.executable) for each in files)
+    return sorted(found, key=lambda member: member.path.encode())
+
+
+def write(name: str, members: Iterable[Member], into: Path) -> Path:
+    """Write checked files as one new directory in ``into``; see `write_all`."""
+    return write_all(name, (Content(member.path, member.executable, (member.data,)) for member in members), into)
+
+
+def write_all(name: str, files: Iterable[Content], into: Path) -> Path:
+    """Write files as one new directory in ``into``, in one step (`folder.write`), and return it.
+
+    Whatever is raised as they come, nothing stays. An existing file or directory of that name is left alone
+    (`ConflictError`). Files get mode 0755 or 0644, less the umask.
+    """
+    target_dir = into / name
+    if not into.is_dir():
+        raise InputError(Problem("no such directory", file=str(into), hint="create it, or choose another"))
+    if os.path.lexists(target_dir):
+        raise _occupied(target_dir)
+    try:
+        folder.write(str(target_dir), ((each.path, each.pieces, _mode(each)) for each in files))
+    except OSError as error:
+        if isinstance(error, (FileExistsError, NotADirectoryError)) or os.path.lexists(target_dir):
+            raise _occupied(target_dir) from error
+        raise UnavailableError(Problem(f"cannot be written: {error.strerror}", file=str(target_dir))) from error
+    return target_dir
+
+
+def _size_problems(top: str, files: list[Member]) -> list[Problem]:
+    """Return what `read` would refuse because of its size."""
+    problems = [
+        Problem(f"{member.path!r} is larger than {LIMITS.file_size} bytes, the limit for a file of a package")
+        for member in files
+        if len(member.data) > LIMITS.file_size
+    ]
+    count = len(files) + len(_directories(top, (member.path for member in files)))
+    size = sum(len(member.data) for member in files) + count * 1024
+    if count > LIMITS.entries or size > LIMITS.total_size - tar.RECORD:
+        message = (
+            f"{top} would hold more than {LIMITS.entries} files and folders, or more than {LIMITS.total_size} bytes"
+        )
+        problems.append(Problem(message, hint="keep data out of the package"))
+    return problems
+
+
+def _entry(top: str, member: Member) -> tar.TarEntry:
+    return tar.TarEntry(name=f"{top}/{member.path}", mode=_mode(member), data=member.data)
+
+
+def _mode(member: Member | Content) -> int:
+    return 0o755 if member.executable else 0o644
+
+
+def _directories(top: str, files: Iterable[str]) -> set[str]:
+    names = {top}
+    for path in files:
+        parts = path.split("/")[:-1]
+        names.update("/".join([top, *parts[:length]]) for length in range(1, len(parts) + 1))
+    return names
+
+
+def _path_problems(top: str, files: list[str]) -> list[Problem]:
+    problems = [Problem("is not a name for a directory", file=repr(top))] if "/" in top or filenames.fault(top) else []
+    for path in files:
+        if reason := filenames.fault(path):
+            problems.append(Problem(f"the path {path!r} {reason}"))
+        elif unicodedata.normalize("NFC", path) != path:
+            problems.append(Problem(f"the path {path!r} is not in Unicode normalization form C", hint="rename it"))
+    problems += [Problem(f"the path {path!r} appears twice") for path in filenames.repeated(files)]
+    problems += [Problem(f"the path {path!r} {reason}") for path, reason in filenames.collisions(files)]
+    return problems
+
+
+def _occupied(target_dir: Path) -> ConflictError:
+    return ConflictError(Problem("exists already", file=str(target_dir), hint="move it away, or choose another folder"))

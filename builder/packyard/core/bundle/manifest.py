@@ -1,0 +1,154 @@
+"""``packyard.json``, which describes a bundle: the digests of its files, and the setters and needs of each use case.
+
+Only machines write it. The version of packyard is not in it: the same sources give the same bytes whichever release
+packed them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from packyard.core.bundle import record, reference
+from packyard.core.bundle.record import FaultError, Record, checked, digest, flag, known, list_of, map_of, text
+from packyard.core.digest import Digest
+from packyard.core.errors import IntegrityError, Problem
+from packyard.core.files import paths
+
+if TYPE_CHECKING:
+    from packyard.core.bundle.archive import Member
+
+FILE, LIMIT = paths.MANIFEST, paths.MANIFEST_LIMIT
+#: The kinds of bundles: of a package, and of a library that packages are built on.
+BUNDLE, LIBRARY = "Bundle", "Library"
+
+#: A setter's shipped value: a text, the items of a list, or None where it is required.
+ShippedValue = str | tuple[str, ...] | None
+
+
+def _value(value: object) -> ShippedValue:
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return tuple(value)
+    raise FaultError("expected a text, a list of texts or null")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShippedUseCase:
+    """The setters and requirements of one directory that users deploy.
+
+    ``requires`` are texts such as ``PersistentVolumeClaim PVC_NAME``, where the setter's name stands for a value that
+    is still to be set. The folder of a package's options has setters only.
+    """
+
+    setters: Mapping[str, ShippedValue] = field(metadata=known(map_of(_value)))
+    requires: tuple[str, ...] = field(default=(), metadata=known(list_of(text), ()))
+    extra: Mapping[str, object] = field(default_factory=dict)
+
+    @classmethod
+    def parse(cls, value: object) -> ShippedUseCase:
+        """Read a use case from its JSON."""
+        return Record(value).take_all(cls)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """The content of ``packyard.json``; ``files`` names every file of the bundle but this one.
+
+    A library has parts in the place of use cases, with the setters that they define; ``.`` are those that all share.
+    ``moved`` tells users what replaced a former setter. A manifest of the older form, which described each setter in
+    full, keeps its bytes.
+    """
+
+    kind: str = field(default=BUNDLE, metadata=known(text, BUNDLE))
+    name: str = field(metadata=known(checked(reference.check_name)))
+    version: str = field(metadata=known(checked(reference.check_version)))
+    model: Mapping[str, str] = field(metadata=known(map_of(text)))
+    images: tuple[str, ...] = field(default=(), metadata=known(list_of(text)))
+    moved: Mapping[str, str] = field(default_factory=dict, metadata=known(map_of(text), {}))
+    use_cases: Mapping[str, ShippedUseCase] = field(metadata=known(map_of(ShippedUseCase.parse)))
+    files: Mapping[str, Digest] = field(default_factory=dict, metadata=known(map_of(digest)))
+    extra: Mapping[str, object] = field(default_factory=dict)
+    old: bytes = field(default=b"", repr=False)
+
+    @classmethod
+    def parse(cls, data: bytes) -> Manifest:
+        """Read the file, or raise `IntegrityError`; what `to_bytes` wrote keeps its bytes, unknown fields included."""
+        if len(data) > LIMIT:
+            raise IntegrityError(Problem(f"is larger than {LIMIT} bytes", file=FILE))
+        return record.parse(data, partial(cls._read, data), kind=(BUNDLE, LIBRARY), file=FILE)
+
+    @classmethod
+    def _read(cls, data: bytes, fields: Record) -> Manifest:
+        if "images" in fields:
+            return fields.take_all(cls)
+        return replace(_renewed(fields).take_all(cls), old=data)
+
+    def to_bytes(self) -> bytes:
+        """Return the file's bytes, the same for equal manifests, with a line for each file."""
+        if self.old:
+            return self.old
+        fields = {"apiVersion": record.API_VERSION, "kind": BUNDLE, **record.document(self)}
+        return record.to_lines(fields, levels={"useCases": 2, "files": 1})
+
+    def verify(self, members: Iterable[Member]) -> None:
+        """Raise `IntegrityError`, naming every file that differs, is missing or extra; ``packyard.json`` is ignored."""
+        self.compare(file_digests(members))
+
+    def compare(self, found: Mapping[str, Digest]) -> None:
+        """Compare the digests of files by their paths, as `verify` does."""
+        found = {path: digest for path, digest in found.items() if path != FILE}
+        problems = [_difference(path, self.files.get(path), found.get(path)) for path in sorted({*self.files, *found})]
+        if any(problems):
+            raise IntegrityError(*filter(None, problems))
+
+
+def file_digests(members: Iterable[Member]) -> dict[str, Digest]:
+    """Return the digests of files as `Manifest.files` has them."""
+    return {member.path: Digest.of(member.data) for member in members if member.path != FILE}
+
+
+def _difference(path: str, expected: Digest | None, found: Digest | None) -> Problem | None:
+    if expected == found:
+        return None
+    if found is None:
+        return Problem("is missing", file=path)
+    if expected is None:
+        return Problem(f"is extra: {FILE} does not name it", file=path)
+    return Problem(f"expected {expected}, found {found}", file=path)
+
+
+def _renewed(fields: Record) -> Record:
+    """Return the fields of the older form as they are today: it described setters, and had the images by use case."""
+    read = fields.take("useCases", map_of(_old_use_case))
+    images = sorted({image for _, names in read.values() for image in names})
+    use_cases = {path: use_case for path, (use_case, _) in read.items()}
+    return Record({**fields.rest(), "useCases": use_cases, "images": images})
+
+
+def _old_use_case(value: object) -> tuple[dict[str, object], tuple[str, ...]]:
+    fields = Record(value)
+    setters, images = fields.take("setters", map_of(_old_value)), fields.take("images", list_of(text))
+    requires = fields.take("requirements", list_of(_old_requirement))
+    return {**fields.rest(), "setters": setters, "requires": list(requires)}, images
+
+
+def _old_value(value: object) -> str | list[str] | None:
+    fields = Record(value)
+    fields.take("type", text)
+    fields.take("description", text)
+    required, default = fields.take("required", flag), fields.take("default", lambda given: given)
+    if required or default is None:
+        return None
+    if isinstance(default, list):
+        return list(map(str, default))
+    return str(default).lower() if isinstance(default, bool) else str(default)
+
+
+def _old_requirement(value: object) -> str:
+    fields = Record(value)
+    fields.take("detail", text)
+    return f"{fields.take('kind', text)} {fields.take('name', text)}".rstrip()

@@ -1,0 +1,70 @@
+"""What an untarred package says of itself: the values that it was shipped with, what became of setters, its presets.
+
+A directory may belong to no package, and a package may have lost the file: then there is nothing to tell. A damaged
+file is an `IntegrityError`.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from packyard.core.bundle import manifest
+from packyard.core.bundle.manifest import Manifest, ShippedValue
+from packyard.core.errors import InputError, Problem, suggest
+from packyard.core.files import paths, regular
+
+#: The folder of a package's values files.
+PRESETS = "presets"
+
+
+def values(directory: Path) -> dict[str, ShippedValue]:
+    """Return the shipped value of each setter of a directory."""
+    root, data = _read(directory)
+    use_cases = Manifest.parse(data).use_cases if data is not None else {}
+    use_case = use_cases.get(os.path.relpath(os.path.realpath(directory), root))
+    return dict(use_case.setters) if use_case else {}
+
+
+def package_of(directory: Path) -> tuple[str, Manifest] | None:
+    """Return the real root of the built package that a directory belongs to, and its packyard.json."""
+    root, data = _read(directory)
+    return None if data is None else (root, Manifest.parse(data))
+
+
+def replacement(directory: Path, name: str) -> Problem | None:
+    """Return what replaced a former setter of a directory's package; None if the name never was one."""
+    root, data = _read(directory)
+    if data is None or name not in (moved := Manifest.parse(data).moved):
+        return None
+    before, found, _ = data.decode().partition('\n  "moved":')
+    file = directory / os.path.relpath(f"{root}/{manifest.FILE}", os.path.realpath(directory))
+    message = f"{name} is no longer a setter: {moved[name]}"
+    return Problem(message, file=os.path.normpath(file), line=before.count("\n") + 2 if found else 0)
+
+
+def presets(directory: Path) -> dict[str, Path]:
+    """Return the presets of a directory's package by their names, sorted; a link is none."""
+    root = paths.root_of(directory)
+    folder = Path(os.path.normpath(directory / os.path.relpath(f"{root}/{PRESETS}", os.path.realpath(directory))))
+    if folder.is_symlink() or not folder.is_dir():
+        return {}
+    with os.scandir(folder) as entries:
+        names = sorted(entry.name for entry in entries if entry.is_file(follow_symlinks=False))
+    return {name.removesuffix(".yaml"): folder / name for name in names if name.endswith(".yaml")}
+
+
+def preset(directory: Path, name: str) -> Path:
+    """Return the file of a preset of a directory's package; an unknown name is refused with those that there are."""
+    known = presets(directory)
+    if name not in known:
+        hint = suggest(name, known) or (f"there are {', '.join(known)}" if known else "its package has no presets")
+        raise InputError(Problem(f"there is no preset {name!r}", file=str(directory), hint=hint))
+    return known[name]
+
+
+def _read(directory: Path) -> tuple[str, bytes | None]:
+    """Return the root of a directory's package, and its packyard.json, None where it is missing."""
+    root = paths.root_of(directory)
+    file = Path(root, manifest.FILE)
+    return root, regular.read(file, limit=manifest.LIMIT) if regular.is_file(file) else None

@@ -1,0 +1,119 @@
+"""Changing an existing file: a new one with its owner, mode and attributes takes its name, or it is written through.
+
+A file is written through where it has a second name, is a mount point, or has an owner that the new file cannot get.
+That is not one step: the caller keeps both contents until it is done, and `is_torn` recognizes what a crash left.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+
+from packyard.core.files import atomic
+
+_BLOCK = 512  # bytes that a disk writes whole or not at all
+_CHANGE = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+def stage(staged: str, data: bytes, like: str | None, *, mode: int = 0o644) -> bool:
+    """Write a new file with the owner, mode and extended attributes of the file ``like``, or with ``mode`` without one.
+
+    Return whether it got them all: if not, it must not replace the other file.
+    """
+    handle = atomic.create(staged, data)
+    try:
+        if like is None:
+            os.fchmod(handle, mode)
+            return True
+        return _dress(handle, like)
+    except OSError as error:
+        atomic.name_file(error, staged)
+        raise
+    finally:
+        os.close(handle)
+
+
+def _dress(handle: int, like: str) -> bool:
+    state, own = os.lstat(like), os.fstat(handle)
+    try:
+        if (own.st_uid, own.st_gid) != (state.st_uid, state.st_gid):
+            os.fchown(handle, state.st_uid, state.st_gid)
+        wanted, found = attributes(like), attributes(handle)
+        for name in found.keys() - wanted.keys():  # those that the folder gives to each new file, for example
+            os.removexattr(handle, name)
+        for name, value in wanted.items():
+            if found.get(name) != value:
+                os.setxattr(handle, name, value)
+        os.fchmod(handle, state.st_mode & 0o7777)
+    except OSError:
+        return False
+    return True
+
+
+def attributes(file: str | int) -> dict[str, bytes]:
+    """Return a file's extended attributes, such as access lists and labels; none where the file system has none."""
+    if not hasattr(os, "listxattr"):
+        return {}
+    follow = isinstance(file, int)
+    try:
+        names = os.listxattr(file, follow_symlinks=follow)
+        return {name: os.getxattr(file, name, follow_symlinks=follow) for name in names}
+    except OSError as error:
+        if error.errno in (errno.ENOTSUP, errno.ENODATA):
+            return {}
+        raise
+
+
+def can_stand_for(staged: str, file: str) -> bool:
+    """Return whether a staged file has the owner, mode and attributes of a file, so that it may replace it."""
+    ours, theirs = os.lstat(staged), os.lstat(file)
+    return (
+        theirs.st_nlink == 1
+        and (ours.st_uid, ours.st_gid, ours.st_mode) == (theirs.st_uid, theirs.st_gid, theirs.st_mode)
+        and attributes(staged) == attributes(file)
+    )
+
+
+def write_through(file: str, old: bytes, new: bytes) -> None:
+    """Overwrite a file's bytes. On failure the old bytes are put back, if the disk allows, and `OSError` is raised."""
+    handle = os.open(file, _CHANGE)
+    try:
+        try:
+            _allocate(handle, len(new))
+            _write_at_start(handle, new)
+        except OSError as error:
+            atomic.name_file(error, file)
+            _write_at_start(handle, old)
+            raise
+    finally:
+        os.close(handle)
+
+
+def _allocate(handle: int, size: int) -> None:
+    """Reserve the space, so that a full disk fails here and not halfway."""
+    if size and hasattr(os, "posix_fallocate"):
+        try:
+            os.posix_fallocate(handle, 0, size)
+        except OSError as error:
+            if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS):
+                raise
+
+
+def _write_at_start(handle: int, data: bytes) -> None:
+    os.lseek(handle, 0, os.SEEK_SET)
+    atomic.write_all(handle, data)
+    os.ftruncate(handle, len(data))
+    os.fsync(handle)
+
+
+def is_torn(data: bytes, old: bytes, new: bytes) -> bool:
+    """Return whether an interrupted `write_through` leaves this: each block is from the old or the new content."""
+    longest = max(len(old), len(new))
+    if len(data) not in (len(old), len(new), longest):
+        return False
+    before, after = old.ljust(longest, b"\0"), new + old[len(new) :]
+    return all(
+        data[at : at + _BLOCK]
+        in (before[at : at + _BLOCK][: len(data) - at], after[at : at + _BLOCK][: len(data) - at])
+        for at in range(0, len(data), _BLOCK)
+    )

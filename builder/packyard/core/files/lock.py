@@ -1,0 +1,65 @@
+"""One writer at a time: a writer locks its folder exclusively, and each folder above it in shared mode.
+
+So it waits for writers of the same folder, of folders above and of folders below. The locks are the system's, on the
+folders themselves: they leave no file, and end with their process.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from time import sleep
+
+from packyard.core.errors import Problem, UnavailableError
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+#: Tenths of a second to wait for a folder that other users may lock: they must not be able to stop everybody.
+_PATIENCE = 50
+
+
+@contextmanager
+def held(root: str) -> Iterator[None]:
+    """Lock a real folder for one writer, and wait while another one has it."""
+    handles: list[int] = []
+    try:
+        for folder in _above(root):  # from the top, as every writer does: no deadlock
+            with suppress(OSError):  # if we cannot open or lock it, no other writer of this user can
+                handles.append(os.open(folder, _FOLDER))
+                _share(handles[-1])
+        try:
+            handles.append(os.open(root, _FOLDER))
+        except OSError as error:
+            raise UnavailableError(Problem(error.strerror or str(error), file=root)) from error
+        try:
+            fcntl.flock(handles[-1], fcntl.LOCK_EX)
+        except OSError as error:
+            message = f"cannot be locked for one writer at a time: {error.strerror or error}; nothing was changed"
+            hint = "some file systems have no locks: work on a copy elsewhere"
+            raise UnavailableError(Problem(message, file=root, hint=hint)) from error
+        yield
+    finally:
+        for handle in handles:
+            os.close(handle)
+
+
+def _above(folder: str) -> list[str]:
+    parts = folder.rstrip("/").split("/")[:-1]
+    return ["/".join(parts[: number + 1]) or "/" for number in range(len(parts))]
+
+
+def _share(handle: int) -> None:
+    """Lock a folder in shared mode; wait without limit for one's own, only for a while for those of others."""
+    state = os.fstat(handle)
+    if state.st_uid == os.geteuid() and not state.st_mode & stat.S_IWOTH:
+        fcntl.flock(handle, fcntl.LOCK_SH)
+        return
+    for _ in range(_PATIENCE):
+        try:
+            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            sleep(0.1)
+        else:
+            return

@@ -1,0 +1,87 @@
+"""Reading files that somebody else may have put there: only regular ones, only up to a limit.
+
+A named pipe does not block it, and every failure names the file.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Callable
+
+from packyard.core.errors import InputError, Problem, UnavailableError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+#: The largest file that packyard reads, unless its reader gives another limit.
+LIMIT = 64 * 1024 * 1024
+
+#: Without waiting for the writer of a pipe.
+_FOR_READING = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
+
+
+def is_file(path: str | os.PathLike[str]) -> bool:
+    """Return whether there is a regular file; links are followed, and an impossible name is False."""
+    return os.path.isfile(path)
+
+
+def is_folder(path: str | os.PathLike[str]) -> bool:
+    """Return whether there is a folder; links are followed, and an impossible name is False."""
+    return os.path.isdir(path)
+
+
+def read(file: str | os.PathLike[str], *, limit: int = LIMIT, resolve: Callable[[str], str] | None = None) -> bytes:
+    """Return the bytes of a regular file; links are followed, or, with ``resolve``, only to where it allows.
+
+    Raises `InputError` where it is missing, no regular file, or larger than ``limit`` bytes, and `UnavailableError`
+    where it cannot be read.
+    """
+    name = os.fspath(file)
+    handle = _handle(name, resolve)
+    try:
+        state = os.fstat(handle)
+        data = os.read(handle, min(state.st_size, limit) + 1)
+        while len(data) != state.st_size and len(data) <= limit and (more := os.read(handle, 1 << 16)):
+            data += more
+    except OSError as error:
+        raise UnavailableError(Problem(error.strerror or str(error), file=name)) from error
+    finally:
+        os.close(handle)
+    if len(data) > limit:
+        raise InputError(Problem(f"is larger than {limit} bytes", file=name))
+    return data
+
+
+def opened(file: str | os.PathLike[str]) -> BinaryIO:
+    """Return a regular file open for reading, of whatever size; it raises what `read` does."""
+    return os.fdopen(_handle(os.fspath(file), None), "rb")
+
+
+def _handle(name: str, resolve: Callable[[str], str] | None) -> int:
+    """Return a regular file open for reading."""
+    try:
+        handle = _open(name, resolve)
+    except OSError as error:
+        if isinstance(error, FileNotFoundError) or not os.path.isfile(name):  # it may be made just now
+            raise InputError(Problem("is not a regular file", file=name)) from error
+        raise UnavailableError(Problem(error.strerror or str(error), file=name)) from error
+    except ValueError as error:  # a NUL, for example
+        raise InputError(Problem("is not a possible file name", file=name)) from error
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise InputError(Problem("is not a regular file", file=name))
+    return handle
+
+
+def _open(name: str, resolve: Callable[[str], str] | None) -> int:
+    if resolve is None:
+        return os.open(name, _FOR_READING)
+    try:
+        return os.open(name, _FOR_READING | os.O_NOFOLLOW)
+    except OSError as error:
+        if error.errno not in (errno.ELOOP, errno.EMLINK):  # EMLINK is FreeBSD's error for a link
+            raise
+    return os.open(resolve(name), _FOR_READING | os.O_NOFOLLOW)

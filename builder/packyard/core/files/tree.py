@@ -1,0 +1,257 @@
+"""A folder's files: found and read once, and written back all or none.
+
+Every path is relative, has no ``..``, and no link on it leads out of the root: the bundle that the folder belongs to,
+or the folder itself (`paths.root_of`).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
+from pathlib import Path
+
+from packyard.core.errors import ConflictError, InputError, PackyardError, Problem, UnavailableError
+from packyard.core.files import journal, lock, paths, recovery, regular, replace
+from packyard.core.files.replace import FileChange
+
+TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+#: Called before a change with the bytes of every file, by its real path, before and after (None: no file). The context
+#: manager that it returns is open while files are written, and is left with an error if they were not.
+Keep = Callable[[Mapping[Path, "bytes | None"], Mapping[Path, "bytes | None"]], "AbstractContextManager[object] | None"]
+
+_PATH_MAX = 4096
+
+
+class _OutsideError(InputError):
+    """A link leads out of the root."""
+
+
+class Tree:
+    """Files below a folder, by paths with ``/``.
+
+    What was read is remembered: a file that somebody else changes before it is written stops the command. Symbolic
+    links to files are followed, also for writing, if they lead to a place inside the root; linked folders are not
+    entered. Paths are plain text: a `Path` for each of 4,000 files takes as long as reading them.
+    """
+
+    def __init__(self, root_dir: Path) -> None:
+        self.root_dir = root_dir
+        #: Stands before a path in messages.
+        self.prefix = "" if str(root_dir) == "." else os.path.join(root_dir, "")
+        self._read: dict[str, bytes] = {}
+        self._listed: dict[str, tuple[list[str], list[str], set[str]]] = {}
+        self._real = {"": os.path.realpath(root_dir).rstrip("/")}
+        self._root = ""
+
+    def has_file(self, path: str) -> bool:
+        """Return whether there is a regular file or a link to one; False in a folder that is a link out of the root."""
+        try:
+            return os.path.isfile(self._file(path))
+        except _OutsideError:
+            return False
+
+    def has(self, path: str) -> bool:
+        """Return whether there is anything or a link to it; False in a folder that is a link out of the root."""
+        try:
+            return os.path.exists(self._file(path))
+        except _OutsideError:
+            return False
+
+    def read(self, path: str) -> bytes:
+        """Return the bytes of a regular file."""
+        self._file(path)
+        data = self._read[path] = regular.read(self.prefix + path, resolve=self._leads)
+        return data
+
+    def walk(self, below: str = "") -> Iterator[tuple[str, list[str], list[str]]]:
+        """Yield folder, names of its folders and names of its files, in byte order, as `os.walk` does.
+
+        A folder whose name the caller removes from the list is not entered.
+        """
+        ahead = [below]
+        while ahead:
+            folder = ahead.pop()
+            known, files, links = self._list(folder)
+            folders = known.copy()
+            yield folder, folders, files
+            start = f"{folder}/" if folder else ""
+            ahead += [start + name for name in reversed(folders) if name not in links]
+
+    @contextmanager
+    def locked(self, *, below: bool = True) -> Iterator[None]:
+        """Lock the root for one writer, and finish what killed writers left in this folder and those above and below.
+
+        Without ``below``, folders below are not searched; for commands that do not enter them either.
+        """
+        if not os.path.isdir(self.root_dir):
+            raise InputError(Problem("is not a directory", file=os.fspath(self.root_dir)))
+        with lock.held(self.root):
+            for folder in self._with((journal.JOURNAL, journal.DRAFT), below=below):
+                recovery.recover(folder)
+                self._listed.clear()
+                self._read.clear()
+            yield
+
+    def interrupted(self) -> list[str]:
+        """Return the folders, here, above or below, with an interrupted change; for commands that only read."""
+        return [folder for folder in self._with((journal.JOURNAL,)) if journal.is_pending(folder)]
+
+    def settle(self, *, back: bool) -> tuple[list[str], list[str]]:
+        """Finish or take back what killed writers left, except for files that were changed since then.
+
+        Return the files that have the right bytes now, and those that were left alone.
+        """
+        done: list[str] = []
+        left: list[str] = []
+        with lock.held(self.root):
+            for folder in self._with((journal.JOURNAL,)):
+                some, others = recovery.settle(folder, back=back)
+                done += some
+                left += others
+        return done, left
+
+    def write(
+        self,
+        files: Mapping[str, bytes | None],
+        keep: Keep | None = None,
+        *,
+        mode: int = 0o644,
+        executable: Collection[str] = (),
+    ) -> None:
+        """Replace the content of files that were read, all or none, while the tree is `locked`.
+
+        A file that did not exist is created, with the folders above it; one whose content is None is removed, with the
+        folders below the root that it leaves empty. ``keep`` is called last before that. ``mode`` is that of new files.
+        """
+        changes: dict[str, FileChange] = {}
+        for path, new in files.items():
+            file = self._file(path)
+            file = self._leads(file) if os.path.islink(file) else file
+            below, bits = file.removeprefix(self.root).lstrip("/"), mode | (0o111 if path in executable else 0)
+            change = FileChange(below, self._read.get(path), new, self.prefix + path, bits)
+            if changes.setdefault(file, change).new != new:
+                raise ConflictError(
+                    Problem(f"is {changes[file].name} under another name, with other bytes", file=change.name)
+                )
+        changes = {file: change for file, change in changes.items() if change.old != change.new}
+        if changes:
+            files_by_path = {Path(file): change for file, change in changes.items()} if keep else {}
+            before = {file: change.old for file, change in files_by_path.items()}
+            after = {file: change.new for file, change in files_by_path.items()}
+            with (keep and keep(before, after)) or nullcontext():
+                self._replace(changes)
+
+    def _replace(self, changes: Mapping[str, FileChange]) -> None:
+        """Write changes, with the folders that new files need and without those that are left empty."""
+        made = [file for file, change in changes.items() if change.old is None]
+        gone = [file for file, change in changes.items() if change.new is None]
+        try:
+            for folder in {os.path.dirname(file) for file in made}:
+                os.makedirs(folder, exist_ok=True)
+            replace.write(self.root, changes.values())
+        except (OSError, PackyardError) as error:
+            self._remove_empty(made)
+            if isinstance(error, PackyardError):
+                raise
+            raise UnavailableError(Problem(f"{error.strerror}; nothing was changed", file=error.filename)) from error
+        self._remove_empty(gone)
+
+    def _remove_empty(self, files: Iterable[str]) -> None:
+        for folder in map(os.path.dirname, files):
+            with suppress(OSError):  # it is not empty
+                while folder not in (self.root, self._real[""]):
+                    os.rmdir(folder)
+                    folder = os.path.dirname(folder)
+
+    @property
+    def root(self) -> str:
+        """The real folder that no path may lead out of."""
+        self._root = self._root or paths.root_of(self._real[""] or "/")
+        return self._root
+
+    def _with(self, names: tuple[str, ...], *, below: bool = True) -> Iterator[str]:
+        """Yield the real folders above, from the top, then those below, that have a file with one of these names."""
+        here = self._real[""] or "/"
+        for folder in reversed(list(paths.above(here))):
+            if any(os.path.lexists(f"{folder}/{name}") for name in names):
+                yield folder
+        ahead = [""]
+        while ahead:
+            folder = ahead.pop()
+            try:
+                folders, files, links = self._list(folder)
+            except UnavailableError:  # the command reports it if it enters the folder
+                continue
+            if any(name in files or name in folders for name in names):
+                yield self._folder(folder) or "/"
+            start = f"{folder}/" if folder else ""
+            ahead += [start + name for name in reversed(folders) if below and name not in links]
+
+    def _list(self, folder: str) -> tuple[list[str], list[str], set[str]]:
+        if folder not in self._listed:
+            self._folder(folder)
+            self._listed[folder] = _names(self.prefix + folder or ".")
+        return self._listed[folder]
+
+    def _file(self, path: str) -> str:
+        """Return a path with its folder made real; it must lie inside the root."""
+        folder, _, name = path.rpartition("/")
+        real = self._real.get(folder) or self._folder(folder, path)
+        if name in ("", ".", "..") or path.startswith("/") or "\0" in path:
+            raise self._leads_out(path)
+        return f"{real}/{name}"
+
+    def _folder(self, folder: str, path: str = "") -> str:
+        """Return the real path of a folder, which must lie inside the root; messages name ``path``."""
+        if folder in self._real:
+            return self._real[folder]
+        if folder.startswith("/") or "\0" in folder or len(folder) > _PATH_MAX:
+            raise self._leads_out(path or folder)
+        known, real = "", self._real[""]
+        for part in folder.split("/"):
+            if part == "..":
+                raise self._leads_out(path or folder)
+            known = f"{known}/{part}" if known else part
+            if known not in self._real:
+                real = real if part in ("", ".") else f"{real}/{part}"
+                self._real[known] = self._leads(real) if os.path.islink(real) else real
+            real = self._real[known]
+        return self._real[folder]
+
+    def _leads_out(self, path: str) -> InputError:
+        return InputError(Problem(f"leads out of {self.root_dir}", file=self.prefix + path[:_PATH_MAX]))
+
+    def _leads(self, link: str) -> str:
+        """Return where a link leads, which must be inside the root."""
+        target = os.path.realpath(link)
+        if not paths.is_inside(target, self.root):
+            raise _OutsideError(Problem(f"is a link to {target}, outside of {self.root_dir}", file=link))
+        return target
+
+
+def _names(folder: str) -> tuple[list[str], list[str], set[str]]:
+    """Return the names of folders, the names of everything else, and which folders are links."""
+    folders, files, links = [], [], set()
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if not _is_folder(entry):
+                    files.append(entry.name)
+                    continue
+                folders.append(entry.name)
+                if entry.is_symlink():
+                    links.add(entry.name)
+    except OSError as error:
+        raise UnavailableError(Problem(error.strerror or str(error), file=error.filename or folder)) from error
+    return sorted(folders, key=os.fsencode), sorted(files, key=os.fsencode), links
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link to itself, for example
+        return False

@@ -1,0 +1,93 @@
+"""API groups: which ones Kubernetes serves itself, which kinds need a definition, and which have no namespace."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from packyard.core.kubernetes.kinds import group_of
+from packyard.core.kubernetes.kustomization import GROUP
+
+#: The groups that Kubernetes itself serves; any other needs a CustomResourceDefinition.
+BUILT_IN_GROUPS = frozenset(
+    (
+        *("", "apps", "autoscaling", "batch", "policy"),
+        *(
+            f"{group}.k8s.io"
+            for group in (
+                *("admissionregistration", "apiextensions", "apiregistration", "authentication", "authorization"),
+                *("certificates", "coordination", "discovery", "events", "flowcontrol.apiserver"),
+                *(
+                    "internal.apiserver",
+                    "lifecycle",
+                    "networking",
+                    "node",
+                    "rbac.authorization",
+                    "resource",
+                    "scheduling",
+                ),
+                *("storage", "storagemigration"),
+            )
+        ),
+    )
+)
+#: The groups of files for tools on this side, which no cluster gets.
+_CLIENT_SIDE_GROUPS = (GROUP, "config.k8s.io", "config.kubernetes.io", "kpt.dev")
+#: What a controller makes of an object, where that needs a definition of its own.
+_MADE_OF = {("trainer.kubeflow.org/v1alpha1", "TrainJob"): [("jobset.x-k8s.io/v1alpha2", "JobSet")]}
+#: Kinds without a namespace, as kustomize 5 knows them, with their apiVersions.
+_CLUSTER_SCOPED: Mapping[str, str] = {
+    "MutatingWebhookConfiguration": "admissionregistration.k8s.io/v1 admissionregistration.k8s.io/v1beta1",
+    "ValidatingWebhookConfiguration": "admissionregistration.k8s.io/v1 admissionregistration.k8s.io/v1beta1",
+    "CustomResourceDefinition": "apiextensions.k8s.io/v1 apiextensions.k8s.io/v1beta1",
+    "APIService": "apiregistration.k8s.io/v1 apiregistration.k8s.io/v1beta1",
+    "CertificateSigningRequest": "certificates.k8s.io/v1 certificates.k8s.io/v1beta1",
+    "FlowSchema": "flowcontrol.apiserver.k8s.io/v1beta1",
+    "PriorityLevelConfiguration": "flowcontrol.apiserver.k8s.io/v1beta1",
+    "IngressClass": "networking.k8s.io/v1 networking.k8s.io/v1beta1",
+    "RuntimeClass": "node.k8s.io/v1 node.k8s.io/v1beta1",
+    "PodSecurityPolicy": "policy/v1beta1",
+    "ClusterRole": "rbac.authorization.k8s.io/v1 rbac.authorization.k8s.io/v1beta1",
+    "ClusterRoleBinding": "rbac.authorization.k8s.io/v1 rbac.authorization.k8s.io/v1beta1",
+    "PriorityClass": "scheduling.k8s.io/v1 scheduling.k8s.io/v1beta1",
+    "CSIDriver": "storage.k8s.io/v1 storage.k8s.io/v1beta1",
+    "CSINode": "storage.k8s.io/v1 storage.k8s.io/v1beta1",
+    "StorageClass": "storage.k8s.io/v1 storage.k8s.io/v1beta1",
+    "VolumeAttachment": "storage.k8s.io/v1 storage.k8s.io/v1beta1",
+    "ComponentStatus": "v1",
+    "Namespace": "v1",
+    "Node": "v1",
+    "NodeProxyOptions": "v1",
+    "PersistentVolume": "v1",
+}
+
+
+def custom(api_version: str, kind: str) -> list[tuple[str, str]]:
+    """Return the custom kinds that an object needs, its own and those that are made of it, with their apiVersions."""
+    named = [(api_version, kind), *_MADE_OF.get((api_version, kind), ())]
+    served = (*BUILT_IN_GROUPS, *_CLIENT_SIDE_GROUPS)
+    return [(version, each) for version, each in named if each and group_of(version) not in served]
+
+
+def definition(api_version: str, kind: str) -> str:
+    """Return the name of the CustomResourceDefinition of a custom kind: ``mpijobs.kubeflow.org``."""
+    return f"{resource_of(kind)}.{group_of(api_version)}"
+
+
+def definitions(api_version: str, kind: str) -> list[str]:
+    """Return the names of the CustomResourceDefinitions that an object needs."""
+    return [definition(*each) for each in custom(api_version, kind)]
+
+
+def resource_of(kind: str) -> str:
+    """Return the resource name that API conventions, and so nearly all definitions, give to a kind."""
+    name = kind.lower()
+    if name == "endpoints":
+        return name
+    if name.endswith(("s", "x", "ch", "sh")):
+        return name + "es"
+    return name[:-1] + "ies" if name.endswith("y") and name[-2:-1] not in "aeiou" else name + "s"
+
+
+def is_cluster_scoped(api_version: str, kind: str) -> bool:
+    """Say whether objects of a kind have no namespace, as far as kustomize 5 knows."""
+    return api_version in _CLUSTER_SCOPED.get(kind, "").split()

@@ -1,0 +1,48 @@
+"""What pods hold of other objects: the names and keys of claims, ConfigMaps and Secrets, wherever a pod has them.
+
+env: [{valueFrom: {secretKeyRef: {name: bucket, key: id}}}]           Secret bucket, with the key id
+volumes: [{configMap: {name: run, items: [{key: a, path: b}]}}]       ConfigMap run, with the key a
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from packyard.core.kubernetes.lenient import Object, mapping, mappings, text
+from packyard.core.kubernetes.name_fields import HOLDERS
+from packyard.core.kubernetes.pods import Pod
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """A reference to an object of the pod's namespace; one that is ``optional`` may lack the object or a key."""
+
+    kind: str
+    name: str
+    keys: tuple[str, ...] = ()
+    is_optional: bool = False
+
+
+def find(pod: Pod[Object]) -> Iterator[Held]:
+    """Yield what a pod refers to, in its own fields and in the volumes that a mapping above it lists."""
+    for part in (pod.spec, *pod.volumes):
+        yield from _held(part)
+
+
+def _held(value: object) -> Iterator[Held]:
+    if isinstance(value, list):
+        for item in value:
+            yield from _held(item)
+    for field, member in mapping(value).items():
+        if field in HOLDERS and isinstance(member, Mapping):
+            kind, names = HOLDERS[field]
+            keys = [member.get("key"), *(item.get("key") for item in mappings(member.get("items")))]
+            yield Held(
+                kind=kind,
+                name=next(filter(None, (text(member.get(name)) for name in names)), ""),
+                keys=tuple(filter(None, map(text, keys))),
+                is_optional=member.get("optional") is True,
+            )
+        else:
+            yield from _held(member)

@@ -1,0 +1,65 @@
+"""What kind an object is, by the group of its apiVersion and its kind, as many groups have a Service; and its name.
+
+apiVersion: batch/v1                                         ->  batch, Job
+kind: Job
+apiVersion: serviceusage.cnrm.cloud.google.com/v1beta1       ->  serviceusage.cnrm.cloud.google.com, Service
+kind: Service
+"""
+
+from __future__ import annotations
+
+from packyard.core.yaml.document import mappings
+from packyard.core.yaml.node import MappingNode, Node, Scalar
+
+#: Group and kind; the group of Kubernetes' oldest kinds is empty.
+Kind = tuple[str, str]
+
+CORE, APPS, BATCH, RBAC = "", "apps", "batch", "rbac.authorization.k8s.io"
+ARGO, KUBEFLOW, TRAINER, JOBSET = "argoproj.io", "kubeflow.org", "trainer.kubeflow.org", "jobset.x-k8s.io"
+LWS, RAY, NETWORKING, POLICY = "leaderworkerset.x-k8s.io", "ray.io", "networking.k8s.io", "policy"
+CUSTOM = ("apiextensions.k8s.io", "CustomResourceDefinition")
+
+
+def of(group: str, *kinds: str) -> list[Kind]:
+    """Return kinds of one group."""
+    return [(group, kind) for kind in kinds]
+
+
+#: Kinds whose fields are data, which may look like fields of other kinds.
+OPAQUE = (*of(CORE, "ConfigMap", "Secret"), CUSTOM)
+#: The annotation of an object that only serves composing.
+LOCAL = "config.kubernetes.io/local-config"
+#: Kinds that outlive runs and may be shared by them.
+LASTING = of(CORE, "PersistentVolumeClaim", "PersistentVolume", "Namespace")
+
+
+def kind_of(root: MappingNode) -> Kind:
+    """Return the group and the kind of an object."""
+    return group_of(root.text("apiVersion")), root.text("kind")
+
+
+def group_of(version: str) -> str:
+    """Return the group of an apiVersion."""
+    return version.rpartition("/")[0]
+
+
+def is_kind(root: MappingNode, group: str, *kinds: str) -> bool:
+    """Say whether an object is of one of these kinds of a group, in whatever version."""
+    return kind_of(root) in ((group, kind) for kind in kinds)
+
+
+def is_local(value: object) -> bool:
+    """Say whether kustomize leaves out an object for what its annotation `LOCAL` says, if it has one: any but false."""
+    return value not in (None, "false")
+
+
+def name_of(root: MappingNode) -> Scalar | None:
+    """Return the name of an object."""
+    name = root.find("metadata", "name")
+    return name if isinstance(name, Scalar) else None
+
+
+def names(node: Node | None) -> list[Scalar]:
+    """Return the ``name`` of each mapping in a list."""
+    found = (each.get("name") for each in mappings(node))
+    return [name for name in found if isinstance(name, Scalar)]

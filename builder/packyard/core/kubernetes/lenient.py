@@ -1,0 +1,61 @@
+"""Reading plain objects whose fields may hold anything: a field of another type counts as empty.
+
+A setter that is still to be set ships as ``""`` and may stand in the place of a mapping or a list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from packyard.core.kubernetes.kinds import Kind, group_of
+
+Object = Mapping[str, Any]
+"""A mapping as YAML gives it."""
+
+
+def mapping(value: object) -> Object:
+    """Return a mapping as it is, and anything else as an empty one."""
+    return value if isinstance(value, (dict, Mapping)) else {}
+
+
+def mappings(value: object) -> list[Object]:
+    """Return the mappings in a list; nothing for any other value."""
+    return [item for item in value if isinstance(item, (dict, Mapping))] if isinstance(value, list) else []
+
+
+def text(value: object) -> str:
+    """Return a text as it is, and anything else as an empty one."""
+    return value if isinstance(value, str) else ""
+
+
+def type_of(item: Object) -> tuple[str, str]:
+    """Return the apiVersion and the kind of an object."""
+    return text(item.get("apiVersion")), text(item.get("kind"))
+
+
+def kind_of(item: Object) -> Kind:
+    """Return the group and the kind of an object."""
+    version, kind = type_of(item)
+    return group_of(version), kind
+
+
+def name_of(item: Object) -> str:
+    """Return the name of an object."""
+    return text(mapping(item.get("metadata")).get("name"))
+
+
+def labels_of(item: Object) -> Object:
+    """Return the labels of an object, or of a template of pods."""
+    return mapping(mapping(item.get("metadata")).get("labels"))
+
+
+def is_ending(item: Object) -> bool:
+    """Say whether an object is being deleted."""
+    return bool(mapping(item.get("metadata")).get("deletionTimestamp"))
+
+
+def condition(item: Object, name: str) -> Object:
+    """Return a condition of an object's status."""
+    found = (each for each in mappings(mapping(item.get("status")).get("conditions")) if each.get("type") == name)
+    return next(found, {})

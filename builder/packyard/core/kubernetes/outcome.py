@@ -1,0 +1,61 @@
+"""How objects end, by a table of kinds: where their status says so, and by which words.
+
+Job           status.conditions[type=Complete], Failed
+Workflow      status.phase: Succeeded, Failed, Error
+Deployment    no end; it fails where it makes no progress
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from packyard.core.kubernetes.kinds import APPS, ARGO, BATCH, CORE, JOBSET, KUBEFLOW, LWS, TRAINER, Kind, of
+from packyard.core.kubernetes.lenient import Object, kind_of, mapping, mappings, text
+
+SUCCEEDED, FAILED = "succeeded", "failed"
+
+#: Conditions that say of a kind that it is over, well or badly.
+_CONDITIONS: Mapping[Kind, tuple[str, str]] = {
+    (BATCH, "Job"): ("Complete", "Failed"),
+    (JOBSET, "JobSet"): ("Completed", "Failed"),
+    (TRAINER, "TrainJob"): ("Complete", "Failed"),
+    **dict.fromkeys(of(KUBEFLOW, "MPIJob", "PyTorchJob", "TFJob"), ("Succeeded", "Failed")),
+}
+#: Phases that say of a kind that it is over, badly; ``Succeeded`` is well.
+_PHASES: Mapping[Kind, tuple[str, ...]] = {(ARGO, "Workflow"): ("Failed", "Error"), (CORE, "Pod"): ("Failed",)}
+#: Kinds that go on until they are deleted.
+_ENDLESS = frozenset((*of(APPS, "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"), (LWS, "LeaderWorkerSet")))
+_STUCK = ("Progressing", "ProgressDeadlineExceeded")
+
+
+def is_endless(kind: Kind) -> bool:
+    """Say whether a workload goes on until it is deleted."""
+    return kind in _ENDLESS
+
+
+def of_object(item: Object) -> tuple[str, str]:
+    """Return how a workload ended, `SUCCEEDED`, `FAILED` or an empty text, and why, in its controller's words."""
+    kind, status = kind_of(item), mapping(item.get("status"))
+    if kind in _PHASES:
+        phase = text(status.get("phase"))
+        ended = SUCCEEDED if phase == "Succeeded" else FAILED if phase in _PHASES[kind] else ""
+        return ended, text(status.get("message")) if ended == FAILED else ""
+    good, bad = _CONDITIONS.get(kind, ("", ""))
+    for each in mappings(status.get("conditions")):
+        why = text(each.get("message")) or text(each.get("reason"))
+        if kind in _ENDLESS and (each.get("type"), each.get("reason")) == _STUCK:
+            return FAILED, why
+        if each.get("status") == "True" and each.get("type") in (good, bad):
+            return (SUCCEEDED, "") if each.get("type") == good else (FAILED, why)
+    return "", ""
+
+
+def is_suspended(item: Object) -> bool:
+    """Say whether a workload waits for somebody to let it go on, such as a queue."""
+    spec = mapping(item.get("spec"))
+    return spec.get("suspend") is True or mapping(spec.get("runPolicy")).get("suspend") is True
+
+
+def is_untouched(item: Object) -> bool:
+    """Say whether no controller has said anything of a workload of a kind that is not Kubernetes' own."""
+    return kind_of(item)[0] not in (CORE, APPS, BATCH) and not mapping(item.get("status"))

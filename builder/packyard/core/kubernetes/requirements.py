@@ -1,0 +1,73 @@
+"""Finds what a cluster must have before a use case is applied, in its objects.
+
+Objects are plain values. They may be incomplete: a setter that is still to be set ships as ``""`` and may stand
+anywhere, so a value of another type is skipped and is never an error. Whether objects are valid is for ``checks`` to
+say; whether a cluster meets the requirements, for ``cluster``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from packyard.core.bundle.requirement import Requirement
+from packyard.core.kubernetes import held, pod_security, pods
+from packyard.core.kubernetes.groups import definitions
+from packyard.core.kubernetes.lenient import Object, mapping, mappings, name_of, text, type_of
+from packyard.core.kubernetes.name_fields import ALWAYS_THERE
+from packyard.core.kubernetes.pods import Pod
+
+
+def find(objects: Sequence[Object]) -> tuple[Requirement, ...]:
+    """Return what ``objects`` need and do not bring, sorted, each once."""
+    found_pods = pods.find_all(objects)
+    found = {*_definitions(objects), *_namespaces(objects), *_mounted(objects, found_pods), *_resources(found_pods)}
+    found.update(requirement for pod in found_pods for requirement in _references(pod))
+    level = pod_security.find(found_pods)
+    if level is not None:
+        found.add(Requirement(kind="PodSecurity", name=level.name))
+    brought = {(text(item.get("kind")), name_of(item)) for item in objects}
+    needed = (item for item in found if (item.kind, item.name) not in brought | ALWAYS_THERE)
+    return tuple(sorted(needed))
+
+
+def _definitions(objects: Iterable[Object]) -> Iterator[Requirement]:
+    for item in objects:
+        for name in definitions(*type_of(item)):
+            yield Requirement(kind="CustomResourceDefinition", name=name)
+
+
+def _namespaces(objects: Iterable[Object]) -> Iterator[Requirement]:
+    for item in objects:
+        if name := text(mapping(item.get("metadata")).get("namespace")):
+            yield Requirement(kind="Namespace", name=name)
+
+
+def _mounted(objects: Sequence[Object], found_pods: Sequence[Pod[Object]]) -> Iterator[Requirement]:
+    volumes = [volume for pod in found_pods for volume in pod.volumes]
+    volumes += [mapping(item.get("spec")) for item in objects if item.get("kind") == "PersistentVolume"]
+    for volume in volumes:
+        if isinstance(export := volume.get("nfs"), Mapping):
+            yield Requirement(kind="NFS", name=f"{text(export.get('server'))}:{text(export.get('path'))}")
+        if driver := text(mapping(volume.get("csi")).get("driver")):
+            yield Requirement(kind="CSIDriver", name=driver)
+
+
+def _resources(found_pods: Sequence[Pod[Object]]) -> Iterator[Requirement]:
+    for container in (container for pod in found_pods for container in pod.containers):
+        resources = mapping(container.get("resources"))
+        for name, amount in {**mapping(resources.get("requests")), **mapping(resources.get("limits"))}.items():
+            if isinstance(name, str) and "/" in name and str(amount) != "0":
+                yield Requirement(kind="Resource", name=name)
+
+
+def _references(pod: Pod[Object]) -> Iterator[Requirement]:
+    """Yield the objects in its own namespace that a pod cannot start without."""
+    account = pod.get("serviceAccountName")
+    account = pod.get("serviceAccount") if account is None else account
+    if isinstance(account, str):
+        yield Requirement(kind="ServiceAccount", name=account)
+    for secret in mappings(pod.get("imagePullSecrets")):
+        yield Requirement(kind="Secret", name=text(secret.get("name")))
+    for each in held.find(pod):
+        if not each.is_optional:
+            yield Requirement(kind=each.kind, name=each.name)

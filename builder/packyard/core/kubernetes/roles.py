@@ -1,0 +1,221 @@
+"""Roles: the pods of a workload that do the same, how many it wants, and which pod has which role and index.
+
+    MPIJob        spec.mpiReplicaSpecs.Worker       role worker; a pod says so in labels of the operator
+    JobSet        spec.replicatedJobs[0]            its ``name``; of a TrainJob, those of the JobSet that is made of it
+    Job           the object itself                 what its name adds to that of the run, else what its pods are for
+    Workflow      its pods alone                    the step that each is, for which there is no number beforehand
+    LeaderWorkerSet   spec.leaderWorkerTemplate     leader, the first pod of each group, and worker
+
+Controllers label pods with the name of their object. Those of Deployments do not; their pods have an owner.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from packyard.core.kubernetes import pods
+from packyard.core.kubernetes.kinds import APPS, ARGO, BATCH, CORE, JOBSET, KUBEFLOW, LWS, TRAINER, Kind, of
+from packyard.core.kubernetes.lenient import Object, kind_of, labels_of, mapping, mappings, name_of, text
+
+#: The roles that speak for a run, the first that it has.
+CHIEFS = ("launcher", "chief", "master", "leader")
+
+_INDEX = "batch.kubernetes.io/job-completion-index"
+_OPERATOR = ("training.kubeflow.org/job-name", "training.kubeflow.org/replica-type")
+_JOBSET = ("jobset.sigs.k8s.io/jobset-name", "jobset.sigs.k8s.io/replicatedjob-name")
+_OUTER = "jobset.sigs.k8s.io/job-index"
+_GROUP = "leaderworkerset.sigs.k8s.io/group-index"
+_REPLICA = "training.kubeflow.org/replica-index"
+#: The labels of a kind's pods: with the name of the object, the role and the index.
+_LABELS: Mapping[Kind, tuple[str, str, str]] = {
+    (BATCH, "Job"): ("job-name", "", _INDEX),
+    (KUBEFLOW, "MPIJob"): (_OPERATOR[0], "training.kubeflow.org/job-role", _REPLICA),
+    **dict.fromkeys(of(KUBEFLOW, "PyTorchJob", "TFJob"), (*_OPERATOR, _REPLICA)),
+    (JOBSET, "JobSet"): (*_JOBSET, _INDEX),
+    (TRAINER, "TrainJob"): (*_JOBSET, _INDEX),
+    (ARGO, "Workflow"): ("workflows.argoproj.io/workflow", "", ""),
+    (LWS, "LeaderWorkerSet"): ("leaderworkerset.sigs.k8s.io/name", "", "leaderworkerset.sigs.k8s.io/worker-index"),
+}
+#: What owns the pods of a kind, and what is added to the name of the object.
+_OWNERS: Mapping[Kind, tuple[str, re.Pattern[str]]] = {
+    (APPS, "Deployment"): ("ReplicaSet", re.compile(r"-[a-z0-9]{1,10}\Z")),
+    **{kind: (kind[1], re.compile(r"\Z")) for kind in of(APPS, "StatefulSet", "DaemonSet", "ReplicaSet")},
+}
+_SET_INDEX = "apps.kubernetes.io/pod-index"
+#: Where a kind has a mapping for each role.
+_ROLES: Mapping[Kind, str] = {
+    (KUBEFLOW, "MPIJob"): "mpiReplicaSpecs",
+    (KUBEFLOW, "PyTorchJob"): "pytorchReplicaSpecs",
+    (KUBEFLOW, "TFJob"): "tfReplicaSpecs",
+    (JOBSET, "JobSet"): "replicatedJobs",
+}
+#: Kinds of which pods are made, and that are of one role.
+_SINGLE = frozenset((*of(APPS, "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"), (BATCH, "Job"), (CORE, "Pod")))
+#: Kinds that only others make pods of, or that make them at times.
+_TEMPLATES = frozenset(
+    (
+        (CORE, "PodTemplate"),
+        *of(BATCH, "CronJob"),
+        *of(TRAINER, "TrainingRuntime", "ClusterTrainingRuntime"),
+        *of(ARGO, "WorkflowTemplate", "ClusterWorkflowTemplate", "CronWorkflow"),
+    )
+)
+_MADE: Mapping[Kind, tuple[tuple[str, str], ...]] = {
+    (APPS, "Deployment"): (("apps/v1", "ReplicaSet"),),
+    (LWS, "LeaderWorkerSet"): (("apps/v1", "StatefulSet"),),
+    (JOBSET, "JobSet"): (("batch/v1", "Job"),),
+    (KUBEFLOW, "MPIJob"): (("batch/v1", "Job"),),
+    (TRAINER, "TrainJob"): (("jobset.x-k8s.io/v1alpha2", "JobSet"), ("batch/v1", "Job")),
+}
+_MOST_JOBS = 1000  # of one role of a JobSet, whose names are looked for
+_STEP = "workflows.argoproj.io/node-name"
+_TRY = re.compile(r"[(\[].*?[)\]]")
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """How many pods are wanted: ``wanted`` in all, ``at_once`` side by side, ``per_job`` in each Job or group."""
+
+    name: str
+    wanted: int
+    at_once: int
+    per_job: int = 0
+
+
+def is_workload(kind: Kind) -> bool:
+    """Say whether pods are made of objects of a kind."""
+    return kind in _LABELS or kind in _SINGLE
+
+
+def is_unknown(item: Object) -> bool:
+    """Say whether an object has pods, and is of a kind that nothing else is known of here."""
+    kind = kind_of(item)
+    return not is_workload(kind) and kind not in _TEMPLATES and bool(pods.find(item))
+
+
+def made_of(kind: Kind) -> tuple[tuple[str, str], ...]:
+    """Return apiVersion and kind of the objects between a workload and its pods."""
+    return _MADE.get(kind, ())
+
+
+def made_by(item: Object) -> frozenset[tuple[str, str]]:
+    """Return kind and name of what a workload makes by names that are known, and that makes its pods."""
+    kind, name = kind_of(item), name_of(item)
+    if kind == (KUBEFLOW, "MPIJob"):
+        return frozenset([("Job", f"{name}-launcher")])
+    template = mapping(item.get("spec"))
+    if kind == (JOBSET, "JobSet"):
+        jobs = mappings(template.get("replicatedJobs"))
+        counts = [(text(each.get("name")), _number(each.get("replicas"))) for each in jobs]
+        return frozenset(
+            ("Job", f"{name}-{job}-{number}")
+            for job, count in counts
+            for number in range(min(1 if count is None else count, _MOST_JOBS))
+        )
+    return frozenset()
+
+
+def find(item: Object, run: str) -> list[Role]:
+    """Return the roles of a workload, in the order in which it has them; those of a Workflow are not known."""
+    kind, spec = kind_of(item), mapping(item.get("spec"))
+    if kind in _ROLES:
+        return [_role(name, each) for name, each in _members(spec.get(_ROLES[kind]))]
+    if kind == (LWS, "LeaderWorkerSet"):
+        return _group(spec)
+    if kind not in _SINGLE:
+        return []
+    return [_count(own_name(item, run), spec, 1, is_job=kind == (BATCH, "Job"))]
+
+
+def own_name(item: Object, run: str) -> str:
+    """Return what a workload of one role is called among those of a run."""
+    name = name_of(item)
+    if name != run:
+        return name.removeprefix(f"{run}-")
+    found = pods.find(item)
+    labels = labels_of(mapping(found[0].template)) if found else {}
+    containers = mappings(found[0].spec.get("containers")) if found else []
+    named = text(labels.get("app.kubernetes.io/component")) or text(containers[0].get("name") if containers else "")
+    return named or kind_of(item)[1].lower()
+
+
+def of_pod(pod: Object, item: Object, known: Sequence[Role]) -> tuple[str, int | None] | None:
+    """Return the role and the index of a pod in a workload with these roles; None if it is a pod of another one."""
+    kind, name = kind_of(item), name_of(item)
+    metadata = mapping(pod.get("metadata"))
+    labels, annotations = mapping(metadata.get("labels")), mapping(metadata.get("annotations"))
+    if kind == (CORE, "Pod"):
+        return (known[0].name, None) if name_of(pod) == name else None
+    if kind in _OWNERS:
+        if not any(_is_owner(each, kind, name) for each in _owners(pod)):
+            return None
+        return known[0].name, _number(labels.get(_SET_INDEX))
+    of_object, of_role, of_index = _LABELS.get(kind, ("", "", ""))
+    if not of_object or labels.get(of_object) != name:
+        return None
+    if kind == (ARGO, "Workflow"):
+        return _step(pod), None
+    role = text(labels.get(of_role)) if of_role else known[0].name
+    index = _number(labels.get(of_index) or annotations.get(of_index))  # before Kubernetes 1.28 only an annotation
+    if kind == (LWS, "LeaderWorkerSet") and index:  # the first of a group leads it
+        role, index = known[1].name, index - 1
+    per_job = next((each.per_job for each in known if each.name == role), 0)
+    outer = _number(labels.get(_OUTER) or labels.get(_GROUP)) or 0
+    return role, outer * per_job + (index or 0) if per_job else index
+
+
+def _role(name: str, each: Object) -> Role:
+    template = each.get("template")
+    inner = mapping(mapping(template).get("spec"))
+    replicas = _number(each.get("replicas"))
+    times = 1 if replicas is None else replicas
+    if "name" in each:  # a Job of a JobSet
+        return _count(name, inner, times, is_job=True)
+    return Role(name, times, times)
+
+
+def _count(name: str, spec: Object, times: int, *, is_job: bool) -> Role:
+    if not is_job:
+        replicas = _number(spec.get("replicas"))
+        wanted = 1 if replicas is None else replicas
+        return Role(name, wanted, wanted)
+    completions, parallelism = _number(spec.get("completions")), _number(spec.get("parallelism"))
+    at_once = 1 if parallelism is None else parallelism
+    wanted = at_once if completions is None else completions
+    return Role(name, wanted * times, min(at_once, wanted) * times, wanted if times > 1 else 0)
+
+
+def _group(spec: Object) -> list[Role]:
+    groups, size = _number(spec.get("replicas")), _number(mapping(spec.get("leaderWorkerTemplate")).get("size"))
+    times = 1 if groups is None else groups
+    return [Role(name, times * each, times * each, each) for name, each in (("leader", 1), ("worker", (size or 1) - 1))]
+
+
+def _members(value: object) -> list[tuple[str, Object]]:
+    if isinstance(value, Mapping):
+        return [(str(key).lower(), mapping(each)) for key, each in value.items()]
+    return [(text(each.get("name")), each) for each in mappings(value)]
+
+
+def _owners(pod: Object) -> list[Object]:
+    return mappings(mapping(pod.get("metadata")).get("ownerReferences"))
+
+
+def _is_owner(owner: Object, kind: Kind, name: str) -> bool:
+    of_kind, added = _OWNERS[kind]
+    return owner.get("kind") == of_kind and added.sub("", text(owner.get("name"))) == name
+
+
+def _step(pod: Object) -> str:
+    """Return the step of a Workflow that a pod is: ``run.train(1)`` is a second try of ``train``."""
+    annotations = mapping(mapping(pod.get("metadata")).get("annotations"))
+    return _TRY.sub("", text(annotations.get(_STEP))).rpartition(".")[2] or "step"
+
+
+def _number(value: object) -> int | None:
+    """Return a count or an index: of an object a number, of a label its digits."""
+    if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 10:
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

@@ -1,0 +1,83 @@
+"""Which labels a selector selects, and which nodes a pod may run on: labels, affinity to nodes, taints.
+
+Source of the rules: Kubernetes' documentation of labels and of assigning pods to nodes. A rule that is not understood
+selects nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from packyard.core.kubernetes.lenient import Object, mapping, mappings, text
+
+_HARD = "requiredDuringSchedulingIgnoredDuringExecution"
+_EFFECTS = ("NoSchedule", "NoExecute")
+
+
+def selects(selector: object, labels: Mapping[str, object]) -> bool:
+    """Say whether a label selector selects what has these labels; an empty one selects all, none selects nothing."""
+    if not isinstance(selector, Mapping):
+        return False
+    wanted = mapping(selector.get("matchLabels"))
+    return all(labels.get(key) == value for key, value in wanted.items()) and all(
+        _holds(each, labels) for each in mappings(selector.get("matchExpressions"))
+    )
+
+
+def required(pod: Object, affinity: str) -> object:
+    """Return the hard rules of a pod's ``nodeAffinity``, ``podAffinity`` or ``podAntiAffinity``."""
+    return mapping(mapping(pod.get("affinity")).get(affinity)).get(_HARD)
+
+
+def admits(pod: Object, node: Object) -> bool:
+    """Say whether a node has the labels that a pod asks for."""
+    metadata = mapping(node.get("metadata"))
+    labels = mapping(metadata.get("labels"))
+    if any(labels.get(key) != value for key, value in mapping(pod.get("nodeSelector")).items()):
+        return False
+    rules = required(pod, "nodeAffinity")
+    if rules is None:
+        return True
+    fields = {"metadata.name": text(metadata.get("name"))}
+    return any(_matches(term, labels, fields) for term in mappings(mapping(rules).get("nodeSelectorTerms")))
+
+
+def intolerable(pod: Object, node: Object) -> list[str]:
+    """Return the taints of a node that keep a pod away: ``nvidia.com/gpu=present:NoSchedule``."""
+    taints = [each for each in mappings(mapping(node.get("spec")).get("taints")) if each.get("effect") in _EFFECTS]
+    tolerations = mappings(pod.get("tolerations"))
+    kept_away = (each for each in taints if not any(_tolerates(toleration, each) for toleration in tolerations))
+    return [f"{each.get('key')}={each.get('value', '')}:{each.get('effect')}".replace("=:", ":") for each in kept_away]
+
+
+def _matches(term: Object, labels: Mapping[str, object], fields: Mapping[str, object]) -> bool:
+    rules, by_field = mappings(term.get("matchExpressions")), mappings(term.get("matchFields"))
+    return bool(rules or by_field) and all(
+        [*(_holds(each, labels) for each in rules), *(_holds(each, fields) for each in by_field)]
+    )
+
+
+def _holds(rule: Object, labels: Mapping[str, object]) -> bool:
+    key, operator, values = text(rule.get("key")), text(rule.get("operator")), rule.get("values")
+    values = values if isinstance(values, list) else []
+    value = labels.get(key)
+    if operator == "In":
+        return value in values
+    if operator == "NotIn":
+        return value not in values
+    if operator in ("Exists", "DoesNotExist"):
+        return (key in labels) == (operator == "Exists")
+    try:
+        number, bound = int(str(value)), int(str(values[0]))
+    except (ValueError, IndexError):
+        return False
+    return number > bound if operator == "Gt" else operator == "Lt" and number < bound
+
+
+def _tolerates(toleration: Object, taint: Object) -> bool:
+    if toleration.get("effect") not in (None, "", taint.get("effect")):
+        return False
+    key = text(toleration.get("key"))
+    if toleration.get("operator") == "Exists":
+        return key in ("", taint.get("key"))
+    return bool(key) and key == taint.get("key") and text(toleration.get("value")) == text(taint.get("value"))

@@ -1,0 +1,187 @@
+"""Why a pod does not run, or has failed, in words; and why pods are not even made.
+
+status.containerStatuses[0].state.waiting      ->  image cannot be pulled: the registry does not have registry/a:1
+  reason: ImagePullBackOff
+status.conditions[type=PodScheduled]           ->  no node fits: of 5, 3 have too little cpu, 2 had untolerated taint(s)
+  message: 0/5 nodes are available: 3 Insufficient cpu, 2 node(s) had untolerated taint(s). preemption: …
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from packyard.core.kubernetes.lenient import Object, condition, mapping, mappings, text
+
+#: Of containers that wait: those that will not start until somebody helps, with what is said of them.
+_IMAGE = ("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "RegistryUnavailable")
+_BEFORE = ("", "ContainerCreating", "PodInitializing")
+_CAUSES = (
+    (re.compile(r"(?i)invalidimagename|invalid reference|couldn't parse image"), "its name is not valid: {}"),
+    (re.compile(r"(?i)ErrImageNeverPull|never pull"), "the node lacks {}, and must not pull it"),
+    (re.compile(r"(?i)unauthorized|authentication required|denied|forbidden|no basic auth"), "the registry refuses {}"),
+    (re.compile(r"(?i)not found|manifest unknown|notfound|does not exist"), "the registry does not have {}"),
+    (re.compile(r"(?i)x509|certificate"), "the registry's certificate is not trusted: {}"),
+    (re.compile(r"(?i)toomanyrequests|rate limit"), "the registry limits the number of pulls: {}"),
+    (
+        re.compile(r"(?i)no such host|timeout|timed out|connection refused|dial tcp|unreachable"),
+        "the registry cannot be reached: {}",
+    ),
+)
+_NODES = re.compile(r"\A0/(\d+) nodes are available: (.*?)(?:\.(?: .*)?)?\Z", re.DOTALL)
+_INSUFFICIENT = re.compile(r"(\d+) Insufficient (\S+)")
+_CREATING = re.compile(r"\A(?:.*?pods? \"[^\"]*\" is forbidden: |Error creating: )", re.DOTALL)
+_QUOTA = re.compile(r"exceeded quota: (.*)\Z", re.DOTALL)
+_WEBHOOK = re.compile(r"admission webhook \"([^\"]+)\" denied the request: (.*)\Z", re.DOTALL)
+_CALLING = re.compile(r"failed calling webhook \"([^\"]+)\": (.*)\Z", re.DOTALL)
+_SECURITY = re.compile(r"violates PodSecurity \"([^:\"]+)[^\"]*\": (.*)\Z", re.DOTALL)
+_SIGNALED = 128
+#: Reasons of warnings about a pod that say what it waits for.
+EXPLAINING = frozenset(
+    (
+        *("FailedMount", "FailedAttachVolume", "FailedMapVolume", "FailedCreatePodSandBox", "NetworkNotReady"),
+        *("Unhealthy", "Failed", "FailedPostStartHook"),
+    )
+)
+#: Reasons of warnings about an object whose pods cannot be made; the second is of mpi-operator.
+REFUSING = frozenset(("FailedCreate", "MPIJobFailed", "FailedCreatePod"))
+
+
+def of_pod(pod: Object) -> str:
+    """Return what is wrong with a pod; an empty text where nothing is, as far as it says itself."""
+    status = mapping(pod.get("status"))
+    if status.get("phase") == "Succeeded":
+        return ""
+    return _of_whole(pod, status) or next(_of_containers(pod), "") or ("" if is_ready(pod) else _unready(status))
+
+
+def is_ready(pod: Object) -> bool:
+    """Say whether a pod runs and is ready; or a node."""
+    return condition(pod, "Ready").get("status") == "True"
+
+
+def is_starting(pod: Object) -> bool:
+    """Say whether a pod has a node, and its containers are still being made; events say what that waits for."""
+    status = mapping(pod.get("status"))
+    states = [mapping(each.get("state")) for each in _statuses(status)]
+    waits = any(text(mapping(each.get("waiting")).get("reason")) in _BEFORE for each in states if "waiting" in each)
+    has_node = bool(mapping(pod.get("spec")).get("nodeName"))
+    return status.get("phase") == "Pending" and has_node and (waits or not states)
+
+
+def end(pod: Object) -> str:
+    """Return when the first container of a pod failed."""
+    ended = [mapping(mapping(each.get("state")).get("terminated")) for each in _statuses(mapping(pod.get("status")))]
+    return min((text(each.get("finishedAt")) for each in ended if each.get("exitCode")), default="")
+
+
+def replica_failure(item: Object) -> str:
+    """Return what a Deployment says of pods that cannot be made."""
+    found = condition(item, "ReplicaFailure")
+    return text(found.get("message")) if found.get("status") == "True" else ""
+
+
+def restarts(pod: Object) -> int:
+    """Return how often containers of a pod were started again."""
+    counts = [each.get("restartCount") for each in _statuses(mapping(pod.get("status")))]
+    return sum(each for each in counts if isinstance(each, int))
+
+
+def running(pod: Object) -> tuple[str, ...]:
+    """Return the names of the containers that run now."""
+    statuses = _statuses(mapping(pod.get("status")))
+    return tuple(text(each.get("name")) for each in statuses if "running" in mapping(each.get("state")))
+
+
+def of_creation(message: str) -> str:
+    """Return why pods are not made, of what their controller says about it."""
+    if found := _QUOTA.search(message):
+        return f"its pods are not made: beyond quota {found[1]}"
+    if found := _WEBHOOK.search(message):
+        return f"its pods are refused by webhook {found[1]}: {found[2]}"
+    if found := _CALLING.search(message):
+        return f"its pods are not made: webhook {found[1]} cannot be called: {found[2]}"
+    if found := _SECURITY.search(message):
+        return f"its pods are refused by the namespace's Pod Security level {found[1]}: {found[2]}"
+    return f"its pods are not made: {_CREATING.sub('', message)}"
+
+
+def unschedulable(message: str) -> str:
+    """Return the scheduler's words, shorter."""
+    found = _NODES.match(message)
+    if not found:
+        return f"no node fits: {message}"
+    reasons = _INSUFFICIENT.sub(r"\1 have too little \2", found[2]).replace("node(s) ", "")
+    return f"no node fits: of {found[1]}, {reasons}" if found[1] != "0" else "no node fits: there are none"
+
+
+def _of_whole(pod: Object, status: Object) -> str:
+    """Return what a pod says of itself as a whole."""
+    disrupted, scheduled = condition(pod, "DisruptionTarget"), condition(pod, "PodScheduled")
+    if status.get("phase") == "Failed":
+        if status.get("reason") == "Evicted" or disrupted.get("status") == "True":
+            why = text(status.get("message")) or text(disrupted.get("message")) or text(disrupted.get("reason"))
+            return f"evicted: {why.strip()}"
+        if reason := text(status.get("reason")):
+            return f"{reason}: {text(status.get('message'))}".removesuffix(": ")
+    if scheduled.get("status") == "False":
+        return unschedulable(text(scheduled.get("message")))
+    return ""
+
+
+def _of_containers(pod: Object) -> Iterator[str]:
+    spec, status = mapping(pod.get("spec")), mapping(pod.get("status"))
+    limits = {
+        text(each.get("name")): text(mapping(mapping(each.get("resources")).get("limits")).get("memory"))
+        for key in ("initContainers", "containers")
+        for each in mappings(spec.get(key))
+    }
+    several = len(limits) > 1
+    for each in _statuses(status):
+        name = text(each.get("name"))
+        if said := _of_container(each, limits.get(name, "")):
+            yield f"container {name}: {said}" if several else said
+
+
+def _of_container(item: Object, limit: str) -> str:
+    state, last = mapping(item.get("state")), mapping(item.get("lastState"))
+    waiting, ended = mapping(state.get("waiting")), mapping(state.get("terminated"))
+    reason, message = text(waiting.get("reason")), text(waiting.get("message"))
+    if reason in _IMAGE:
+        return f"image cannot be pulled: {_cause(text(item.get('image')), reason, message)}"
+    if reason == "CrashLoopBackOff":
+        why = _ending(mapping(last.get("terminated")), limit) or "it ended well, and must not end"
+        return f"crash loop: {why}, started again {item.get('restartCount')} times"
+    if reason not in _BEFORE:
+        return f"{reason}: {message}".removesuffix(": ")
+    return _ending(ended, limit)
+
+
+def _ending(ended: Object, limit: str) -> str:
+    """Return how a container failed; an empty text where it did not."""
+    code = ended.get("exitCode")
+    if not isinstance(code, int) or not code:
+        return ""
+    if ended.get("reason") == "OOMKilled":
+        return "out of memory" + (f": more than its limit of {limit}" if limit else "")
+    if ended.get("reason") in ("StartError", "ContainerCannotRun"):
+        return f"it cannot be started: {text(ended.get('message'))}"
+    signal = f" (signal {code - _SIGNALED})" if _SIGNALED < code < _SIGNALED + 65 else ""
+    return f"exit code {code}{signal}"
+
+
+def _cause(image: str, reason: str, message: str) -> str:
+    """Return why an image cannot be pulled; the name of an image must not be taken for a cause."""
+    said = message.rpartition(" desc = ")[2]
+    whole = f"{reason}: {said.replace(image, '')}" if image else f"{reason}: {said}"
+    known = next((words.replace("{}", image) for pattern, words in _CAUSES if pattern.search(whole)), "")
+    return known or f"{image}: {said or reason}"
+
+
+def _unready(status: Object) -> str:
+    return "runs, and is not ready" if status.get("phase") == "Running" else ""
+
+
+def _statuses(status: Object) -> list[Object]:
+    """Return the states of containers, those that come first in a pod's life first."""
+    return [each for key in ("initContainerStatuses", "containerStatuses") for each in mappings(status.get(key))]

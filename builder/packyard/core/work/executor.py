@@ -1,0 +1,223 @@
+"""Many tasks at once, each a call of one function: in this process, in processes of this machine, or on dask.
+
+The results and their order do not depend on where the tasks ran. The errors of all tasks are told together.
+When a worker dies, the tasks that it had not finished run once more in new workers, and then each alone, so that the
+task that kills its worker is known by name.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import secrets
+import signal
+import threading
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, as_completed
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from multiprocessing.connection import wait
+from typing import Generic, Protocol, TypeVar, cast
+
+from packyard.core.errors import PackyardError, Problem, UnavailableError, UsageError
+from packyard.core.work.dask import Dask
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+_SHARES = 4  # a worker gets its tasks in this many chunks, so that none waits long for another's last one
+_LARGEST = 100
+_worker = threading.local()
+
+
+class Engine(Protocol):
+    """Where tasks run: ``jobs`` at once, in workers that `open` makes ready.
+
+    A task whose worker died raises ``BrokenExecutor``.
+    """
+
+    @property
+    def jobs(self) -> int: ...
+    def open(self, jobs: int) -> AbstractContextManager[Executor]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Processes:
+    """Processes of this machine; they end with the ``with``, however it is left, and with this process."""
+
+    jobs: int
+
+    @contextmanager
+    def open(self, jobs: int) -> Iterator[Executor]:
+        """Make workers ready."""
+        others = set(multiprocessing.active_children())
+        alone = threading.active_count() == 1  # a fork takes no thread along but may take what one has locked
+        context = multiprocessing.get_context("fork" if alone else "forkserver")
+        pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin)
+        try:
+            yield pool
+        except BaseException:
+            for child in set(multiprocessing.active_children()) - others:
+                child.terminate()
+            raise
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def engine(name: str, jobs: int | None) -> Engine:
+    """Return the engine of a name, ``processes``, ``dask`` or ``dask=ADDRESS``; by default with a job a processor."""
+    count = len(os.sched_getaffinity(0)) if jobs is None else jobs
+    if count < 1:
+        raise UsageError(f"jobs: at least one, not {count}")
+    kind, _, address = name.partition("=")
+    if kind == "dask":
+        return Dask(count, address)
+    if name != "processes":
+        raise UsageError(f"no executor {name!r}: processes, dask or dask=ADDRESS")
+    return Processes(count)
+
+
+def run(
+    function: Callable[[Task], Result],
+    tasks: Sequence[Task],
+    *,
+    on: Engine | None,
+    done: Callable[[int], None] = lambda _: None,
+) -> list[Result]:
+    """Call ``function`` for every task, and return the results in the order of the tasks.
+
+    ``on`` is where; None means here, one after another. ``done`` hears of every task that is over, by its place. What
+    tasks refuse is raised when all are over, as one error; a fault of another kind then, with what was refused.
+    """
+    work = _Run(function, tasks, done)
+    chunk = max(1, min(_LARGEST, len(tasks) // (on.jobs * _SHARES))) if on else len(tasks)
+    chunks = [range(first, min(first + chunk, len(tasks))) for first in range(0, len(tasks), chunk or 1)]
+    if on is None:
+        for places in chunks:
+            work.here(places)
+    else:
+        for _ in ("in workers", "once more, in new workers"):
+            chunks = work.together(on, chunks) if chunks else []
+        work.one_by_one(on, [place for places in chunks for place in places])
+    return work.results()
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome(Generic[Result]):
+    """What became of one task: a result, or what it raised."""
+
+    result: Result | None = None
+    error: Exception | None = None
+    trace: str = ""  # where a fault of another kind was raised, for it may have been in another process
+
+
+@dataclass(frozen=True, slots=True)
+class _Run(Generic[Task, Result]):
+    """One fan-out: its tasks, and what became of those that are over."""
+
+    function: Callable[[Task], Result]
+    tasks: Sequence[Task]
+    done: Callable[[int], None]
+    outcomes: dict[int, _Outcome[Result]] = field(default_factory=dict)
+    id: str = field(default_factory=lambda: secrets.token_hex(16))
+
+    def here(self, places: Sequence[int]) -> None:
+        """Run tasks in this process."""
+        for place in places:
+            self._over([place], _call("", self.function, [self.tasks[place]]))
+
+    def together(self, on: Engine, chunks: Sequence[range]) -> list[range]:
+        """Run chunks of tasks in workers, and return those whose worker died."""
+        dead: list[range] = []
+        with on.open(min(on.jobs, len(chunks))) as pool:
+            futures: dict[Future[list[_Outcome[Result]]], range] = {}
+            for places in chunks:
+                try:
+                    tasks = [self.tasks[place] for place in places]
+                    futures[pool.submit(_call, self.id, self.function, tasks)] = places
+                except BrokenExecutor:  # a worker died while chunks were still given out
+                    dead.append(places)
+            for future in as_completed(futures):
+                try:
+                    self._over(futures[future], future.result())
+                except BrokenExecutor:
+                    dead.append(futures[future])
+        return sorted(dead, key=lambda places: places.start)
+
+    def one_by_one(self, on: Engine, places: Sequence[int]) -> None:
+        """Run tasks each alone, in one worker for as long as it lives, and note those that kill two workers."""
+        rest = [(place, attempt) for place in reversed(places) for attempt in ("last", "first")]
+        while rest:
+            with on.open(1) as pool:
+                while rest:
+                    place, attempt = rest.pop()
+                    try:
+                        outcomes = pool.submit(_call, self.id, self.function, [self.tasks[place]]).result()
+                    except BrokenExecutor:
+                        if attempt == "last":
+                            self._over([place], [_Outcome(error=_killer(self.tasks[place]))])
+                        break
+                    self._over([place], outcomes)
+                    rest = [item for item in rest if item[0] != place]
+
+    def results(self) -> list[Result]:
+        """Return the results in order, or raise what was refused."""
+        outcomes = [self.outcomes[place] for place in range(len(self.tasks))]
+        refused = _join([outcome.error for outcome in outcomes if isinstance(outcome.error, PackyardError)])
+        for outcome in outcomes:
+            if outcome.trace and outcome.error:
+                others = f"\nthese were refused as well:\n{refused}" if refused else ""
+                raise outcome.error from RuntimeError(outcome.trace + others)
+        if refused:
+            raise refused
+        return [cast("Result", outcome.result) for outcome in outcomes]  # each has one, as nothing was refused
+
+    def _over(self, places: Sequence[int], outcomes: Sequence[_Outcome[Result]]) -> None:
+        for place, outcome in zip(places, outcomes, strict=True):
+            self.outcomes[place] = outcome
+            self.done(place)
+
+
+def _call(run: str, function: Callable[[Task], Result], tasks: Sequence[Task]) -> list[_Outcome[Result]]:
+    """Call a function for some tasks. A worker keeps the one that it got first in a run, with what that remembers."""
+    if run and getattr(_worker, "run", "") != run:
+        _worker.run, _worker.function = run, function
+    function = _worker.function if run else function
+    outcomes: list[_Outcome[Result]] = []
+    for task in tasks:
+        try:
+            outcomes.append(_Outcome(function(task)))
+        except PackyardError as error:
+            outcomes.append(_Outcome(error=error))
+        except Exception as error:  # raised again where all are over
+            outcomes.append(_Outcome(error=error, trace=traceback.format_exc()))
+    return outcomes
+
+
+def _killer(task: object) -> UnavailableError:
+    hint = "is there memory enough? the system's log tells who killed it"
+    return UnavailableError(Problem("its worker died at each attempt", file=str(task), hint=hint))
+
+
+def _join(errors: Sequence[PackyardError]) -> PackyardError | None:
+    """Return one error with the problems of all, once each; of their class, where that is one."""
+    if len(errors) < 2:
+        return errors[0] if errors else None
+    kinds = {type(error) for error in errors}
+    problems = {str(problem): problem for error in errors for problem in error.problems}
+    return (kinds.pop() if len(kinds) == 1 else PackyardError)(*problems.values())
+
+
+def _begin() -> None:
+    """Make a new worker leave an interrupt to the process that started it, and end when that says so or is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_follow, args=(parent.sentinel,), daemon=True).start()
+
+
+def _follow(sentinel: int) -> None:
+    wait([sentinel])
+    os._exit(1)

@@ -1,0 +1,80 @@
+"""A program whose work somebody else decides: a server, a library, a README. It is run to its end, within bounds.
+
+It gets a session of its own: what it started ends with it, and nothing asks on the terminal.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from packyard.core.errors import UnavailableError
+
+_MOMENT = 0.1  # seconds from one look at what is written to the next
+
+
+class Done(NamedTuple):
+    """What a program left: its exit code, and the bytes that it wrote to its streams."""
+
+    code: int
+    output: bytes
+    said: bytes
+
+
+def run(
+    command: Sequence[str], *, folder: Path, env: Mapping[str, str], seconds: float, most: int, data: bytes = b""
+) -> Done:
+    """Run a program in a folder, with ``data`` as its input.
+
+    Raises `UnavailableError` where it cannot start, takes longer, or writes more than ``most`` bytes to its streams and
+    below the folder.
+    """
+    before = _size(folder)
+    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as said:
+        given.write(data)
+        given.seek(0)
+
+        def check() -> None:
+            if _size(folder) - before + sum(os.fstat(stream.fileno()).st_size for stream in (output, said)) > most:
+                raise UnavailableError(f"writes more than {most} bytes")
+
+        try:
+            process = subprocess.Popen(
+                command, cwd=folder, env=env, stdin=given, stdout=output, stderr=said, start_new_session=True
+            )
+        except OSError as error:
+            raise UnavailableError(f"cannot start: {error.strerror or error}") from error
+        with process:
+            try:
+                code = _wait(process, seconds, check)
+            finally:
+                with suppress(ProcessLookupError, PermissionError):  # nothing is left of it
+                    os.killpg(process.pid, signal.SIGKILL)
+        output.seek(0)
+        said.seek(0)
+        return Done(code, output.read(), said.read())
+
+
+def _wait(process: subprocess.Popen[bytes], seconds: float, check: Callable[[], None]) -> int:
+    for _ in range(round(seconds / _MOMENT)):
+        with suppress(subprocess.TimeoutExpired):
+            code = process.wait(_MOMENT)
+            check()
+            return code
+        check()
+    raise UnavailableError(f"takes longer than {seconds} seconds")
+
+
+def _size(folder: Path) -> int:
+    total = 0
+    for at, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):  # it is gone
+                total += os.lstat(f"{at}/{name}").st_size
+    return total

@@ -1,0 +1,123 @@
+"""Documents in which every alias is replaced by the node that it repeats.
+
+    metadata: &pod {labels: {app: bert}}        the metadata of both templates are one node, with one place in the text
+    ...
+    metadata: *pod
+
+Merge keys stay as they are; `values` reads them. A node keeps its anchor. Who changes one of the places has to copy
+the nodes on the way to it.
+"""
+
+from __future__ import annotations
+
+from packyard.core.errors import InputError
+from packyard.core.work.memo import Memo, once
+from packyard.core.yaml.builder import MAX_DEPTH
+from packyard.core.yaml.document import check_keys, has_aliases, parse_shared
+from packyard.core.yaml.make import copy
+from packyard.core.yaml.node import Alias, Child, Collection, Document, Entry, Node, Scalar, Source
+
+#: A document whose aliases stand for more values than this is refused.
+MAX_VALUES = 100_000
+
+
+def read(source: Source, memo: Memo | None = None) -> list[Document]:
+    """Parse a text, follow its aliases, and refuse a key that stands twice; for a caller who changes no node."""
+    return once(memo, ("aliases", source.name, source.text), lambda: _read(source, memo))
+
+
+def followed(source: Source, memo: Memo | None = None) -> list[Document]:
+    """Parse a text and follow its aliases, for a caller who changes no node; keys were checked before."""
+    documents = parse_shared(source, memo)
+    return documents if not has_aliases(source) else [_followed(document) for document in documents]
+
+
+def follow(document: Document) -> None:
+    """Put anchored nodes in the place of the aliases of a document, which is changed.
+
+    Refuses an alias without an anchor before it, one inside of what it repeats, and aliases that stand for very many
+    values or nest very deep.
+    """
+    if document.root is not None:
+        document.root, _, _ = _Anchors(in_place=True).follow(document.root, 0)
+
+
+def _read(source: Source, memo: Memo | None) -> list[Document]:
+    for document in parse_shared(source, memo):
+        check_keys(document)
+    return followed(source, memo)
+
+
+def _followed(document: Document) -> Document:
+    """Return a document in which the nodes above aliases are copies."""
+    found = Document(document.source, document.start)
+    found.head, found.tail = document.head, document.tail
+    if document.root is not None:
+        found.root, _, _ = _Anchors(in_place=False).follow(document.root, 0)
+    return found
+
+
+class _Anchors:
+    """The anchored nodes of a document as far as it was read, each with the number of its values and its height."""
+
+    def __init__(self, *, in_place: bool) -> None:
+        self._in_place = in_place
+        self._found: dict[str, tuple[Node, int, int]] = {}
+        self._open: list[str] = []
+        self._left = MAX_VALUES
+
+    def follow(self, node: Node, level: int) -> tuple[Node, int, int]:
+        """Return what stands for a node at a level, the number of values in it, and how many levels are below it."""
+        if isinstance(node, Alias):
+            return self._resolve(node, level)
+        anchor = node.anchor if isinstance(node, Scalar | Collection) else None
+        size, height = 1, 0
+        if isinstance(node, Collection):
+            self._open += [anchor] if anchor else []
+            changed: dict[int, tuple[Node | None, Node]] = {}
+            for place, child in enumerate(node.children):
+                key = self._key(child.key) if isinstance(child, Entry) else None
+                value, inner, below = self.follow(child.value, level + 1)
+                if value is not child.value or (key and key is not child.key):
+                    changed[place] = key, value
+                size += inner
+                height = max(height, below + 1)
+            if changed:
+                node = node if self._in_place else copy(node)
+                for place, (key, value) in changed.items():
+                    _put(node.children[place], key, value)
+            if anchor:
+                self._open.pop()
+        if anchor:
+            self._found[anchor] = node, size, height
+        return node, size, height
+
+    def _key(self, key: Node) -> Node:
+        if isinstance(key, Scalar) and key.anchor:
+            self._found[key.anchor] = key, 1, 0
+        if isinstance(key, Alias) and isinstance(found := self._resolve(key, 0)[0], Scalar):
+            return found
+        return key
+
+    def _resolve(self, alias: Alias, level: int) -> tuple[Node, int, int]:
+        if alias.anchor in self._open:
+            raise InputError(alias.problem(f"{alias.lexeme} refers to a node that contains it"))
+        if alias.anchor not in self._found:
+            hint = f"mark what it repeats with &{alias.anchor}, or write it out"
+            raise InputError(alias.problem(f"{alias.lexeme} refers to nothing before it", hint))
+        node, size, height = self._found[alias.anchor]
+        self._left -= size
+        if self._left < 0:
+            raise InputError(alias.problem(f"its aliases stand for more than {MAX_VALUES} values"))
+        if level + height > MAX_DEPTH:
+            raise InputError(alias.problem(f"its aliases nest deeper than {MAX_DEPTH} levels"))
+        return node, size, height
+
+
+def _put(child: Child, key: Node | None, value: Node) -> None:
+    """Give an entry or an item what its aliases stand for; the comment behind an alias stays where it is."""
+    if isinstance(child.value, Alias):
+        child.comment = child.comment or child.value.comment
+    child.value = value
+    if key is not None and isinstance(child, Entry):
+        child.key = key

@@ -1,0 +1,224 @@
+"""Bytes of a YAML file to documents of positioned nodes, every comment beside the node that it belongs to.
+
+Positions come from the marks of libyaml's events, which are exact in characters once a byte order mark is cut off.
+A span holds a scalar's tag and anchor; a block scalar's holds its header's comment and the blank lines behind it.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+
+import yaml
+
+try:  # libyaml's parser alone: a loader makes as many objects again before the first event
+    from yaml._yaml import CParser as Parser
+except ImportError:
+    from yaml import SafeLoader as Parser  # type: ignore[assignment]  # another class, but its events are the same
+
+from packyard.core.errors import InputError, Problem, refuse
+from packyard.core.yaml.builder import MAX_DEPTH, Builder
+from packyard.core.yaml.node import (
+    Collection,
+    Comment,
+    Document,
+    Entry,
+    MappingNode,
+    Node,
+    Scalar,
+    SequenceNode,
+    Source,
+)
+
+TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import Any
+
+    from packyard.core.work.memo import Memo
+
+
+#: How many events a text may come to. It has at most one a character, so that only those of long texts are counted.
+MAX_EVENTS = 250_000
+_LONG = MAX_EVENTS  # characters
+#: What libyaml since PyYAML 6.0.4 says of a thousand levels, before the builder sees them.
+_TOO_DEEP = "exceeded maximum nesting depth"
+
+#: What may be an alias.
+_ALIAS = re.compile(r"(?:\A|[\s\[{,:?])\*[^\s\[\]{},*]")
+
+
+def decode(data: bytes, name: str) -> tuple[str, str]:
+    """Return the byte order mark (or an empty text) and the text of a file, which has to be UTF-8."""
+    mark = "\ufeff" if data.startswith(codecs.BOM_UTF8) else ""
+    try:
+        return mark, data.decode("utf-8")[len(mark) :]
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        problem = Problem(f"not UTF-8: byte {data[error.start]:#04x}", file=name, line=line)
+        if data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+            problem = Problem("is UTF-16, not UTF-8", file=name, hint="save it as UTF-8")
+        raise InputError(problem) from error
+
+
+def source_of(data: bytes, name: str) -> Source:
+    """Return the text of a file without its byte order mark; ``name`` is what errors call it."""
+    return Source(name, decode(data, name)[1])
+
+
+def parse_file(data: bytes, name: str) -> list[Document]:
+    """Parse every document of a file."""
+    return parse_text(source_of(data, name))
+
+
+def parse_one(data: bytes, name: str) -> Document:
+    """Parse a file that has to hold exactly one document, with no key twice, as `parse_shared` does."""
+    source = source_of(data, name)
+    document = only(parse_shared(source), name)
+    check_keys(document)
+    return document
+
+
+def only(documents: Iterable[Document], name: str) -> Document:
+    """Return the one document of a file that is not empty; none and several are refused."""
+    found = [document for document in documents if document.root is not None]
+    if len(found) != 1:
+        raise InputError(Problem(f"holds {len(found)} YAML documents where one is expected", file=name))
+    return found[0]
+
+
+def parse_text(source: Source, *, around: Sequence[str] = (), is_part: bool = False) -> list[Document]:
+    """Parse every document of a text and place its comments.
+
+    With ``around`` entries and items without a comment that holds one of these texts are left out, but for apiVersion
+    and kind of the root: then a large file with few such comments takes little memory. An alias of what does not stand
+    before it is refused, but in what ``is_part`` of a text, whose anchors may stand in the rest.
+    """
+    try:
+        get_event = Parser(source.text).get_event
+        if not around and len(source.text) >= _LONG:
+            get_event = _bounded(get_event, source)
+        if not is_part and has_aliases(source):
+            get_event = _checked(get_event, source)
+        return Builder(source, around).build(get_event)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
+        message = error.problem or error.context or "is not YAML"
+        if message == _TOO_DEEP:
+            message = f"nested deeper than {MAX_DEPTH} levels"
+        raise InputError(Problem(message, file=source.name, line=line, column=column)) from error
+    except yaml.YAMLError as error:  # the reader's, for example of a control character
+        where = getattr(error, "position", None)
+        line, column = source.locate(where) if isinstance(where, int) else (0, 0)
+        reason = getattr(error, "reason", None) or str(error)
+        raise InputError(Problem(str(reason), file=source.name, line=line, column=column)) from error
+
+
+def has_aliases(source: Source) -> bool:
+    """Say whether a text may hold aliases."""
+    return "*" in source.text and _ALIAS.search(source.text) is not None
+
+
+def _bounded(get_event: Callable[[], Any], source: Source) -> Callable[[], Any]:
+    """Refuse a text with more than `MAX_EVENTS`: brackets full of commas take a hundred times the memory of a text."""
+    left = MAX_EVENTS
+
+    def get() -> Any:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise InputError(Problem(f"holds more than {MAX_EVENTS} values", file=source.name))
+        return get_event()
+
+    return get
+
+
+def _checked(get_event: Callable[[], Any], source: Source) -> Callable[[], Any]:
+    """Refuse an alias of an anchor that does not stand before it, as every reader of YAML does; count the others."""
+    known: dict[str, int] = {}
+    found: dict[int, int] = {}
+    source.aliases = found
+
+    def get() -> Any:
+        event = get_event()
+        kind = type(event)
+        if kind is yaml.AliasEvent:
+            if event.anchor not in known:
+                line, column = source.locate(event.start_mark.index)
+                message = f"*{event.anchor} refers to nothing before it"
+                hint = f"mark what it repeats with &{event.anchor}, or write it out"
+                raise InputError(Problem(message, file=source.name, line=line, column=column, hint=hint))
+            start = known[event.anchor]
+            found[start] = found.get(start, 0) + 1
+        elif kind is yaml.DocumentStartEvent:
+            known.clear()
+        elif getattr(event, "anchor", None):
+            known[event.anchor] = event.start_mark.index
+        return event
+
+    return get
+
+
+def parse_shared(source: Source, memo: Memo | None = None, *, around: Sequence[str] = ()) -> list[Document]:
+    """Parse as `parse_text` does, for a caller who changes no node; a whole text is parsed once for a memo."""
+    key = ("documents", source.name, source.text)
+    if memo is None or (around and key not in memo):
+        return parse_text(source, around=around)
+    return memo.once(key, lambda: parse_text(source))
+
+
+def check_keys(document: Document) -> None:
+    """Refuse a document in which one mapping has a key twice, as kustomize does."""
+    problems = []
+    for node in walk(document.root):
+        if not isinstance(node, MappingNode):
+            continue
+        seen: set[str] = set()
+        names = {entry.name for entry in node.entries}
+        for entry in node.entries if len(names) < len(node.entries) else ():
+            if isinstance(entry.key, Scalar) and entry.name in seen:
+                line, column = node.source.locate(entry.start)
+                message = f"key {entry.name!r} occurs twice in one mapping"
+                problems.append(Problem(message, file=node.source.name, line=line, column=column))
+            seen.add(entry.name)
+    refuse(problems)
+
+
+def walk(node: Node | None) -> Iterator[Node]:
+    """Yield a node and all below it, in the order of the text; keys are not visited."""
+    ahead = [node] if node is not None else []
+    while ahead:
+        here = ahead.pop()
+        yield here
+        if isinstance(here, Collection):
+            ahead += [child.value for child in reversed(here.children)]
+
+
+def find_comments(document: Document) -> Iterator[Comment]:
+    """Yield every comment of a document that belongs to a node or a part."""
+    for node in walk(document.root):
+        if node.comment:
+            yield node.comment
+        for child in node.children if isinstance(node, Collection) else ():
+            yield from child.head
+            yield from child.foot
+            if child.comment:
+                yield child.comment
+            if isinstance(child, Entry) and child.key is not child.value and child.key.comment:
+                yield child.key.comment
+
+
+def items(node: Node | None) -> list[Node]:
+    """Return what is in a list; nothing where it is something else."""
+    return [item.value for item in node.items] if isinstance(node, SequenceNode) else []
+
+
+def mappings(node: Node | None) -> list[MappingNode]:
+    """Return the mappings in a list, as `items` does."""
+    return [each for each in items(node) if isinstance(each, MappingNode)]
+
+
+def scalars(node: Node | None) -> list[Scalar]:
+    """Return the scalars in a list, as `items` does."""
+    return [each for each in items(node) if isinstance(each, Scalar)]

@@ -1,0 +1,147 @@
+"""Reading what people write in package.yaml and packyard.yaml: every key known, every value of its kind.
+
+Faults are gathered, each with file, line, column and path, and raised together by `Fields.done`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from packyard.core.errors import InputError, Problem, suggest
+from packyard.core.yaml.document import only
+from packyard.core.yaml.node import MappingNode, Node, Scalar, SequenceNode
+from packyard.core.yaml.sources import Sources
+
+_MOST = 100  # faults that are told at once
+
+
+class Fields:
+    """The entries of one mapping. What is asked for is known; `done` refuses the rest."""
+
+    def __init__(self, node: Node | None, file: str, path: str, problems: list[Problem] | None = None) -> None:
+        self.file = file
+        self.path = path
+        self.problems: list[Problem] = [] if problems is None else problems
+        self._known: list[str] = []
+        self._owns = problems is None
+        self.node = node if isinstance(node, MappingNode) else None
+        if self.node is None:
+            self.fault(node, "", "must be a mapping")
+
+    @classmethod
+    def of_file(cls, sources: Sources, path: str) -> Fields:
+        """Read a file that holds one document, a mapping."""
+        file = sources.shown(path)
+        return cls(only(sources.documents(path), file).root, file, "")
+
+    def fault(self, node: Node | None, key: str, message: str, hint: str = "") -> None:
+        """Note a fault at a node, named by the path of a key below this mapping."""
+        if len(self.problems) >= _MOST:
+            raise InputError(*self.problems, Problem("there are more faults", file=self.file))
+        line, column = node.source.locate(node.start) if node else (0, 0)
+        path = self._path(key)
+        text = f"{path}: {message}" if path else message
+        self.problems.append(Problem(text, file=self.file, line=line, column=column, hint=hint))
+
+    def reach(self, node: Node, key: str, text: str, path: str, sources: Sources) -> bool:
+        """Say whether a path that the file names by a text may be asked about, or note why not."""
+        try:
+            sources.exists(path)
+        except InputError as error:
+            for problem in error.problems:
+                self.fault(node, key, f"{text!r} {problem.message}")
+            return False
+        return True
+
+    def expect_header(self, api_version: str, *kinds: str) -> str:
+        """Ask for apiVersion and one of some kinds, and return the kind."""
+        for key, wanted in (("apiVersion", (api_version,)), ("kind", kinds)):
+            found = self.text(key)
+            if found and found not in wanted:
+                self.fault(self._get(key), key, f"must be {' or '.join(wanted)}, not {found!r}")
+        return found
+
+    def text(self, key: str, default: str | None = None) -> str:
+        """Ask for a scalar, as it is written; required, and not empty, unless there is a default."""
+        node = self._get(key)
+        if node is None:
+            if default is None:
+                self.fault(self.node, key, "is missing")
+            return default or ""
+        if not isinstance(node, Scalar):
+            self.fault(node, key, "must be a text")
+            return ""
+        if default is None and not node.value:
+            self.fault(node, key, "is empty")
+        return node.value
+
+    def texts(self, key: str) -> list[str]:
+        """Ask for a list of scalars; a missing one is empty."""
+        found = []
+        for item in self.items(key):
+            if isinstance(item, Scalar):
+                found.append(item.value)
+            else:
+                self.fault(item, key, "must be a list of texts")
+        return found
+
+    def items(self, key: str) -> list[Node]:
+        """Ask for a list; a missing one is empty."""
+        node = self._get(key)
+        if node is None:
+            return []
+        if not isinstance(node, SequenceNode):
+            self.fault(node, key, "must be a list")
+            return []
+        return [item.value for item in node.items]
+
+    def mapping(self, key: str) -> dict[str, Scalar]:
+        """Ask for a mapping of names to scalars; a missing one is empty."""
+        found = {}
+        for name, node in self._pairs(key):
+            if isinstance(node, Scalar):
+                found[name] = node
+            else:
+                self.fault(node, f"{key}.{name}", "must be a text")
+        return found
+
+    def sentences(self, key: str) -> dict[str, str]:
+        """Ask for a mapping of names to sentences, none of them empty; a missing one is empty."""
+        found = self.mapping(key)
+        for name, node in found.items():
+            if not node.value.strip():
+                self.fault(node, f"{key}.{name}", "is empty")
+        return {name: node.value for name, node in found.items()}
+
+    def children(self, key: str) -> dict[str, Fields]:
+        """Ask for a mapping of names to mappings; a missing one is empty."""
+        return {
+            name: Fields(node, self.file, self._path(f"{key}.{name}"), self.problems) for name, node in self._pairs(key)
+        }
+
+    def child(self, key: str) -> Fields | None:
+        """Ask for a mapping; None where it is missing."""
+        node = self._get(key)
+        return None if node is None else Fields(node, self.file, self._path(key), self.problems)
+
+    def done(self) -> None:
+        """Refuse keys that nobody asked for; the outermost mapping raises all faults."""
+        for entry in self.node.entries if self.node else ():
+            if entry.name not in self._known:
+                self.fault(entry.key, entry.name, "is not a known key", suggest(entry.name, self._known))
+        if self._owns and self.problems:
+            raise InputError(*self.problems)
+
+    def _get(self, key: str) -> Node | None:
+        self._known.append(key)
+        return self.node.get(key) if self.node else None
+
+    def _pairs(self, key: str) -> Iterator[tuple[str, Node]]:
+        node = self._get(key)
+        if node is not None and not isinstance(node, MappingNode):
+            self.fault(node, key, "must be a mapping")
+        elif node is not None:
+            yield from ((entry.name, entry.value) for entry in node.entries)
+
+    def _path(self, key: str) -> str:
+        return ".".join(part for part in (self.path, key) if part)

@@ -1,0 +1,195 @@
+"""A list with other items: those that stay keep their lines, those that go take their own comments with them.
+
+    args: # C             of a, q, r            args: # C
+    - a # first                                 - a # first
+    # about b                                   - q
+    - b # second                                - r
+
+Knows nothing of what the items mean, only how each is written and read.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+
+from packyard.core.errors import InputError
+from packyard.core.yaml.document import parse_text
+from packyard.core.yaml.edit import Edit
+from packyard.core.yaml.node import Child, Comment, Entry, Item, SequenceNode, Source
+from packyard.core.yaml.span import children_below, end_of_lines, line_break, line_end, lines, next_line, text_of
+from packyard.core.yaml.tree import Tree, block, flow, reading
+
+TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def exchange(node: SequenceNode, new: Sequence[Tree], holder: Child | None) -> list[Edit]:
+    """Return the edits that give a list of texts its new items; those that it has already stay, each at most once."""
+    return replace(node, new, match([text_of(item.value) for item in node.items], [*map(reading, new)]), holder)
+
+
+def replace(node: SequenceNode, new: Sequence[Tree], same: Sequence[int | None], holder: Child | None) -> list[Edit]:
+    """Return the edits that give a list its new items; ``same[i]`` is the index of the old item, rising, or None.
+
+    ``holder`` has the list as its value; a list on lines of its own that loses all items becomes ``[]`` behind its key.
+    """
+    if node.anchor or node.tag:
+        raise InputError(node.problem("a list with an anchor or a tag cannot be replaced exactly"))
+    if same == list(range(len(node.items))):
+        return []
+    if node.flow:
+        return _in_brackets(node, new, same)
+    return _on_lines(node, new, same) if new else _emptied(node, holder)
+
+
+def match(old: Sequence[object], new: Sequence[object]) -> list[int | None]:
+    """Return for each new item which old one it is, None for one that is none of them; the order stays.
+
+    What begins and what ends alike is the same; between, the first of equal ones is the first, and as many stay as can.
+    Takes time n log n.
+    """
+    shorter = min(len(old), len(new))
+    front = next((at for at in range(shorter) if old[at] is None or old[at] != new[at]), shorter)
+    most = shorter - front
+    back = next((at for at in range(most) if old[-1 - at] is None or old[-1 - at] != new[-1 - at]), most)
+    inner = _longest(old[front : len(old) - back], new[front : len(new) - back])
+    middle = [None if at is None else at + front for at in inner]
+    return [*range(front), *middle, *range(len(old) - back, len(old))]
+
+
+def _longest(old: Sequence[object], new: Sequence[object]) -> list[int | None]:
+    """Pair equal items, the first with the first, and keep the longest rising chain of pairs."""
+    places: dict[object, list[int]] = {}
+    for index in range(len(old) - 1, -1, -1):
+        if old[index] is not None:
+            places.setdefault(old[index], []).append(index)
+    found = [known.pop() if (known := places.get(item)) else None for item in new]
+    ends: list[int] = []  # the least old place in which a chain of each length ends, and by which new item
+    last: list[int] = []
+    before: dict[int, int | None] = {}
+    for number, place in enumerate(found):
+        if place is None:
+            continue
+        length = bisect_left(ends, place)
+        before[number] = last[length - 1] if length else None
+        ends[length : length + 1] = [place]
+        last[length : length + 1] = [number]
+    kept: set[int] = set()
+    at = last[-1] if last else None
+    while at is not None:
+        kept.add(at)
+        at = before[at]
+    return [place if number in kept else None for number, place in enumerate(found)]
+
+
+def complete(node: SequenceNode) -> SequenceNode:
+    """Return a list with all items and comments, of which a parse around others left some out.
+
+    Its lines are parsed alone, up to the next one with content.
+    """
+    if node.flow or node.anchor or node.tag:
+        return node
+    source = node.source
+    start = source.line_start(node.start)
+    if source.text[start : node.start].strip(" "):
+        raise InputError(node.problem("this list cannot be replaced exactly", "give it lines of its own"))
+    while start and _is_remark(source, above := source.line_start(start - 1)):
+        start = above
+    end = end_of_lines(node)
+    while (below := next_line(source, end)) < len(source.text) and _is_remark(source, below):
+        end = line_end(source, below)
+    alone = source.excerpt(start, end)
+    found = parse_text(alone, is_part=True)[0].root
+    assert isinstance(found, SequenceNode)
+    alone.text = source.text  # the lines around it are looked at where it is changed
+    return found
+
+
+def _is_remark(source: Source, line_start: int) -> bool:
+    """Say whether a line holds nothing, or nothing but a comment."""
+    content = source.text[line_start : line_end(source, line_start)].strip(" \t")
+    return not content or content[0] == "#"
+
+
+def _in_brackets(node: SequenceNode, new: Sequence[Tree], same: Sequence[int | None]) -> list[Edit]:
+    """Write a list in brackets anew; where comments stand inside, none of its items may stay."""
+    inside = any(comment.start < node.end for item in node.items for comment in _comments(item))
+    if not inside or not any(at is not None for at in same):
+        texts = [flow(item) if at is None else node.items[at].value.lexeme for item, at in zip(new, same, strict=True)]
+        start = node.source.text.index("[", node.start)
+        text = "[" + ", ".join(texts) + "]"
+        return [Edit(start, node.end, text, node, new=[*map(reading, new)], gone=node.children)]
+    raise InputError(
+        node.problem("items of a list in brackets with comments inside cannot stay", "write an item a line")
+    )
+
+
+def _comments(item: Item) -> list[Comment]:
+    """Return the comments in and around an item."""
+    children = [item, *children_below(item.value)]
+    found = [[*child.head, *child.foot, child.comment, child.value.comment] for child in children]
+    return [comment for group in found for comment in group if comment is not None]
+
+
+def _emptied(node: SequenceNode, child: Child | None) -> list[Edit]:
+    """Write ``[]`` behind the key of a block list, with the comment that stands there behind it."""
+    source = node.source
+    if not isinstance(child, Entry):
+        raise InputError(node.problem("the last item of a list in a list cannot be removed", "write it as []"))
+    colon = source.text.find(":", child.key.end, node.start)
+    if colon < 0:
+        raise InputError(child.key.problem("the last item of this list cannot be removed", "write `key: []`"))
+    end = lines(node.items[-1])[1]
+    kept = source.text[colon + 1 : line_end(source, colon)]
+    return [Edit(colon + 1, end, " []" + kept, node, reads=[])]
+
+
+def _on_lines(node: SequenceNode, new: Sequence[Tree], same: Sequence[int | None]) -> list[Edit]:
+    source = node.source
+    newline = line_break(source)
+    indent = " " * (node.start - source.line_start(node.start))
+    edits: list[Edit] = []
+    kept = [-1, *(at for at in same if at is not None), len(node.items)]
+    runs: list[list[Tree]] = [[]]
+    for item, at in zip(new, same, strict=True):
+        if at is None:
+            runs[-1].append(item)
+        else:
+            runs.append([])
+    for run, before, after in zip(runs, kept, kept[1:], strict=False):
+        gone = node.items[before + 1 : after]
+        for old, item in zip(gone, run, strict=False):
+            start, end = lines(old)
+            edits.append(Edit(start, end, _lines(item, indent, newline), node, new=[reading(item)], gone=[old]))
+        edits += [_without(node, old) for old in gone[len(run) :]]
+        for item in run[len(gone) :]:
+            text = _lines(item, indent, newline)
+            last = node.items[before + len(gone)] if before + len(gone) >= 0 else None
+            at = _behind(last, replaced=bool(gone)) if last else lines(node.items[0])[0]
+            edits.append(Edit(at, at, newline + text if last else text + newline, node, new=[reading(item)]))
+    return edits
+
+
+def _lines(item: Tree, indent: str, newline: str) -> str:
+    return newline.join(indent + line if line else "" for line in block([item]))
+
+
+def _behind(item: Item, *, replaced: bool) -> int:
+    """Return where the next item's line is put: behind an item's own lines, blank lines of a kept block included."""
+    end = lines(item)[1]
+    if replaced:
+        return end
+    text = item.value.source.text
+    stop = item.value.end
+    if stop > end and text[stop - 1] in "\r\n":
+        return stop - (2 if text[stop - 2 : stop] == "\r\n" else 1)
+    return end
+
+
+def _without(node: SequenceNode, item: Item) -> Edit:
+    """Take an item out, with the line break before it: the last line of a file may have none behind."""
+    text = node.source.text
+    start, end = lines(item)
+    start -= min(start, 2 if text[start - 2 : start] == "\r\n" else 1)
+    return Edit(start, end, "", node, gone=[item])

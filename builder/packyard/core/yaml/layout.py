@@ -1,0 +1,184 @@
+"""The one layout of the files that packyard writes anew, made from the lexemes of their sources.
+
+Two blanks of indentation, dashes in the column of their key, one blank before a comment, no blank lines. Scalars are
+written as they were: a value that went through a YAML library would turn ``0644`` into 420. Brackets stay brackets
+where all of them fit on one line that kustomize would not fold: 3.8.7 begins a new line before an item, or behind a
+word, beyond column 80.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from packyard.core.errors import InputError
+from packyard.core.yaml.node import (
+    Alias,
+    Child,
+    Collection,
+    Comment,
+    Entry,
+    Item,
+    MappingNode,
+    Node,
+    Scalar,
+    SequenceNode,
+)
+from packyard.core.yaml.rewritten import WIDTH
+from packyard.core.yaml.span import children_below
+from packyard.core.yaml.values import quoted
+
+_ANCHOR = re.compile(r"\A&\S+(\s+|\Z)")
+
+
+def write(root: Collection, *, head: Iterable[Comment] = (), tail: Iterable[Comment] = ()) -> bytes:
+    """Write one document; tags are refused, by file and line."""
+    written = [*(comment.text for comment in head), *_collection(root, ""), *(comment.text for comment in tail)]
+    return ("\n".join(written) + "\n").encode()
+
+
+def lines(entries: Iterable[Entry], indent: str = "") -> Iterator[str]:
+    """Yield the lines of a mapping's entries, as they stand in a document at this indentation."""
+    for entry in entries:
+        yield from (indent + comment.text for comment in entry.head)
+        yield from _value(f"{indent}{_key(entry)}:", entry, indent, indent + "  ")
+        yield from (f"{indent}{comment.text}" for comment in entry.foot)
+
+
+def items(items: Iterable[Item], indent: str = "") -> Iterator[str]:
+    """Yield the lines of a list's items, as they stand in a document at this indentation."""
+    for item in items:
+        yield from (indent + comment.text for comment in item.head)
+        value = item.value
+        start = f"{indent}-"
+        if isinstance(value, Collection) and not value.anchor and not item.comment and not _in_brackets(value, start):
+            below = _collection(value, indent + "  ")
+            first = next(below)
+            while first.lstrip().startswith("#"):  # a comment above the first key goes above the dash
+                yield indent + first.lstrip()
+                first = next(below)
+            yield f"{indent}- {first.removeprefix(indent + '  ')}"
+            yield from below
+        else:
+            yield from _value(start, item, indent, indent + "  ")
+        yield from (f"{indent}{comment.text}" for comment in item.foot)
+
+
+def _collection(node: Collection, indent: str) -> Iterator[str]:
+    _check(node)
+    if isinstance(node, MappingNode):
+        return lines(node.entries, indent)
+    assert isinstance(node, SequenceNode)
+    return items(node.items, indent)
+
+
+def _value(start: str, child: Child, indent: str, deeper: str) -> Iterator[str]:
+    """Write what stands behind a key or a dash: on its line, or on the lines below."""
+    value = child.value
+    comment = value.comment or child.comment
+    behind = f" {comment.text}" if comment else ""
+    if isinstance(value, Scalar):
+        first, *rest = _scalar(value, deeper)
+        yield (f"{start} {first}" if first else start) + behind
+        yield from rest
+    elif isinstance(value, Alias):
+        yield f"{start} *{value.anchor}" + (f" {child.comment.text}" if child.comment else "")
+    elif isinstance(value, Collection):
+        text = _in_brackets(value, start)
+        if text:
+            yield f"{start} {text}{behind}"
+            return
+        yield (f"{start} &{value.anchor}" if value.anchor else start) + behind
+        inner = indent if isinstance(value, SequenceNode) and isinstance(child, Entry) else deeper
+        yield from _collection(value, inner)
+
+
+def _in_brackets(node: Collection, start: str) -> str:
+    """Return a collection on one line, or an empty text where it is written on lines of its own.
+
+    It stands behind ``start`` and a blank.
+    """
+    if not node.children:
+        return _anchored(node, "{}" if isinstance(node, MappingNode) else "[]")
+    if not node.flow or not all(map(_fits_brackets, children_below(node))):
+        return ""
+    text: list[str] = []
+    return "".join(text) if _flow(node, len(start) + 1, text) <= WIDTH or _fits(text, len(start) + 1) else ""
+
+
+def _fits_brackets(child: Child) -> bool:
+    value = child.value
+    if child.head or child.foot or child.comment or value.comment:
+        return False
+    return not isinstance(value, Scalar) or (value.style not in "|>" and "\n" not in value.lexeme)
+
+
+def _flow(node: Node, column: int, text: list[str]) -> int:
+    """Write a node inside brackets to the end of ``text``, a piece for each place where a line might be broken.
+
+    Return the column behind it.
+    """
+    start = len(text)
+    if isinstance(node, Alias):
+        text.append(f"*{node.anchor}")
+    elif isinstance(node, Scalar):
+        text.append(_scalar(node, "")[0])
+    elif isinstance(node, Collection):
+        _check(node)
+        opening, closing = ("{", "}") if isinstance(node, MappingNode) else ("[", "]")
+        text.append(_anchored(node, opening))
+        for number, child in enumerate(node.children):
+            text.append((", " if number else "") + (f"{_key(child)}: " if isinstance(child, Entry) else ""))
+            _flow(child.value, 0, text)
+        text.append(closing)
+    return column + sum(map(len, text[start:]))
+
+
+def _fits(pieces: Iterable[str], column: int) -> bool:
+    """Say whether no piece of a line, nor a word in one, begins beyond the width."""
+    for piece in pieces:
+        blank = piece.rfind(" ", 0, len(piece) - 1)
+        if (len(piece) > 1 and column > WIDTH) or (blank >= 0 and column + blank > WIDTH):
+            return False
+        column += len(piece)
+    return True
+
+
+def _anchored(node: Scalar | Collection, text: str) -> str:
+    return f"&{node.anchor} {text}" if node.anchor else text
+
+
+def _key(entry: Entry) -> str:
+    if not isinstance(entry.key, Scalar) or "\n" in entry.key.lexeme or entry.key.anchor:
+        raise InputError(entry.key.problem("a key that is not text on one line cannot be composed"))
+    return entry.key.lexeme
+
+
+def _scalar(node: Scalar, indent: str) -> list[str]:
+    """Return the lines of a scalar: the first goes behind its key, the others are indented already."""
+    if node.tag is not None:
+        raise InputError(node.problem("tags cannot be composed", "write the value without"))
+    lexeme = _ANCHOR.sub("", node.lexeme, count=1)
+    if node.style in "|>":
+        first, *rest = _block(node, lexeme, indent)
+        return [_anchored(node, first), *rest]
+    if "\n" in lexeme or "\r" in lexeme:  # text folded over several lines is always a string
+        lexeme = quoted(node.value)
+    return [_anchored(node, lexeme)]
+
+
+def _block(node: Scalar, lexeme: str, indent: str) -> list[str]:
+    header, *lines = lexeme.splitlines()
+    if "#" in header or any(character.isdigit() for character in header):
+        hint = "leave the comment and the indentation indicator out"
+        raise InputError(node.problem(f"a block scalar that begins {header!r} cannot be composed", hint))
+    if "+" not in header:
+        while lines and not lines[-1].strip():
+            lines.pop()
+    depth = min((len(line) - len(line.lstrip(" ")) for line in lines if line.strip()), default=0)
+    return [header.rstrip(), *(indent + line[depth:] if line.strip() else "" for line in lines)]
+
+
+def _check(node: Collection) -> None:
+    if node.tag is not None:
+        raise InputError(node.problem("tags cannot be composed", "write the value without"))

@@ -1,0 +1,280 @@
+"""The nodes of a YAML text, each with its span and the comments that belong to it.
+
+Spans are character positions in the text of their `Source`. Comments stand where a reader sees them::
+
+    # head of the entry          <- Entry.head
+    key: value  # behind         <- Scalar.comment
+    list:       # behind a key   <- Entry.comment, where a block collection follows
+      # head of the item         <- Item.head
+      - value
+      # foot of the item         <- Item.foot
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+
+from packyard.core.errors import Problem
+
+TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
+if TYPE_CHECKING:
+    from typing import Any
+
+#: A mapping with more entries than this keeps an index by name.
+_MANY = 16
+_NO_INDEX: dict[str, int] = {}
+_NO_ALIASES: dict[int, int] = {}
+
+_LINE_BREAK = re.compile(r"\r\n?|\n")
+_LINE = re.compile(r"[^\r\n]+")
+
+
+class Source:
+    """The text of one file: decoded, without its byte order mark, with positions turned into lines on demand.
+
+    ``aliases`` says how many aliases repeat a node, by the position where it begins, once the text was parsed.
+    """
+
+    __slots__ = ("_breaks", "_known", "aliases", "name", "text")
+
+    def __init__(self, name: str, text: str) -> None:
+        self.name = name
+        self.text = text
+        self.aliases: dict[int, int] = _NO_ALIASES
+        self._breaks: list[int] | None = None
+        self._known = (0, 1)  # a place, and its line
+
+    def locate(self, index: int) -> tuple[int, int]:
+        """Return line and column of a character, both counted from 1."""
+        if self._breaks is None:
+            self._breaks = [match.end() for match in _LINE_BREAK.finditer(self.text)] if "\r" in self.text else []
+        if not self._breaks:
+            return self._locate_near(index)
+        line = bisect_right(self._breaks, index)
+        return line + 1, index - (self._breaks[line - 1] if line else 0) + 1
+
+    def _locate_near(self, index: int) -> tuple[int, int]:
+        """Count the lines from the last place that was asked for, in a text with one kind of line break."""
+        at, line = self._known
+        line += self.text.count("\n", at, index) if at <= index else -self.text.count("\n", index, at)
+        self._known = index, line
+        return line, index - self.text.rfind("\n", 0, index)
+
+    def excerpt(self, start: int, end: int) -> Source:
+        """Return a source with a stretch of this text alone, in the same lines and columns."""
+        before = _LINE.sub(lambda line: " " * len(line.group()), self.text[:start])
+        return Source(self.name, before + self.text[start:end])
+
+    def line_start(self, index: int) -> int:
+        """Return the position of the first character of the line that holds ``index``."""
+        if self._breaks is None or self._breaks:
+            return index - self.locate(index)[1] + 1
+        return self.text.rfind("\n", 0, index) + 1  # no lines are counted for it: it is asked to and fro
+
+
+class Comment:
+    """A comment from its ``#`` to the end of its line."""
+
+    __slots__ = ("column", "own_line", "start", "text")
+
+    def __init__(self, text: str, start: int, column: int, own_line: bool) -> None:
+        self.text = text
+        self.start = start
+        self.column = column
+        self.own_line = own_line
+
+    @property
+    def end(self) -> int:
+        """The position behind the comment's last character."""
+        return self.start + len(self.text)
+
+
+class Node:
+    """A value with its span; ``comment`` is the one behind its last character."""
+
+    __slots__ = ("comment", "end", "source", "start")
+
+    def __init__(self, source: Source, start: int, end: int) -> None:
+        self.source = source
+        self.start = start
+        self.end = end
+        self.comment: Comment | None = None
+
+    @property
+    def lexeme(self) -> str:
+        """The text of the node as it is written, properties (``&anchor``, ``!tag``) included."""
+        return self.source.text[self.start : self.end]
+
+    def problem(self, message: str, hint: str = "") -> Problem:
+        """Describe something wrong with the node, by the place where it begins."""
+        line, column = self.source.locate(self.start)
+        return Problem(message, file=self.source.name, line=line, column=column, hint=hint)
+
+
+class Scalar(Node):
+    """A scalar: ``value`` is its text as YAML reads it, ``style`` one of ``plain ' " | >``."""
+
+    __slots__ = ("anchor", "style", "tag", "value")
+
+    def __init__(
+        self, source: Source, start: int, end: int, value: str, style: str, tag: str | None, anchor: str | None
+    ) -> None:
+        self.source = source  # not by `super`, as most nodes are scalars
+        self.start = start
+        self.end = end
+        self.comment = None
+        self.value = value
+        self.style = style
+        self.tag = tag
+        self.anchor = anchor
+
+
+class Alias(Node):
+    """A reference to an anchored node."""
+
+    __slots__ = ("anchor",)
+
+    def __init__(self, source: Source, start: int, end: int, anchor: str) -> None:
+        super().__init__(source, start, end)
+        self.anchor = anchor
+
+
+class Child:
+    """One entry of a mapping or one item of a sequence, with the comments around it.
+
+    ``head`` are the comment lines directly above, ``foot`` those below that are indented deeper than what follows;
+    ``comment`` stands behind a key, or behind a dash, whose block collection begins on the next line. ``index`` counts
+    from 0 in the text that was parsed.
+    """
+
+    __slots__ = ("comment", "foot", "head", "index", "start", "value")
+
+    def __init__(self, value: Node, start: int, index: int = 0) -> None:
+        self.value = value
+        self.start = start
+        self.index = index
+        self.head: list[Comment] = []
+        self.foot: list[Comment] = []
+        self.comment: Comment | None = None
+
+    @property
+    def column(self) -> int:
+        """The column of an entry's key, or of an item's dash."""
+        source = self.value.source
+        line_start = source.line_start(self.start)
+        dash = source.text.rfind("-", line_start, self.start) if isinstance(self, Item) else -1
+        return (dash if dash >= 0 else self.start) - line_start
+
+
+class Entry(Child):
+    """A key and its value."""
+
+    __slots__ = ("key",)
+
+    def __init__(self, key: Node, value: Node, start: int, index: int = 0) -> None:
+        super().__init__(value, start, index)
+        self.key = key
+
+    @property
+    def name(self) -> str:
+        """The key as text; an empty text for a key that is a mapping, a list or an alias."""
+        return self.key.value if isinstance(self.key, Scalar) else ""
+
+
+class Item(Child):
+    """A value in a sequence."""
+
+    __slots__ = ()
+
+
+class Collection(Node):
+    """A mapping or a sequence; ``flow`` ones are written in brackets. ``size`` is that in the text that was parsed.
+
+    Its children are named for its kind: the entries of a mapping, the items of a sequence.
+    """
+
+    __slots__ = ("anchor", "children", "flow", "size", "tag")
+
+    def __init__(self, source: Source, start: int, end: int, flow: bool, tag: str | None, anchor: str | None) -> None:
+        super().__init__(source, start, end)
+        self.flow = flow
+        self.size = 0
+        self.tag = tag
+        self.anchor = anchor
+        self.children: list[Any] = []
+
+
+class MappingNode(Collection):
+    """Entries in the order of the text; a key may occur twice (see ``document.check_keys``)."""
+
+    __slots__ = ("_index", "_indexed")
+    entries: list[Entry] = vars(Collection)["children"]  # the same slot
+
+    def __init__(self, source: Source, start: int, end: int, flow: bool, tag: str | None, anchor: str | None) -> None:
+        super().__init__(source, start, end, flow, tag, anchor)
+        self._index: dict[str, int] = _NO_INDEX  # the places of keys, once one was asked for among many
+        self._indexed: tuple[list[Entry], int] | None = None  # the entries that it was made for, and their number
+
+    def entry(self, name: str) -> Entry | None:
+        """Return the first entry with this key, or None."""
+        if len(self.entries) > _MANY:
+            return self._entry_of_many(name)
+        for entry in self.entries:
+            key = entry.key  # not by `Entry.name`, as nothing is done more often
+            if isinstance(key, Scalar) and key.value == name:
+                return entry
+        return None
+
+    def _entry_of_many(self, name: str) -> Entry | None:
+        entries = self.entries
+        made_for = self._indexed
+        if made_for is None or made_for[0] is not entries or made_for[1] != len(entries):
+            places = range(len(entries) - 1, -1, -1)
+            keys = ((entries[place].key, place) for place in places)
+            self._index = {key.value: place for key, place in keys if isinstance(key, Scalar)}
+            self._indexed = (entries, len(entries))
+        place = self._index.get(name)
+        return None if place is None else entries[place]
+
+    def get(self, name: str) -> Node | None:
+        """Return the value under this key, or None."""
+        entry = self.entry(name)
+        return entry.value if entry else None
+
+    def text(self, name: str, default: str = "") -> str:
+        """Return the text of the scalar under this key, or ``default`` where there is none."""
+        value = self.get(name)
+        return value.value if isinstance(value, Scalar) else default
+
+    def find(self, *names: str) -> Node | None:
+        """Follow keys down through mappings, or return None where one is missing or is something else."""
+        node: Node | None = self
+        for name in names:
+            node = node.get(name) if isinstance(node, MappingNode) else None
+        return node
+
+    def mapping(self, *names: str) -> MappingNode | None:
+        """Follow keys down to a mapping, as `find` does."""
+        node = self.find(*names)
+        return node if isinstance(node, MappingNode) else None
+
+
+class SequenceNode(Collection):
+    """Items in the order of the text."""
+
+    __slots__ = ()
+    items: list[Item] = vars(Collection)["children"]  # the same slot
+
+
+class Document:
+    """One YAML document of a text: its root (None where it is empty) and the comments that belong to no node."""
+
+    __slots__ = ("head", "root", "source", "start", "tail")
+
+    def __init__(self, source: Source, start: int) -> None:
+        self.source = source
+        self.start = start
+        self.root: Node | None = None
+        self.head: list[Comment] = []
+        self.tail: list[Comment] = []

@@ -1,0 +1,226 @@
+"""The one place where edits become the bytes of a file, which are proved first.
+
+What is about to be written is parsed again and compared with what was there and what each edit means: the same
+documents, in which just the planned values read otherwise; every other comment at the node where it was; anchors,
+aliases and tags as they were. Anything else is refused by file and line, and nothing is written. So a writer that is
+wrong about a place cannot damage a file.
+
+It costs a parse of the lines around the edits, before and after, not of the whole file: lines that are one part of a
+block mapping or list, and are so before and after, leave the reader where they found it.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from codecs import BOM_UTF8
+
+from packyard.core.errors import InputError
+from packyard.core.yaml.compare import Comparison, refused
+from packyard.core.yaml.document import parse_shared, parse_text, source_of
+from packyard.core.yaml.edit import Edit
+from packyard.core.yaml.node import Child, Collection, Document, Node, Scalar, Source
+from packyard.core.yaml.span import aliased, begins_its_line, children_below
+
+TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from packyard.core.work.memo import Memo
+
+
+#: Lines that follow each other are parsed together up to so many characters.
+_TOGETHER = 1 << 16
+
+
+def rewrite(data: bytes, name: str, change: Callable[[Document], Iterable[Edit]]) -> bytes:
+    """Return a file with the edits that ``change`` makes of each of its documents; ``name`` is what errors call it."""
+    source = source_of(data, name)
+    documents = parse_text(source)
+    edits = [edit for document in documents for edit in change(document)]
+    return apply_to_file(data, source, edits, documents) or data
+
+
+def apply_to_file(
+    data: bytes,
+    source: Source,
+    edits: Iterable[Edit],
+    documents: Sequence[Document] = (),
+    proved: set[object] | None = None,
+    memo: Memo | None = None,
+) -> bytes | None:
+    """Return a file's bytes with edits made in its text, behind the same mark; None where it stays as it is.
+
+    Raises `InputError` where they would do more or less than they mean. ``documents`` are those of the file, whole or
+    in part: with them only the lines around the edits are parsed again. ``proved`` remembers what was proved, for the
+    next files: the same edits of the same lines are proved once. With a ``memo`` the whole text is parsed, before and
+    after, for those who read it next.
+    """
+    new = apply_to_text(source, edits, documents, proved, memo)
+    if new == source.text:
+        return None
+    return (BOM_UTF8 if data.startswith(BOM_UTF8) else b"") + new.encode()
+
+
+def apply_to_text(
+    source: Source,
+    edits: Iterable[Edit],
+    documents: Sequence[Document] = (),
+    proved: set[object] | None = None,
+    memo: Memo | None = None,
+) -> str:
+    """Return a text with edits made, proved as `apply_to_file` does it."""
+    ordered = sorted(edits, key=lambda edit: (edit.start, edit.end))
+    if not ordered:
+        return source.text
+    new = _apply(source.text, ordered)
+    if new != source.text:
+        known = set() if proved is None else proved
+        whole = [_Stretch(source, 0, len(source.text), ordered, memo)]
+        for stretch in _stretches(source, ordered, documents, known) if memo is None else whole:
+            _prove(source, stretch)
+            known.add(stretch.key)
+        _check_aliases(source, new, ordered)
+    return new
+
+
+def _apply(text: str, edits: Sequence[Edit], start: int = 0, end: int | None = None) -> str:
+    """Return ``text``, or the part from ``start`` to ``end``, with all edits made; positions are those of ``text``.
+
+    Insertions at one position keep the order in which they were given. Edits that overlap are our own bug: ValueError.
+    """
+    pieces: list[str] = []
+    position = start
+    for edit in edits:
+        if edit.start < position:
+            raise ValueError(f"edits overlap at character {edit.start}")
+        pieces += (text[position : edit.start], edit.replacement)
+        position = edit.end
+    pieces.append(text[position:end])
+    return "".join(pieces)
+
+
+def _prove(source: Source, stretch: _Stretch) -> None:
+    start, edits = stretch.start, stretch.edits
+    new = _apply(source.text, edits, start, stretch.end)
+    if stretch.end < len(source.text) and new[-1:] not in ("\r", "\n"):
+        raise refused(source, edits[0].start, "the line below would run into it")
+    try:
+        after = _parse(Source(source.name, new), stretch.memo)
+    except InputError as error:
+        reason = error.problems[0].message
+        raise refused(source, edits[0].start, f"the file could not be read afterwards: {reason}") from error
+    Comparison(source, start, edits).compare(stretch.documents, after)
+    roots = [documents[0].root for documents in (stretch.documents, after) if documents]
+    if not stretch.is_whole and len({root.start for root in roots if root}) > 1:
+        raise refused(source, edits[0].start, "its lines would move")
+
+
+def _parse(source: Source, memo: Memo | None) -> list[Document]:
+    return parse_text(source, is_part=True) if memo is None else parse_shared(source, memo)
+
+
+# Which lines are parsed again.
+
+
+class _Stretch:
+    """Lines with the edits in them, and their documents before; ``is_whole`` says that they are all of the text."""
+
+    __slots__ = ("_documents", "edits", "end", "is_whole", "key", "memo", "source", "start")
+
+    def __init__(self, source: Source, start: int, end: int, edits: list[Edit], memo: Memo | None = None) -> None:
+        self.memo = memo
+        self.start = start
+        self.end = end
+        self.edits = edits
+        self.is_whole = start == 0 and end == len(source.text)
+        self.source = Source(source.name, source.text[start:end])
+        self._documents: list[Document] | None = None
+        #: The lines, and what the edits do to them and mean there.
+        self.key = (self.source.text, end == len(source.text), *(_sense(edit, start) for edit in edits))
+
+    @property
+    def documents(self) -> list[Document]:
+        """The documents of the lines alone."""
+        if self._documents is None:
+            self._documents = _parse(self.source, self.memo)
+        return self._documents
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether they are children of one block collection, and nothing else, when they are read alone."""
+        try:
+            documents = self.documents
+        except InputError:
+            return False
+        root = documents[0].root if len(documents) == 1 else None
+        return isinstance(root, Collection) and not root.flow and root.anchor is None and root.tag is None
+
+
+def _sense(edit: Edit, start: int) -> object:
+    node = (type(edit.node), edit.node.start - start) if edit.node is not None else None
+    gone = tuple((type(one), one.start - start) for one in edit.gone)
+    said = repr((edit.reads, edit.new, edit.comments))
+    return edit.start - start, edit.end - start, edit.replacement, node, gone, said
+
+
+def _stretches(source: Source, edits: list[Edit], documents: Sequence[Document], proved: set[object]) -> list[_Stretch]:
+    """Return the lines to prove: all of the text where it cannot be less, nothing that was ``proved``."""
+    found: list[tuple[int, int, list[Edit]]] = []
+    for edit in edits:
+        lines = _lines_around(source, edit, documents)
+        if lines is None:
+            break
+        start, end, inside = found[-1] if found else (0, -1, [])
+        if lines[0] < end or (lines[0] == end and end - start < _TOGETHER):
+            found[-1] = (min(start, lines[0]), max(end, lines[1]), [*inside, edit])
+        else:
+            found.append((*lines, [edit]))
+    else:
+        stretches = [stretch for one in found if (stretch := _Stretch(source, *one)).key not in proved]
+        if all(one.is_whole or one.is_sound for one in stretches):
+            return stretches
+    return [_Stretch(source, 0, len(source.text), edits)]
+
+
+def _lines_around(source: Source, edit: Edit, documents: Sequence[Document]) -> tuple[int, int] | None:
+    """Return the lines of the innermost child around what an edit changes that has lines of its own."""
+    target = edit.node
+    if target is None or isinstance(target, Child):
+        return None
+    chosen: Child | None = None
+    root = next((item.root for item in reversed(documents) if item.root and item.root.start <= target.start), None)
+    node: Node | None = root
+    while isinstance(node, Collection) and not node.flow and node is not target:
+        children = node.children
+        place = bisect_right(children, target.start, key=lambda child: child.start)
+        inside = children[place - 1] if place else None
+        if inside is None or inside.value.end < target.end:
+            break
+        if begins_its_line(inside):
+            chosen = inside
+        node = inside.value
+    if chosen is None:
+        return None
+    start = source.line_start(chosen.start)
+    if edit.start < start:
+        return None
+    # The next line that is no deeper than the child, but for blank ones and comments, is not the child's any more.
+    outer = chosen.column
+    end = re.compile(rf"\n {{0,{outer}}}[^ \t\r\n#]").search(source.text, max(edit.end - 1, chosen.value.end - 1))
+    return start, end.start() + 1 if end else len(source.text)
+
+
+# Aliases of what is removed.
+
+
+def _check_aliases(source: Source, new: str, edits: list[Edit]) -> None:
+    """Refuse to remove an anchor that an alias uses."""
+    going = [child for edit in edits for child in edit.gone if isinstance(child, Child)]
+    for edit in edits:
+        going += edit.node.children if edit.reads is not None and isinstance(edit.node, Collection) else []
+    values = [each.value for child in going for each in (child, *children_below(child.value))]
+    gone = {node.anchor for node in values if isinstance(node, Scalar | Collection) and node.anchor}
+    if gone and gone & aliased(parse_text(Source(source.name, new), is_part=True)):
+        names = ", ".join(f"&{name}" for name in sorted(gone))
+        raise refused(source, edits[0].start, f"an alias refers to what is removed ({names})")

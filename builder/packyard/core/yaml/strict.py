@@ -1,0 +1,148 @@
+"""The values of nodes, as `kustomize build` reads them: ``yes`` is text, ``012`` is 10, a date is a time.
+
+The rules are those of the yaml.v3 that kustomize links, and of the JSON that its values go through. What it refuses, or
+what packyard does not read as it does, is refused by file and line. Aliases have to be followed before.
+"""
+
+from __future__ import annotations
+
+import calendar
+import math
+import re
+from copy import deepcopy
+
+from packyard.core.errors import InputError
+from packyard.core.yaml.node import Collection, Entry, MappingNode, Node, Scalar, SequenceNode
+from packyard.core.yaml.values import implicit_type, is_merge, merged, scalar_value
+
+#: What one scalar can be.
+Plain = str | int | float | bool | None
+#: What a node can be: a scalar, a list, or a mapping by text.
+Value = Plain | list["Value"] | dict[str, "Value"]
+
+_CORE = "tag:yaml.org,2002:"
+#: The types that text behind a tag may be read as.
+_TAGS: dict[str, tuple[str, ...]] = {
+    "int": ("integer",),
+    "float": ("integer", "number"),
+    "bool": ("boolean",),
+    "null": ("null",),
+}
+#: What kustomize cannot read back, or reads back as something else.
+_REFUSED = re.compile("[\x7f-\x9f\ufffe\uffff]")
+#: The four layouts that yaml.v3 takes for a time: a zone stands behind ``T``, and none behind a blank.
+_TIME = re.compile(
+    r"(?P<year>[0-9]{4})-(?P<month>[0-9]{1,2})-(?P<day>[0-9]{1,2})"
+    r"(?:(?P<zoned>[Tt])?(?(zoned)| +)(?P<hour>[0-9]{1,2}):(?P<minute>[0-9]{1,2}):(?P<second>[0-9]{1,2})"
+    r"(?:[.,](?P<fraction>[0-9]+))?(?(zoned)(?P<zone>Z|[-+][0-9]{2}:[0-9]{2})))?\Z"
+)
+
+
+def to_value(root: Node) -> Value:
+    """Return the value of a node; every place that repeats a node gets a value of its own."""
+    return _Reader().read(root, flow=False)
+
+
+class _Reader:
+    """Reads one document; an anchored node is read where its anchor stands."""
+
+    def __init__(self) -> None:
+        self._anchored: dict[int, Value] = {}
+
+    def read(self, node: Node, *, flow: bool) -> Value:
+        if not isinstance(node, Scalar | Collection):
+            raise InputError(node.problem(f"{node.lexeme} refers to nothing before it"))
+        if id(node) in self._anchored:
+            return deepcopy(self._anchored[id(node)])
+        value: Value
+        if isinstance(node, Scalar):
+            value = read_scalar(node, flow=flow)
+        elif node.tag is not None:
+            raise InputError(node.problem(f"a collection of type {node.tag!r} cannot be read"))
+        elif isinstance(node, SequenceNode):
+            value = [self.read(item.value, flow=flow or node.flow) for item in node.items]
+        else:
+            assert isinstance(node, MappingNode)
+            value = self._mapping(node, flow=flow or node.flow)
+        if node.anchor:
+            self._anchored[id(node)] = value
+        return value
+
+    def _mapping(self, node: MappingNode, *, flow: bool) -> dict[str, Value]:
+        value: dict[str, Value] = {}
+        others: list[Value] = []
+        for entry in node.entries:
+            if is_merge(entry):
+                found = self.read(entry.value, flow=flow)
+                others += found if isinstance(found, list) else [found]
+            else:
+                value[_key(entry)] = self.read(entry.value, flow=flow)
+        if not all(isinstance(other, dict) for other in others):
+            raise InputError(node.problem("a merge key takes mappings"))
+        return merged(value, others)
+
+
+def _key(entry: Entry) -> str:
+    """Return a key, which has to be text."""
+    key = entry.key
+    if isinstance(key, Scalar):
+        quoted = key.style != "plain" and key.value != "<<"
+        if quoted or implicit_type(key.value) == "string":
+            read_scalar(key)  # which refuses characters and tags
+            return key.value
+    raise InputError(key.problem(f"the key {key.lexeme!r} must be text", "put it in quotes"))
+
+
+def read_scalar(node: Scalar, *, flow: bool = False) -> Plain:
+    """Return the value of a scalar; numbers that JSON cannot hold, and tags of others, are refused.
+
+    Inside brackets (``flow``) a missing value is an empty text and a time of day stays as it is written, because
+    kustomize writes such documents out, in quotes, and reads them again.
+    """
+    value: Plain
+    if node.tag is None or node.tag == "!":
+        plain = node.tag == "!" or node.style == "plain"
+        if flow and plain and (not node.value or ":" in node.value):
+            plain = False
+        value = read_plain(node.value) if plain else node.value
+    elif node.tag == _CORE + "str":
+        value = node.value
+    elif implicit_type(node.value) in _TAGS.get(node.tag.removeprefix(_CORE), ()):
+        value = read_plain(node.value)
+    else:
+        raise InputError(node.problem(f"{node.lexeme!r} has a tag that packyard's own build cannot read"))
+    if isinstance(value, float) and not math.isfinite(value):
+        raise InputError(node.problem(f"{node.lexeme!r} cannot be given to a cluster as a number"))
+    refused = _REFUSED.search(value) if isinstance(value, str) else None
+    if refused:
+        raise InputError(node.problem(f"holds the control character U+{ord(refused.group()):04X}"))
+    return value
+
+
+def read_plain(text: str) -> Plain:
+    """Return the value of text that stands without quotes."""
+    value = scalar_value(text)
+    if isinstance(value, float) and value.is_integer() and abs(value) < (1 << 63) and repr(value) != "-0.0":
+        return int(value)
+    assert isinstance(value, Plain)
+    return _time(value) or value if isinstance(value, str) else value
+
+
+def _time(text: str) -> str | None:
+    """Return a date or time as kustomize writes it out, ``2020-01-01T00:00:00Z``; None where it is none."""
+    found = _TIME.match(text)
+    if not found:
+        return None
+    year, month, day, hour, minute, second = (
+        int(found[name] or 0) for name in ("year", "month", "day", "hour", "minute", "second")
+    )
+    if not 1 <= month <= 12 or not 1 <= day <= calendar.monthrange(year, month)[1]:
+        return None
+    zone = found["zone"] or "Z"
+    if hour > 23 or minute > 59 or second > 59 or zone[1:3] > "23" or zone[4:] > "59":
+        return None
+    fraction = (found["fraction"] or "")[:9].rstrip("0")
+    return (
+        f"{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}"
+        f"{'.' + fraction if fraction else ''}{'Z' if zone[1:] == '00:00' else zone}"
+    )

@@ -1,0 +1,58 @@
+"""The trees that paths of sources lead into: the workspace, and its libraries at their places.
+
+bases/job/job.yaml                          the workspace
+libraries/NAME/bases/job/job.yaml           the library NAME, wherever its files are
+bases/mine/../../libraries/NAME/bases/job   as well
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from packyard.core.files.paths import Gate
+from packyard.core.work.memo import Memo
+
+#: Where libraries stand in a workspace.
+LIBRARIES = "libraries"
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """The workspace, or the library at a place in it; ``root_dir`` is the folder as messages show it."""
+
+    place: str
+    root_dir: Path
+    root: Path
+    gate: Gate
+
+
+class Trees:
+    """The trees that paths lead into."""
+
+    def __init__(self, root_dir: Path, libraries: Mapping[str, Path], memo: Memo) -> None:
+        self._known: dict[str, tuple[Tree, str]] = {}
+        self._trees = {}
+        for place, folder in {"": root_dir, **libraries}.items():
+            root = Path.cwd() / folder  # links and .. stay
+            gate = Gate(root, memo.once(("real folders", root), dict[str, str]))
+            self._trees[place] = Tree(place, folder, root, gate)
+
+    def find(self, path: str) -> tuple[Tree, str]:
+        """Return the tree of a path, and the path in it. What begins in a library stays there, wherever it leads."""
+        if len(self._trees) == 1:
+            return self._trees[""], path
+        if path not in self._known:
+            self._known[path] = self._find("", path)
+        return self._known[path]
+
+    def _find(self, place: str, path: str) -> tuple[Tree, str]:
+        for each in (path, posixpath.normpath(path)):
+            word, _, rest = each.partition("/")
+            name, _, rest = rest.partition("/")
+            library = posixpath.join(place, word, name)
+            if word == LIBRARIES and library in self._trees:
+                return self._find(library, rest)
+        return self._trees[place], path

@@ -1,0 +1,110 @@
+"""Whether the cluster knows the kinds of a package, in the version that is used, and who acts on them is well."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from shlex import quote
+
+from packyard.core.kubernetes import groups, operators
+from packyard.core.kubernetes.lenient import Object, mapping, text, type_of
+from packyard.core.kubernetes.operators import Operator
+from packyard.running.doctor.facts import Facts, Questions
+from packyard.running.doctor.finding import Finding, error, passed, unknown, warning
+
+_CHECK = "api"
+
+
+def ask_served(objects: Sequence[Object]) -> Questions:
+    """Ask for the groups of all kinds, and for the kinds of those that are not Kubernetes' own."""
+    return Questions(groups=True, apis=frozenset(version for version, _ in _custom(objects)))
+
+
+def ask_versions(objects: Sequence[Object]) -> Questions:
+    """Ask for the groups, where a kind is in one that is not Kubernetes' own."""
+    return Questions(groups=bool(_custom(objects)))
+
+
+def served(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
+    """Find each kind in the version that is used."""
+    for version, kind in _kinds(objects) if facts.groups else ():
+        group, _, number = version.rpartition("/")
+        about = f"{kind} of {version}"
+        versions = facts.groups.get(group, ())
+        if not group or (number in versions and kind in facts.apis.get(version, (kind,))):
+            yield passed(_CHECK, about)
+            continue
+        others = [each for each in versions if each != number]
+        message = f"is not served, only {group}/{', '.join(others)}" if others else "is not known to the cluster"
+        operator = operators.of(groups.definition(version, kind))
+        yield error(
+            _CHECK,
+            about,
+            message,
+            why=f"{operator.name} {operator.oldest} or later brings it" if operator else "it cannot be applied",
+            fix=" && ".join(operator.install) if operator else "",
+        )
+
+
+def ask_operators(objects: Sequence[Object]) -> Questions:
+    """Ask for all Deployments, where a kind needs an operator."""
+    return Questions(everywhere=frozenset({"Deployment"} if _operators(objects) else ()))
+
+
+def operated(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
+    """Find the operator of each kind: there, with a pod that is ready, and new enough."""
+    for operator, kinds in _operators(objects).items():
+        known = [kind for version, kind in kinds if kind in facts.apis.get(version, ())]
+        if not known:
+            continue  # what brings the kind brings the operator
+        found = operators.find(operator, facts.all("Deployment"))
+        if not found:
+            yield warning(
+                _CHECK,
+                operator.name,
+                "no Deployment of this cluster runs it",
+                why=f"unless it runs elsewhere, nothing acts on a {known[0]}: no pod appears, and no error",
+                fix=" && ".join(operator.install),
+            )
+        for each in found:
+            yield judge(operator, each)
+
+
+def judge(operator: Operator, found: operators.Found) -> Finding:
+    """Find an operator well: with a pod that is ready, and new enough."""
+    metadata = mapping(found.deployment.get("metadata"))
+    name, namespace = text(metadata.get("name")), text(metadata.get("namespace"))
+    about = f"{operator.name} {found.version}".strip()
+    if not mapping(found.deployment.get("status")).get("availableReplicas"):
+        return error(
+            _CHECK,
+            about,
+            f"no pod of Deployment {namespace}/{name} is ready",
+            why="nothing acts on what is applied until it is",
+            fix=f"kubectl --namespace={quote(namespace)} describe deployment {quote(name)}",
+        )
+    version, oldest = operators.version_of(found.version), operators.version_of(operator.oldest)
+    if version is None or oldest is None:
+        message = f"the image of Deployment {namespace}/{name} does not tell its version"
+        return unknown(_CHECK, about, message, why=f"packages need {operator.oldest} or later")
+    if version < oldest:
+        why = f"packages need {operator.oldest} or later; {operator.tested or operator.oldest} is tested"
+        return error(_CHECK, about, "is too old", why=why, fix=" && ".join(operator.install))
+    return passed(_CHECK, about)
+
+
+def _kinds(objects: Sequence[Object]) -> list[tuple[str, str]]:
+    """Return the kinds of objects and of what is made of them, with their apiVersions."""
+    return sorted({*map(type_of, objects), *_custom(objects)})
+
+
+def _custom(objects: Sequence[Object]) -> list[tuple[str, str]]:
+    return sorted({each for item in objects for each in groups.custom(*type_of(item))})
+
+
+def _operators(objects: Sequence[Object]) -> dict[Operator, list[tuple[str, str]]]:
+    """Return the operators that objects need, each with its kinds."""
+    found: dict[Operator, list[tuple[str, str]]] = {}
+    for each in _custom(objects):
+        if operator := operators.of(groups.definition(*each)):
+            found.setdefault(operator, []).append(each)
+    return found

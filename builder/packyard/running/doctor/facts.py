@@ -1,0 +1,172 @@
+"""What a cluster says of itself: read once, in few calls of kubectl, by a user who may not be allowed to read all.
+
+    Questions(named={("PersistentVolumeClaim", "data")}, apis={"kubeflow.org/v2beta1"})   ->   Facts
+
+A fact that may not be read is asked for all the same: `Facts` raises `UnreadError` when a check needs it. Of Secrets
+only the type and the names of their keys are kept.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, fields
+from shlex import quote
+
+from packyard.core.errors import UnavailableError
+from packyard.core.kubernetes.groups import resource_of
+from packyard.core.kubernetes.lenient import Object, mapping, mappings, name_of, text
+from packyard.running.runs.kubectl import FORBIDDEN, UNKNOWN, Kubectl
+
+#: A kind of an object, and its name.
+Name = tuple[str, str]
+
+#: How lines of kubectl begin that say why a call failed.
+_ERRORS = ("Error from server", "error:", "Unable to")
+#: Names that objects can have; nothing is there by any other.
+_NAME = re.compile(r"[a-z0-9]([-.:a-z0-9]*[a-z0-9])?")
+#: Calls of kubectl at once.
+_AT_ONCE = 4
+_REVIEW = {"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectRulesReview"}
+
+
+class UnreadError(UnavailableError):
+    """A fact that the user may not read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Questions:
+    """What to read: objects by kind and name, all of a kind in the namespace, and all of a kind everywhere.
+
+    The kinds are Kubernetes' own; ``custom`` has resources of other groups, and names. The namespace itself is always
+    read. ``groups`` asks which groups are served in which versions, ``apis`` which kinds these apiVersions have, and
+    ``rights`` what the user may do in the namespace.
+    """
+
+    named: frozenset[Name] = frozenset()
+    custom: frozenset[Name] = frozenset()
+    inside: frozenset[str] = frozenset()
+    everywhere: frozenset[str] = frozenset()
+    groups: bool = False
+    apis: frozenset[str] = frozenset()
+    rights: bool = False
+
+    def __or__(self, other: Questions) -> Questions:
+        return Questions(**{each.name: getattr(self, each.name) | getattr(other, each.name) for each in fields(self)})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What was read.
+
+    ``objects`` has those of a kind, ``groups`` the versions of a group, ``apis`` for an apiVersion the resource of each
+    kind, ``rules`` those of a role that would be the user's. ``unread`` says of a resource why it could not be read.
+    """
+
+    namespace: str
+    objects: Mapping[str, Sequence[Object]] = field(default_factory=dict)
+    groups: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    apis: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    rules: Sequence[Object] = ()
+    all_rules: bool = True
+    unread: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def inside(self) -> str:
+        """The words of a command that acts in the namespace: ``kubectl --namespace=ml``."""
+        return f"kubectl --namespace={quote(self.namespace)}"
+
+    def all(self, kind: str) -> Sequence[Object]:
+        """Return the objects of a kind that were asked for, or raise `UnreadError`."""
+        if reason := self.unread.get(resource_of(kind)):
+            raise UnreadError(reason)
+        return self.objects.get(kind, ())
+
+    def find(self, kind: str, name: str) -> Object | None:
+        """Return an object by its name, None where it is not there, or raise `UnreadError`."""
+        return next((item for item in self.all(kind) if name_of(item) == name), None)
+
+
+def read(kubectl: Kubectl, asked: Questions) -> Facts:
+    """Read from a cluster what is asked for; the calls go out together."""
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        got = [pool.submit(_get, kubectl, words) for words in _calls(asked, kubectl.namespace)]
+        groups = pool.submit(_groups, kubectl) if asked.groups else None
+        apis = {api: pool.submit(_kinds, kubectl, api) for api in sorted(asked.apis)}
+        rules = pool.submit(_review, kubectl) if asked.rights else None
+    objects: dict[str, list[Object]] = {}
+    unread: dict[str, str] = {}
+    for items, reasons in (each.result() for each in got):
+        unread |= reasons
+        for item in items:
+            objects.setdefault(text(item.get("kind")), []).append(item)
+    review = rules.result() if rules else {}
+    return Facts(
+        namespace=kubectl.namespace,
+        objects=objects,
+        groups=groups.result() if groups else {},
+        apis={api: kinds.result() for api, kinds in apis.items()},
+        rules=mappings(review.get("resourceRules")),
+        all_rules=not review.get("incomplete"),
+        unread=unread,
+    )
+
+
+def _calls(asked: Questions, namespace: str) -> Iterator[list[str]]:
+    """Yield the words of each call of ``kubectl get``."""
+    named = {(kind.lower(), name) for kind, name in asked.named} | {("namespace", namespace)}
+    for each in (named, asked.custom):
+        if words := [f"{kind}/{name}" for kind, name in sorted(each) if _NAME.fullmatch(name)]:
+            yield words
+    if asked.inside:
+        yield [",".join(sorted(map(resource_of, asked.inside)))]
+    if many := asked.everywhere - {"Pod"}:
+        yield ["--all-namespaces", ",".join(sorted(map(resource_of, many)))]
+    if "Pod" in asked.everywhere:  # those that have ended hold nothing
+        yield ["--all-namespaces", "pods", "--field-selector=status.phase!=Succeeded,status.phase!=Failed"]
+
+
+def _get(kubectl: Kubectl, words: Sequence[str]) -> tuple[list[Object], dict[str, str]]:
+    """Return the objects that a call gives, and for each resource that may not be read the reason."""
+    done = kubectl.call("get", "--ignore-not-found", "--output=json", *words)
+    unread = {match[1]: match[0] for match in FORBIDDEN.finditer(done.said)}
+    failed = [line for line in done.said.splitlines() if line.startswith(_ERRORS)]
+    unforeseen = [line for line in failed if not UNKNOWN.search(line) and not FORBIDDEN.search(line)]
+    if done.code and (unforeseen or not failed):
+        raise kubectl.refusal("\n".join(unforeseen) or done.said)
+    return [_without_secrets(item) for item in kubectl.objects(done.output)], unread
+
+
+def _without_secrets(item: Object) -> Object:
+    if item.get("kind") != "Secret":
+        return item
+    kept = {key: item.get(key) for key in ("apiVersion", "kind", "metadata", "type")}
+    return {**kept, "data": dict.fromkeys(mapping(item.get("data")), "")}
+
+
+def _groups(kubectl: Kubectl) -> dict[str, list[str]]:
+    found = kubectl.json(kubectl.run("get", "--raw=/apis"))
+    return {text(each.get("name")): _versions(each) for each in mappings(found.get("groups"))}
+
+
+def _versions(group: Object) -> list[str]:
+    return [text(each.get("version")) for each in mappings(group.get("versions"))]
+
+
+def _kinds(kubectl: Kubectl, api_version: str) -> dict[str, str]:
+    """Return the resource of each kind of an apiVersion; none where it is not served."""
+    done = kubectl.call("get", f"--raw=/apis/{api_version}")
+    if done.code and "(NotFound)" not in done.said:
+        raise kubectl.refusal(done.said)
+    found = mappings(kubectl.json(done.output).get("resources"))
+    named = {text(each.get("kind")): text(each.get("name")) for each in reversed(found)}
+    return {kind: name for kind, name in named.items() if "/" not in name}
+
+
+def _review(kubectl: Kubectl) -> Object:
+    """Return what the server says of the user's rights in the namespace."""
+    review = {**_REVIEW, "spec": {"namespace": kubectl.namespace}}
+    (done,) = kubectl.read("create", "--validate=ignore", "--filename=-", data=json.dumps(review).encode())
+    return mapping(done.get("status"))

@@ -1,0 +1,154 @@
+"""Whether the quotas and limits of the namespace admit all that a run has at once.
+
+A quota counts what is there already, which is why nothing is said of quotas where the run is there. It is enforced
+where pods are created, so that of ten workers three may come, and only events say why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from packyard.core.kubernetes import claims, requests
+from packyard.core.kubernetes.claims import CLAIM
+from packyard.core.kubernetes.groups import is_cluster_scoped, resource_of
+from packyard.core.kubernetes.kinds import group_of
+from packyard.core.kubernetes.lenient import Object, mapping, mappings, name_of, text, type_of
+from packyard.core.kubernetes.requests import Amounts, Asked, amounts, number, shown
+from packyard.running.doctor import wanted
+from packyard.running.doctor.facts import Facts, Questions
+from packyard.running.doctor.finding import Finding, error, passed, unknown
+from packyard.running.doctor.wanted import PodSet
+
+_CHECK = "limits"
+_ONE = 10**9  # of what is counted, in the unit of quantities
+_WHY = "pods beyond it are refused, which only events say"
+#: Resources that a quota counts under their own name as well, and those of which every pod must then say its amount.
+_COMPUTED = ("cpu", "memory", "ephemeral-storage")
+_OLD_NAMES = ("configmaps", "persistentvolumeclaims", "pods", "resourcequotas", "secrets", "services")
+
+
+def ask(objects: Sequence[Object]) -> Questions:
+    """Ask for quotas and limits."""
+    return Questions(inside=frozenset({"ResourceQuota", "LimitRange"} if objects else ()))
+
+
+def quotas(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
+    """Find room in each quota for all pods together, and for the objects."""
+    moments = wanted.moments(wanted.find(objects))
+    default = _default(facts.all("LimitRange"))
+    needs = requests.most([_counts(objects), *(_together(moment, default) for moment in moments)])
+    for quota in [] if wanted.there(objects, facts) else facts.all("ResourceQuota"):
+        about = f"ResourceQuota {name_of(quota)}"
+        spec, fix = mapping(quota.get("spec")), f"{facts.inside} describe resourcequotas"
+        if spec.get("scopes") or spec.get("scopeSelector"):
+            yield unknown(_CHECK, about, "counts only pods of its scopes, which was not computed", fix=fix)
+            continue
+        hard, used = amounts(spec.get("hard")), amounts(mapping(quota.get("status")).get("used"))
+        full = (name for name in sorted(hard) if needs.get(name) and used.get(name, 0) + needs[name] > hard[name])
+        over = [_over(name, needs, used, hard) for name in full]
+        if over:
+            yield error(_CHECK, about, f"has no room: {'; '.join(over)}", why=_WHY, fix=fix)
+        unsaid = sorted(_unsaid(moments, default, hard))
+        if unsaid:
+            message = f"has every pod say its {', '.join(unsaid)}, and not all do"
+            yield error(_CHECK, about, message, why="these pods are refused, which only events say", fix=fix)
+        if not over and not unsaid:
+            yield passed(_CHECK, about)
+
+
+def ranges(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
+    """Find each container, pod and claim within the limits of the namespace."""
+    found, default = facts.all("LimitRange"), _default(facts.all("LimitRange"))
+    fix = f"{facts.inside} describe limitranges"
+    for item in found:
+        about = f"LimitRange {name_of(item)}"
+        faults = [
+            fault
+            for limit in mappings(mapping(item.get("spec")).get("limits"))
+            for who, asked in _limited(text(limit.get("type")), objects, default)
+            for fault in _outside(who, asked, limit)
+        ]
+        if faults:
+            why = "pods and claims outside of it are refused, which only events say of pods"
+            yield error(_CHECK, about, "; ".join(dict.fromkeys(faults)), why=why, fix=fix)
+        else:
+            yield passed(_CHECK, about)
+
+
+def _default(found: Sequence[Object]) -> Asked:
+    """Return what LimitRanges give to containers that say nothing."""
+    limits = [each for item in found for each in mappings(mapping(item.get("spec")).get("limits"))]
+    of_containers = [each for each in limits if each.get("type") == "Container"]
+    return Asked(
+        requests.most(amounts(each.get("defaultRequest")) for each in of_containers),
+        requests.most(amounts(each.get("default")) for each in of_containers),
+    )
+
+
+def _together(moment: Sequence[PodSet], default: Asked) -> Amounts:
+    """Return what pods take at once, by the names that quotas have for it."""
+    asked = [(requests.of(each.pod, default), each.count) for each in moment]
+    taken = requests.total(requests.times(each.requests, count) for each, count in asked)
+    most = requests.total(requests.times(each.limits, count) for each, count in asked)
+    count = sum(count for _, count in asked) * _ONE
+    return {
+        **{f"requests.{name}": amount for name, amount in taken.items()},
+        **{name: amount for name, amount in taken.items() if name in _COMPUTED},
+        **{f"limits.{name}": amount for name, amount in most.items()},
+        "pods": count,
+        "count/pods": count,
+    }
+
+
+def _counts(objects: Sequence[Object]) -> Amounts:
+    """Return how many objects of each kind there are, with the record of the run, and what claims ask for."""
+    found = {"count/configmaps": _ONE, "configmaps": _ONE}
+    for item in objects:
+        version, kind = type_of(item)
+        if is_cluster_scoped(version, kind):
+            continue
+        resource, group = resource_of(kind), group_of(version)
+        counted = [f"count/{resource}.{group}" if group else f"count/{resource}"]
+        counted += [resource] if not group and resource in _OLD_NAMES else []
+        storage = claims.asked(item).get("storage", 0) if kind == CLAIM else 0
+        found = requests.total([found, dict.fromkeys(counted, _ONE), {"requests.storage": storage}])
+    return found
+
+
+def _over(name: str, needs: Amounts, used: Amounts, hard: Amounts) -> str:
+    free, whole = number(name, max(0, hard[name] - used.get(name, 0))), number(name, hard[name])
+    return f"{shown(name, needs[name])} needed, {free} of {whole} free"
+
+
+def _unsaid(moments: Sequence[Sequence[PodSet]], default: Asked, hard: Mapping[str, int]) -> set[str]:
+    """Return the amounts that a quota makes every container say, and some container does not."""
+    containers = [each for moment in moments for every in moment for each in every.pod.containers]
+    asked = [requests.of_container(each, default) for each in containers]
+    lacks_request = {name for name in _COMPUTED for each in asked if name not in each.requests}
+    lacks_limit = {name for name in _COMPUTED for each in asked if name not in each.limits}
+    said = {f"requests.{name}" for name in lacks_request} | lacks_request | {f"limits.{name}" for name in lacks_limit}
+    return said & hard.keys()
+
+
+def _limited(kind: str, objects: Sequence[Object], default: Asked) -> Iterator[tuple[str, Asked]]:
+    """Yield what a limit of a type is about, each with its name."""
+    for item in claims.brought(objects) if kind == CLAIM else ():
+        yield f"claim {name_of(item)}", Asked(claims.asked(item))
+    for each in wanted.find(objects):
+        if kind == "Pod":
+            yield f"a pod of {each.who}", requests.of(each.pod, default)
+        elif kind == "Container":
+            for container in each.pod.containers:
+                who = f"container {text(container.get('name')) or 'main'} of {each.who}"
+                yield who, requests.of_container(container, default)
+
+
+def _outside(who: str, asked: Asked, limit: Object) -> Iterator[str]:
+    """Yield what of an amount is beyond a limit."""
+    for name, most in amounts(limit.get("max")).items():
+        used = asked.limits.get(name, asked.requests.get(name, 0))
+        if used > most:
+            yield f"{who} has {shown(name, used)}, and {shown(name, most)} is the most"
+    for name, least in amounts(limit.get("min")).items():
+        if name in asked.requests and asked.requests[name] < least:
+            yield f"{who} asks for {shown(name, asked.requests[name])}, and {shown(name, least)} is the least"

@@ -1,0 +1,147 @@
+"""Whether what pods name is there: Secrets and ConfigMaps with their keys, accounts, classes, Services."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from shlex import quote
+
+from packyard.core.kubernetes import held, pods
+from packyard.core.kubernetes.kinds import Kind
+from packyard.core.kubernetes.lenient import Object, kind_of, mapping, mappings, name_of, text
+from packyard.core.kubernetes.name_fields import ALWAYS_THERE
+from packyard.running.doctor.facts import Facts, Name, Questions
+from packyard.running.doctor.finding import Finding, error, passed
+
+_CHECK = "reference"
+#: The types of Secrets that a node shows to a registry.
+_PULL = ("kubernetes.io/dockerconfigjson", "kubernetes.io/dockercfg")
+#: What comes of the absence of an object, and the command that makes it.
+_ABSENT = {
+    "Secret": ("pods wait for it, and never start", "create secret generic {name}{keys}"),
+    "ConfigMap": ("pods wait for it, and never start", "create configmap {name}{keys}"),
+    "ServiceAccount": ("no pod is created for an account that is not there", "create serviceaccount {name}"),
+    "PriorityClass": ("its pods are refused", "create priorityclass {name} --value=VALUE"),
+    "RuntimeClass": ("its pods are refused", "get runtimeclasses"),
+    "IngressClass": ("nobody acts on the Ingress", "get ingressclasses"),
+    "Service": ("the names of its pods do not resolve", "create service clusterip {name} --clusterip=None"),
+}
+#: Fields of pods that name an object of a kind.
+_OF_PODS = {"priorityClassName": "PriorityClass", "runtimeClassName": "RuntimeClass", "subdomain": "Service"}
+#: Likewise fields below ``spec`` of other objects.
+_OF_OBJECTS: dict[Kind, tuple[str, str]] = {
+    ("apps", "StatefulSet"): ("serviceName", "Service"),
+    ("networking.k8s.io", "Ingress"): ("ingressClassName", "IngressClass"),
+}
+
+
+def ask_held(objects: Sequence[Object]) -> Questions:
+    """Ask for the Secrets, ConfigMaps and accounts that objects name and do not bring."""
+    return Questions(named=frozenset((*_held(objects), *_accounts(objects), *_pulling(objects))))
+
+
+def there(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
+    """Find Secrets and ConfigMaps, with the keys that pods need, and accounts."""
+    for (kind, name), keys in sorted(_held(objects).items()):
+        found = facts.find(kind, name)
+        has = {*mapping((found or {}).get("data")), *mapping((found or {}).get("binaryData"))}
+        lacks = sorted(keys - has)
+        if found is None:
+            yield _absent(kind, name, facts, sorted(keys))
+        elif lacks:
+            yield error(
+                _CHECK,
+                f"{kind} {name}",
+                f"has no key {', '.join(lacks)}" + (f", only {', '.join(sorted(has))}" if has else ""),
+                why="pods wait for it, and never start",
+                fix=_patch(kind, name, facts, lacks),
+            )
+        else:
+            yield passed(_CHECK, f"{kind} {name}")
+    for kind, name in sorted(_accounts(objects)):
+        yield passed(_CHECK, f"{kind} {name}") if facts.find(kind, name) else _absent(kind, name, facts)
+
+
+def pulling(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
+    """Find the Secrets for registries, of a type that nodes can use."""
+    for kind, name in sorted(_pulling(objects)):
+        found = facts.find(kind, name)
+        create = (
+            f"{facts.inside} create secret docker-registry {quote(name)}"
+            " --docker-server=REGISTRY --docker-username=USER --docker-password=PASSWORD"
+        )
+        why = "nodes pull the image without it, which a private registry refuses"
+        if found is None:
+            yield error(_CHECK, f"{kind} {name}", "is not there", why=why, fix=create)
+        elif text(found.get("type")) not in _PULL:
+            delete = f"{facts.inside} delete secret {quote(name)}"
+            message = f"is of the type {text(found.get('type'))}, not {_PULL[0]}"
+            yield error(_CHECK, f"{kind} {name}", message, why=why, fix=f"{delete} && {create}")
+        else:
+            yield passed(_CHECK, f"{kind} {name}")
+
+
+def ask_classes(objects: Sequence[Object]) -> Questions:
+    """Ask for the classes and Services that objects name and do not bring."""
+    return Questions(named=frozenset(_classes(objects)))
+
+
+def classes(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
+    """Find classes, and the Services whose names stand for pods."""
+    for kind, name in sorted(_classes(objects)):
+        yield passed(_CHECK, f"{kind} {name}") if facts.find(kind, name) else _absent(kind, name, facts)
+
+
+def _absent(kind: str, name: str, facts: Facts, keys: Sequence[str] = ()) -> Finding:
+    why, command = _ABSENT[kind]
+    literals = "".join(f" --from-literal={quote(key)}=VALUE" for key in keys) or " --from-env-file=FILE"
+    words = command.format(name=quote(name), keys=literals)
+    fix = f"{facts.inside} {words}"
+    return error(_CHECK, f"{kind} {name}", "is not there", why=why, fix=fix)
+
+
+def _patch(kind: str, name: str, facts: Facts, keys: Sequence[str]) -> str:
+    field = "stringData" if kind == "Secret" else "data"
+    patch = quote(json.dumps({field: dict.fromkeys(keys, "VALUE")}))
+    return f"{facts.inside} patch {kind.lower()} {quote(name)} --type=merge --patch={patch}"
+
+
+def _brought(objects: Sequence[Object]) -> set[Name]:
+    return {(text(item.get("kind")), name_of(item)) for item in objects}
+
+
+def _missing(named: set[Name], objects: Sequence[Object]) -> set[Name]:
+    """Return the names that are set, of what neither the objects bring nor every namespace has."""
+    return {(kind, name) for kind, name in named - _brought(objects) - ALWAYS_THERE if name}
+
+
+def _held(objects: Sequence[Object]) -> dict[Name, set[str]]:
+    """Return the Secrets and ConfigMaps that pods cannot start without, each with the keys that they need."""
+    found: dict[Name, set[str]] = {}
+    for pod in pods.find_all(objects):
+        for each in held.find(pod):
+            if each.kind != "PersistentVolumeClaim" and not each.is_optional:
+                found.setdefault((each.kind, each.name), set()).update(each.keys)
+    return {each: found[each] for each in _missing({*found}, objects)}
+
+
+def _accounts(objects: Sequence[Object]) -> set[Name]:
+    named = [pod.get("serviceAccountName") or pod.get("serviceAccount") for pod in pods.find_all(objects)]
+    return _missing({("ServiceAccount", text(name)) for name in named}, objects)
+
+
+def _pulling(objects: Sequence[Object]) -> set[Name]:
+    """Return the Secrets that pods, and the accounts that come with them, pull images with."""
+    lists = [pod.get("imagePullSecrets") for pod in pods.find_all(objects)]
+    lists += [item.get("imagePullSecrets") for item in objects if item.get("kind") == "ServiceAccount"]
+    return _missing({("Secret", text(each.get("name"))) for found in lists for each in mappings(found)}, objects)
+
+
+def _classes(objects: Sequence[Object]) -> set[Name]:
+    found = {(kind, text(pod.get(field))) for pod in pods.find_all(objects) for field, kind in _OF_PODS.items()}
+    for item in objects:
+        kind = kind_of(item)
+        if kind in _OF_OBJECTS:
+            field, named = _OF_OBJECTS[kind]
+            found.add((named, text(mapping(item.get("spec")).get(field))))
+    return _missing(found, objects)

@@ -1,0 +1,118 @@
+"""Whether the claims that pods mount are there and bound, and can be mounted as the pods mount them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from shlex import quote
+
+from packyard.core.kubernetes import claims as of_claims
+from packyard.core.kubernetes.claims import CLAIM
+from packyard.core.kubernetes.lenient import Object, is_ending, mapping, name_of, text
+from packyard.running.doctor import wanted
+from packyard.running.doctor.facts import Facts, Questions
+from packyard.running.doctor.finding import Finding, error, passed, warning
+
+_CHECK = "storage"
+_ONE_POD, _ONE_NODE, _READ_ONLY = "ReadWriteOncePod", "ReadWriteOnce", "ReadOnlyMany"
+_PENDING = "its pods stay Pending"
+
+
+def ask_claims(objects: Sequence[Object]) -> Questions:
+    """Ask for the claims that pods mount and objects do not bring."""
+    return Questions(named=frozenset((CLAIM, name) for name in _mounted(objects)))
+
+
+def claims(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
+    """Find the claims that pods mount: there, and neither lost nor going."""
+    for name in _mounted(objects):
+        found, about, fix = facts.find(CLAIM, name), f"{CLAIM} {name}", describe(name, facts)
+        if found is None:
+            why = f"{_PENDING}; name one that is there with PVC_NAME, or have it created"
+            fix = f"{facts.inside} get persistentvolumeclaims"
+            yield error(_CHECK, about, "is not there", why=why, fix=fix)
+        elif is_ending(found):
+            yield error(_CHECK, about, "is being deleted", why="new pods cannot mount it", fix=fix)
+        elif phase(found) == "Lost":
+            yield error(_CHECK, about, "has lost its volume", why=_PENDING, fix=fix)
+        else:
+            yield passed(_CHECK, about)
+
+
+def ask_classes(objects: Sequence[Object]) -> Questions:
+    """Ask for the classes that say when claims are bound."""
+    return Questions(everywhere=frozenset({"StorageClass"} if _mounted(objects) else ()))
+
+
+def bound(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
+    """Find the claims that are there bound, or waiting for their first pod."""
+    for name in _mounted(objects):
+        found = facts.find(CLAIM, name)
+        if found is None or phase(found) == "Lost" or is_ending(found):
+            continue  # of which `claims` speaks
+        asked = text(mapping(found.get("spec")).get("storageClassName"))
+        if phase(found) == "Bound" or _waits(facts.find("StorageClass", asked)):
+            yield passed(_CHECK, f"volume of {CLAIM} {name}")
+        else:
+            message = f"is not bound to a volume; its class is {asked or 'none'}"
+            yield error(_CHECK, f"{CLAIM} {name}", message, why=_PENDING, fix=describe(name, facts))
+
+
+def mountable(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
+    """Find the access modes of claims, there or brought, good for all pods that mount them."""
+    own = {name_of(item): item for item in of_claims.brought(objects)}
+    for name in _mounted(objects, brought=True):
+        found = own.get(name) or facts.find(CLAIM, name)
+        if found is not None:
+            yield _judge(name, modes(found), *_use(name, objects), facts)
+
+
+def _judge(name: str, has: set[str], count: int, is_written: bool, facts: Facts) -> Finding:
+    about, fix = f"{CLAIM} {name}", describe(name, facts)
+    many = f"{count} pods of the run mount it at once"
+    if is_written and has == {_READ_ONLY}:
+        why = "pods that write to it fail"
+        return error(_CHECK, about, f"is {_READ_ONLY}, and pods write to it", why=why, fix=fix)
+    if count > 1 and has == {_ONE_POD}:
+        why = "all but one stay Pending"
+        return error(_CHECK, about, f"is {_ONE_POD}, and {many}", why=why, fix=fix)
+    if count > 1 and has and has <= {_ONE_POD, _ONE_NODE} and len(facts.objects.get("Node", ())) != 1:
+        why = "those on another node than the first stay ContainerCreating; a claim for all nodes is ReadWriteMany"
+        return warning(_CHECK, about, f"is {_ONE_NODE}, and {many}", why=why, fix=fix)
+    return passed(_CHECK, f"access to {about}")
+
+
+def describe(name: str, facts: Facts) -> str:
+    """Return the command that shows a claim with its events."""
+    return f"{facts.inside} describe persistentvolumeclaim {quote(name)}"
+
+
+def phase(claim: Object) -> str:
+    """Return the phase of a claim, such as ``Bound``."""
+    return text(mapping(claim.get("status")).get("phase"))
+
+
+def modes(claim: Object) -> set[str]:
+    """Return the access modes of a claim: those of its volume, or those that it asks for."""
+    found = mapping(claim.get("status")).get("accessModes") or mapping(claim.get("spec")).get("accessModes")
+    return set(map(text, found)) if isinstance(found, list) else set()
+
+
+def _waits(storage_class: Object | None) -> bool:
+    return storage_class is not None and storage_class.get("volumeBindingMode") == "WaitForFirstConsumer"
+
+
+def _mounted(objects: Sequence[Object], *, brought: bool = False) -> list[str]:
+    """Return the names of the claims that pods mount, without those that objects bring."""
+    own = {name_of(item) for item in of_claims.brought(objects)}
+    named = {name for each in wanted.find(objects) for name, _ in of_claims.mounts(each.pod)}
+    return sorted(named if brought else named - own)
+
+
+def _use(name: str, objects: Sequence[Object]) -> tuple[int, bool]:
+    """Return how many pods mount a claim at once, and whether any writes to it."""
+    counts, is_written = [0], False
+    for moment in wanted.moments(wanted.find(objects)):
+        mounts = [(each.count, writes) for each in moment for one, writes in of_claims.mounts(each.pod) if one == name]
+        counts.append(sum(count for count, _ in mounts))
+        is_written |= any(writes for _, writes in mounts)
+    return max(counts), is_written

@@ -1,0 +1,131 @@
+"""Whether claims that a run brings, or has made, find a volume; and what is to be said of volumes themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from shlex import quote
+
+from packyard.core.kubernetes import claims, pods
+from packyard.core.kubernetes.claims import CLAIM
+from packyard.core.kubernetes.lenient import Object, mapping, name_of, text
+from packyard.core.kubernetes.requests import amounts, shown
+from packyard.running.doctor.facts import Facts, Questions
+from packyard.running.doctor.finding import Finding, error, passed, unknown
+from packyard.running.doctor.storage import describe, modes
+
+_CHECK = "storage"
+_VOLUME, _CLASS, _DRIVER = "PersistentVolume", "StorageClass", "CSIDriver"
+_DEFAULT = "storageclass.kubernetes.io/is-default-class"
+_REFUSED = "the server refuses the change"
+
+
+def ask(objects: Sequence[Object]) -> Questions:
+    """Ask for claims by the names of those that come, for what binds them, and for the drivers of volumes."""
+    come = [*claims.brought(objects), *claims.templates(objects)]
+    return Questions(
+        named=frozenset(
+            [(CLAIM, name_of(item)) for item in claims.brought(objects)]
+            + [(_DRIVER, name) for name in _drivers(objects)]
+        ),
+        everywhere=frozenset({_CLASS, _VOLUME} if come or _brought(objects) else ()),
+    )
+
+
+def bindable(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
+    """Find what binds each claim that comes: its class, or a volume. One that is there already has to be alike."""
+    for item in claims.brought(objects):
+        there = facts.find(CLAIM, name_of(item))
+        yield _changed(item, there, facts) if there else _bound(f"{CLAIM} {name_of(item)}", item, objects, facts)
+    for item in claims.templates(objects):
+        yield _bound("claims made for pods", item, objects, facts)
+
+
+def own(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
+    """Find the volumes that come not in use by another namespace."""
+    for name in _brought(objects):
+        holder = mapping(mapping((facts.find(_VOLUME, name) or {}).get("spec")).get("claimRef"))
+        other = text(holder.get("namespace"))
+        if other in ("", facts.namespace):
+            yield passed(_CHECK, f"{_VOLUME} {name}")
+            continue
+        message = f"is there, for claim {text(holder.get('name'))} of namespace {other}"
+        why = "volumes have no namespace, so that two users cannot have one of the same name; set PV_NAME"
+        yield error(_CHECK, f"{_VOLUME} {name}", message, why=why, fix=f"kubectl get persistentvolume {quote(name)}")
+
+
+def drivers(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
+    """Find the drivers of the volumes that pods mount."""
+    for name in _drivers(objects):
+        if facts.find(_DRIVER, name):
+            yield passed(_CHECK, f"{_DRIVER} {name}")
+        else:
+            why = "no node mounts its volumes: pods stay ContainerCreating"
+            yield error(_CHECK, f"{_DRIVER} {name}", "is not installed", why=why, fix="kubectl get csidrivers")
+
+
+def exports(objects: Sequence[Object], _: Facts) -> Iterator[Finding]:
+    """Name what only nodes can see: NFS servers, whose names they resolve and whose exports they mount."""
+    for server in sorted({text(mapping(each.get("nfs")).get("server")) for each in _all(objects)} - {""}):
+        message = "only nodes can tell whether its name resolves and its export can be mounted"
+        yield unknown(_CHECK, f"NFS server {server}", message, why="where a mount fails, pods stay ContainerCreating")
+
+
+def _bound(about: str, claim: Object, objects: Sequence[Object], facts: Facts) -> Finding:
+    asked = mapping(claim.get("spec")).get("storageClassName")
+    found = [each for each in facts.all(_CLASS) if name_of(each) == asked or (asked is None and _is_default(each))]
+    volumes = [item for item in objects if item.get("kind") == _VOLUME] + [*facts.all(_VOLUME)]
+    if found or any(_fits(volume, claim, facts.namespace) for volume in volumes):
+        return passed(_CHECK, about)
+    what = f"is of the class {asked}, which is not there" if asked else "is of no class"
+    if asked is None:
+        what = "names no class, and no class is the default"
+    message = f"{what}, and no volume fits it"
+    return error(_CHECK, about, message, why="it stays Pending, with its pods", fix="kubectl get storageclasses")
+
+
+def _fits(volume: Object, claim: Object, namespace: str) -> bool:
+    """Say whether a volume can be bound to a claim of a namespace."""
+    spec, wanted = mapping(volume.get("spec")), mapping(claim.get("spec"))
+    holder = mapping(spec.get("claimRef"))
+    is_held = bool(holder) and (holder.get("namespace"), holder.get("name")) != (namespace, name_of(claim))
+    return (
+        not is_held
+        and text(wanted.get("volumeName")) in ("", name_of(volume))
+        and text(spec.get("storageClassName")) == text(wanted.get("storageClassName"))
+        and modes(claim) <= modes(volume)
+        and claims.asked(claim).get("storage", 0) <= amounts(spec.get("capacity")).get("storage", 0)
+    )
+
+
+def _changed(claim: Object, there: Object, facts: Facts) -> Finding:
+    """Return whether a claim can be applied over the one that is there."""
+    about, fix = f"{CLAIM} {name_of(claim)}", describe(name_of(claim), facts)
+    asked, has = (claims.asked(each).get("storage", 0) for each in (claim, there))
+    has_now = f"is there with {shown('storage', has)}"
+    if asked < has:
+        return error(_CHECK, about, f"{has_now}, and cannot shrink to {shown('storage', asked)}", why=_REFUSED, fix=fix)
+    chosen = facts.find(_CLASS, text(mapping(there.get("spec")).get("storageClassName"))) or {}
+    if asked > has and chosen.get("allowVolumeExpansion") is not True:
+        message = f"{has_now}, and may not grow to {shown('storage', asked)}"
+        return error(_CHECK, about, message, why=_REFUSED, fix=fix)
+    if modes(claim) != modes({"spec": there.get("spec")}):
+        return error(_CHECK, about, "is there with other access modes", why=_REFUSED, fix=fix)
+    return passed(_CHECK, about)
+
+
+def _is_default(storage_class: Object) -> bool:
+    return mapping(mapping(storage_class.get("metadata")).get("annotations")).get(_DEFAULT) == "true"
+
+
+def _brought(objects: Sequence[Object]) -> list[str]:
+    return sorted(name_of(item) for item in objects if item.get("kind") == _VOLUME)
+
+
+def _all(objects: Sequence[Object]) -> list[Object]:
+    """Return the volumes of pods, and those that come."""
+    own = [mapping(item.get("spec")) for item in objects if item.get("kind") == _VOLUME]
+    return [*own, *(volume for pod in pods.find_all(objects) for volume in pod.volumes)]
+
+
+def _drivers(objects: Sequence[Object]) -> list[str]:
+    return sorted({text(mapping(each.get("csi")).get("driver")) for each in _all(objects)} - {""})

@@ -1,0 +1,94 @@
+"""Server-side apply of a run's objects, for real or as a dry run; a refusal names the object that it is about."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+from packyard.core.errors import ConflictError, InputError, PackyardError, Problem
+from packyard.core.kubernetes.kinds import CORE, RBAC, TRAINER, Kind, of
+from packyard.running.runs.kubectl import Kubectl, listed
+from packyard.running.runs.run import Object, Reference
+
+#: What a server looks up as it admits an object: where a package brings both, it is applied first, and a dry run
+#: cannot see it.
+_LOOKED_UP: Mapping[Kind, Sequence[Kind]] = {
+    (TRAINER, "TrainJob"): of(TRAINER, "TrainingRuntime", "ClusterTrainingRuntime"),
+    (RBAC, "RoleBinding"): of(RBAC, "Role", "ClusterRole"),
+    (RBAC, "ClusterRoleBinding"): of(RBAC, "ClusterRole"),
+    (CORE, "Pod"): [*of(CORE, "ServiceAccount"), *of("scheduling.k8s.io", "PriorityClass")],
+}
+#: Seconds until the next try, of what a controller has to see before it admits what refers to it.
+_PAUSES = (0.2, 0.5, 1, 2, 4, 8, 8, 8)
+_TAKES_OVER = "--force takes over fields that others have set"
+
+Done = Callable[[Reference], None]
+
+
+def waits_for(reference: Reference, objects: Sequence[Reference]) -> bool:
+    """Say whether an object is only admitted when one of ``objects`` is there."""
+    return any(each.group_kind in _LOOKED_UP.get(reference.group_kind, ()) for each in objects)
+
+
+def manager(run: str) -> str:
+    """Return the field manager of a run: what another run, or somebody else, has set is refused by the server."""
+    return f"--field-manager=packyard/{run}"
+
+
+def apply(
+    kubectl: Kubectl,
+    run: str,
+    objects: Sequence[Object],
+    *,
+    force: bool = False,
+    dry_run: bool = False,
+    done: Done = lambda _: None,
+) -> list[str]:
+    """Apply objects, in their order, by one call; tell ``done`` each, and return the warnings of the server."""
+    if not objects:
+        return []
+    left = {_printed(each): each for each in (Reference.of(item, kubectl.namespace) for item in objects)}
+
+    def each(line: str) -> None:
+        if line in left:
+            done(left[line])
+            left.pop(line, None)
+
+    # What the server applies it checks, field by field; kubectl would download all schemas to do so first.
+    words = ["apply", "--server-side", "--validate=false", manager(run), "--filename=-", "--output=name"]
+    words += ["--force-conflicts"] * force + ["--dry-run=server"] * dry_run
+    given = kubectl.follow(*words, each=each, data=listed(objects))
+    if given.code:
+        raise _advised(kubectl.refusal(given.said, [str(item) for item in left.values()]))
+    return list(given.warnings)
+
+
+def apply_late(kubectl: Kubectl, run: str, objects: Sequence[Object], *, force: bool, done: Done) -> list[str]:
+    """Apply objects that refer to some that were just applied, again until these are known."""
+    for pause in _PAUSES:
+        try:
+            return apply(kubectl, run, objects, force=force, done=done)
+        except (InputError, ConflictError):
+            time.sleep(pause)
+    return apply(kubectl, run, objects, force=force, done=done)
+
+
+def difference(kubectl: Kubectl, run: str, objects: Sequence[Object], *, force: bool) -> bytes:
+    """Return as a unified diff what applying objects would change; kubectl masks the data of Secrets."""
+    words = ["diff", "--server-side", manager(run), "--filename=-", *(["--force-conflicts"] * force)]
+    found = kubectl.call(*words, data=listed(objects))
+    if found.code > 1 or (found.code and not found.output):
+        raise kubectl.refusal(found.said)
+    return found.output
+
+
+def _printed(reference: Reference) -> str:
+    """Return how kubectl prints the name of an object: ``job.batch/mnist``."""
+    group, kind = reference.group_kind
+    return f"{kind.lower()}{'.' if group else ''}{group}/{reference.name}"
+
+
+def _advised(error: PackyardError) -> PackyardError:
+    if isinstance(error, ConflictError):
+        return ConflictError(*error.problems[:-1], Problem(error.problems[-1].message, hint=_TAKES_OVER))
+    return error

@@ -1,0 +1,59 @@
+"""What of a run cannot be changed any more, field by field: what its pods were made of, and what they have read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+
+from packyard.core.errors import ConflictError, Problem, shown
+from packyard.core.kubernetes import updates
+from packyard.core.yaml import aliases
+from packyard.core.yaml.node import Node, Source
+from packyard.core.yaml.values import NEEDS_ESCAPES
+from packyard.running.runs.record import RunRecord, public
+from packyard.running.runs.run import Object, Reference
+from packyard.using.upgrade import fields
+from packyard.using.upgrade.fields import FieldDifference
+
+_MOST = 12  # fields that a refusal names
+
+
+def check(last: RunRecord, objects: Mapping[Reference, Object], namespace: str, hint: str) -> None:
+    """Refuse what is to change in objects that are on the cluster since the last time, and no longer can."""
+    before = {Reference.of(item, namespace): item for item in last.read_objects()}
+    beside_run = any(updates.runs_once(each.group_kind) for each in objects)
+    found = [
+        f"{reference}: {text}"
+        for reference, item in objects.items()
+        if reference in before
+        for text in _fixed(reference, before[reference], public(item), beside_run=beside_run)
+    ]
+    if found:
+        more = [f"and {len(found) - _MOST} more fields"] if len(found) > _MOST else []
+        last_words = Problem("it stays as it is", hint=hint)
+        raise ConflictError(
+            f"run {last.run} is there, with fields that cannot be changed any more", *found[:_MOST], *more, last_words
+        )
+
+
+def _fixed(reference: Reference, before: Object, after: Object, *, beside_run: bool) -> Iterator[str]:
+    differences = {each.path: each for each in fields.compare(_node(before), _node(after), {})}
+    verb = "cannot be changed" if updates.runs_once(reference.group_kind) else "was read by its pods at their start"
+    for path in updates.fixed(reference.group_kind, differences, beside_run=beside_run):
+        yield f"{path} {verb}: {_values(differences[path])}"
+
+
+def _values(difference: FieldDifference) -> str:
+    before, after = (
+        value if isinstance(value, str) else json.dumps(value) for value in (difference.before, difference.after)
+    )
+    if difference.change in ("added", "removed"):
+        return f"{shown(after if difference.change == 'added' else before)} is {difference.change}"
+    return f"{shown(before)} -> {shown(after)}"
+
+
+def _node(item: Object) -> Node:
+    text = NEEDS_ESCAPES.sub(lambda found: json.dumps(found.group())[1:-1], json.dumps(item, ensure_ascii=False))
+    (document,) = aliases.read(Source("", text))
+    assert document.root is not None
+    return document.root

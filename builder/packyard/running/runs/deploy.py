@@ -1,0 +1,235 @@
+"""Deploying a run: all that can refuse it is asked first; then it is recorded, and its objects are applied.
+
+A run that is there and equal is completed, and has no new record. What is there of no run or of another run is left as
+it is. Objects that the run had and no longer has are deleted, but for those that outlive runs.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from packyard.core.errors import ConflictError, Problem
+from packyard.core.kubernetes.kinds import CORE, LASTING
+from packyard.core.kubernetes.lenient import is_ending, labels_of, mapping, text
+from packyard.running.runs import apply as applying
+from packyard.running.runs import changes, live
+from packyard.running.runs import record as records
+from packyard.running.runs import run as runs
+from packyard.running.runs.apply import Done
+from packyard.running.runs.kubectl import Kubectl
+from packyard.running.runs.prepared import Prepared
+from packyard.running.runs.record import RunRecord
+from packyard.running.runs.run import LABEL, Object, Reference
+
+_NAMESPACE, _SECRET = (CORE, "Namespace"), (CORE, "Secret")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What deploying a run will do.
+
+    ``record`` is new, or that of the run as it is there and is completed; ``recorded`` are its objects, ``objects``
+    those that are applied, ``absent`` those of them that are not there. ``used`` are objects that outlive runs, are
+    there, and stay as they are; ``obsolete`` are objects of the run that it no longer has.
+    """
+
+    record: RunRecord
+    is_new: bool
+    recorded: Sequence[Object]
+    objects: Mapping[Reference, Object]
+    absent: Sequence[Reference]
+    used: Sequence[Reference]
+    obsolete: Sequence[Reference]
+    force: bool
+    warnings: Sequence[str] = ()
+
+    def late(self, reference: Reference) -> bool:
+        """Say whether the server admits an object only after another one of the run was applied."""
+        return applying.waits_for(reference, self.absent)
+
+    @property
+    def unseen(self) -> list[Reference]:
+        """The objects of which a dry run knows nothing: the server looks for others as it admits them."""
+        absent = {each.name for each in self.absent if each.group_kind == _NAMESPACE}
+        return [each for each in self.objects if each.namespace in absent or self.late(each)]
+
+    @property
+    def seen(self) -> list[Object]:
+        """The objects that a dry run can judge."""
+        unseen = set(self.unseen)
+        return [item for each, item in self.objects.items() if each not in unseen]
+
+    @property
+    def namespaces(self) -> list[Object]:
+        """The namespaces of the run that are not there; nothing can be asked of objects in them before."""
+        return [self.objects[each] for each in self.absent if each.group_kind == _NAMESPACE]
+
+
+def plan(kubectl: Kubectl, prepared: Prepared, *, who: str, when: str, force: bool = False, hint: str = "") -> Plan:
+    """Ask all that can refuse a run, in the namespace of ``kubectl``, and store nothing.
+
+    ``hint`` says how to deploy another run beside it. Raises `ConflictError` for what is there and somebody else's, or
+    can no longer be changed, and what the server refuses, of all objects at once.
+    """
+    drafted = RunRecord(
+        run=prepared.run,
+        number=1,
+        package=prepared.package,
+        version=prepared.version,
+        digest=prepared.digest,
+        use_case=prepared.use_case,
+        values=prepared.values,
+        options=tuple(prepared.options),
+        who=who,
+        when=when,
+    )
+    before = records.read_all(kubectl, prepared.run).get(prepared.run, [])
+    objects = runs.labelled(prepared.objects, prepared.run, kubectl.namespace)
+    return _plan(kubectl, before, drafted, objects, force=force, hint=hint)
+
+
+def plan_again(
+    kubectl: Kubectl,
+    before: Sequence[RunRecord],
+    record: RunRecord,
+    *,
+    who: str,
+    when: str,
+    force: bool = False,
+    hint: str = "",
+) -> Plan:
+    """Do what `plan` does for a run as one of its records says; its Secrets have to be there, and stay as they are."""
+    drafted = replace(record, who=who, when=when)
+    return _plan(kubectl, before, drafted, record.read_objects(), keep_secrets=True, force=force, hint=hint)
+
+
+def _plan(
+    kubectl: Kubectl,
+    before: Sequence[RunRecord],
+    drafted: RunRecord,
+    objects: Sequence[Object],
+    *,
+    keep_secrets: bool = False,
+    force: bool,
+    hint: str,
+) -> Plan:
+    _check_owner(before, drafted, hint, force=force)
+    wanted = {Reference.of(item, kubectl.namespace): item for item in objects}
+    former = {each for record in before for each in record.objects if each.namespace in ("", kubectl.namespace)}
+    there = live.read(kubectl, list(wanted), sorted(former - set(wanted)))
+    own = {each for each, item in there.items() if runs.is_of(item, drafted.run, kubectl.namespace)}
+    used = [each for each in wanted if each in there and each not in own and each.group_kind in LASTING]
+    recorded = {each: item for each, item in wanted.items() if each not in used}
+    _check_free(
+        kubectl, {each: there[each] for each in recorded if each in there and each not in own}, hint, force=force
+    )
+    _check_ending({each: item for each, item in there.items() if each in wanted})
+    if before:
+        known = {each: item for each, item in recorded.items() if each in own}
+        changes.check(before[-1], known, kubectl.namespace, hint)
+    kept = {each for each in recorded if keep_secrets and each.group_kind == _SECRET}
+    _check_kept(kept - own)
+    record = replace(drafted, number=before[-1].number + 1 if before else 1, objects=tuple(recorded))
+    is_new = not (before and _is_equal(before[-1], record, recorded, there))
+    made = Plan(
+        record=record if is_new else before[-1],
+        is_new=is_new,
+        recorded=list(recorded.values()),
+        objects={each: item for each, item in recorded.items() if each not in kept},
+        absent=[each for each in recorded if each not in there],
+        used=used,
+        obsolete=[each for each in sorted(own - set(wanted)) if each.group_kind not in LASTING],
+        force=force,
+    )
+    return replace(made, warnings=_admitted(kubectl, made))
+
+
+def carry_out(kubectl: Kubectl, made: Plan, done: Done = lambda _: None) -> Sequence[str]:
+    """Record a run, apply its objects and delete those that it no longer has; return the warnings of the server."""
+    run, warnings = made.record.run, list[str]()
+    if made.namespaces:
+        warnings += applying.apply(kubectl, run, made.namespaces, force=made.force)
+        warnings += _admitted(
+            kubectl, replace(made, absent=[each for each in made.absent if each.group_kind != _NAMESPACE])
+        )
+    if made.is_new:
+        records.create(kubectl, made.record, made.recorded)
+    at_once, late = (
+        [item for each, item in made.objects.items() if made.late(each) is is_late] for is_late in (False, True)
+    )
+    warnings += applying.apply(kubectl, run, at_once, force=made.force, done=done)
+    warnings += applying.apply_late(kubectl, run, late, force=made.force, done=done)
+    if made.obsolete:
+        live.delete(kubectl, made.obsolete)
+    return warnings
+
+
+def difference(kubectl: Kubectl, made: Plan) -> bytes:
+    """Return as a unified diff what carrying out a plan would change on the cluster, but for what it cannot see."""
+    return applying.difference(kubectl, made.record.run, made.seen, force=made.force) if made.seen else b""
+
+
+def _admitted(kubectl: Kubectl, made: Plan) -> list[str]:
+    """Have the server judge all objects that it can, and return its warnings."""
+    return applying.apply(kubectl, made.record.run, made.seen, force=made.force, dry_run=True)
+
+
+def _check_owner(before: Sequence[RunRecord], drafted: RunRecord, hint: str, *, force: bool) -> None:
+    if before and before[-1].who != drafted.who and not force:
+        last = before[-1]
+        problem = f"run {last.run} was deployed by {last.who or 'somebody else'} at {last.when}"
+        raise ConflictError(Problem(problem, hint=f"--force changes it; {hint}"))
+
+
+def _check_free(kubectl: Kubectl, taken: Mapping[Reference, Object], hint: str, *, force: bool) -> None:
+    """Refuse objects that are there and belong to no run, unless they are to be taken over, or to another run."""
+    problems = []
+    for reference, item in taken.items():
+        labels = labels_of(item)
+        run, namespace = text(labels.get(LABEL)), text(labels.get(runs.NAMESPACE))
+        if run:
+            where = f" in namespace {namespace}" if namespace not in ("", kubectl.namespace) else ""
+            problems.append(Problem(f"{reference} belongs to run {run}{where}", hint=hint))
+        elif not force:
+            problems.append(
+                Problem(f"{reference} is there, and belongs to no run", hint=f"--force makes it the run's; {hint}")
+            )
+    if problems:
+        raise ConflictError(*problems)
+
+
+def _check_ending(there: Mapping[Reference, Object]) -> None:
+    ending = [each for each, item in there.items() if is_ending(item)]
+    if ending:
+        hint = "try again in a moment; kubectl describe shows the finalizers of what stays"
+        raise ConflictError(*(Problem(f"{each} is being deleted", hint=hint) for each in ending))
+
+
+def _check_kept(missing: Iterable[Reference]) -> None:
+    """Refuse Secrets that are not there: what was in them is in no record."""
+    hint = "deploy the run from its directory: packyard deploy DIR"
+    if problems := [
+        Problem(f"{each} is not there any more, and its data are not recorded", hint=hint) for each in missing
+    ]:
+        raise ConflictError(*problems)
+
+
+def _is_equal(
+    last: RunRecord, record: RunRecord, objects: Mapping[Reference, Object], there: Mapping[Reference, Object]
+) -> bool:
+    """Say whether a record would say what the last one says, and Secrets are what is there."""
+    as_last = replace(record, number=last.number, who=last.who, when=last.when, applied=last.applied)
+    secrets = [each for each in objects if each.group_kind == _SECRET and each in there]
+    return (
+        as_last == last
+        and last.read_objects() == [records.public(item) for item in objects.values()]
+        and all(_data(objects[each]).items() <= mapping(there[each].get("data")).items() for each in secrets)
+    )
+
+
+def _data(secret: Object) -> dict[str, object]:
+    texts = mapping(secret.get("stringData"))
+    encoded = {key: base64.b64encode(str(value).encode()).decode() for key, value in texts.items()}
+    return {**mapping(secret.get("data")), **encoded}

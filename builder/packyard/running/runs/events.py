@@ -1,0 +1,85 @@
+"""The events of a run: those of its objects, of what controllers made of them, and of pods, also of deleted ones.
+
+An event names what it is about. What is there has the label of its run; what is gone is told by its name, which begins
+with that of the object that it was made of, and of several such objects it belongs to that with the longest name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from packyard.core.kubernetes import roles
+from packyard.core.kubernetes.kinds import group_of
+from packyard.core.kubernetes.lenient import Object, mapping, text
+from packyard.running.runs import look
+from packyard.running.runs.kubectl import Kubectl
+from packyard.running.runs.record import RunRecord
+from packyard.running.runs.run import Reference
+
+#: Kinds that controllers make by names that begin with that of their owner.
+_MADE = ("Pod", "Job", "ReplicaSet", "JobSet", "PersistentVolumeClaim", "ControllerRevision")
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What happened to an object, ``count`` times, the last time at ``when``."""
+
+    when: str
+    is_warning: bool
+    about: str
+    reason: str
+    message: str
+    count: int
+
+
+def read(kubectl: Kubectl, records: Mapping[str, Sequence[RunRecord]], run: str) -> list[Event]:
+    """Return the events of one of the runs of ``records``, the newest last."""
+    last = {name: found[-1] for name, found in records.items()}
+    seen = look.look(kubectl, {run: last[run]})
+    own = {(kind, name) for _, kind, name in seen.objects.get(run, {})}
+    own |= {(each.kind, each.name) for each in last[run].objects}
+    owners = {each.name: name for name, record in last.items() for each in record.objects if _makes(each)}
+    found: dict[tuple[str, str, str, bool], Event] = {}
+    for event in look.events(kubectl):
+        about = mapping(event.get("involvedObject"))
+        kind, name = text(about.get("kind")), text(about.get("name"))
+        if (kind, name) in own or (kind in _MADE and _owner(name, owners) == run):
+            made = _event(event, f"{kind} {name}")
+            key = (made.about, made.reason, made.message, made.is_warning)
+            before = found.pop(key, None)
+            found[key] = _again(made, before) if before else made
+    return list(found.values())
+
+
+def _makes(each: Reference) -> bool:
+    return roles.is_workload((group_of(each.api_version), each.kind))
+
+
+def _owner(name: str, owners: Mapping[str, str]) -> str:
+    """Return the run of the object of which something with this name was made."""
+    return next((owners[begin] for begin in _beginnings(name) if begin in owners), "")
+
+
+def _beginnings(name: str) -> Iterator[str]:
+    """Yield a name, and what stands before its dashes, the longest first."""
+    yield name
+    while "-" in name:
+        name = name.rpartition("-")[0]
+        yield name
+
+
+def _event(event: Object, about: str) -> Event:
+    count = event.get("count") or mapping(event.get("series")).get("count")
+    return Event(
+        when=look.time_of(event),
+        is_warning=event.get("type") == "Warning",
+        about=about,
+        reason=text(event.get("reason")),
+        message=" ".join(text(event.get("message")).split()),
+        count=count if isinstance(count, int) else 1,
+    )
+
+
+def _again(event: Event, before: Event) -> Event:
+    return Event(event.when, event.is_warning, event.about, event.reason, event.message, event.count + before.count)

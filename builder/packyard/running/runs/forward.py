@@ -1,0 +1,111 @@
+"""What a run serves, and how this machine reaches it: TensorBoard, a notebook, servers of a model.
+
+Nothing but this machine is ever offered it: what is forwarded may ask nobody for a password.
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from packyard.core.errors import InputError, Problem, UnavailableError
+from packyard.core.kubernetes import pods
+from packyard.core.kubernetes.kinds import CORE
+from packyard.core.kubernetes.lenient import kind_of, mapping, mappings, name_of, text
+from packyard.running.runs import choose
+from packyard.running.runs.kubectl import Kubectl
+from packyard.running.runs.run import Object
+from packyard.running.runs.status import RunStatus
+
+_HERE = "127.0.0.1"
+_PRIVILEGED = 1024
+_LIFTED = 8000  # from 443 to 8443, which everybody may open
+_SCHEMES = ("http", "https")
+_BEGUN = re.compile(rb"\AForwarding from \S+:(\d+) ->")
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """A port of a Service or of a pod, as kubectl names these: ``service/run``. ``name`` is that of the port."""
+
+    target: str
+    number: int
+    name: str
+
+    def address(self, local: int) -> str:
+        """Return where it is on this machine: a URL where it speaks HTTP."""
+        scheme = next((each for each in reversed(_SCHEMES) if self.name.startswith(each)), "")
+        return f"{scheme}://{_HERE}:{local}" if scheme else f"{_HERE}:{local}"
+
+    def __str__(self) -> str:
+        return f"{self.target} port {self.number}" + (f" ({self.name})" if self.name else "")
+
+
+def find(objects: Sequence[Object], seen: RunStatus, *, role: str = "", index: int | None = None) -> list[Port]:
+    """Return the ports of a run, first those that speak HTTP: of its Services, or of its pods where it has none.
+
+    With a role or an index they are those of this pod.
+    """
+    found = [] if role or index is not None else list(_of_services(objects))
+    found = found or list(_of_pods(objects, seen, role, index))
+    return sorted(found, key=lambda each: not each.name.startswith(_SCHEMES))
+
+
+def choose_port(found: Sequence[Port], wanted: str, seen: RunStatus, role: str, index: int | None) -> Port:
+    """Return the port with a number or a name, or the first; a number that nobody announces is one of a pod."""
+    for each in found:
+        if wanted in ("", each.name, str(each.number)):
+            return each
+    running = [each for each in choose.pods(seen, role, index) if each.running]
+    if wanted.isdecimal() and 0 < int(wanted) < 65536 and running:
+        return Port(f"pod/{running[0].name}", int(wanted), "")
+    known = f"its ports: {', '.join(map(str, found))}" if found else "it has no Service, and its pods name no port"
+    problem = f"run {seen.run} serves nothing" + (f" on port {wanted!r}" if wanted else "")
+    raise InputError(Problem(problem, hint=known))
+
+
+def local_port(port: Port) -> int:
+    """Return a free port of this machine, the same number if that is possible."""
+    wanted = port.number + _LIFTED if port.number < _PRIVILEGED else port.number
+    for each in (wanted, 0):
+        with socket.socket() as holder:
+            holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                holder.bind((_HERE, each))
+            except OSError:
+                continue
+            return int(holder.getsockname()[1])
+    raise UnavailableError(f"no port of {_HERE} is free")
+
+
+def forward(kubectl: Kubectl, port: Port, local: int) -> Iterator[bool]:
+    """Forward a port until kubectl gives up; yield True when it is open, and then False for each line of kubectl."""
+    with kubectl.start("port-forward", f"--address={_HERE}", port.target, f"{local}:{port.number}") as process:
+        try:
+            for line in process.stdout or ():
+                yield bool(_BEGUN.match(line))
+            said = process.communicate()[1].decode("utf-8", "replace").strip()
+        finally:
+            process.kill()
+    raise UnavailableError(Problem(f"{port.target}: {said.splitlines()[-1] if said else 'the connection is lost'}"))
+
+
+def _of_services(objects: Sequence[Object]) -> Iterator[Port]:
+    for item in objects:
+        spec = mapping(item.get("spec"))
+        if kind_of(item) == (CORE, "Service") and spec.get("clusterIP") != "None":
+            for each in mappings(spec.get("ports")):
+                if isinstance(number := each.get("port"), int):
+                    yield Port(f"service/{name_of(item)}", number, text(each.get("name")))
+
+
+def _of_pods(objects: Sequence[Object], seen: RunStatus, role: str, index: int | None) -> Iterator[Port]:
+    running = [each for each in choose.pods(seen, role, index) if each.running]
+    for pod in pods.find_all(objects):
+        for container in pod.containers:
+            first = next((each for each in running if text(container.get("name")) in each.running), None)
+            for each in mappings(container.get("ports")) if first else ():
+                if first and isinstance(number := each.get("containerPort"), int):
+                    yield Port(f"pod/{first.name}", number, text(each.get("name")))

@@ -1,0 +1,243 @@
+"""kubectl, the client of a cluster, held to one context and one namespace from the first call to the last."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from packyard.core.errors import ConflictError, InputError, PackyardError, Problem, UnavailableError
+from packyard.core.kubernetes.lenient import Object, mapping, mappings
+
+#: What kubectl says that the user may not do, with the resource and its group, and which resource nobody serves.
+FORBIDDEN = re.compile(r'User .* cannot \w+ resource "([^"]+)" in API group "([^"]*)"[^\n]*')
+UNKNOWN = re.compile(r"the server doesn't have a resource type \"([^\"]+)\"")
+#: A line of the log of kubectl's own libraries, before what it says itself.
+_LOG = re.compile(r"^[EWIF]\d{4} [\d:.]+ .*$\n?", re.MULTILINE)
+_DEAF = re.compile(
+    r"(?i)unable to connect to the server|was refused - did you specify|connection refused|i/o timeout"
+    r"|tls handshake timeout|no such host|unexpected EOF|connection reset|http2: client connection lost"
+    r"|context deadline exceeded|ServiceUnavailable|apiserver not ready"
+)
+_WEBHOOK = "failed calling webhook"  # the server answers, and says so of another one
+_OLD = re.compile(r"(?i)unknown (?:shorthand )?(?:flag|command)|invalid argument .* for .* flag")
+_UNKNOWN_USER = re.compile(
+    r"(?im)you must be logged in|\(Unauthorized\)|^(error: )?Unauthorized$|getting credentials: exec"
+)
+#: What a user lacks; webhooks and quotas forbid too, in other words.
+_NO_RIGHT = re.compile(r'User "[^"]*" cannot ')
+_CONFLICTS = ("AlreadyExists", "Apply failed with")
+#: Where the next error begins, of a call for several objects.
+_NEXT = re.compile(r'^(?=error: |Error from server|Apply failed with |The \S+ "|unable to recognize )', re.MULTILINE)
+#: What kubectl says beside the error: of its own, and the whole value that is wrong, as Go prints it.
+_BESIDE = re.compile(
+    r"^(?:error: )?(?:Error from server(?: \(\w+\))?: )?(?:error when \w+ \"\S+\": )?"
+    r"|Invalid value: [\w.]*\{.*\}: |\nPlease review the fields above.*",
+    re.DOTALL,
+)
+_WARNING = re.compile(r"^Warning: (.*)$\n?", re.MULTILINE)
+_REQUEST_TIMEOUT = "60s"
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What one call of kubectl gave; ``said`` is its stderr without the log of its libraries, and without warnings."""
+
+    code: int
+    output: bytes
+    said: str
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kubectl:
+    """kubectl, and whom it speaks to. ``user`` is what kubeconfig calls the user."""
+
+    program: str
+    flags: tuple[str, ...]
+    context: str
+    namespace: str
+    user: str = ""
+
+    def __str__(self) -> str:
+        return f"context {self.context}, namespace {self.namespace}"
+
+    def words(self, *words: str) -> list[str]:
+        """Return the command line of a call."""
+        return [self.program, *self.flags, f"--namespace={self.namespace}", *words]
+
+    def call(self, *words: str, data: bytes = b"") -> Done:
+        """Call kubectl with ``data`` on its standard input, and return what it gave, whatever that is.
+
+        Raises `UnavailableError` where it does not start, the cluster does not answer, or does not know the user.
+        """
+        return self._checked(_run(self.words(f"--request-timeout={_REQUEST_TIMEOUT}", *words), data))
+
+    def follow(self, *words: str, each: Callable[[str], None], data: bytes = b"") -> Done:
+        """Do what `call` does, and hand on each line as it is printed, also of a call that is interrupted."""
+        command = self.words(f"--request-timeout={_REQUEST_TIMEOUT}", *words)
+        with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as said:
+            given.write(data)
+            given.seek(0)
+            with _start(command, stdin=given, stdout=subprocess.PIPE, stderr=said) as process:
+                try:
+                    _hand_on(process, each)
+                except BaseException:
+                    process.terminate()
+                    _hand_on(process, each)
+                    raise
+            said.seek(0)
+            return self._checked(_done(process.returncode, b"", said.read()))
+
+    def run(self, *words: str, data: bytes = b"") -> bytes:
+        """Return what a call prints; one that fails raises what `refusal` makes of it."""
+        done = self.call(*words, data=data)
+        if done.code:
+            raise self.refusal(done.said)
+        return done.output
+
+    def read(self, *words: str, data: bytes = b"") -> list[Object]:
+        """Return the objects that a call prints."""
+        return self.objects(self.run(*words, "--output=json", data=data))
+
+    def objects(self, output: bytes) -> list[Object]:
+        """Return the objects that a call printed as JSON: those of a list, one alone, or none."""
+        found = mapping(self.json(output))
+        return mappings(found.get("items")) if found.get("kind") == "List" else [found] if found else []
+
+    def json(self, output: bytes) -> Any:
+        """Return what a call printed as JSON; nothing gives an empty mapping."""
+        try:
+            return json.loads(output or b"{}")
+        except ValueError as error:
+            raise UnavailableError(Problem(f"{self.program} gives no JSON: {error}")) from error
+
+    def who(self) -> str:
+        """Return the name by which the server knows the user; of an old server the name in kubeconfig."""
+        done = self.call("auth", "whoami", "--output=jsonpath={.status.userInfo.username}")
+        return self.user if done.code else done.output.decode()
+
+    def start(self, *words: str) -> subprocess.Popen[bytes]:
+        """Start a call whose output is read as it comes; whoever starts it ends it."""
+        return _start(self.words(*words), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def attach(self, *words: str) -> int:
+        """Call kubectl with the terminal of this process, and return its exit code."""
+        with _start(self.words(*words)) as process:
+            try:
+                return process.wait()
+            finally:
+                process.kill()
+
+    def refusal(self, said: str, about: Sequence[str] = ()) -> PackyardError:
+        """Return the error for what kubectl said as it failed.
+
+        ``about`` are the objects that it failed with, in their order: an error that does not name its own is given the
+        name.
+        """
+        errors = split(said) or ["kubectl failed and gave no reason"]
+        if len(set(errors)) == 1:
+            errors = errors[:1]
+        if len(errors) == len(about):
+            errors = [
+                text if f'"{name.split()[-1]}"' in text else f"{name}: {text}"
+                for name, text in zip(about, errors, strict=True)
+            ]
+        if _OLD.search(said):
+            hint = "packyard needs kubectl 1.24 or newer: https://kubernetes.io/docs/tasks/tools"
+            return UnavailableError(Problem(f"{self.program} is too old: {errors[0]}", hint=hint))
+        if _NO_RIGHT.search(said):
+            hint = f"packyard roles prints what a user needs; ask the administrator of namespace {self.namespace}"
+            return UnavailableError(*errors[:-1], Problem(errors[-1], hint=hint))
+        if any(text in said for text in _CONFLICTS):
+            return ConflictError(*errors)
+        return InputError(*errors)
+
+    def _checked(self, done: Done) -> Done:
+        if done.code and (problem := self._unavailable(done.said)):
+            raise UnavailableError(problem)
+        return done
+
+    def _unavailable(self, said: str) -> Problem | None:
+        if _UNKNOWN_USER.search(said):
+            hint = f"log in again, then try: kubectl --context={self.context} auth whoami"
+            return Problem(f"the cluster of context {self.context} does not accept your credentials: {said}", hint=hint)
+        if _DEAF.search(said) and _WEBHOOK not in said:
+            hint = f"kubectl --context={self.context} version shows whether it answers"
+            return Problem(f"the cluster of context {self.context} cannot be reached: {said}", hint=hint)
+        return None
+
+
+def find(path: str, *, kubeconfig: str = "", context: str = "", namespace: str = "") -> Kubectl:
+    """Return kubectl, from folders joined as in the variable PATH, held to what kubeconfig says now.
+
+    Empty texts ask for what kubectl itself would take: the current context, and the namespace of the context.
+    """
+    program = shutil.which("kubectl", path=path)
+    if program is None:
+        hint = "install it: https://kubernetes.io/docs/tasks/tools"
+        raise UnavailableError(Problem("kubectl is not on PATH", hint=hint))
+    flags = [f"--kubeconfig={kubeconfig}"] if kubeconfig else []
+    asked = [*flags, *([f"--context={context}"] if context else [])]
+    done = _run([program, *asked, "config", "view", "--minify", "--output=json"])
+    if done.code:
+        hint = "kubectl config get-contexts lists them; --context and --kubeconfig name another one"
+        raise InputError(Problem(f"there is no context to use: {done.said}", hint=hint))
+    view = json.loads(done.output)
+    found = view["contexts"][0]
+    return Kubectl(
+        program=program,
+        flags=(*flags, f"--context={found['name']}"),
+        context=found["name"],
+        namespace=namespace or found["context"].get("namespace") or "default",
+        user=found["context"].get("user", ""),
+    )
+
+
+def listed(objects: Iterable[Mapping[str, Any]]) -> bytes:
+    """Return objects as the one file that a call reads."""
+    return json.dumps({"apiVersion": "v1", "kind": "List", "items": [*objects]}).encode()
+
+
+def split(said: str) -> list[str]:
+    """Return each error that kubectl tells, without what it says beside."""
+    return [text for each in _NEXT.split(said) if (text := _BESIDE.sub("", each).strip())]
+
+
+def _run(command: Sequence[str], data: bytes = b"") -> Done:
+    with _start(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        try:
+            output, said = process.communicate(data)
+        except BaseException:
+            process.kill()
+            raise
+    return _done(process.returncode, output, said)
+
+
+def _start(command: Sequence[str], **streams: Any) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(command, **streams)
+    except OSError as error:
+        raise UnavailableError(Problem(f"{os.fspath(command[0])}: {error.strerror}")) from error
+
+
+def _hand_on(process: subprocess.Popen[bytes], each: Callable[[str], None]) -> None:
+    """Hand on each line; one that Ctrl-C came upon is handed on again, so that none is lost."""
+    for line in process.stdout or ():
+        text = line.decode("utf-8", "replace").rstrip("\n")
+        try:
+            each(text)
+        except KeyboardInterrupt:
+            each(text)
+            raise
+
+
+def _done(code: int, output: bytes, stderr: bytes) -> Done:
+    said = _LOG.sub("", stderr.decode("utf-8", "replace"))
+    return Done(code, output, _WARNING.sub("", said).strip(), tuple(_WARNING.findall(said)))

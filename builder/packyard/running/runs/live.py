@@ -1,0 +1,105 @@
+"""Objects as they are on the cluster, by their names or by the runs that they belong to; and whose they are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from packyard.core.errors import InputError, Problem, UnavailableError
+from packyard.core.kubernetes.groups import resource_of
+from packyard.core.kubernetes.kinds import group_of
+from packyard.running.runs.kubectl import FORBIDDEN, UNKNOWN, Kubectl, listed
+from packyard.running.runs.run import LABEL, Object, Reference
+
+#: apiVersion and kind.
+Kind = tuple[str, str]
+
+_UNSERVED = re.compile(r'no matches for kind "([^"]+)" in version "([^"]+)"')
+_NO_LONGER = re.compile(r'"([^" ]+), Resource=([^"]+)".*: the server could not find the requested resource')
+
+
+def names(references: Iterable[Reference]) -> bytes:
+    """Return a list of objects that has their names alone, as kubectl reads it from a file."""
+    return listed(
+        {
+            "apiVersion": each.api_version,
+            "kind": each.kind,
+            "metadata": {"name": each.name, **({"namespace": each.namespace} if each.namespace else {})},
+        }
+        for each in references
+    )
+
+
+def selector(runs: Collection[str]) -> str:
+    """Return the selector of the objects of runs."""
+    return f"{LABEL} in ({','.join(sorted(runs))})"
+
+
+def read(kubectl: Kubectl, wanted: Sequence[Reference], also: Iterable[Reference] = ()) -> dict[Reference, Object]:
+    """Return those objects that are there, by one call; ``also`` may be of kinds that the cluster does not know.
+
+    Raises `InputError` for what is ``wanted`` and of such a kind.
+    """
+    asked = list(dict.fromkeys((*wanted, *also)))
+    if not asked:
+        return {}
+    words = ("get", "--filename=-", "--ignore-not-found", "--output=json")
+    done = kubectl.call(*words, data=names(asked))
+    unserved = set(_UNSERVED.findall(done.said)) if done.code else set()
+    known = [each for each in asked if (each.kind, each.api_version) not in unserved]
+    if missing := [each for each in wanted if each not in known]:
+        hint = "packyard prerequisites shows what a package needs, and how to install it"
+        problems = (f"{each}: the cluster does not know {each.kind} of {each.api_version}" for each in missing)
+        raise InputError(*(Problem(text, hint=hint) for text in problems))
+    if len(known) < len(asked):
+        return read(kubectl, known)
+    if done.code:
+        raise kubectl.refusal(done.said)
+    return {Reference.of(item, kubectl.namespace): dict(item) for item in kubectl.objects(done.output)}
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """Objects with a label; kinds that the cluster does not know; and the resources, ``jobs.batch``, not to be read."""
+
+    items: Sequence[Mapping[str, Any]]
+    unknown: frozenset[Kind]
+    forbidden: frozenset[str]
+
+
+def list_(kubectl: Kubectl, kinds: Collection[Kind], wanted: str) -> Labelled:
+    """Return all objects of some kinds that a selector chooses, by one call."""
+    if not kinds:
+        return Labelled((), frozenset(), frozenset())
+    words = ",".join(f"{kind}.{version.rpartition('/')[2]}.{group_of(version)}" for version, kind in sorted(kinds))
+    done = kubectl.call("get", words, f"--selector={wanted}", "--chunk-size=0", "--output=json")
+    said = done.said if done.code else ""
+    if unknown := frozenset(each for each in kinds if _is_unknown(each, said)):
+        found = list_(kubectl, set(kinds) - unknown, wanted)
+        return replace(found, unknown=found.unknown | unknown)
+    forbidden = frozenset(f"{resource}.{group}".rstrip(".") for resource, group in FORBIDDEN.findall(said))
+    if done.code and not forbidden:
+        raise kubectl.refusal(done.said)
+    return Labelled(kubectl.objects(done.output), unknown, forbidden)
+
+
+def may_not_list(kubectl: Kubectl, resources: Iterable[str]) -> UnavailableError:
+    """Return the error for resources that have to be listed, and may not be."""
+    problem = f"you may not list {', '.join(sorted(resources))} in namespace {kubectl.namespace}"
+    return UnavailableError(Problem(problem, hint="packyard roles prints what a user needs"))
+
+
+def _is_unknown(kind: Kind, said: str) -> bool:
+    """Say whether the server does not serve a kind; kubectl may remember that it did."""
+    names = {resource_of(kind[1]), kind[1].lower()}
+    return any(name.lower() in names for name in UNKNOWN.findall(said)) or any(
+        (version, name) == (kind[0], resource_of(kind[1])) for version, name in _NO_LONGER.findall(said)
+    )
+
+
+def delete(kubectl: Kubectl, references: Iterable[Reference]) -> None:
+    """Delete objects, those that are gone already too; what they own is deleted in the background."""
+    words = ("delete", "--filename=-", "--ignore-not-found", "--wait=false", "--output=name")
+    kubectl.run(*words, data=names(references))

@@ -1,0 +1,106 @@
+"""A use case made ready for a cluster: its objects, and what its directory says of itself for the record of a run."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from packyard.core.bundle import manifest as manifests
+from packyard.core.bundle import shipped
+from packyard.core.digest import Digest
+from packyard.core.files import regular
+from packyard.core.files.tree import Tree
+from packyard.core.yaml.node import Source
+from packyard.running.runs import run as runs
+from packyard.running.runs.run import Object
+from packyard.using.kustomize.objects import parse
+from packyard.using.options.settings import read_enabled
+from packyard.using.render import every
+from packyard.using.render.render import render
+from packyard.using.setters import krmfile
+from packyard.using.setters.definition import Setter
+from packyard.using.setters.packages import read_krmfile, read_package
+
+#: Setters that hold what nobody else may read; their values stay out of records.
+_SECRET = re.compile(r"(?i)(^|_)(PASSWORD|PASSWD|SECRET|TOKEN|CREDENTIALS?|(PRIVATE|API|ACCESS|SECRET)_KEY)(_|$)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """Objects as they are rendered, of one use case; ``digest`` is that of packyard.json, which names every file.
+
+    ``values`` are those that somebody set, without secrets; ``setters`` are the names of all. A directory of no package
+    has an empty ``package``. ``otherwise`` names a run whose objects do not.
+    """
+
+    directory: Path
+    objects: Sequence[Object]
+    package: str
+    version: str
+    digest: str
+    use_case: str
+    values: Mapping[str, str]
+    options: Sequence[str]
+    setters: frozenset[str] = frozenset()
+    otherwise: str = ""
+
+    @property
+    def run(self) -> str:
+        """The name of the run that the objects are."""
+        return runs.name_of(self.objects, self.otherwise)
+
+
+def prepare(directory: Path, values: Mapping[str, Sequence[str]], *, path: str) -> Prepared:
+    """Render a use case, as if ``values`` were set, and read what its directory says; nothing there changes.
+
+    Raises `InputError` as `render` does, among others for what is required and not set.
+    """
+    with _valued(directory, values) as source:
+        objects = [item.root for item in parse(Source("", render(source, path=path).decode()))]
+        setters = list(_setters(source))
+        options = [option.name for option in read_enabled(source)]
+    root, manifest = shipped.package_of(directory) or ("", None)
+    use_case = os.path.relpath(os.path.realpath(directory), root) if manifest else ""
+    return Prepared(
+        directory=directory,
+        objects=objects,
+        package=manifest.name if manifest else "",
+        version=manifest.version if manifest else "",
+        digest=Digest.of(Path(root, manifests.FILE).read_bytes()) if manifest else "",
+        use_case=use_case,
+        values={each.name: each.shown for each in setters if each.is_set and not is_secret(each.name)},
+        options=options,
+        setters=frozenset(each.name for each in setters),
+        otherwise=_called(manifest, use_case) if manifest else "-".join(directory.resolve().parts[-2:]),
+    )
+
+
+def _called(manifest: manifests.Manifest, use_case: str) -> str:
+    """Return the package and the use case, without the folder that holds all use cases."""
+    folder = os.path.commonpath(list(manifest.use_cases)) if len(manifest.use_cases) > 1 else ""
+    return f"{manifest.name}-{os.path.relpath(use_case, folder or '.')}"
+
+
+def is_secret(setter: str) -> bool:
+    """Say whether the value of a setter is for nobody else to see, by its name."""
+    return _SECRET.search(setter) is not None
+
+
+@contextmanager
+def _valued(directory: Path, values: Mapping[str, Sequence[str]]) -> Iterator[Path]:
+    if not values:
+        yield directory
+        return
+    with every.with_values(directory, values) as copy:
+        yield copy
+
+
+def _setters(directory: Path) -> Iterator[Setter]:
+    if regular.is_file(directory / krmfile.NAME):
+        yield from read_krmfile(read_package(Tree(directory), "")).definitions.setters.values()
+    for option in read_enabled(directory):
+        yield from option.setters.values()

@@ -1,0 +1,181 @@
+"""What a cluster knows of a run: a ConfigMap for each time it was deployed, made before the objects are applied.
+
+    packyard.mnist-fp32-training-first-run.2        the second record of this run; labels: packyard/run, packyard/record
+      data.run             package, version, values, who and when, and the names of the objects, as JSON
+      binaryData.objects   the objects as they were applied, gzipped JSON; the data of Secrets is not among them
+
+A record is created once and never changed, so that of two who deploy the same run at once one is refused. Everybody who
+may write ConfigMaps in the namespace could have written it: it is checked as what comes from elsewhere.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import gzip
+import io
+import json
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from packyard.core.bundle import record
+from packyard.core.bundle.record import known, list_of, map_of, size, text
+from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem, suggest
+from packyard.core.kubernetes.lenient import mapping, mappings, name_of, type_of
+from packyard.core.kubernetes.lenient import text as text_of
+from packyard.running.runs.kubectl import Kubectl
+from packyard.running.runs.run import LABEL, Object, Reference
+
+#: The label of records, with their number.
+NUMBER = "packyard/record"
+_KIND, _DATA, _OBJECTS = "Run", "run", "objects"
+_LARGEST = 900 * 1024  # bytes of a ConfigMap's content, of the 1 MiB that a server stores
+_MOST_UNPACKED = 32 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRecord:
+    """One time that a run was deployed: the ``number`` counts from 1, ``when`` is UTC as ISO 8601."""
+
+    run: str = field(metadata=known(text))
+    number: int = field(metadata=known(size))
+    package: str = field(default="", metadata=known(text, ""))
+    version: str = field(default="", metadata=known(text, ""))
+    digest: str = field(default="", metadata=known(text, ""))
+    use_case: str = field(default="", metadata=known(text, ""))
+    values: Mapping[str, str] = field(default_factory=dict, metadata=known(map_of(text)))
+    options: tuple[str, ...] = field(default=(), metadata=known(list_of(text), ()))
+    who: str = field(default="", metadata=known(text, ""))
+    when: str = field(metadata=known(text))
+    objects: tuple[Reference, ...] = field(default=(), metadata=known(list_of(Reference.parse)))
+    extra: Mapping[str, object] = field(default_factory=dict)
+    applied: bytes = field(default=b"", repr=False)
+
+    @property
+    def name(self) -> str:
+        """The name of its ConfigMap."""
+        return f"packyard.{self.run}.{self.number}"
+
+    def to_object(self, objects: Sequence[Object]) -> Object:
+        """Return the ConfigMap that records ``objects``, what is applied but the data of Secrets."""
+        document = {"apiVersion": record.API_VERSION, "kind": _KIND, **record.document(self)}
+        packed = gzip.compress(json.dumps([public(item) for item in objects]).encode(), mtime=0)
+        data, applied = record.to_bytes(document).decode(), base64.b64encode(packed).decode()
+        if len(data) + len(applied) > _LARGEST:
+            problem = f"run {self.run}: its objects are too large to be recorded: {len(data) + len(applied)} bytes"
+            raise InputError(Problem(problem, hint="move large files from ConfigMaps to the storage"))
+        labels = {LABEL: self.run, NUMBER: str(self.number), "app.kubernetes.io/managed-by": "packyard"}
+        return {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": self.name, "labels": labels},
+            "immutable": True,
+            "data": {_DATA: data},
+            "binaryData": {_OBJECTS: applied},
+        }
+
+    @classmethod
+    def of_object(cls, item: Mapping[str, Any]) -> RunRecord:
+        """Read a ConfigMap, or raise `IntegrityError`."""
+        name = name_of(item)
+        data = text_of(mapping(item.get("data")).get(_DATA)).encode()
+        packed = text_of(mapping(item.get("binaryData")).get(_OBJECTS))
+        found = record.parse(data, lambda fields: fields.take_all(cls), kind=_KIND, file=f"ConfigMap {name}")
+        if found.name != name:
+            raise IntegrityError(Problem(f"is a record of {found.name}", file=f"ConfigMap {name}"))
+        try:
+            return replace(found, applied=base64.b64decode(packed, validate=True))
+        except binascii.Error as error:
+            raise IntegrityError(Problem(f"objects: {error}", file=f"ConfigMap {name}")) from error
+
+    def read_objects(self) -> list[Object]:
+        """Return the objects that were applied; Secrets come without their data."""
+        try:
+            with gzip.open(io.BytesIO(self.applied)) as file:
+                data = file.read(_MOST_UNPACKED + 1)
+            found = json.loads(data)
+        except (OSError, EOFError, zlib.error, ValueError, RecursionError) as error:
+            raise IntegrityError(Problem(f"objects cannot be read: {error}", file=f"ConfigMap {self.name}")) from error
+        return [dict(item) for item in mappings(found)]
+
+
+def read_all(
+    kubectl: Kubectl, run: str = "", unfit: Callable[[IntegrityError], None] | None = None
+) -> dict[str, list[RunRecord]]:
+    """Return the records of each run of the namespace, or of one, the oldest first; one call.
+
+    A record that cannot be read is an error, or is left out where ``unfit`` is told: it must not hide other runs.
+    """
+    wanted = f"{NUMBER},{LABEL}={run}" if run else NUMBER
+    found: dict[str, list[RunRecord]] = {}
+    for item in kubectl.read("get", "configmaps", f"--selector={wanted}"):
+        try:
+            each = RunRecord.of_object(item)
+        except IntegrityError as error:
+            if unfit is None:
+                raise
+            unfit(error)
+        else:
+            found.setdefault(each.run, []).append(each)
+    return {name: sorted(found[name], key=lambda each: each.number) for name in sorted(found)}
+
+
+def read_names(kubectl: Kubectl) -> list[str]:
+    """Return the names of the runs of the namespace; a server that is silent for some seconds is not waited for."""
+    path = f"--output=jsonpath={{.items[*].metadata.labels.{LABEL}}}"
+    found = kubectl.run("get", "configmaps", f"--selector={NUMBER}", "--request-timeout=3s", path)
+    return sorted({*found.decode().split()})
+
+
+def read_run(kubectl: Kubectl, run: str) -> list[RunRecord]:
+    """Return the records of a run, the oldest first, or refuse its name with the nearest that there is."""
+    if found := read_all(kubectl, run).get(run):
+        return found
+    raise InputError(missing(kubectl, run, read_all(kubectl)))
+
+
+def read_last(kubectl: Kubectl, run: str) -> RunRecord:
+    """Return the newest record of a run, or refuse its name as `read_run` does."""
+    return read_run(kubectl, run)[-1]
+
+
+def of_package(kubectl: Kubectl, found: Mapping[str, list[RunRecord]], package: str) -> dict[str, list[RunRecord]]:
+    """Return those of the runs that were found that are of a package, or refuse its name likewise."""
+    chosen = {run: each for run, each in found.items() if each[-1].package == package}
+    if not chosen:
+        raise InputError(missing(kubectl, package, {each[-1].package for each in found.values()}, "run of package"))
+    return chosen
+
+
+def missing(kubectl: Kubectl, name: str, known: Iterable[str], what: str = "run") -> Problem:
+    """Describe a name that no run has, with the nearest of those that are ``known``."""
+    hint = suggest(name, known) or f"packyard status --namespace={kubectl.namespace} lists the runs"
+    return Problem(f"there is no {what} {name!r} in namespace {kubectl.namespace}", hint=hint)
+
+
+def changes(before: RunRecord, after: RunRecord) -> Iterator[tuple[str, str | None, str | None]]:
+    """Yield what was set or enabled otherwise: a name with what it was and is, None where it was not set."""
+    for name in sorted({*before.values, *after.values}):
+        if before.values.get(name) != after.values.get(name):
+            yield name, before.values.get(name), after.values.get(name)
+    for option in sorted({*before.options} ^ {*after.options}):
+        yield f"option {option}", *((None, "enabled") if option in after.options else ("enabled", None))
+
+
+def create(kubectl: Kubectl, made: RunRecord, objects: Sequence[Object]) -> None:
+    """Store a record, or raise `ConflictError` where somebody else has just deployed the run."""
+    data = json.dumps(made.to_object(objects)).encode()
+    try:
+        kubectl.run("create", "--validate=false", "--filename=-", data=data)
+    except ConflictError as error:
+        hint = f"packyard status {made.run} --namespace={kubectl.namespace} shows it; then try again"
+        raise ConflictError(Problem(f"run {made.run} is being deployed by somebody else", hint=hint)) from error
+
+
+def public(item: Object) -> Object:
+    """Return an object as it is recorded: without the data of a Secret."""
+    if type_of(item) != ("v1", "Secret"):
+        return item
+    return {key: value for key, value in item.items() if key not in ("data", "stringData")}

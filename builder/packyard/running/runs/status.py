@@ -1,0 +1,269 @@
+"""What runs are doing, in words and numbers.
+
+The records say what should be there, the objects what is wanted of it, the pods what has become of that. Events are
+read only where all of these leave open why something does not run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from packyard.core.kubernetes import outcome, trouble
+from packyard.core.kubernetes.lenient import Object, is_ending, kind_of, mapping, mappings, name_of, text
+from packyard.core.kubernetes.outcome import FAILED, SUCCEEDED
+from packyard.running.runs import look, workloads
+from packyard.running.runs.kubectl import Kubectl
+from packyard.running.runs.look import Seen
+from packyard.running.runs.record import RunRecord
+from packyard.running.runs.run import Reference
+from packyard.running.runs.workloads import Placed, Workload
+
+STARTING, RUNNING, INCOMPLETE = "starting", "running", "incomplete"
+
+_LONGEST = 300  # characters of a reason
+_DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
+_STATES = {"Succeeded": "done", "Failed": "failed", "Running": "running"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PodStatus:
+    """A pod: ``state`` is waiting, running, ready, done, failed or ending, and ``reason`` says what is wrong with it.
+
+    ``index`` counts the pods of a role; pods that took each other's place have the same. The first of ``containers`` is
+    the one that counts; ``running`` are those that run now.
+    """
+
+    name: str
+    role: str
+    index: int
+    node: str
+    state: str
+    restarts: int
+    reason: str
+    created: str
+    containers: tuple[str, ...]
+    running: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoleStatus:
+    """How many pods of a role are ``wanted``, and what became of them; ``done`` are those that ended well."""
+
+    name: str
+    wanted: int
+    ready: int
+    done: int
+    failed: int
+    restarts: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunStatus:
+    """A run: ``state`` is starting, running, succeeded, failed or incomplete, ``reason`` says why where it is not well.
+
+    ``missing`` are objects that its record names and that are not there; ``unread`` are kinds of objects that may not
+    be read. ``is_endless`` says that it goes on until it is deleted.
+    """
+
+    record: RunRecord
+    state: str
+    reason: str
+    roles: Sequence[RoleStatus]
+    pods: Sequence[PodStatus]
+    missing: Sequence[Reference]
+    unread: Sequence[str]
+    is_endless: bool
+
+    @property
+    def run(self) -> str:
+        """Its name."""
+        return self.record.run
+
+    @property
+    def said(self) -> str:
+        """The state, for behind the name of the run: ``is running``, ``has failed``."""
+        return f"has {self.state}" if self.state in (SUCCEEDED, FAILED) else f"is {self.state}"
+
+    @property
+    def explained(self) -> str:
+        """The state, and why: ``has failed: worker 1: exit code 7``."""
+        return f"{self.said}: {self.reason}" if self.reason else self.said
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more happens by itself."""
+        return self.state in (SUCCEEDED, FAILED) or (
+            self.state == INCOMPLETE and not any(each.state in ("waiting", "running", "ready") for each in self.pods)
+        )
+
+
+def read(kubectl: Kubectl, records: Mapping[str, Sequence[RunRecord]]) -> list[RunStatus]:
+    """Return what runs do, in the order of their records, of which the last counts.
+
+    This takes at most two calls of kubectl more than there are kinds that the cluster does not serve.
+    """
+    last = {run: found[-1] for run, found in records.items()}
+    if not last:
+        return []
+    return judge(last.values(), look.look(kubectl, last), partial(look.warnings, kubectl))
+
+
+def read_one(kubectl: Kubectl, record: RunRecord) -> RunStatus:
+    """Return what the run of a record does."""
+    return read(kubectl, {record.run: [record]})[0]
+
+
+def judge(records: Iterable[RunRecord], seen: Seen, warnings: Callable[[], Sequence[Object]]) -> list[RunStatus]:
+    """Return what runs do, of what was seen; ``warnings`` of the namespace are asked for only where they are needed."""
+    found = [_Run(record, seen, _workloads(record, seen)) for record in records]
+    events = warnings() if any(each.needs_events for run in found for each in run.workloads) else ()
+    return [run.status(events) for run in found]
+
+
+def _workloads(record: RunRecord, seen: Seen) -> list[Workload]:
+    return workloads.find(record, seen.objects.get(record.run, {}), [look.key_of(each) for each in record.objects])
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """One run as it was found."""
+
+    record: RunRecord
+    seen: Seen
+    workloads: Sequence[Workload]
+
+    def status(self, events: Sequence[Object]) -> RunStatus:
+        """Return what the run does; ``events`` are the warnings of its namespace, the newest last."""
+        missing = [each for each in self.record.objects if self.seen.is_missing(self.record.run, each)]
+        state = self._state(missing)
+        reasons = () if state == SUCCEEDED else self._reasons(missing, events)
+        return RunStatus(
+            record=self.record,
+            state=state,
+            reason=_shortened(next(filter(None, reasons), "")),
+            roles=list(self._roles()),
+            pods=[_pod_status(each, events) for workload in self.workloads for each in workload.pods],
+            missing=missing,
+            unread=sorted({each.kind for each in self.record.objects if self.seen.is_unread(each)}),
+            is_endless=any(outcome.is_endless(kind_of(each.item)) for each in self.workloads),
+        )
+
+    def _roles(self) -> Iterator[RoleStatus]:
+        for workload in self.workloads:
+            for role in workload.roles:
+                pods = workload.of(role)
+                yield RoleStatus(
+                    name=role.name,
+                    wanted=role.wanted,
+                    ready=workload.ready(role),
+                    done=workload.done(role),
+                    failed=sum(each.phase == "Failed" for each in pods),
+                    restarts=workload.restarts + sum(trouble.restarts(each.pod) for each in pods),
+                )
+
+    def _state(self, missing: Sequence[Reference]) -> str:
+        ended = [each.ended for each in self.workloads]
+        if FAILED in ended:
+            return FAILED
+        if missing:
+            return INCOMPLETE
+        if all(ended):
+            return SUCCEEDED
+        return STARTING if any(each.is_starting for each in self.workloads) else RUNNING
+
+    def _reasons(self, missing: Sequence[Reference], events: Sequence[Object]) -> Iterator[str]:
+        """Yield what is wrong, the worst first."""
+        for workload in self.workloads:
+            if workload.ended == FAILED:
+                yield self._of_pods(workload, events)
+                yield outcome.of_object(workload.item)[1]
+        if missing:
+            yield f"{', '.join(map(str, missing))} {'is' if len(missing) == 1 else 'are'} missing"
+        for workload in self.workloads:
+            if outcome.is_suspended(workload.item):
+                yield f"{_named(workload.item)} is suspended until somebody, such as a queue, resumes it"
+            yield self._of_pods(workload, events)
+            if any(workload.lacking(role) > 0 for role in workload.roles):
+                yield _of_creation(workload, events)
+            if not workload.pods and outcome.is_untouched(workload.item):
+                hint = "packyard prerequisites says whether its operator is there"
+                yield f"nothing has taken up {_named(workload.item)} yet; {hint}"
+
+    def _of_pods(self, workload: Workload, events: Sequence[Object]) -> str:
+        """Return what is wrong with the first pod in trouble, and with how many others the same is."""
+        said = [(each, text) for each in workload.troubled if (text := _reason(each, events))]
+        if not said:
+            return ""
+        first, why = said[0]
+        others = sum(text == why and each.role == first.role for each, text in said) - 1
+        known = {role.name: role for each in self.workloads for role in each.roles}
+        if known[first.role].wanted > 1:
+            return f"{first.role} {first.index}: {why}" + (f" (and {others} more like it)" if others else "")
+        tried = f" ({others + 1} times)" if others else ""
+        return f"{first.role}: {why}{tried}" if len(known) > 1 else f"{why}{tried}"
+
+
+def _reason(each: Placed, events: Sequence[Object]) -> str:
+    """Return what is wrong with a pod: as it says itself, or, where it says little, as its last warning does."""
+    own = trouble.of_pod(each.pod)
+    if each.is_active and not each.is_ready and (not own or each.phase == "Running"):
+        warned = _warned(events, {("Pod", each.name)}, trouble.EXPLAINING)
+        if warned:
+            return f"{own}: {warned}" if own else warned
+    return own
+
+
+def _of_creation(workload: Workload, events: Sequence[Object]) -> str:
+    """Return why pods are not made: a condition of their owner, or the last warning about one."""
+    condition = trouble.replica_failure(workload.item)
+    message = condition or _warned(events, {*workload.made, _key(workload.item)}, trouble.REFUSING)
+    return trouble.of_creation(message) if message else ""
+
+
+def _warned(events: Sequence[Object], about: set[tuple[str, str]], reasons: frozenset[str]) -> str:
+    """Return the message of the newest event with one of these reasons about one of these objects."""
+    for event in reversed(events):
+        involved = mapping(event.get("involvedObject"))
+        if text(event.get("reason")) in reasons and (text(involved.get("kind")), text(involved.get("name"))) in about:
+            return text(event.get("message"))
+    return ""
+
+
+def _pod_status(each: Placed, events: Sequence[Object]) -> PodStatus:
+    metadata, spec = mapping(each.pod.get("metadata")), mapping(each.pod.get("spec"))
+    state = "ready" if each.is_ready else _STATES.get(each.phase, "waiting")
+    return PodStatus(
+        name=each.name,
+        role=each.role,
+        index=each.index,
+        node=text(spec.get("nodeName")),
+        state="ending" if is_ending(each.pod) else state,
+        restarts=trouble.restarts(each.pod),
+        reason=_shortened(_reason(each, events)),
+        created=text(metadata.get("creationTimestamp")),
+        containers=_containers(each.pod),
+        running=trouble.running(each.pod),
+    )
+
+
+def _containers(pod: Object) -> tuple[str, ...]:
+    """Return the names of a pod's containers, the one that counts first, and those that prepare last."""
+    metadata, spec = mapping(pod.get("metadata")), mapping(pod.get("spec"))
+    named = [text(each.get("name")) for key in ("containers", "initContainers") for each in mappings(spec.get(key))]
+    first = text(mapping(metadata.get("annotations")).get(_DEFAULT_CONTAINER))
+    return tuple(sorted(named, key=lambda name: name != first))
+
+
+def _key(item: Object) -> tuple[str, str]:
+    return kind_of(item)[1], name_of(item)
+
+
+def _named(item: Object) -> str:
+    return " ".join(_key(item))
+
+
+def _shortened(text: str) -> str:
+    words = " ".join(text.split())
+    return words if len(words) <= _LONGEST else words[: _LONGEST - 1] + "…"

@@ -1,0 +1,85 @@
+"""Deleting runs: exactly what their records name and what bears their labels, then the records.
+
+Claims and volumes stay unless they are asked for, and namespaces always do. What stays lets go of the run: of its label
+and its field manager, so that another run may use it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from packyard.core.kubernetes.kinds import CORE, LASTING
+from packyard.running.runs import live
+from packyard.running.runs import run as runs
+from packyard.running.runs.kubectl import Kubectl
+from packyard.running.runs.live import Kind
+from packyard.running.runs.record import RunRecord
+from packyard.running.runs.run import LABEL, NAMESPACE, Reference
+
+_CLAIM, _POD, _NAMESPACE = ("v1", "PersistentVolumeClaim"), ("v1", "Pod"), (CORE, "Namespace")
+#: What takes a run's label and its field manager off an object: an empty entry stands for no managers at all.
+_LET_GO = {"metadata": {"labels": {LABEL: None, NAMESPACE: None}, "managedFields": [{}]}}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Removal:
+    """What undeploying runs deletes, and what of them stays; ``unknown`` kinds are no longer served."""
+
+    runs: Sequence[str]
+    objects: Sequence[Reference]
+    lasting: Sequence[Reference]
+    unknown: Collection[Kind]
+    records: Sequence[Reference]
+
+
+def find(kubectl: Kubectl, records: Mapping[str, Sequence[RunRecord]]) -> Removal:
+    """Find what there is of runs, by one call; ``records`` are all records of each."""
+    named = {run: {each for record in found for each in record.objects} for run, found in records.items()}
+    kinds = {_CLAIM, *((each.api_version, each.kind) for found in named.values() for each in found)}
+    there = live.list_(kubectl, kinds, live.selector(records))
+    if there.forbidden:
+        raise live.may_not_list(kubectl, there.forbidden)
+    listed = [(Reference.of(item, kubectl.namespace), item) for item in there.items]
+    own = sorted(
+        each
+        for run in records
+        for each, item in listed
+        if runs.is_of(item, run, kubectl.namespace) and (each in named[run] or (each.api_version, each.kind) == _CLAIM)
+    )
+    return Removal(
+        runs=list(records),
+        objects=[each for each in own if each.group_kind not in LASTING],
+        lasting=[each for each in own if each.group_kind in LASTING],
+        unknown=there.unknown,
+        records=[
+            Reference("v1", "ConfigMap", kubectl.namespace, each.name) for found in records.values() for each in found
+        ],
+    )
+
+
+def delete(kubectl: Kubectl, removal: Removal, *, claims: bool) -> list[Reference]:
+    """Delete the objects of runs, with ``claims`` also these and volumes, and return what is deleted.
+
+    What stays lets go of its run. Pods end after that.
+    """
+    gone = [*removal.objects, *(each for each in removal.lasting if claims and each.group_kind != _NAMESPACE)]
+    stay = [each for each in removal.lasting if each not in gone]
+    if gone:
+        live.delete(kubectl, gone)
+    if stay:
+        words = ("patch", "--filename=-", "--type=merge", f"--patch={json.dumps(_LET_GO)}", "--output=name")
+        kubectl.run(*words, data=live.names(stay))
+    return gone
+
+
+def pods(kubectl: Kubectl, removal: Removal) -> list[str]:
+    """Return the names of the pods of runs that are still there."""
+    found = live.list_(kubectl, {_POD}, live.selector(removal.runs))
+    return [Reference.of(item, kubectl.namespace).name for item in found.items]
+
+
+def forget(kubectl: Kubectl, removal: Removal) -> None:
+    """Delete the records of runs, after all else."""
+    live.delete(kubectl, removal.records)

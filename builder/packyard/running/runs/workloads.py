@@ -1,0 +1,172 @@
+"""The workloads of a run, with the pods of each in their roles: how many there are, and which are in trouble."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from packyard.core.kubernetes import outcome, roles, trouble
+from packyard.core.kubernetes.kinds import JOBSET
+from packyard.core.kubernetes.lenient import Object, is_ending, kind_of, mapping, name_of, text
+from packyard.core.kubernetes.outcome import FAILED, SUCCEEDED
+from packyard.core.kubernetes.roles import Role
+from packyard.running.runs.look import Key
+from packyard.running.runs.record import RunRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A pod where it belongs."""
+
+    pod: Object
+    role: str
+    index: int
+
+    @property
+    def name(self) -> str:
+        """The name of the pod."""
+        return name_of(self.pod)
+
+    @property
+    def phase(self) -> str:
+        """The phase of the pod."""
+        return text(mapping(self.pod.get("status")).get("phase"))
+
+    @property
+    def is_active(self) -> bool:
+        """Whether the pod may still do something."""
+        return self.phase not in ("Succeeded", "Failed") and not is_ending(self.pod)
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the pod runs and is ready."""
+        return self.phase == "Running" and trouble.is_ready(self.pod)
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """What makes pods. ``made`` are the names of what it makes itself, by kind; ``restarts`` those of all its pods."""
+
+    item: Object
+    roles: Sequence[Role]
+    pods: Sequence[Placed]
+    made: frozenset[tuple[str, str]]
+    restarts: int
+
+    @property
+    def ended(self) -> str:
+        """How it ended, or an empty text; what is unknown ends as its pods do."""
+        if self.item or not self.pods or any(each.is_active for each in self.pods):
+            return outcome.of_object(self.item)[0]
+        return FAILED if any(each.phase == "Failed" for each in self.pods) else SUCCEEDED
+
+    def of(self, role: Role) -> list[Placed]:
+        """Return the pods of a role."""
+        return [each for each in self.pods if each.role == role.name]
+
+    def ready(self, role: Role) -> int:
+        """Return how many pods of a role are ready."""
+        return sum(each.is_ready for each in self.of(role))
+
+    def done(self, role: Role) -> int:
+        """Return how many pods of a role ended well; those of a workload that did may be deleted by now."""
+        ended = len({each.index for each in self.of(role) if each.phase == "Succeeded"})
+        return max(ended, role.wanted - self.ready(role)) if self.ended == SUCCEEDED else ended
+
+    def lacking(self, role: Role) -> int:
+        """Return how many pods should be there now, and are not even made."""
+        if self.ended or outcome.is_suspended(self.item):
+            return 0
+        return self._needed(role) - sum(each.is_active for each in self.of(role))
+
+    def _needed(self, role: Role) -> int:
+        return min(role.at_once, role.wanted - self.done(role))
+
+    @property
+    def is_starting(self) -> bool:
+        """Whether a pod that it wants now is not ready."""
+        return not self.ended and (not self.roles or any(self.ready(role) < self._needed(role) for role in self.roles))
+
+    @property
+    def troubled(self) -> list[Placed]:
+        """The pods that matter now: failed ones in whose place no other is, the first first, then those not ready."""
+        if self.ended == SUCCEEDED:
+            return []
+        failed = sorted((each for each in self.pods if each.phase == "Failed"), key=lambda each: trouble.end(each.pod))
+        if self.ended != FAILED:
+            lacking = {role.name for role in self.roles if self.lacking(role) > 0}
+            failed = [each for each in failed if each.role in lacking]
+        return [*failed, *(each for each in self.pods if each.is_active and not each.is_ready)]
+
+    @property
+    def needs_events(self) -> bool:
+        """Whether something does not run, and only events may say why."""
+        waiting = (each for each in self.troubled if each.is_active)
+        return any(self.lacking(role) > 0 for role in self.roles) or any(
+            each.phase == "Running" or trouble.is_starting(each.pod) for each in waiting
+        )
+
+
+def find(record: RunRecord, objects: Mapping[Key, Object], named: Sequence[Key]) -> list[Workload]:
+    """Return the workloads of a run in the order of its record, whose keys are ``named``.
+
+    The last one, without an object, has the pods of kinds that nothing is known of.
+    """
+    items = [objects[key] for key in named if key in objects and roles.is_workload(key[:2])]
+    left = sorted((item for key, item in objects.items() if key[:2] == ("", "Pod")), key=_age)
+    taken: set[str] = set()
+    found = []
+    for item in items:
+        template = _template(item, objects)
+        known = [_own(role, item, taken) for role in roles.find(template, record.run)]
+        taken |= {role.name for role in known}
+        of_pods = [(pod, roles.of_pod(pod, item, known)) for pod in left]
+        pods = _placed([(pod, place) for pod, place in of_pods if place], known)
+        left = [pod for pod, place in of_pods if not place]
+        found.append(
+            Workload(item, [*known, *_others(pods, known)], pods, roles.made_by(template), _restarts(template))
+        )
+    if left or any(roles.is_unknown(objects[key]) for key in named if key in objects):
+        pods = _placed([(pod, ("pod", None)) for pod in left], ())
+        found.append(Workload({}, _others(pods, ()), pods, frozenset(), 0))
+    return found
+
+
+def _template(item: Object, objects: Mapping[Key, Object]) -> Object:
+    """Return the object that says how many pods there are: of a TrainJob the JobSet that is made of it."""
+    made = objects.get((JOBSET, "JobSet", name_of(item)))
+    return made if made and kind_of(item)[1] == "TrainJob" else item
+
+
+def _own(role: Role, item: Object, taken: set[str]) -> Role:
+    """Return a role by a name that no other workload of the run has for its own."""
+    return replace(role, name=f"{role.name}-{kind_of(item)[1].lower()}") if role.name in taken else role
+
+
+def _placed(pods: Sequence[tuple[Object, tuple[str, int | None]]], known: Sequence[Role]) -> list[Placed]:
+    """Return pods by role and index; where a controller gives no index, they are counted by age."""
+    singles = {role.name for role in known if role.wanted == 1}
+    counts: dict[str, int] = {}
+    found = []
+    for pod, (role, index) in pods:
+        counts[role] = 0 if role in singles else counts.get(role, -1) + 1
+        found.append(Placed(pod, role, counts[role] if index is None else index))
+    order = {role.name: place for place, role in enumerate(known)}
+    return sorted(found, key=lambda each: (order.get(each.role, len(order)), each.role, each.index))
+
+
+def _others(pods: Sequence[Placed], known: Sequence[Role]) -> list[Role]:
+    """Return roles that pods have and nobody announced, such as the steps of a Workflow: as many as there are."""
+    names = dict.fromkeys(each.role for each in pods)
+    counts = {name: sum(each.role == name and each.phase != "Failed" for each in pods) for name in names}
+    return [Role(name, counts[name], counts[name]) for name in names if name not in {role.name for role in known}]
+
+
+def _restarts(item: Object) -> int:
+    """Return how often all pods of a JobSet were made again."""
+    count = mapping(item.get("status")).get("restarts")
+    return count if isinstance(count, int) else 0
+
+
+def _age(pod: Object) -> tuple[str, str]:
+    return text(mapping(pod.get("metadata")).get("creationTimestamp")), name_of(pod)

@@ -1,0 +1,151 @@
+"""What a user configures for all commands: ``config.yaml``, which people write.
+
+    channel: https://models.example.com                  the channel of `get`, unless it is given
+    trust:                                               who has to have signed what a channel has: one of these keys
+      https://models.example.com: [sha256:…]
+    cacheLimit: 2Gi                                      how much of what was fetched is kept
+
+A file that is missing configures nothing. Flags and environment, which come first, are for the command line.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from packyard.core.digest import Digest
+from packyard.core.errors import InputError
+
+if TYPE_CHECKING:
+    from packyard.core.yaml.fields import Fields
+    from packyard.core.yaml.node import Entry, Node
+
+FILE = "config.yaml"
+_PORTS = {"https": ":443", "http": ":80"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Configuration:
+    """The values of the file; ``places`` says where each stands: ``channel`` in ``…/config.yaml:3``.
+
+    The addresses of ``trust`` are those of `normal`: in a bucket, they count for every server of that bucket's name.
+    """
+
+    channel: str = ""
+    trust: Mapping[str, tuple[Digest, ...]] = field(default_factory=dict)
+    cache_limit: int | None = None
+    places: Mapping[str, str] = field(default_factory=dict)
+
+
+def read(folder: Path) -> Configuration:
+    """Read the configuration in a folder, or raise `InputError` for everything that is wrong with it."""
+    if not os.path.lexists(folder / FILE):
+        return Configuration()
+    from packyard.core.yaml.fields import Fields  # slow to import, for a file that few users have
+    from packyard.core.yaml.sources import Sources
+
+    fields = Fields.of_file(Sources(folder), FILE)
+    for key, wanted in (("apiVersion", "packyard/v1"), ("kind", "Configuration")):
+        if fields.text(key, wanted) != wanted:
+            fields.fault(_node(fields, key), key, f"must be {wanted}")
+    found = Configuration(
+        channel=_address(fields, "channel", fields.text("channel", "")),
+        trust=_trust(fields),
+        cache_limit=_size(fields, "cacheLimit"),
+        places=dict(_places(fields)),
+    )
+    fields.done()
+    return found
+
+
+def normal(address: str) -> str:
+    """Return one spelling for the addresses of one place: without credentials, usual port and a slash at the end.
+
+    >>> normal("HTTPS://me:secret@Models.example.com:443/v/")
+    'https://models.example.com/v'
+    """
+    scheme, separator, rest = address.partition("://")
+    scheme = scheme.lower()
+    if not separator or scheme == "file":
+        from urllib.parse import unquote
+
+        return os.path.realpath(unquote(rest.removeprefix("localhost")) if separator else address)
+    host, slash, path = rest.partition("/")
+    host = host.rpartition("@")[2].lower()
+    kind, _, asked = scheme.partition("+")
+    if kind == "oci":
+        from packyard.sharing.stores.wire import is_loopback
+
+        usual = "http" if is_loopback(re.sub(r":[0-9]+$", "", host).strip("[]")) else "https"
+        asked = asked or usual
+        scheme = kind if asked == usual else scheme
+    host = host.removesuffix(_PORTS.get(asked or scheme, ""))
+    return f"{'az' if scheme == 'azure' else scheme}://{host}{slash}{path}".rstrip("/")
+
+
+def identity(address: str) -> str:
+    """Return the name under which trust and memory of a channel are kept: its address, and the server if that is set.
+
+    ``s3://bucket/v`` is one channel at AWS and another one at every AWS_ENDPOINT_URL.
+    """
+    from packyard.sharing.stores.endpoint import endpoint
+
+    server = endpoint(address)
+    return f"{normal(address)} at {normal(server)}" if server else normal(address)
+
+
+def _trust(fields: Fields) -> dict[str, tuple[Digest, ...]]:
+    trusted = fields.child("trust")
+    found = {}
+    for entry in _entries(trusted):
+        assert trusted
+        texts = trusted.texts(entry.name)
+        if not texts:
+            trusted.fault(entry.value, entry.name, "must list the ids of keys, one of which must have signed")
+        for text in texts:
+            try:
+                Digest.parse(text)
+            except InputError as error:
+                trusted.fault(entry.value, entry.name, str(error), "packyard keys list shows the ids of keys")
+        found[normal(_address(trusted, entry.name, entry.name))] = tuple(map(Digest, texts))
+    return found
+
+
+def _address(fields: Fields, key: str, text: str) -> str:
+    if text and "://" not in text and not Path(text).is_absolute():
+        fields.fault(_node(fields, key), key, f"{text!r} must be an address, or the whole path of a folder")
+    return text
+
+
+def _size(fields: Fields, key: str) -> int | None:
+    from packyard.core.kubernetes import quantity
+
+    text = fields.text(key, "")
+    amount = quantity.parse(text) if text else None
+    if text and (amount is None or amount < 0):
+        fields.fault(_node(fields, key), key, f"{text!r} must be a number of bytes, such as 500Mi or 2Gi")
+    return amount // 10**9 if amount is not None else None
+
+
+def _places(fields: Fields) -> Iterator[tuple[str, str]]:
+    """Yield where the fields stand, and the addresses of ``trust``."""
+    for entry in _entries(fields):
+        yield entry.name, _place(fields, entry)
+    for entry in _entries(fields.child("trust")):
+        yield f"trust {normal(entry.name)}", _place(fields, entry)
+
+
+def _place(fields: Fields, entry: Entry) -> str:
+    return f"{fields.file}:{entry.key.source.locate(entry.key.start)[0]}"
+
+
+def _entries(fields: Fields | None) -> Sequence[Entry]:
+    return fields.node.entries if fields and fields.node else ()
+
+
+def _node(fields: Fields, key: str) -> Node | None:
+    return fields.node.get(key) if fields.node else None

@@ -1,0 +1,103 @@
+"""An entry of an index: what a reader needs to choose a published bundle, to fetch and to check it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+from packyard.core.bundle import manifest, record, reference
+from packyard.core.bundle.record import checked, known, list_of, map_of, text
+from packyard.core.digest import Digest
+from packyard.core.errors import IntegrityError
+
+if TYPE_CHECKING:
+    from packyard.core.bundle.bundle import Bundle
+
+_README = "README.md"
+_DESCRIPTION = 300  # characters
+
+
+#: What has a name, a version, and the digests of its tar and its file.
+Identified: TypeAlias = "IndexEntry | Bundle"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexEntry:
+    """A published bundle.
+
+    ``tar`` is the digest of the uncompressed tar, the bundle's identity; ``digest`` and ``size`` are those of the
+    ``.tar.gz``. ``use_cases`` are the directories that can be deployed, ``model`` the facts of its package.yaml,
+    ``description`` how its README begins. ``yanked`` is the reason why nobody should use it any more, if there is one.
+    ``kind`` is empty but for a library.
+    """
+
+    name: str = field(metadata=known(checked(reference.check_name)))
+    version: str = field(metadata=known(checked(reference.check_version)))
+    tar: Digest = field(metadata=known(record.digest))
+    digest: Digest = field(metadata=known(record.digest))
+    size: int = field(metadata=known(record.size))
+    use_cases: tuple[str, ...] = field(default=(), metadata=known(list_of(text)))
+    model: Mapping[str, str] = field(default_factory=dict, metadata=known(map_of(text)))
+    kind: str = field(default="", metadata=known(text, ""))
+    description: str = field(default="", metadata=known(text, "", always=True))
+    yanked: str = field(default="", metadata=known(text, "", always=True))
+    extra: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        """The key of its ``.tar.gz``."""
+        return bundle_key(self.name, self.version)
+
+    @classmethod
+    def of(cls, bundle: Bundle) -> IndexEntry:
+        """Describe ``bundle``."""
+        is_package = bundle.manifest.kind == manifest.BUNDLE
+        return cls(
+            name=bundle.manifest.name,
+            version=bundle.manifest.version,
+            tar=bundle.tar,
+            digest=Digest.of(bundle.data),
+            size=len(bundle.data),
+            use_cases=tuple(sorted(bundle.manifest.use_cases)) if is_package else (),
+            kind="" if is_package else bundle.manifest.kind,
+            model=dict(bundle.manifest.model),
+            description=_description(bundle),
+        )
+
+    @classmethod
+    def parse(cls, value: object) -> IndexEntry:
+        """Read an entry from its JSON."""
+        return record.Record(value).take_all(cls)
+
+    def document(self) -> dict[str, object]:
+        """Return the JSON that `parse` reads."""
+        return dict(record.document(self))
+
+    def verify(self, data: bytes) -> None:
+        """Raise `IntegrityError`, naming expected and found, unless this is the published ``.tar.gz``."""
+        if len(data) != self.size:
+            raise IntegrityError(f"{self}: expected {self.size} bytes, found {len(data)}")
+        self.digest.verify(data, what=str(self))
+
+    def is_same_file(self, other: IndexEntry) -> bool:
+        """Return whether both list the same file under the same name and version."""
+        return (self.name, self.version, self.tar, self.digest) == (other.name, other.version, other.tar, other.digest)
+
+    def __str__(self) -> str:
+        return f"{self.name}@{self.version}"
+
+
+def bundle_key(name: str, version: str) -> str:
+    """Return the key of a bundle: the address that users type, below that of the channel."""
+    return f"{version}/{name}.tar.gz"
+
+
+def _description(bundle: Bundle) -> str:
+    """Return the title of a bundle's README and the first paragraph below it, as one line of limited length."""
+    readme = next((member.data for member in bundle.members if member.path == _README), b"")
+    paragraphs = [part.strip() for part in readme.decode("utf-8", "replace").replace("\r\n", "\n").split("\n\n")]
+    title = paragraphs[0].removeprefix("# ") if paragraphs[0].startswith("# ") else ""
+    prose = next((part for part in paragraphs if part and part[0].isalnum()), "")
+    text = " ".join(": ".join(filter(None, (title, prose))).split())
+    return text if len(text) <= _DESCRIPTION else text[: _DESCRIPTION - 1] + "…"

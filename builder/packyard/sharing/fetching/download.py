@@ -1,0 +1,136 @@
+"""Downloads: an object goes to a file while it is hashed, and is what was asked for, or an error.
+
+A transfer that breaks off goes on from where it was, within one deadline. No more is read than the size that is listed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
+from tempfile import TemporaryFile
+from typing import BinaryIO, cast
+
+from packyard.core.bundle.archive import LIMITS
+from packyard.core.digest import Digest
+from packyard.core.errors import IntegrityError, Problem, UnavailableError
+from packyard.sharing.fetching.cache import Cache
+from packyard.sharing.stores import PATIENCE, NotFoundError
+from packyard.sharing.stores.wire import OverdueError, within
+
+#: Yields the bytes of an object from an offset on, as `Store.read` does.
+Read = Callable[[int], Iterator[bytes]]
+
+_PAUSE = 0.2  # seconds before a transfer goes on
+_PIECE = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A bundle's file: what its bytes must be, and what messages call it."""
+
+    digest: Digest
+    what: str
+    size: int | None = None
+
+
+def download(
+    read: Read, wanted: Wanted, *, cache: Cache | None = None, patience: float = PATIENCE
+) -> AbstractContextManager[BinaryIO]:
+    """Open the file that is wanted: from the cache, or as it is read; its size and digest are verified.
+
+    Raises `IntegrityError`, naming expected and found, and `UnavailableError` after ``patience`` seconds.
+    """
+    if wanted.size is not None and wanted.size > LIMITS.packed_size:
+        problem = f"it is listed with {wanted.size} bytes; a bundle has at most {LIMITS.packed_size}"
+        raise IntegrityError(f"{wanted.what}: {problem}")
+    transfer = _Transfer(read, wanted, time.monotonic() + patience, patience)
+    return cache.obtain(wanted.digest, transfer.fill) if cache else _without_cache(transfer)
+
+
+@contextmanager
+def _without_cache(transfer: _Transfer) -> Iterator[BinaryIO]:
+    file = cast("BinaryIO", TemporaryFile(prefix="packyard-"))  # noqa: SIM115  # closing it may fail as writing does
+    try:
+        transfer.fill(file)
+        file.seek(0)
+    except BaseException as error:
+        with suppress(OSError):
+            file.close()
+        if isinstance(error, OSError):
+            raise UnavailableError(Problem(error.strerror or str(error), file="a temporary file")) from error
+        raise
+    with file:
+        yield file
+
+
+@dataclass(frozen=True, slots=True)
+class _Transfer:
+    read: Read
+    wanted: Wanted
+    end: float
+    patience: float
+
+    def fill(self, file: BinaryIO) -> None:
+        """Write what is wanted to a file; what is there already is the beginning of it, or goes."""
+        if file.seek(0, io.SEEK_END):
+            with suppress(IntegrityError):  # it may not be the beginning
+                if self._transfer(file) == self.wanted.digest:
+                    return
+        file.seek(0)
+        file.truncate()
+        found = self._transfer(file)
+        if found != self.wanted.digest:
+            raise IntegrityError(f"{self.wanted.what}: expected {self.wanted.digest}, found {found}")
+
+    def _transfer(self, file: BinaryIO) -> Digest:
+        """Write what is missing in a file, and return the digest of all of it."""
+        hashed = hashlib.sha256()
+        file.seek(0)
+        while piece := file.read(_PIECE):
+            hashed.update(piece)
+        size = self.wanted.size
+
+        def ask() -> None:
+            """Ask for the rest; once time is up, whoever waits has left, and nothing more is written."""
+            for piece in self.read(file.tell()):
+                self._check(file.tell() + len(piece))
+                hashed.update(piece)
+                file.write(piece)
+
+        while True:
+            start, broken = file.tell(), None
+            try:
+                within(max(0.0, self.end - time.monotonic()), ask)
+            except NotFoundError:
+                raise
+            except OverdueError:
+                raise self._late(file.tell()) from None
+            except UnavailableError as error:
+                broken = error
+            if file.tell() == size or (broken is None and size is None):
+                return Digest(f"sha256:{hashed.hexdigest()}")
+            if file.tell() == start:
+                if broken is None:
+                    raise IntegrityError(f"{self.wanted.what}: expected {size} bytes, found {start}")
+                raise broken
+            time.sleep(_PAUSE)
+
+    def _check(self, size: int) -> None:
+        """Refuse more bytes than are wanted, and to go on when the time is up."""
+        limit = LIMITS.packed_size if self.wanted.size is None else self.wanted.size
+        if size > limit:
+            raise IntegrityError(
+                f"{self.wanted.what}: expected {'up to ' * (self.wanted.size is None)}{limit} bytes, found more"
+            )
+        if time.monotonic() > self.end:
+            raise OverdueError
+
+    def _late(self, size: int) -> UnavailableError:
+        done = f"{size} bytes" if self.wanted.size is None else f"{size} of {self.wanted.size} bytes"
+        hint = "run again, and it goes on from there; or set PACKYARD_TIMEOUT to more seconds"
+        problem = f"the transfer took more than {self.patience:g} seconds: {done} arrived"
+        return UnavailableError(Problem(problem, file=self.wanted.what, hint=hint))

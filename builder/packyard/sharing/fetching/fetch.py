@@ -1,0 +1,220 @@
+"""Fetching: from the name that a user asks for to a bundle's file that has the digest which the channel gives.
+
+The digest comes from the channel's index, or from a bundle's checksum file where a channel of plain files has no index.
+Digests do not prove that the channel itself is honest: signatures do. All of that is verified before anything is
+unpacked, and what is in the file while it is unpacked, before it gets its name.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import BinaryIO
+
+from packyard.core.bundle import bundle as bundles
+from packyard.core.bundle.bundle import Bundle
+from packyard.core.bundle.lock import Pin
+from packyard.core.bundle.manifest import Manifest
+from packyard.core.bundle.reference import Reference
+from packyard.core.digest import Digest
+from packyard.core.errors import InputError, IntegrityError, Problem, UnavailableError
+from packyard.sharing import checksum
+from packyard.sharing.entry import IndexEntry, bundle_key
+from packyard.sharing.fetching.address import BundleAddress
+from packyard.sharing.fetching.cache import Cache
+from packyard.sharing.fetching.download import Read, Wanted, download
+from packyard.sharing.fetching.verify import Proof, verify_bundle, verify_listed
+from packyard.sharing.index import stored
+from packyard.sharing.index.choose import Choice, choose
+from packyard.sharing.index.head import Memory
+from packyard.sharing.stores import PATIENCE, MissingStoreError, NotFoundError, Store, open_store
+from packyard.sharing.trust import provenance
+from packyard.sharing.trust.keys import NOBODY, Trust
+
+_UNLIMITED = 1 << 62  # bytes
+_AT_ADDRESS = "whose address was given; whether it was yanked is not known"
+_IS_RIGHT = "is this the address of a bundle in a channel? packyard list --from CHANNEL shows what a channel has"
+_UNSIGNED = "ask whoever publishes there to sign it: packyard publish --key NAME"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fetched:
+    """A bundle's file, why it was chosen, and what is proved about it."""
+
+    file: BinaryIO
+    choice: Choice
+    proof: Proof
+
+    def unpack(self, into: Path) -> Path:
+        """Unpack as one new directory in ``into``, in one step, and return it; see `archive.write_all`."""
+        entry = self.choice.entry
+        return bundles.unpack(self.file, into, name=entry.name, what=str(entry), check=partial(_check_entry, entry))
+
+    def read(self) -> Bundle:
+        """Return the bundle in memory."""
+        self.file.seek(0)
+        entry = self.choice.entry
+        found = Bundle.open(self.file.read(), what=str(entry))
+        _check_entry(entry, found.manifest, found.tar, what=str(entry))
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fetching:
+    """How to fetch: whom the user trusts, the head that is remembered, the cache, and the seconds for a transfer."""
+
+    trusted: Trust = NOBODY
+    memory: Memory | None = None
+    cache: Cache | None = None
+    patience: float = PATIENCE
+
+
+@contextmanager
+def opened(store: Store, asked: Reference, how: Fetching | None = None, *, pin: Pin | None = None) -> Iterator[Fetched]:
+    """Open the file of the bundle that is asked for, verified but for what is in it; see `Fetched`.
+
+    With a pin, any other bundle than that one is refused, and that one is taken though it is yanked.
+
+    Raises `InputError` for what the channel does not have, and `IntegrityError`, naming expected and found, for bytes
+    that are not what it lists.
+    """
+    how = how or Fetching()
+    found = stored.find(store, how.trusted, how.memory)
+    if found is None:
+        with _without_index(store, asked, how) as fetched:
+            yield replace(fetched, choice=_check_pin(fetched.choice, pin)) if pin else fetched
+        return
+    choice = choose(found.named(asked.name), asked)
+    if pin:
+        choice = _check_pin(choice, pin)
+    with opened_entry(store, choice.entry, how) as file:
+        proof = verify_listed(store, found.head, choice.entry, choice.entry, how.trusted)
+        yield Fetched(file=file, choice=choice, proof=proof)
+
+
+def fetch(store: Store, reference: str, *, trusted: Trust = NOBODY, memory: Memory | None = None) -> Bundle:
+    """Return what a reference such as ``NAME`` or ``NAME@^1.2`` chooses, in memory; see `opened`."""
+    with opened(store, Reference.parse(reference), Fetching(trusted=trusted, memory=memory)) as fetched:
+        return fetched.read()
+
+
+def opened_entry(store: Store, entry: IndexEntry, how: Fetching) -> AbstractContextManager[BinaryIO]:
+    """Open the file of a listed bundle, which has the listed size and digest; nothing else is verified."""
+    wanted = Wanted(digest=entry.digest, size=entry.size, what=str(entry))
+    return download(_reading(store, entry.key), wanted, cache=how.cache, patience=how.patience)
+
+
+def keep(store: Store, entry: IndexEntry, folder: Path, how: Fetching) -> tuple[Path, Manifest]:
+    """Copy the file of a listed bundle to a folder, and verify all that is in it; return where it is, and its manifest.
+
+    What is there already is not copied again.
+    """
+    files = Cache(folder, limit=_UNLIMITED)
+    with opened_entry(store, entry, replace(how, cache=files)) as file:
+        manifest, tar = bundles.inspect(file, what=str(entry))
+        _check_entry(entry, manifest, tar, what=str(entry))
+    return files.path(entry.digest), manifest
+
+
+def _reading(store: Store, key: str) -> Read:
+    return lambda offset: store.read(key, offset=offset)
+
+
+@contextmanager
+def opened_at(bundle: BundleAddress, how: Fetching | None = None) -> Iterator[Fetched]:
+    """Open the file of the bundle at an address of its own, verified as `opened` does without an index.
+
+    Raises `InputError` if there is no bundle, and `IntegrityError` if it has another name or version than its address.
+    """
+    how = how or Fetching()
+    if bundle.artifact is None:
+        store = open_store(bundle.channel, patience=how.patience)
+        with _plain(store, Reference.parse(bundle.reference), how, str(bundle), _AT_ADDRESS) as fetched:
+            yield fetched
+        return
+    from packyard.sharing.stores.oci import bundle_at, published_with
+
+    try:
+        layer, read = bundle_at(bundle.artifact, patience=how.patience)
+        attested = published_with(bundle.artifact, ".intoto.json", patience=how.patience, limit=provenance.LIMIT)
+    except MissingStoreError:
+        raise
+    except NotFoundError as error:
+        raise InputError(Problem("there is no bundle", file=str(bundle), hint=_IS_RIGHT)) from error
+    wanted = Wanted(digest=layer.digest, size=layer.size, what=str(bundle))
+    with _unlisted(read, wanted, attested, how, bundle.check, _AT_ADDRESS) as fetched:
+        yield fetched
+
+
+@contextmanager
+def _without_index(store: Store, asked: Reference, how: Fetching) -> Iterator[Fetched]:
+    if asked.version is None:
+        hint = f"is {store.address} a channel? If so, give a version: {asked.name}@VERSION"
+        raise UnavailableError(Problem(f"the channel has no index that tells which version {asked} is", hint=hint))
+    why = "the version that was asked for; the channel has no index"
+    with _plain(store, asked, how, str(asked), why) as fetched:
+        yield fetched
+
+
+@contextmanager
+def _plain(store: Store, asked: Reference, how: Fetching, what: str, why: str) -> Iterator[Fetched]:
+    """Open the file of a version, which has the digest that the checksum file beside it says."""
+    assert asked.version
+    key = checksum.key(asked.name, asked.version)
+    try:
+        digest = checksum.parse(store.get(key, limit=checksum.LIMIT), what=key)
+    except NotFoundError as error:
+        if why == _AT_ADDRESS:
+            raise InputError(Problem(f"there is no {key}", file=what, hint=_IS_RIGHT)) from error
+        hint = f"is this the address of a channel, and {asked} right? ({error})"
+        raise InputError(Problem(f"the channel has neither an index nor {key}", hint=hint)) from error
+    attested = provenance.get(store, asked.name, asked.version)
+    read = _reading(store, bundle_key(asked.name, asked.version))
+    check = partial(_check, name=asked.name, version=asked.version, what=what)
+    with _unlisted(read, Wanted(digest=digest, what=what), attested, how, check, why) as fetched:
+        yield fetched
+
+
+@contextmanager
+def _unlisted(
+    read: Read,
+    wanted: Wanted,
+    attested: bytes | None,
+    how: Fetching,
+    check: Callable[[Manifest], object],
+    why: str,
+) -> Iterator[Fetched]:
+    """Open the file of a bundle that no index describes."""
+    with download(read, wanted, cache=how.cache, patience=how.patience) as file:
+        manifest, tar = bundles.inspect(file, what=wanted.what)
+        check(manifest)
+        size = file.seek(0, io.SEEK_END)
+        entry = IndexEntry(name=manifest.name, version=manifest.version, tar=tar, digest=wanted.digest, size=size)
+        proof = verify_bundle(entry, attested, how.trusted, what=wanted.what, hint=_UNSIGNED)
+        yield Fetched(file=file, choice=Choice(entry=entry, why=why), proof=proof)
+
+
+def _check_pin(choice: Choice, pin: Pin) -> Choice:
+    entry = choice.entry
+    if not pin.admits(entry.tar, entry.digest):
+        found = f"the channel has tar {entry.tar}, file {entry.digest}"
+        problem = f"another one is pinned: tar {pin.tar}, file {pin.digest}; {found}"
+        hint = "ask whoever publishes there: a published version never changes"
+        raise IntegrityError(Problem(problem, file=str(entry), hint=hint))
+    return replace(choice, why="the version that is pinned")
+
+
+def _check_entry(entry: IndexEntry, manifest: Manifest, tar: Digest, *, what: str = "") -> None:
+    _check(manifest, entry.name, entry.version, what=what)
+    if tar != entry.tar:
+        raise IntegrityError(Problem(f"expected the tar {entry.tar}, found {tar}", file=what))
+
+
+def _check(manifest: Manifest, name: str, version: str, *, what: str = "") -> None:
+    found, expected = f"{manifest.name}@{manifest.version}", f"{name}@{version}"
+    if found != expected:
+        raise IntegrityError(Problem(f"expected this bundle, found {found}", file=what))

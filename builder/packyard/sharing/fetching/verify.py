@@ -1,0 +1,185 @@
+"""What is proved about a bundle, by its digests, its provenance, and who signed that or listed it.
+
+`verify_bundle` is for a bundle from anywhere, `verify_listed` for one that a channel lists; that its files have their
+digests was verified when it was opened. Both raise `IntegrityError` for what is wrong. What could not be proved is not
+an error: the `Proof` says so.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from packyard.core.bundle import manifest
+from packyard.core.bundle.archive import LIMITS
+from packyard.core.bundle.manifest import Manifest
+from packyard.core.digest import Digest
+from packyard.core.errors import InputError, IntegrityError, Problem
+from packyard.core.files import regular
+from packyard.sharing.entry import Identified, IndexEntry
+from packyard.sharing.index.head import Head
+from packyard.sharing.stores import Store
+from packyard.sharing.trust import provenance
+from packyard.sharing.trust.envelope import Opened
+from packyard.sharing.trust.keys import NOBODY, Trust
+from packyard.sharing.trust.provenance import Provenance
+
+_MOST = 100_000  # files of a folder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proof:
+    """A bundle whose files all have the digests of its packyard.json, and what else is proved about it.
+
+    ``signers`` are the trusted keys that signed its provenance, ``others`` the ids of keys that are said to have;
+    ``listed_by`` are the trusted keys that signed the head of a channel that lists it, ``listed`` whether one does.
+    """
+
+    bundle: Identified
+    provenance: Provenance | None = None
+    signers: tuple[str, ...] = ()
+    others: tuple[str, ...] = ()
+    listed_by: tuple[str, ...] = ()
+    listed: bool = False
+    has_sbom: bool = False
+
+    @property
+    def is_proved(self) -> bool:
+        """Whether somebody whom the user trusts vouches for these bytes."""
+        return bool(self.signers or self.listed_by)
+
+    def said(self, names: Mapping[str, str] | None = None) -> str:
+        """Say in one line what was proved, and what could not be; ``names`` are those of keys by their ids."""
+        return "; ".join([*self._proved(names or {}), *self._unproved()])
+
+    def _proved(self, names: Mapping[str, str]) -> Iterator[str]:
+        yield f"{self.bundle.name} {self.bundle.version}: every file has its digest"
+        if self.listed:
+            yield "the channel lists it" + (f", signed by {_keys(self.listed_by, names)}" if self.listed_by else "")
+        if self.signers and self.provenance:
+            yield f"{_origin(self.provenance)}, signed by {_keys(self.signers, names)}"
+        if self.signers and self.has_sbom:
+            yield "the SBOM belongs to it"
+
+    def _unproved(self) -> Iterator[str]:
+        if self.provenance is None:
+            yield "not proved: how it was made, for it has no provenance"
+        elif not self.signers:
+            said_by = "nobody signed that" if not self.others else f"signed by {self.others[0]}, which you do not trust"
+            yield f"not proved: that it was {_origin(self.provenance)}; {said_by}"
+        if not self.is_proved:
+            yield "not proved: who published it (packyard keys trust FILE, with the publisher's public key)"
+
+
+def verify_listed(
+    store: Store, head: Head, entry: IndexEntry, bundle: Identified, trusted: Trust, *, attested: bytes | None = None
+) -> Proof:
+    """Verify a bundle that a head lists as ``entry``, which was read with the same trust.
+
+    The provenance is that of the channel, unless the caller has it.
+    """
+    if bundle.digest != entry.digest:
+        raise IntegrityError(f"{entry}: expected {entry.digest}, found {bundle.digest}")
+    if attested is None:
+        attested = provenance.get(store, entry.name, entry.version)
+    revoked = trusted.without(head.revoked)
+    return verify_bundle(bundle, attested, revoked, what=str(entry), listed_by=head.signers)
+
+
+def verify_bundle(
+    bundle: Identified,
+    attested: bytes | None,
+    trusted: Trust = NOBODY,
+    *,
+    what: str,
+    listed_by: Sequence[str] | None = None,
+    hint: str = "get NAME.tar.gz.intoto.json from the channel, too",
+) -> Proof:
+    """Verify the provenance of a bundle, as far as there is one; messages call the bundle ``what``.
+
+    ``listed_by`` are the trusted keys that signed the head in which the caller found this very file (none: the head is
+    not signed); None if no channel lists it. Where the user trusts a key, one must have signed the head or the
+    provenance; ``hint`` says what to do where there is none.
+    """
+    proof = Proof(bundle=bundle, listed=listed_by is not None, listed_by=tuple(listed_by or ()))
+    if attested is None:
+        if trusted.is_required and not proof.is_proved:
+            raise IntegrityError(Problem("has no provenance that a key you trust has signed", file=what, hint=hint))
+        return proof
+    file = f"{what}.intoto.json"
+    found, opened = _open(attested, trusted, file, is_proved=proof.is_proved)
+    found.check(bundle, file=file)
+    return replace(proof, provenance=found, signers=opened.signers, others=opened.others)
+
+
+def with_sbom(proof: Proof, described: bytes, *, what: str) -> Proof:
+    """Verify that this is the SBOM that the provenance names."""
+    expected = proof.provenance.sbom if proof.provenance else None
+    if expected != Digest.of(described):
+        problem = f"is not the SBOM that the provenance names: expected {expected or 'none'}"
+        raise IntegrityError(Problem(f"{problem}, found {Digest.of(described)}", file=f"{what}.spdx.json"))
+    return replace(proof, has_sbom=True)
+
+
+def differences(described: Manifest, found: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return the paths of files that differ from a packyard.json, each ``changed``, ``missing`` or ``extra``."""
+    paths = sorted({*described.files, *found} - {manifest.FILE})
+    states = ((path, described.files.get(path), found.get(path)) for path in paths)
+    return [
+        (path, "missing" if there is None else "extra" if listed is None else "changed")
+        for path, listed, there in states
+        if listed != there
+    ]
+
+
+def digests_below(folder: Path, described: Manifest) -> dict[str, str]:
+    """Return the digests of the files in a folder that a packyard.json names, and ``extra`` for all others.
+
+    Links are not followed; what packyard keeps for itself is left out.
+    """
+    found: dict[str, str] = {}
+    for place, folders, names in os.walk(folder):
+        here = Path(place)
+        for file in (here / name for name in (*names, *folders) if _is_theirs(name)):
+            if file.is_dir() and not file.is_symlink():
+                continue
+            path = file.relative_to(folder).as_posix()
+            found[path] = _digest(file) if path in described.files else "extra"
+            if len(found) > _MOST:
+                raise InputError(Problem(f"has more than {_MOST} files", file=str(folder), hint="name the package"))
+    return found
+
+
+def _is_theirs(name: str) -> bool:
+    return not (name.startswith(".packyard-") or name.endswith(".packyard-new"))
+
+
+def _digest(file: Path) -> str:
+    """Return the digest of a file, or why it cannot be the one that was packed."""
+    if file.is_symlink():
+        return "a link"
+    try:
+        return Digest.of(regular.read(file, limit=LIMITS.file_size))
+    except InputError as error:
+        return str(error)
+
+
+def _open(attested: bytes, trusted: Trust, file: str, *, is_proved: bool) -> tuple[Provenance, Opened]:
+    """Open the provenance; where a signed head lists the bundle, it need not be signed, but must not be forged."""
+    if len(attested) > provenance.LIMIT:
+        raise IntegrityError(Problem(f"is larger than {provenance.LIMIT} bytes", file=file))
+    return provenance.open(attested, trusted.optional() if is_proved else trusted, file=file)
+
+
+def _origin(found: Provenance) -> str:
+    by = f"built by packyard {found.packyard}"
+    if found.source is None:
+        return f"{by} from sources without a revision"
+    changed = " with changes that are not committed" if found.source.dirty else ""
+    return f"{by} from commit {found.source.commit[:12]}{changed}"
+
+
+def _keys(ids: Sequence[str], names: Mapping[str, str]) -> str:
+    return ", ".join(f"{names[each]} ({each[:19]}…)" if names.get(each) else each for each in ids)

@@ -1,0 +1,217 @@
+"""The index: what a channel says it holds.
+
+It is a small head (`head`) over maps of immutable nodes (`tree`), so that a reader needs few small requests however
+much there is, and a change writes few nodes. `Index` is a value: `add`, `yank` and `close` return another one, which
+`stored` makes the channel's. An index only grows: an entry keeps its file for ever.
+
+    packages    name → digest of the record of the package (`package`)
+    words       "word name" for each word of a package (`words`)
+    releases    canonical version → how it is spelled, and whether it is closed
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import islice
+
+from packyard.core.bundle import record, reference
+from packyard.core.bundle.record import FaultError, Record, checked, flag, known
+from packyard.core.digest import Digest
+from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem, suggest
+from packyard.sharing.entry import IndexEntry
+from packyard.sharing.index import spill, tree, words
+from packyard.sharing.index.head import Head
+from packyard.sharing.index.nodes import Nodes
+from packyard.sharing.index.package import Package
+
+_NEAR = 500  # names to look for the nearest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Release:
+    """The bundles published together under one version; a closed one gets no more."""
+
+    spelling: str = field(metadata=known(checked(reference.check_version)))
+    closed: bool = field(default=False, metadata=known(flag))
+    extra: Mapping[str, object] = field(default_factory=dict)
+
+    @classmethod
+    def parse(cls, value: object) -> Release:
+        """Read a release from its JSON."""
+        return Record(value).take_all(cls)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Index:
+    """A channel's packages at one head. ``head`` has the maps' roots, ``nodes`` what is below them."""
+
+    head: Head = field(default_factory=Head)
+    nodes: Nodes = field(default_factory=Nodes, compare=False)
+
+    @classmethod
+    def build(cls, packages: Iterable[Package], releases: Mapping[str, Release], nodes: Nodes) -> Index:
+        """Return the index of many packages, sorted by name, in memory that does not grow with them."""
+        with spill.Sorter() as found:
+
+            def records() -> Iterator[tuple[str, object]]:
+                for package in packages:
+                    found.add(words.keys(package))
+                    yield package.name, nodes.keep(package)
+
+            head = Head(
+                packages=tree.build(records(), nodes.keep),
+                words=tree.build(((key, "") for key in found), nodes.keep),
+                releases=tree.build(sorted((key, record.document(each)) for key, each in releases.items()), nodes.keep),
+            )
+        return cls(head=head, nodes=nodes)
+
+    @classmethod
+    def of_entries(cls, entries: Iterable[IndexEntry], nodes: Nodes) -> Index:
+        """Return the index of entries that are published already; where a version has two spellings, both stay."""
+        packages: dict[str, list[IndexEntry]] = {}
+        releases: dict[str, Release] = {}
+        for entry in sorted(entries, key=lambda each: reference.order(each.version)):
+            packages.setdefault(entry.name, []).append(entry)
+            releases.setdefault(reference.canonical(entry.version), Release(spelling=entry.version))
+        made = (Package(name=name, entries=tuple(own)) for name, own in sorted(packages.items()))
+        return cls.build(made, releases, nodes)
+
+    @property
+    def entries(self) -> tuple[IndexEntry, ...]:
+        """Every entry, sorted by name and version."""
+        return tuple(entry for package in self.packages() for entry in package.entries)
+
+    def packages(self) -> Iterator[Package]:
+        """Yield every package, sorted by name."""
+        for name, digest in tree.scan(self.head.packages, self.nodes.node):
+            yield self.record(name, digest)
+
+    def package(self, name: str) -> Package | None:
+        """Return a package, or None if there is none of that name."""
+        digest = tree.get(self.head.packages, name, self.nodes.node)
+        return None if digest is None else self.record(name, digest)
+
+    def record(self, name: str, digest: object) -> Package:
+        """Return the record of a package, which the map has under a name."""
+        package = self.nodes.package(Digest.parse(str(digest)))
+        if package.name != name:
+            raise IntegrityError(f"the index has the record of {package.name!r} under {name!r}")
+        return package
+
+    def release(self, version: str) -> Release | None:
+        """Return the release of a version, in any spelling, or None if there is none."""
+        value = tree.get(self.head.releases, reference.canonical(version), self.nodes.node)
+        try:
+            return None if value is None else Release.parse(value)
+        except FaultError as fault:
+            raise IntegrityError(Problem(f"{fault.path}: {fault}", file=f"release {version}")) from fault
+
+    def released(self, version: str) -> Release:
+        """Return the release of a version, or raise `InputError`."""
+        release = self.release(version)
+        if release is None:
+            raise InputError(f"the channel has no release {version!r}")
+        return release
+
+    def versions(self, name: str) -> tuple[str, ...]:
+        """Return the versions of a name, the oldest first."""
+        package = self.package(name)
+        return tuple(entry.version for entry in package.entries) if package else ()
+
+    def lists(self, entry: IndexEntry) -> bool:
+        """Return whether it has this very file, under this name and version."""
+        package = self.package(entry.name)
+        return package is not None and any(entry.is_same_file(each) for each in package.entries)
+
+    def named(self, name: str) -> Package:
+        """Return the package of a name, or raise `InputError` with the nearest name."""
+        package = self.package(name)
+        if package is None:
+            raise InputError(Problem(f"the channel has no bundle {name!r}", hint=suggest(name, self._near(name))))
+        return package
+
+    def _near(self, name: str) -> list[str]:
+        """Return some names that begin alike."""
+        starts = (name[: len(name) // 2], name[:1], "")
+        near = (list(islice(tree.scan(self.head.packages, self.nodes.node, start), _NEAR)) for start in starts)
+        return [found for found, _ in next(filter(None, near), [])]
+
+    # Changes.
+
+    def add(self, *entries: IndexEntry) -> Index:
+        """Return the index with more entries; those that it has already change nothing.
+
+        Raises `ConflictError`, naming every entry whose name and version have other bytes already, whose version is
+        listed in another spelling, or whose release is closed.
+        """
+        packages: dict[str, Package] = {}
+        releases: dict[str, Release] = {}
+        problems: list[Problem] = []
+        for entry in entries:
+            package = packages.get(entry.name) or self.package(entry.name) or Package(name=entry.name)
+            try:
+                added = package.add(entry)
+                if added != package:
+                    version = reference.canonical(entry.version)
+                    releases[version] = _release(releases.get(version) or self.release(version), entry)
+                packages[entry.name] = added
+            except ConflictError as error:
+                problems += error.problems
+        if problems:
+            raise ConflictError(*problems)
+        return self._with(packages.values(), releases)
+
+    def yank(self, entry: IndexEntry, reason: str) -> Index:
+        """Return the index in which an entry is yanked, for a reason."""
+        return self._with([self.named(entry.name).put(replace(entry, yanked=reason))], {})
+
+    def close(self, version: str) -> Index:
+        """Return the index in which the release of a version is closed."""
+        return self._with([], {reference.canonical(version): replace(self.released(version), closed=True)})
+
+    def revoke(self, key_id: Digest) -> Index:
+        """Return the index that revokes a key, for all who read it."""
+        revoked = tuple(sorted({*self.head.revoked, key_id}))
+        return replace(self, head=replace(self.head, revoked=revoked))
+
+    def _with(self, packages: Iterable[Package], releases: Mapping[str, Release]) -> Index:
+        """Return the index with other records in place of the present ones."""
+        records: dict[str, object | None] = {}
+        found: dict[str, object | None] = {}
+        for package in packages:
+            before = self.package(package.name)
+            if package != before:
+                records[package.name] = self.nodes.keep(package)
+                found |= dict.fromkeys(words.keys(before)) if before else {}
+                found |= words.keys(package)
+        head = replace(
+            self.head,
+            packages=self._updated(self.head.packages, records),
+            words=self._updated(self.head.words, found),
+            releases=self._updated(self.head.releases, {key: record.document(each) for key, each in releases.items()}),
+        )
+        return replace(self, head=head)
+
+    def _updated(self, root: tree.Node, changes: Mapping[str, object | None]) -> tree.Node:
+        return tree.update(root, changes, self.nodes.node, self.nodes.keep) if changes else root
+
+    def write(self) -> None:
+        """Write the nodes and records that are new, which comes before the head that names them."""
+        self.nodes.write((self.head.packages, self.head.words, self.head.releases), self._is_listed)
+
+    def _is_listed(self, digest: Digest, package: Package) -> bool:
+        return tree.get(self.head.packages, package.name, self.nodes.node) == digest
+
+
+def _release(present: Release | None, entry: IndexEntry) -> Release:
+    """Return the release that an entry joins."""
+    if present is None:
+        return Release(spelling=entry.version)
+    if present.spelling != entry.version:
+        problem = f"{entry}: the release is published as {present.spelling}: one version has one spelling in a channel"
+        raise ConflictError(Problem(problem, hint=f"publish as {present.spelling}, or raise the version"))
+    if present.closed:
+        problem = f"{entry}: the release {present.spelling} is closed"
+        raise ConflictError(Problem(problem, hint="publish it in another release: raise the version"))
+    return present

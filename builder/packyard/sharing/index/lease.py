@@ -1,0 +1,158 @@
+"""One writer at a time, on stores that cannot promise that one of many creates an object.
+
+Lamport's bakery: a writer puts a ticket into ``index/writers/``, whose number is greater than those that it sees, and
+waits for all lower ones. Each writer writes its own ticket only, so that no two ever write one object.
+
+    index/writers/<writer>.json    {"number": 3, "renewed": 17}    number 0: still choosing
+
+A holder renews its ticket. One that does not change for a while, by the clock of whoever waits, belongs to a writer
+that was killed, and is removed. A holder that lost its ticket finds out before it writes the head.
+"""
+
+from __future__ import annotations
+
+import random
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from packyard.core.bundle import record
+from packyard.core.bundle.record import Record
+from packyard.core.digest import Digest
+from packyard.core.errors import ConflictError, IntegrityError, PackyardError, Problem, UnavailableError
+from packyard.sharing.stores import NotFoundError, Store, get_or_none
+
+FOLDER = "index/writers/"
+_STALE = 30.0  # seconds without a renewal
+_PATIENCE = 600.0  # seconds that a writer waits
+_LIMIT = 4096
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ticket:
+    number: int = 0
+    renewed: int = 0
+
+    @classmethod
+    def take(cls, fields: Record) -> _Ticket:
+        return cls(number=fields.take("number", record.size), renewed=fields.take("renewed", record.size))
+
+    def to_bytes(self) -> bytes:
+        known = {"number": self.number, "renewed": self.renewed}
+        return record.to_bytes({"apiVersion": record.API_VERSION, "kind": "WriterTicket", **known})
+
+
+class Lease:
+    """A ticket of ours in a store."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._key = f"{FOLDER}{secrets.token_hex(16)}.json"
+        self._lock = threading.Lock()
+        self._ticket: _Ticket | None = None
+
+    def check(self) -> None:
+        """Raise `UnavailableError` if somebody removed our ticket, because it was not renewed in time."""
+        if get_or_none(self._store, self._key, limit=_LIMIT) is None:
+            raise self._lost()
+
+    def _lost(self) -> UnavailableError:
+        problem = "this writer was slower than others wait: its ticket is gone"
+        return UnavailableError(Problem(problem, file=self._store.address, hint="run again"))
+
+    def _write(self, ticket: _Ticket) -> None:
+        with self._lock:
+            before = self._ticket
+            expected = None if before is None else Digest.of(before.to_bytes())
+            try:
+                self._store.swap(self._key, ticket.to_bytes(), expected)
+            except ConflictError as error:
+                raise self._lost() from error
+            self._ticket = ticket
+
+    def _take(self) -> int:
+        """Choose a number that is greater than all that are there."""
+        self._write(_Ticket())
+        number = 1 + max((ticket.number for _, ticket in _tickets(self._store)), default=0)
+        self._write(_Ticket(number=number))
+        return number
+
+    def _wait(self, number: int) -> None:
+        """Wait until no ticket comes before ours."""
+        _wait(self._store, lambda key, other: key != self._key and (other, key) < (number, self._key))
+
+    def _renew(self, stop: threading.Event) -> None:
+        while not stop.wait(_STALE / 5):
+            try:
+                assert self._ticket
+                self._write(replace(self._ticket, renewed=self._ticket.renewed + 1))
+            except PackyardError:  # the next one may succeed; `check` finds out if not
+                continue
+
+
+@contextmanager
+def hold(store: Store) -> Iterator[Lease]:
+    """Wait until no other writer has the channel, and keep others waiting."""
+    lease, stop = Lease(store), threading.Event()
+    renewal = threading.Thread(target=lease._renew, args=(stop,), daemon=True)
+    try:
+        number = lease._take()
+        renewal.start()
+        lease._wait(number)
+        yield lease
+    finally:
+        stop.set()
+        if renewal.ident:
+            renewal.join()
+        store.remove(lease._key)
+
+
+@contextmanager
+def exclusive(store: Store, *, always: bool = False) -> Iterator[Callable[[], object]]:
+    """Keep other writers waiting, if the store needs that; yield what checks, or waits, before something is listed."""
+    if store.promises.create and not always:
+        yield lambda: wait(store)
+    else:
+        with hold(store) as lease:
+            yield lease.check
+
+
+def wait(store: Store) -> None:
+    """Wait while another writer holds the channel."""
+    _wait(store, lambda _key, _number: True)
+
+
+def _wait(store: Store, blocks: Callable[[str, int], bool]) -> None:
+    """Wait while there is a ticket, by its key and number, that blocks us; remove those that do not change."""
+    end, seen = time.monotonic() + _PATIENCE, dict[str, tuple[_Ticket, float]]()
+    while True:
+        now, waiting = time.monotonic(), ""
+        for key, ticket in _tickets(store):
+            if not blocks(key, ticket.number):
+                continue
+            known, since = seen.get(key, (None, now))
+            if known == ticket and now - since > _STALE:
+                store.remove(key)
+                continue
+            if known != ticket:
+                seen[key] = ticket, now
+            waiting = key
+        if not waiting:
+            return
+        if now > end:
+            problem = f"another writer has the channel for {_PATIENCE:g} seconds: {waiting}"
+            raise UnavailableError(Problem(problem, file=store.address, hint="run again later"))
+        time.sleep(random.uniform(0.2, 1) * min(_STALE / 20, 0.5))
+
+
+def _tickets(store: Store) -> Iterator[tuple[str, _Ticket]]:
+    for key in store.list(FOLDER):
+        try:
+            yield key, record.parse(store.get(key, limit=_LIMIT), _Ticket.take, kind="WriterTicket", file=key)
+        except NotFoundError:  # removed meanwhile
+            continue
+        except IntegrityError:  # nobody renews it
+            yield key, _Ticket()

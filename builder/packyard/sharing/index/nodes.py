@@ -1,0 +1,100 @@
+"""The immutable files of an index, ``index/nodes/``, by the digests of their bytes.
+
+Those of a store are checked as they are read. New ones stay in memory until `Nodes.write`, which comes before the head
+that names them.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+from packyard.core.digest import Digest
+from packyard.core.errors import IntegrityError, Problem
+from packyard.sharing.index import tree
+from packyard.sharing.index.package import Package
+from packyard.sharing.index.tree import Node
+from packyard.sharing.stores import MissingStoreError, NotFoundError, Store, TooLongError
+
+FOLDER = "index/nodes/"
+#: The message where a file is not there.
+MISSING = "is missing"
+_CACHED = 256
+_AT_ONCE = 8
+
+
+def key(digest: Digest) -> str:
+    """Return the key of a node's file."""
+    return f"{FOLDER}{digest.hex[:2]}/{digest.hex[2:]}.json"
+
+
+def digest(key: str) -> Digest:
+    """Return the digest that a key in the folder names."""
+    return Digest("sha256:" + key.removeprefix(FOLDER).removesuffix(".json").replace("/", ""))
+
+
+class Nodes:
+    """The nodes of maps and the records of packages that a store has, and new ones.
+
+    ``writes_at_once``: new ones are written as they come, and not held in memory.
+    """
+
+    def __init__(self, store: Store | None = None, *, writes_at_once: bool = False) -> None:
+        self._store = store
+        self._writes_at_once = writes_at_once
+        self._new: dict[Digest, Node | Package] = {}
+        self._read: OrderedDict[Digest, Node] = OrderedDict()
+
+    def node(self, digest: Digest) -> Node:
+        """Return a node of a map."""
+        new = self._new.get(digest) or self._read.get(digest)
+        if isinstance(new, Node):
+            return new
+        node = Node.parse(self._get(digest, tree.LIMIT), digest)
+        self._read[digest] = node
+        if len(self._read) > _CACHED:
+            self._read.popitem(last=False)
+        return node
+
+    def package(self, digest: Digest) -> Package:
+        """Return the record of a package."""
+        new = self._new.get(digest)
+        return new if isinstance(new, Package) else Package.parse(self._get(digest, Package.LIMIT), digest)
+
+    def keep(self, item: Node | Package) -> Digest:
+        """Take a new node or record, and return its digest."""
+        data = item.to_bytes()
+        digest = Digest.of(data)
+        if self._writes_at_once and self._store is not None:
+            self._store.put(key(digest), data)
+        else:
+            self._new[digest] = item
+        return digest
+
+    def write(self, maps: Iterable[Node], is_listed: Callable[[Digest, Package], bool]) -> None:
+        """Write what is new below the roots of maps, and the new records that are listed there."""
+        found = [digest for root in maps for digest in self._new_below(root)]
+        new = [(digest, item) for digest, item in self._new.items() if isinstance(item, Package)]
+        found += [digest for digest, package in new if is_listed(digest, package)]
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            list(pool.map(self._put, found))
+
+    def _new_below(self, root: Node) -> Iterator[Digest]:
+        return tree.reach(root, self.node, lambda digest: digest not in self._new)
+
+    def _put(self, digest: Digest) -> None:
+        if self._store is not None:
+            self._store.put(key(digest), self._new[digest].to_bytes())
+
+    def _get(self, digest: Digest, limit: int) -> bytes:
+        try:
+            if self._store is not None:
+                return self._store.get(key(digest), limit=limit)
+        except MissingStoreError:
+            raise
+        except (NotFoundError, TooLongError) as error:
+            problem = "is larger than a node of an index" if isinstance(error, TooLongError) else MISSING
+            hint = "ask whoever publishes there for: packyard fsck CHANNEL"
+            raise IntegrityError(Problem(problem, file=key(digest), hint=hint)) from error
+        raise KeyError(digest)

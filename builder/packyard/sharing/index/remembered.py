@@ -1,0 +1,115 @@
+"""What a channel said when it was last asked, for when it cannot be reached.
+
+Nodes of the index never change: those that are remembered are not asked for again. Everything else is asked for every
+time, as long as there is an answer; from the first time that there is none, the channel is as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from typing import NoReturn
+
+from packyard.core.digest import Digest
+from packyard.core.errors import Problem, UnavailableError
+from packyard.core.files.regular import LIMIT
+from packyard.core.work.cache import Cache
+from packyard.sharing.index import nodes
+from packyard.sharing.stores import MissingStoreError, NotFoundError, Promises, Store, TooLongError
+
+_THERE, _MISSING = b"+", b"-"
+
+
+class RememberedStore:
+    """A store to read from; ``tell`` is called once, with the error, if it cannot be reached and is remembered.
+
+    It is remembered under a name, which tells two servers apart; without one, under its address.
+    """
+
+    def __init__(
+        self, store: Store, cache: Cache, tell: Callable[[UnavailableError], object], *, name: str = ""
+    ) -> None:
+        self._name = name or store.address
+        self._store = store
+        self._cache = cache
+        self._tell = tell
+        self._room = cache.limit  # bytes that are kept, as the cache may be smaller than the channel
+        self._error: UnavailableError | None = None
+
+    @property
+    def address(self) -> str:
+        """The address of the store."""
+        return self._store.address
+
+    @property
+    def promises(self) -> Promises:
+        """Nothing can be written."""
+        return Promises(create=False, swap=False)
+
+    def get(self, key: str, *, limit: int = LIMIT) -> bytes:
+        """Return an object's bytes, from the store or as they were; see `Store.get`."""
+        kept = self._cache.get(self._place(key))
+        if kept and key.startswith(nodes.FOLDER) and Digest.of(kept[1:]) == nodes.digest(key):
+            return _answer(key, kept, limit)
+        if self._error is None:
+            try:
+                data = self._store.get(key, limit=limit)
+            except (MissingStoreError, TooLongError):
+                raise
+            except NotFoundError:
+                self._keep(key, _MISSING)
+                raise
+            except UnavailableError as error:
+                if kept is None:
+                    raise
+                self._error = error
+                self._tell(error)
+            else:
+                self._keep(key, _THERE + data)
+                return data
+        if kept is None:
+            raise self._error
+        return _answer(key, kept, limit)
+
+    def read(self, key: str, *, offset: int = 0) -> Iterator[bytes]:
+        """Yield an object's bytes; see `Store.read`. They are not remembered here."""
+        if self._error is not None:
+            raise self._error
+        return self._store.read(key, offset=offset)
+
+    def list(self, prefix: str) -> Sequence[str]:
+        """Return keys; see `Store.list`."""
+        return self._store.list(prefix)
+
+    # Verbs that are refused have the arguments of a `Store` as well.
+    def put(self, key: str, data: bytes) -> None:  # noqa: ARG002
+        """Refuse."""
+        self._refuse()
+
+    def swap(self, key: str, data: bytes, expected: Digest | None) -> None:  # noqa: ARG002
+        """Refuse."""
+        self._refuse()
+
+    def remove(self, key: str) -> None:  # noqa: ARG002
+        """Refuse."""
+        self._refuse()
+
+    def _refuse(self) -> NoReturn:
+        raise UnavailableError(Problem("is opened to read", file=self.address))
+
+    def _keep(self, key: str, data: bytes) -> None:
+        self._room -= len(data)
+        if self._room >= 0:
+            with suppress(UnavailableError):  # a cache that cannot be written is no reason to fail
+                self._cache.put(self._place(key), data)
+
+    def _place(self, key: str) -> Digest:
+        return Digest.of(f"{self._name}\n{key}".encode())
+
+
+def _answer(key: str, kept: bytes, limit: int) -> bytes:
+    if kept[:1] != _THERE:
+        raise NotFoundError(Problem("was not there", file=key))
+    if len(kept) - 1 > limit:
+        raise TooLongError(Problem(f"is larger than {limit} bytes", file=key))
+    return kept[1:]

@@ -1,0 +1,129 @@
+"""The index in a channel's store: finding it, reading it, and changing it while others may do the same."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+
+from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem, UnavailableError
+from packyard.sharing.index import flat, head, lease, trial
+from packyard.sharing.index.head import Memory
+from packyard.sharing.index.index import Index
+from packyard.sharing.index.nodes import Nodes
+from packyard.sharing.stores import MissingStoreError, NotFoundError, Store
+from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
+
+_ATTEMPTS = 200
+
+
+def find(store: Store, trusted: Trust = NOBODY, memory: Memory | None = None) -> Index | None:
+    """Return a channel's index, or None if it has none. That of packyard 0.1.0 is an index with the head 0."""
+    latest = head.latest(store, trusted, memory)
+    if latest is not None:
+        return Index(head=latest, nodes=Nodes(store))
+    entries = flat.read(store)
+    if entries is None:
+        return None
+    if trusted.is_required:
+        hint = "its publisher has to sign it: packyard reindex CHANNEL --key NAME"
+        raise IntegrityError(Problem("is not signed: it is of packyard 0.1.0", file=flat.KEY, hint=hint))
+    return Index.of_entries(entries, Nodes(store))
+
+
+def read(store: Store, trusted: Trust = NOBODY, memory: Memory | None = None) -> Index:
+    """Return a channel's index, or raise `NotFoundError` if it has none."""
+    found = find(store, trusted, memory)
+    if found is None:
+        hint = "is this a channel, and has it lost its index?"
+        raise NotFoundError(Problem("no index", file=f"{store.address}: {head.POINTER}", hint=hint))
+    return found
+
+
+def current(store: Store, trusted: Trust = NOBODY, memory: Memory | None = None) -> Index:
+    """Return a channel's index to change it; an empty one, with the head 0, where there is none, or no channel yet."""
+    with suppress(MissingStoreError):  # the first write makes it, or says why not
+        return find(store, trusted, memory) or Index(nodes=Nodes(store))
+    return Index(nodes=Nodes(store))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Writer:
+    """Whoever changes a channel's index: signs with ``keys``, and follows no head that `find` refuses.
+
+    ``check`` raises if others took the lease from us, or waits for them; it comes before anything is listed. A channel
+    that has no head gets its id from ``new_id``.
+    """
+
+    store: Store
+    keys: Sequence[SigningKey]
+    trusted: Trust
+    memory: Memory | None
+    check: Callable[[], object]
+    new_id: Callable[[], str]
+
+    def current(self) -> Index:
+        """Return the index as it is now."""
+        return current(self.store, self.trusted, self.memory)
+
+    def commit(self, change: Callable[[Index], Index]) -> Index:
+        """Make a change of its index the channel's, while others may do the same; return the new index.
+
+        The change is made again whenever another publisher was faster. A channel without an index gets one.
+        """
+        for attempt in range(_ATTEMPTS):
+            before = self.current()
+            after = change(before)
+            if after == before and before.head.number:
+                return after
+            self._check_keys(before, after)
+            self.check()
+            after.write()
+            number, history = before.head.number + 1, before.head.next_history()
+            channel = before.head.channel if before.head.number else self.new_id()
+            following = replace(after.head, channel=channel, number=number, history=history)
+            self.check()
+            try:
+                created = head.create(self.store, following, self.keys)
+            except ConflictError:  # another publisher was faster: try again after a random pause
+                time.sleep(random.uniform(0, min(2.0, 0.02 * 2**attempt)))
+            else:
+                if self.memory:
+                    self.memory.write(created)
+                return replace(after, head=created)
+        problem = "too many others publish at the same time"
+        raise UnavailableError(Problem(problem, file=self.store.address, hint="run again"))
+
+    def _check_keys(self, before: Index, after: Index) -> None:
+        """Refuse to let an index that is signed be followed by one that is not."""
+        if before.head.is_signed and all(key.public.id in after.head.revoked for key in self.keys):
+            problem = f"its index is signed, and {'your key is revoked' if self.keys else 'you have no key'}"
+            hint = "sign with a key that its users trust, by --key NAME or PACKYARD_SIGNING_KEY"
+            raise InputError(Problem(problem, file=self.store.address, hint=hint))
+
+
+@contextmanager
+def writer(
+    store: Store,
+    *,
+    keys: Sequence[SigningKey] = (),
+    trusted: Trust = NOBODY,
+    memory: Memory | None = None,
+    alone: bool = False,
+    new_id: Callable[[], str] = head.new_id,
+) -> Iterator[Writer]:
+    """Yield what changes the index of a channel.
+
+    ``alone``, others wait until it is done, and there has to be an index. Otherwise they only wait if the store cannot
+    promise that one of many creates a head.
+    """
+    trusted = head.trust_to_write(keys, trusted)
+    has_head = not alone or read(store, trusted, memory).head.number
+    store = trial.tried(store)
+    with lease.exclusive(store, always=alone) as check:
+        made = Writer(store=store, keys=keys, trusted=trusted, memory=memory, check=check, new_id=new_id)
+        if not has_head:  # it is of packyard 0.1.0, and has no id yet
+            made.commit(lambda found: found)
+        yield made

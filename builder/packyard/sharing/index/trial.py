@@ -1,0 +1,52 @@
+"""What the server of a channel was found to promise: tried before the first publish, and kept in the channel.
+
+index/channel.json    {"create": true}: of many writers at once, exactly one created an object
+
+Servers of one protocol differ here. Where creating is promised, publishers need no lease, and one request an object.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from packyard.core.bundle import record
+from packyard.core.errors import ConflictError
+from packyard.sharing.index import flat, head
+from packyard.sharing.stores import Promises, Store, get_or_none, probe, trusting
+
+KEY = "index/channel.json"
+_KIND = "Channel"
+_LIMIT = 4096
+
+
+def tried(store: Store) -> Store:
+    """Return a store that relies on what its server was found to promise, which is tried now if it is not known.
+
+    A store whose kind says what it promises stays as it is, and so does a place that has other content.
+    """
+    if trusting(store, Promises(create=True, swap=False)) is store:
+        return store
+    create = _known(store)
+    if create is None:
+        if not _is_free(store):
+            return store
+        found = record.to_bytes({"apiVersion": record.API_VERSION, "kind": _KIND, "create": probe(store).create})
+        with suppress(ConflictError):  # another publisher found something else, and that counts
+            store.put(KEY, found)
+        create = _known(store)
+    return trusting(store, Promises(create=bool(create), swap=False))
+
+
+def _known(store: Store) -> bool | None:
+    data = get_or_none(store, KEY, limit=_LIMIT)
+    return (
+        None
+        if data is None
+        else record.parse(data, lambda fields: fields.take("create", record.flag), kind=_KIND, file=KEY)
+    )
+
+
+def _is_free(store: Store) -> bool:
+    """Return whether this is a channel, or there is nothing yet."""
+    keys = store.list("")
+    return not keys or any(key in (head.POINTER, flat.KEY) or key.startswith(head.FOLDER) for key in keys)

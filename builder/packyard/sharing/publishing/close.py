@@ -1,0 +1,65 @@
+"""Closing a release: nothing is published in it any more.
+
+index/closed/<release>.json    the record, an immutable envelope: an index can be made again with it
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from packyard.core.bundle import reference
+from packyard.core.bundle.record import checked, known
+from packyard.core.errors import IntegrityError, Problem
+from packyard.sharing.index import stored
+from packyard.sharing.index.head import Memory, check_id
+from packyard.sharing.index.records import Kind
+from packyard.sharing.stores import Store
+from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
+
+FOLDER = "index/closed/"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Closed:
+    """A release that is closed, by the name of its folder."""
+
+    version: str = field(metadata=known(checked(reference.check_version)))
+    channel: str = field(default="", metadata=known(checked(check_id), ""))
+    extra: Mapping[str, object] = field(default_factory=dict)
+
+
+KIND = Kind("Closed", "application/vnd.packyard.close+json", Closed)
+
+
+def key(version: str) -> str:
+    """Return the key of a record."""
+    return f"{FOLDER}{version}.json"
+
+
+def is_closed(store: Store, version: str, channel: str, trusted: Trust) -> bool:
+    """Return whether there is the record of a release."""
+    place = key(version)
+    found = KIND.get(store, place, channel, trusted)
+    if found and found.version != version:
+        raise IntegrityError(Problem(f"is about the release {found.version}", file=place))
+    return found is not None
+
+
+def close(
+    store: Store,
+    version: str,
+    *,
+    keys: Sequence[SigningKey] = (),
+    trusted: Trust = NOBODY,
+    memory: Memory | None = None,
+) -> bool:
+    """Close the release of a version, and return whether it was open."""
+    with stored.writer(store, keys=keys, trusted=trusted, memory=memory, alone=True) as writer:
+        found = writer.current()
+        release, channel = found.released(version), found.head.channel
+        if not is_closed(store, release.spelling, channel, writer.trusted):
+            said = Closed(version=release.spelling, channel=channel)
+            writer.store.put(key(release.spelling), KIND.to_bytes(said, keys))
+        writer.commit(lambda found: found.close(version))
+    return not release.closed

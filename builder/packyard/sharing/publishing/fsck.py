@@ -1,0 +1,291 @@
+"""Looking for what is altered, missing or extra in a channel: every file of its index, and every bundle.
+
+It reads all that there is, and changes nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+
+from packyard.core.bundle import reference
+from packyard.core.digest import Digest
+from packyard.core.errors import InputError, IntegrityError, PackyardError, Problem
+from packyard.sharing import checksum
+from packyard.sharing.entry import IndexEntry, bundle_key
+from packyard.sharing.index import flat, head, lease, nodes, pending, stored, tree, trial
+from packyard.sharing.index.head import Head
+from packyard.sharing.index.index import Index, Release
+from packyard.sharing.index.nodes import Nodes
+from packyard.sharing.index.package import Package
+from packyard.sharing.index.tree import Node
+from packyard.sharing.publishing import close, reindex
+from packyard.sharing.publishing import yank as yanks
+from packyard.sharing.publishing.prune import LEFT, unreached
+from packyard.sharing.stores import PROBES, NotFoundError, Store, TooLongError, get_or_none
+from packyard.sharing.trust import provenance, sbom
+from packyard.sharing.trust.keys import NOBODY, Trust
+
+_BRING_BACK = "bring it back from a mirror or a backup, or yank the version"
+_REINDEX = "make the index again: packyard reindex CHANNEL"
+_PRUNE = "remove it: packyard fsck CHANNEL --prune"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What is wrong with a file of a channel: it is ``altered``, ``missing`` or ``extra``; and what to do."""
+
+    kind: str
+    key: str
+    message: str
+    hint: str
+
+
+def check(store: Store, trusted: Trust = NOBODY) -> Iterator[Finding]:
+    """Yield what is wrong with a channel."""
+    there = frozenset(store.list(""))
+    try:
+        found = stored.find(store, trusted)
+    except IntegrityError as error:
+        yield from (
+            Finding(kind="altered", key=each.file, message=each.message, hint=_REINDEX) for each in error.problems
+        )
+        return
+    if found is None:
+        yield Finding(kind="missing", key=head.POINTER, message="the channel has no index", hint=_REINDEX)
+        return
+    if found.head.number:
+        yield from _check_heads(store, there, found.head)
+    seen = _Seen(found)
+    yield from seen.walk()
+    if seen.is_whole and found.head.number:
+        yield from _check_maps(found)
+    channel = found.head.channel
+    for entry in seen.entries():
+        yield from _check_bundle(store, there, entry, channel, trusted)
+    if not seen.is_whole:
+        yield from _check_unlisted(store, there, seen.keys, channel, trusted)
+    if seen.is_whole:
+        yield from _check_closed(store, found, trusted)
+    yield from _find_extra(store, there, found, seen)
+
+
+def _check_heads(store: Store, there: frozenset[str], latest: Head) -> Iterator[Finding]:
+    """Compare every head with what later ones say of it, and the pointer with the heads."""
+    expected = {latest.number: latest.digest}
+    digests = set()
+    for number in range(latest.number, 0, -1):
+        key = head.key(number)
+        data = get_or_none(store, key, limit=head.LIMIT)
+        if data is None:
+            yield Finding(kind="missing", key=key, message="later heads link to it", hint=_BRING_BACK)
+            continue
+        digests.add(Digest.of(data))
+        if expected.get(number, Digest.of(data)) != Digest.of(data):
+            problem = f"expected {expected[number]}, found {Digest.of(data)}"
+            yield Finding(kind="altered", key=key, message=problem, hint="bring it back from a mirror or a backup")
+            continue
+        with suppress(IntegrityError):
+            expected |= Head.parse(data, NOBODY, file=key, number=number).history
+    if head.POINTER in there and Digest.of(store.get(head.POINTER, limit=head.LIMIT)) not in digests:
+        message = "it is no copy of a head"
+        yield Finding(kind="altered", key=head.POINTER, message=message, hint="the next publish writes it again")
+
+
+class _Seen:
+    """What is below the roots of an index, as far as it can be read: of its entries, nothing but their keys is held.
+
+    ``keys`` are those of bundles, ``yanked`` those of the records of what is yanked.
+    """
+
+    def __init__(self, found: Index) -> None:
+        self._index = found
+        self.is_whole = True
+        self.keys: set[str] = set()
+        self.yanked: set[str] = set()
+
+    def walk(self) -> Iterator[Finding]:
+        """Read all nodes and records; yield what is wrong with them."""
+        of = self._index.head
+        below = (each for root in (of.words, of.releases) for each in self._leaves(root))
+        yield from (each for each in below if isinstance(each, Finding))
+        for entry in self._entries():
+            if isinstance(entry, Finding):
+                yield entry
+                continue
+            self.keys.add(entry.key)
+            if entry.yanked:
+                self.yanked.add(yanks.key(entry.name, entry.version))
+
+    def entries(self) -> Iterator[IndexEntry]:
+        """Read the records again, and yield their entries."""
+        return (each for each in self._entries() if isinstance(each, IndexEntry))
+
+    def _entries(self) -> Iterator[IndexEntry | Finding]:
+        for leaf in self._leaves(self._index.head.packages):
+            if isinstance(leaf, Finding):
+                yield leaf
+                continue
+            for name, value in leaf.entries():
+                try:
+                    yield from self._index.record(name, value).entries
+                except IntegrityError as error:
+                    yield self._finding(Digest(str(value)), error)
+
+    def _leaves(self, node: Node) -> Iterator[Node | Finding]:
+        if not node.level:
+            yield node
+            return
+        for place in range(len(node.keys)):
+            digest = Digest(str(node.values[place]))
+            try:
+                below = tree.child(node, place, "", self._index.nodes.node)
+            except IntegrityError as error:
+                yield self._finding(digest, error)
+            else:
+                yield from self._leaves(below)
+
+    def _finding(self, digest: Digest, error: PackyardError) -> Finding:
+        self.is_whole = False
+        message = error.problems[0].message
+        kind = "missing" if message == nodes.MISSING else "altered"
+        return Finding(kind=kind, key=nodes.key(digest), message=message, hint=_REINDEX)
+
+
+def _check_maps(found: Index) -> Iterator[Finding]:
+    """Make the maps again from the records, and compare them with the head's."""
+    try:
+        built = _rebuilt(found)
+    except IntegrityError as error:
+        yield Finding(kind="altered", key=head.key(found.head.number), message=str(error), hint=_REINDEX)
+        return
+    for name in ("packages", "words", "releases"):
+        if getattr(built, name) != getattr(found.head, name):
+            message = f"the {name} that it lists are not those of the records"
+            yield Finding(kind="altered", key=head.key(found.head.number), message=message, hint=_REINDEX)
+
+
+def _rebuilt(found: Index) -> Head:
+    releases = {}
+    for package in found.packages():
+        for entry in package.entries:
+            listed = found.release(entry.version) or Release(spelling=entry.version)
+            releases[reference.canonical(entry.version)] = listed
+    return Index.build(found.packages(), releases, _Forgetful()).head
+
+
+class _Forgetful(Nodes):
+    """Nodes that are named, and not kept."""
+
+    def keep(self, item: Node | Package) -> Digest:
+        return Digest.of(item.to_bytes())
+
+
+def _check_bundle(
+    store: Store, there: frozenset[str], entry: IndexEntry, channel: str, trusted: Trust
+) -> Iterator[Finding]:
+    """Compare what lies in a release with its entry."""
+    line = checksum.key(entry.name, entry.version)
+    missing = [key for key in (entry.key, line) if key not in there]
+    for key in missing:
+        hint = _BRING_BACK if key == entry.key else "publish the package again, which writes it"
+        yield Finding(kind="missing", key=key, message=f"{entry} is listed", hint=hint)
+    if missing:
+        return
+    try:
+        data = reindex.read(store, entry.name, entry.version, channel, trusted)
+        _check_sbom(store, there, entry, trusted)
+    except (IntegrityError, TooLongError, NotFoundError) as error:
+        for each in error.problems:
+            yield Finding(kind="altered", key=each.file or entry.key, message=each.message, hint=_BRING_BACK)
+        return
+    if data.yanked != entry.yanked:
+        kind, hint = ("altered", _REINDEX) if data.yanked else ("missing", "yank it again, for the same reason")
+        place = yanks.key(entry.name, entry.version)
+        yield Finding(kind=kind, key=place, message=f"the index says that it is yanked: {entry.yanked}", hint=hint)
+    described = ("description",) if entry.description else ()  # packyard 0.1.0 listed none
+    has, lists = data.document(), entry.document()
+    for field in ("tar", "digest", "size", "useCases", "model", *described):
+        if has[field] != lists[field]:
+            message = f"the bundle has {_json(field, has)}; the index lists {_json(field, lists)}"
+            hint = _BRING_BACK if field == "tar" else _REINDEX
+            yield Finding(kind="altered", key=entry.key, message=message, hint=hint)
+
+
+def _json(field: str, document: Mapping[str, object]) -> str:
+    return f"{field} {json.dumps(document[field], ensure_ascii=False)}"
+
+
+def _check_unlisted(
+    store: Store, there: frozenset[str], listed: Collection[str], channel: str, trusted: Trust
+) -> Iterator[Finding]:
+    """Look at bundles that an index with missing nodes may list."""
+    for name, version in reindex.bundles(sorted(there))[0]:
+        if bundle_key(name, version) not in listed:
+            try:
+                reindex.read(store, name, version, channel, trusted)
+            except (IntegrityError, TooLongError) as error:
+                for each in error.problems:
+                    yield Finding(kind="altered", key=each.file, message=each.message, hint=_BRING_BACK)
+
+
+def _check_sbom(store: Store, there: frozenset[str], entry: IndexEntry, trusted: Trust) -> None:
+    """Raise `IntegrityError` unless the SBOM is the one that the provenance names."""
+    place, known = sbom.key(entry.name, entry.version), provenance.key(entry.name, entry.version)
+    if known not in there:
+        return
+    made, _ = provenance.open(store.get(known, limit=provenance.LIMIT), trusted, file=known)
+    if made.sbom is None:
+        return
+    if place not in there:
+        raise IntegrityError(Problem("is missing: the provenance names it", file=place))
+    found = Digest.of(store.get(place))
+    if found != made.sbom:
+        raise IntegrityError(Problem(f"expected {made.sbom}, found {found}", file=place))
+
+
+def _check_closed(store: Store, found: Index, trusted: Trust) -> Iterator[Finding]:
+    for version, _ in tree.scan(found.head.releases, found.nodes.node):
+        key = head.key(found.head.number)
+        try:
+            release = found.released(version)
+            key = close.key(release.spelling)
+            is_closed = close.is_closed(store, release.spelling, found.head.channel, trusted)
+        except (IntegrityError, InputError) as error:
+            yield Finding(kind="altered", key=key, message=error.problems[0].message, hint=_BRING_BACK)
+            continue
+        if is_closed != release.closed:
+            kind, message = ("extra", "the index does not say so") if is_closed else ("missing", "the index says so")
+            yield Finding(kind=kind, key=key, message=f"the release is closed: {message}", hint=_REINDEX)
+
+
+def _find_extra(store: Store, there: frozenset[str], found: Index, seen: _Seen) -> Iterator[Finding]:
+    """Yield what nothing lists: in releases, and below ``index/``."""
+    releases = {key.partition("/")[0] for key in seen.keys}
+    left_over = frozenset(unreached(store, found.head)) if seen.is_whole else frozenset()
+    for key in sorted(there):
+        if not key.startswith("index/"):
+            base = key.partition(".tar.gz")[0] + ".tar.gz"
+            is_ours = key.partition("/")[0] in releases or key.endswith(".tar.gz")
+            if seen.is_whole and is_ours and base not in seen.keys:
+                yield Finding(kind="extra", key=key, message="no head lists it", hint="publish it, or remove it")
+        elif key in left_over:
+            yield Finding(kind="extra", key=key, message="no head reaches it", hint=_PRUNE)
+        elif key.startswith(nodes.FOLDER) and seen.is_whole and Digest.of(store.get(key)) != nodes.digest(key):
+            yield Finding(kind="altered", key=key, message="an old head reaches it", hint="remove it")
+        elif key.startswith(pending.FOLDER):
+            yield Finding(kind="extra", key=key, message="a publish is under way, or was interrupted", hint=LEFT)
+        elif key.startswith(PROBES):
+            yield Finding(kind="extra", key=key, message="a trial of the server was interrupted", hint=_PRUNE)
+        elif key.startswith(lease.FOLDER):
+            yield Finding(kind="extra", key=key, message="a writer is at work, or was interrupted", hint=LEFT)
+        elif seen.is_whole and key.startswith(yanks.FOLDER) and key not in seen.yanked:
+            yield Finding(kind="extra", key=key, message="the index does not say that it is yanked", hint=_REINDEX)
+        elif not key.startswith(_KNOWN) and key not in _FILES:
+            yield Finding(kind="extra", key=key, message="it is no file of an index", hint="remove it")
+
+
+_KNOWN = (head.FOLDER, nodes.FOLDER, close.FOLDER, yanks.FOLDER)
+_FILES = (head.POINTER, flat.KEY, trial.KEY)

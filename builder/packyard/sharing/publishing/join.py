@@ -1,0 +1,95 @@
+"""Listing what lies in a channel: what a publisher has uploaded, together with all that others left pending."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+
+from packyard.core.errors import ConflictError
+from packyard.sharing import checksum
+from packyard.sharing.entry import IndexEntry
+from packyard.sharing.index import pending, stored
+from packyard.sharing.index.head import Head, Memory
+from packyard.sharing.index.index import Index
+from packyard.sharing.index.pending import Pending
+from packyard.sharing.index.stored import Writer
+from packyard.sharing.stores import Store
+from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
+
+
+def join(
+    store: Store, *, keys: Sequence[SigningKey] = (), trusted: Trust = NOBODY, memory: Memory | None = None
+) -> list[IndexEntry]:
+    """List all that is pending and complete, return it by its keys; raise what cannot be listed, after the rest is."""
+    joined: list[IndexEntry] = []
+    with stored.writer(store, keys=keys, trusted=trusted, memory=memory) as writer:
+        while rest := _complete(writer.store, (latest := writer.current().head), writer.trusted):
+            listed = list_all(writer, (), latest.channel)
+            if not listed:
+                writer.current().add(*_entries(rest))  # which refuses them
+            joined += _entries(listed)
+    return sorted(joined, key=lambda entry: entry.key)
+
+
+def missing(store: Store, names: Iterable[str], version: str, *, trusted: Trust = NOBODY) -> list[str]:
+    """Return the names of a version that the channel neither lists nor has pending and complete."""
+    found = stored.current(store, trusted)
+    waiting = {entry.name for entry in _entries(_complete(store, found.head, trusted)) if entry.version == version}
+    return [name for name in names if name not in waiting and version not in found.versions(name)]
+
+
+def list_all(writer: Writer, entries: Sequence[IndexEntry], channel: str) -> list[Pending]:
+    """Let a head list entries whose objects are in the store, with all that is pending; return what is listed."""
+    own = pending.put(writer.store, entries, writer.keys, channel)
+    listed = list(own)
+
+    def change(found: Index) -> Index:
+        listed[len(own) :] = []
+        if entries and all(map(found.lists, entries)):  # another publisher has listed them
+            return found
+        before = found.head
+        try:
+            found = found.add(*entries)
+        except ConflictError:
+            _forget(writer.store, own)
+            raise
+        others = [each for each in _complete(writer.store, before, writer.trusted) if each not in own]
+        found, listed[len(own) :] = _combined(found, others)
+        return found
+
+    writer.commit(change)
+    _forget(writer.store, listed)
+    return listed
+
+
+def _combined(found: Index, others: Sequence[Pending]) -> tuple[Index, list[Pending]]:
+    """Add what others have pending, but for what contradicts the index."""
+    with suppress(ConflictError):
+        return found.add(*_entries(others)), list(others)
+    added = []
+    for each in others:
+        with suppress(ConflictError):
+            found = found.add(*each.entries)
+            added.append(each)
+    return found, added
+
+
+def _complete(store: Store, latest: Head, trusted: Trust) -> list[Pending]:
+    """Return the pending records whose objects are there, as far as a look at their keys can tell."""
+    there: dict[str, frozenset[str]] = {}
+
+    def is_there(entry: IndexEntry) -> bool:
+        if entry.version not in there:
+            there[entry.version] = frozenset(store.list(f"{entry.version}/"))
+        return {entry.key, checksum.key(entry.name, entry.version)} <= there[entry.version]
+
+    return [each for each in pending.find(store, latest, trusted) if all(map(is_there, each.entries))]
+
+
+def _entries(records: Iterable[Pending]) -> list[IndexEntry]:
+    return [entry for each in records for entry in each.entries]
+
+
+def _forget(store: Store, records: Iterable[Pending]) -> None:
+    for each in records:
+        store.remove(each.key)

@@ -1,0 +1,157 @@
+"""Publishing: the order in which the objects of bundles are written and listed.
+
+A new channel first gets an empty head. Then come the objects of all bundles, a pending record that names them, and at
+last the nodes and the head that list them: whatever a head lists exists. What an interrupted publish left is not
+listed; the next publisher lists it if it is complete, and publishing the same bundles again completes it.
+Everything is checked before the first write; only a second publisher at the same time can cause a later refusal.
+
+What one bundle becomes is in `upload`, how it is listed with what others left in `join`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Literal
+
+from packyard.core.bundle import reference
+from packyard.core.bundle.bundle import Bundle
+from packyard.core.errors import ConflictError, IntegrityError, Problem, on_one_line
+from packyard.sharing import checksum
+from packyard.sharing.entry import IndexEntry
+from packyard.sharing.index import head, pending, stored
+from packyard.sharing.index.head import Memory
+from packyard.sharing.index.index import Index
+from packyard.sharing.publishing import join
+from packyard.sharing.publishing.parallel import each
+from packyard.sharing.publishing.upload import Attest, Packed, Upload
+from packyard.sharing.stores import MissingStoreError, Store
+from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
+
+#: It was not there; it was not there, and no head lists it yet; an earlier publish had been interrupted; it was there.
+Status = Literal["published", "uploaded", "completed", "unchanged"]
+#: What publishing would do: publish it, complete it, nothing, or refuse it.
+Outlook = Literal["new", "incomplete", "unchanged", "conflict"]
+
+
+def publish(
+    store: Store,
+    bundles: Iterable[Bundle | Path | Packed],
+    *,
+    attest: Attest = lambda _: {},
+    keys: Sequence[SigningKey] = (),
+    trusted: Trust = NOBODY,
+    memory: Memory | None = None,
+    at_once: int = 1,
+    is_listed: bool = True,
+    done: Callable[[int], object] = lambda _: None,
+    new_id: Callable[[], str] = head.new_id,
+) -> list[tuple[IndexEntry, Status]]:
+    """Publish bundles, and return the entry of each, and what was done for it.
+
+    A bundle is identified by its tar: the same tar under the same name and version leaves the published file and its
+    checksum alone, even if it is compressed differently. If another tar is published, raise `ConflictError` for all
+    such bundles, with both digests, and write nothing. A damaged published file is an `IntegrityError`.
+
+    ``at_once`` bundles are uploaded at a time; those in files are read one by one. ``done`` hears of each that is
+    uploaded, by its place. Unless ``is_listed``, they are left pending, for `join` or the next publisher to list.
+    A new channel gets its id from ``new_id``.
+    """
+    with stored.writer(store, keys=keys, trusted=trusted, memory=memory, new_id=new_id) as writer:
+        store, before = writer.store, writer.current()
+        uploads = _compared(store, bundles, before, at_once)
+        if not before.head.number:  # nothing yet, or an index of packyard 0.1.0
+            before = writer.commit(lambda found: found)
+        wrote = each(lambda upload: upload.write(store, attest), uploads, at_once, done)
+        new = {str(entry): entry for entry, _ in wrote if not before.lists(entry)}
+        for upload, (entry, _) in zip(uploads, wrote, strict=True):
+            if str(entry) in new:
+                upload.check_provenance(store, entry, attest, writer.trusted.without(before.head.revoked))
+        if new and not is_listed:
+            pending.put(store, [*new.values()], keys, before.head.channel)
+        elif is_listed and (new or store.list(pending.FOLDER)):
+            join.list_all(writer, [*new.values()], before.head.channel)
+
+    def status(upload: Upload, entry: IndexEntry, is_new: bool) -> Status:
+        if str(entry) in new and not is_listed:
+            return "uploaded"
+        return "published" if not upload.has_bundle else "completed" if is_new or str(entry) in new else "unchanged"
+
+    return [(entry, status(upload, entry, is_new)) for upload, (entry, is_new) in zip(uploads, wrote, strict=True)]
+
+
+def preview(
+    store: Store, bundles: Iterable[Bundle | Path | Packed], *, trusted: Trust = NOBODY, at_once: int = 1
+) -> list[tuple[IndexEntry, Outlook, tuple[Problem, ...]]]:
+    """Return what `publish` would do for each bundle, and why it would refuse it; nothing is written."""
+    before, items = stored.current(store, trusted), list(map(Packed.of, bundles))
+    there = _present(store, items)
+    _check_place(store, before, items)
+
+    def look(packed: Packed) -> tuple[IndexEntry, Outlook, tuple[Problem, ...]]:
+        entry = packed.entry
+        try:
+            upload = Upload.of(store, packed, there[entry.version])
+            before.add(upload.entry)
+        except (ConflictError, IntegrityError) as error:
+            return entry, "conflict", error.problems
+        if not upload.has_bundle:
+            return upload.entry, "new", ()
+        is_whole = checksum.key(entry.name, entry.version) in upload.present and before.lists(upload.entry)
+        return upload.entry, "unchanged" if is_whole else "incomplete", ()
+
+    return each(look, items, at_once)
+
+
+def _compared(store: Store, bundles: Iterable[Bundle | Path | Packed], before: Index, at_once: int) -> list[Upload]:
+    """Check each bundle; return the bundles with what the channel, whose index this is, has of them."""
+    items = list(map(Packed.of, bundles))
+    there = _present(store, items)
+
+    def look(packed: Packed) -> Upload | ConflictError:
+        try:
+            return Upload.of(store, packed, there[packed.entry.version])
+        except ConflictError as error:
+            return error
+
+    found = each(look, items, at_once)
+    problems = [problem for item in found if isinstance(item, ConflictError) for problem in item.problems]
+    if problems:
+        raise ConflictError(*problems)
+    uploads = [item for item in found if isinstance(item, Upload)]
+    before.add(*(upload.entry for upload in uploads))
+    _check_place(store, before, items)
+    return uploads
+
+
+def _present(store: Store, items: Sequence[Packed]) -> Mapping[str, frozenset[str]]:
+    """Check names and versions; return the keys below each version."""
+    for packed in items:
+        reference.check_name(packed.entry.name)
+        reference.check_version(packed.entry.version)
+    versions = sorted({packed.entry.version for packed in items})
+    return {version: frozenset(_list_keys(store, f"{version}/")) for version in versions}
+
+
+def _list_keys(store: Store, prefix: str) -> Sequence[str]:
+    with suppress(MissingStoreError):
+        return store.list(prefix)
+    return ()
+
+
+def _check_place(store: Store, before: Index, items: Sequence[Packed]) -> None:
+    """Refuse to make a channel of a place that has other content.
+
+    A channel that has lost its index is not empty; it is complete again when all that lies there is published again.
+    """
+    if before != Index():
+        return
+    own = tuple(packed.entry.key for packed in items)
+    others = [key for key in _list_keys(store, "") if not key.startswith((*own, "index/"))]
+    if others and not store.list(head.FOLDER):  # another publisher may have begun the channel meanwhile
+        more = f" and {len(others) - 3} more" if len(others) > 3 else ""
+        kind = "releases" if any(key.endswith(".tar.gz") for key in others) else "other files"
+        problem = f"there are {kind} and no index: {', '.join(map(on_one_line, others[:3]))}{more}"
+        hint = "bring the index back with packyard reindex, or choose a folder that is empty"
+        raise ConflictError(Problem(problem, file=head.POINTER, hint=hint))

@@ -1,0 +1,249 @@
+"""Making an index again, from the bundles of a channel, their checksums, and the records of what is yanked and closed.
+
+The same channel gives the same nodes as publishing did. The head is new: it has the next number.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from packyard.core.bundle import reference
+from packyard.core.bundle.archive import LIMITS
+from packyard.core.bundle.bundle import Bundle
+from packyard.core.digest import Digest
+from packyard.core.errors import InputError, IntegrityError, PackyardError, Problem
+from packyard.sharing import checksum
+from packyard.sharing.entry import IndexEntry, bundle_key
+from packyard.sharing.index import flat, head, lease, tree, trial
+from packyard.sharing.index.head import Head, Memory, Remembered
+from packyard.sharing.index.index import Index, Release
+from packyard.sharing.index.nodes import Nodes
+from packyard.sharing.index.package import Package
+from packyard.sharing.index.tree import Node
+from packyard.sharing.publishing import close, parallel, yank
+from packyard.sharing.stores import NotFoundError, Store, get_or_none
+from packyard.sharing.trust import provenance
+from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
+
+_AT_ONCE = 4  # bundles that are read
+_BUNDLE = re.compile(r"(?P<version>[^/]+)/(?P<name>[^/]+)\.tar\.gz")
+_HEAD = re.compile(rf"{head.FOLDER}([1-9][0-9]*)\.json")
+
+
+def reindex(
+    store: Store,
+    *,
+    keys: Sequence[SigningKey] = (),
+    trusted: Trust = NOBODY,
+    memory: Memory | None = None,
+    done: Callable[[str], object] = lambda _: None,
+    new_id: Callable[[], str] = head.new_id,
+) -> tuple[Index, list[str]]:
+    """Make a channel's index again; return it, and the keys of bundles without checksum, which it does not list.
+
+    A bundle that is damaged, or is not the one that its key and its checksum say, is an `IntegrityError`, and nothing
+    changes: an index without it would hide that. So is one that the index lists and that is gone. What the index says
+    is yanked or closed stays so, also where the record of it is gone. So does the channel's id; where nothing says it,
+    it comes from ``new_id``. ``done`` is told of each bundle.
+    """
+    own = head.trust_to_write(keys, trusted)
+    if not any(_BUNDLE.fullmatch(key) or _HEAD.fullmatch(key) for key in store.list("")):
+        raise InputError(Problem("has no bundles and no index", file=store.address, hint="is this a channel?"))
+    store = trial.tried(store)
+    with lease.hold(store) as held:
+        there = store.list("")
+        listed, skipped = bundles(there)
+        nodes = Nodes(store, writes_at_once=True)
+        number, history = _next(store, there)
+        _check_memory(store, number, memory)
+        before = _before(store, number, own, trusted)
+        known = _Known.of(before)
+        known.check(listed)
+        channel = before.head.channel if before.head.number else _channel(store, there, trusted, new_id)
+        packages = map(known.keep, _packages(store, listed, channel, trusted, done))
+        made = Index.build(packages, _releases(store, listed, channel, trusted, known.closed), nodes)
+        held.check()
+        following = replace(made.head, channel=channel, number=number, history=history, revoked=before.head.revoked)
+        return replace(made, head=head.create(store, following, keys)), skipped
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Known:
+    """What the last index said, as far as it can be read: its bundles with why they are yanked, closed releases."""
+
+    bundles: Mapping[tuple[str, str], str]
+    closed: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(cls, found: Index) -> _Known:
+        """Read an index."""
+        entries = (entry for package in _records(found, found.head.packages) for entry in package.entries)
+        releases = dict(_leaves(found, found.head.releases))
+        closed = frozenset(version for version, value in releases.items() if Release.parse(value).closed)
+        return cls(bundles={(each.name, each.version): each.yanked for each in entries}, closed=closed)
+
+    def check(self, listed: Sequence[tuple[str, str]]) -> None:
+        """Raise `IntegrityError` where a bundle that is listed is not there, or has lost its checksum."""
+        hint = "bring it back from a mirror or a backup, or publish the package again: a channel only grows"
+        gone = sorted(self.bundles.keys() - set(listed))
+        if gone:
+            raise IntegrityError(
+                *(
+                    Problem("is listed, and it or its checksum is missing", file=bundle_key(*each), hint=hint)
+                    for each in gone
+                )
+            )
+
+    def keep(self, package: Package) -> Package:
+        """Return a package in which all is yanked that was."""
+        entries = (
+            replace(each, yanked=each.yanked or self.bundles.get((each.name, each.version), ""))
+            for each in package.entries
+        )
+        return replace(package, entries=tuple(entries))
+
+
+def _leaves(found: Index, node: Node, after: str = "") -> Iterator[tuple[str, object]]:
+    """Yield the entries of a map that can be read."""
+    for place, (key, value) in enumerate(node.entries()):
+        if not node.level:
+            yield key, value
+            continue
+        with suppress(IntegrityError):  # damaged, and maybe the reason for a new index
+            yield from _leaves(found, tree.child(node, place, after, found.nodes.node))
+
+
+def _records(found: Index, packages: Node) -> Iterator[Package]:
+    for name, digest in _leaves(found, packages):
+        with suppress(IntegrityError):
+            yield found.record(name, digest)
+
+
+def bundles(there: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]]:
+    """Return the names and versions of the bundles among keys, sorted by name, and the keys that have no checksum."""
+    known, found, skipped = frozenset(there), list[tuple[str, str]](), list[str]()
+    for key in there:
+        match = _BUNDLE.fullmatch(key)
+        with suppress(PackyardError):
+            if match is None or match["version"] == "index":
+                continue
+            reference.check_name(match["name"])
+            reference.check_version(match["version"])
+            if checksum.key(match["name"], match["version"]) in known:
+                found.append((match["name"], match["version"]))
+            else:
+                skipped.append(key)
+    return sorted(found, key=lambda each: (each[0], reference.order(each[1]))), skipped
+
+
+def read(store: Store, name: str, version: str, channel: str, trusted: Trust) -> IndexEntry:
+    """Read a bundle with all that lies beside it, and return its entry, or raise `IntegrityError`."""
+    place, line = f"{version}/{name}.tar.gz", checksum.key(name, version)
+    data = store.get(place, limit=LIMITS.packed_size)
+    checksum.parse(store.get(line, limit=checksum.LIMIT), what=line).verify(data, what=place)
+    bundle = Bundle.open(data, what=place)
+    if (bundle.manifest.name, bundle.manifest.version) != (name, version):
+        problem = f"is the bundle {bundle.manifest.name}@{bundle.manifest.version}"
+        raise IntegrityError(Problem(problem, file=place))
+    provenance.check_beside(store, bundle, trusted)
+    entry = IndexEntry.of(bundle)
+    yanked = yank.read(store, entry, channel, trusted)
+    return replace(entry, yanked=yanked.reason) if yanked else entry
+
+
+def _packages(
+    store: Store, listed: Sequence[tuple[str, str]], channel: str, trusted: Trust, done: Callable[[str], object]
+) -> Iterator[Package]:
+    """Read the bundles, some at a time, package after package; say of all that are damaged what is wrong."""
+    problems: list[Problem] = []
+
+    def look(each: tuple[str, str]) -> IndexEntry | IntegrityError:
+        try:
+            return read(store, *each, channel, trusted)
+        except IntegrityError as error:
+            return error
+
+    read_of_each = zip(listed, parallel.stream(look, listed, _AT_ONCE), strict=True)
+    for name, own in groupby(read_of_each, key=lambda pair: pair[0][0]):
+        entries = []
+        for (_, version), entry in own:
+            if isinstance(entry, IntegrityError):
+                problems += entry.problems
+            else:
+                entries.append(entry)
+            done(f"{name}@{version}")
+        if entries:
+            yield Package(name=name, entries=tuple(entries))
+    if problems:
+        raise IntegrityError(*problems)
+
+
+def _releases(
+    store: Store, listed: Sequence[tuple[str, str]], channel: str, trusted: Trust, known: frozenset[str]
+) -> Mapping[str, Release]:
+    """Return the releases; where a version has two spellings, which packyard 0.1.0 let pass, the first is its name."""
+    found: dict[str, Release] = {}
+    for version in sorted({version for _, version in listed}):
+        canonical = reference.canonical(version)
+        if canonical not in found:
+            closed = canonical in known or close.is_closed(store, version, channel, trusted)
+            found[canonical] = Release(spelling=version, closed=closed)
+    return found
+
+
+def _next(store: Store, there: Sequence[str]) -> tuple[int, dict[int, Digest]]:
+    """Return the next head's number, and its history."""
+    last = max((int(match[1]) for match in map(_HEAD.fullmatch, there) if match), default=0)
+    if head.POINTER in there:
+        with suppress(IntegrityError):
+            last = max(last, Head.parse(store.get(head.POINTER), NOBODY, file=head.POINTER).number)
+    return last + 1, {number: Digest.of(_head(store, number)) for number in head.links(last + 1)}
+
+
+def _channel(store: Store, there: Sequence[str], trusted: Trust, new_id: Callable[[], str]) -> str:
+    """Return the id of a channel that has lost all heads: that of the records beside them, or a new one."""
+    for key in there:
+        kind = yank.KIND if key.startswith(yank.FOLDER) else close.KIND if key.startswith(close.FOLDER) else None
+        if kind and (found := kind.get(store, key, None, trusted)):
+            return str(found.channel)
+    return new_id()
+
+
+def _check_memory(store: Store, number: int, memory: Memory | None) -> None:
+    """Refuse to follow heads among which the remembered one is not, or is another."""
+    known = memory.read() if memory else Remembered()
+    if known.number and (known.number >= number or Digest.of(_head(store, known.number)) != known.digest):
+        hint = f"bring the heads back from a mirror or a backup, or remove {known.file}, as all who saw them have to"
+        raise IntegrityError(Problem("is not the head that was there before", file=head.key(known.number), hint=hint))
+
+
+def _before(store: Store, number: int, *trusts: Trust) -> Index:
+    """Return the index of the last head before a number that can be read, and is signed by whom we trust first.
+
+    The pointer may be a copy of one that is damaged.
+    """
+    for trusted in trusts:
+        found = None
+        for key in (head.POINTER, *map(head.key, range(number - 1, 0, -1))):
+            with suppress(IntegrityError, NotFoundError):  # damaged, or anybody may have written it: it says nothing
+                each = Head.parse(store.get(key, limit=head.LIMIT), trusted, file=key)
+                found = each if found is None or each.number > found.number else found
+                if key != head.POINTER:
+                    break
+        if found:
+            return Index(head=found, nodes=Nodes(store))
+    with suppress(IntegrityError):
+        return Index.of_entries(flat.read(store) or (), Nodes())
+    return Index()
+
+
+def _head(store: Store, number: int) -> bytes:
+    data = get_or_none(store, head.key(number), limit=head.LIMIT)
+    if data is None:
+        hint = "bring it back: users who remember it would take a new index for a forgery"
+        raise IntegrityError(Problem("is missing", file=head.key(number), hint=hint))
+    return data

@@ -1,0 +1,96 @@
+"""Yanking: a published version that nobody should use any more, and why. It stays where it is, and is never chosen.
+
+index/yanked/<release>/<name>.json    the record, an immutable envelope: an index can be made again with it
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from packyard.core.bundle import record, reference
+from packyard.core.bundle.record import checked, known
+from packyard.core.bundle.reference import Reference
+from packyard.core.digest import Digest
+from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem, shown
+from packyard.sharing.entry import IndexEntry
+from packyard.sharing.index import stored
+from packyard.sharing.index.head import Memory, check_id
+from packyard.sharing.index.records import Kind
+from packyard.sharing.index.stored import Writer
+from packyard.sharing.stores import Store
+from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
+
+FOLDER = "index/yanked/"
+_LONGEST = 500  # characters of a reason
+
+
+def check_reason(reason: str) -> None:
+    """Refuse a reason that is empty, has several lines, or is too long to be shown."""
+    if not reason.strip() or not reason.isprintable() or len(reason) > _LONGEST:
+        hint = f"write why nobody should use it, in one line of at most {_LONGEST} characters"
+        raise InputError(Problem(f"{shown(reason, quoted=True)} is not a reason", hint=hint))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Yanked:
+    """A version that is yanked, its tar, and the reason."""
+
+    name: str = field(metadata=known(checked(reference.check_name)))
+    version: str = field(metadata=known(checked(reference.check_version)))
+    tar: Digest = field(metadata=known(record.digest))
+    reason: str = field(metadata=known(checked(check_reason)))
+    channel: str = field(default="", metadata=known(checked(check_id), ""))
+    extra: Mapping[str, object] = field(default_factory=dict)
+
+
+KIND = Kind("Yanked", "application/vnd.packyard.yank+json", Yanked)
+
+
+def key(name: str, version: str) -> str:
+    """Return the key of a record."""
+    return f"{FOLDER}{version}/{name}.json"
+
+
+def read(store: Store, entry: IndexEntry, channel: str, trusted: Trust) -> Yanked | None:
+    """Return the record of a bundle, or None if there is none."""
+    place = key(entry.name, entry.version)
+    found = KIND.get(store, place, channel, trusted)
+    if found and (found.name, found.version, found.tar) != (entry.name, entry.version, entry.tar):
+        raise IntegrityError(Problem(f"is about {found.name}@{found.version} with the tar {found.tar}", file=place))
+    return found
+
+
+def put(writer: Writer, entry: IndexEntry, reason: str, channel: str) -> None:
+    """Write the record of a bundle; a `ConflictError` if it is yanked for another reason."""
+    check_reason(reason)
+    there = read(writer.store, entry, channel, writer.trusted)
+    if there is None:
+        said = Yanked(name=entry.name, version=entry.version, tar=entry.tar, reason=reason, channel=channel)
+        writer.store.put(key(entry.name, entry.version), KIND.to_bytes(said, writer.keys))
+    elif there.reason != reason:
+        raise ConflictError(Problem(f"{entry} is yanked: {there.reason}", hint="a reason never changes"))
+
+
+def yank(
+    store: Store,
+    text: str,
+    reason: str,
+    *,
+    keys: Sequence[SigningKey] = (),
+    trusted: Trust = NOBODY,
+    memory: Memory | None = None,
+) -> tuple[IndexEntry, bool]:
+    """Yank ``NAME@VERSION``, and return its entry, and whether it was not yanked before.
+
+    A reason stays: another one for the same version is a `ConflictError`.
+    """
+    asked = Reference.parse(text)
+    if asked.version is None:
+        raise InputError(Problem(f"{text[:80]!r} does not say which version", hint=f"write {asked.name}@VERSION"))
+    with stored.writer(store, keys=keys, trusted=trusted, memory=memory, alone=True) as writer:
+        before = writer.current()
+        entry = before.named(asked.name).get(asked.version)
+        put(writer, entry, reason, before.head.channel)
+        after = writer.commit(lambda found: found.yank(entry, reason))
+    return after.named(entry.name).get(entry.version), not entry.yanked

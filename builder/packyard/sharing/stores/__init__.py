@@ -1,0 +1,95 @@
+"""A *store* keeps bytes by key and offers a few verbs; when what is written, and why, is decided in ``channel``.
+
+A key is one or more parts joined by ``/``, each of letters, digits, ``.``, ``_``, ``+`` and ``-``. No part begins with
+a dot: such names are the store's own (temporary files, locks), and never listed.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import unquote
+
+from packyard.core.errors import InputError, Problem, UnavailableError
+from packyard.sharing.stores.directory import DirectoryStore
+from packyard.sharing.stores.probe import PROBES, probe, trusting
+from packyard.sharing.stores.store import (
+    PATIENCE,
+    MissingStoreError,
+    NotFoundError,
+    Promises,
+    Store,
+    TooLongError,
+    check_key,
+    get_or_none,
+)
+
+__all__ = [
+    "PATIENCE",
+    "PROBES",
+    "MissingStoreError",
+    "NotFoundError",
+    "Promises",
+    "Store",
+    "TooLongError",
+    "check_key",
+    "get_or_none",
+    "open_store",
+    "probe",
+    "trusting",
+]
+
+
+def open_store(address: str, *, patience: float = PATIENCE) -> Store:
+    """Open the store at an address; nothing is asked of a server yet.
+
+    A directory's path, ``file://``, ``http(s)://`` (read-only), ``s3://``, ``gs://``, ``az://`` (or ``azure://``) with
+    a bucket and a path, or ``oci://`` with a registry and a path. ``patience``: seconds that one call, or the wait for
+    another writer, may take.
+    """
+    scheme, separator, _ = address.partition("://")
+    if not separator:
+        return DirectoryStore(Path(address), patience=patience)
+    try:
+        return _opened(scheme, address, patience)
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] not in ("obstore", "google"):
+            raise
+        hint = "pip install 'packyard[cloud]'"
+        raise UnavailableError(Problem(f"what {scheme}:// needs is not installed", hint=hint)) from error
+
+
+def _opened(scheme: str, address: str, patience: float) -> Store:
+    """Open a store; each kind is imported when it is wanted: some are slow."""
+    match scheme.lower():
+        case "file":
+            return DirectoryStore(_file_path(address), patience=patience)
+        case "http" | "https":
+            from packyard.sharing.stores.http import HTTPStore
+
+            return HTTPStore(address, patience=patience)
+        case "s3":
+            from packyard.sharing.stores.s3 import open_s3
+
+            return open_s3(address, patience=patience)
+        case "az" | "azure":
+            from packyard.sharing.stores.azure import open_azure
+
+            return open_azure(address, patience=patience)
+        case "gs":
+            from packyard.sharing.stores.gcs import GCSStore
+
+            return GCSStore(address, patience=patience)
+        case "oci" | "oci+http" | "oci+https":
+            from packyard.sharing.stores.oci import OCIStore
+
+            return OCIStore(address, patience=patience)
+    hint = "use a directory, file://, http://, https://, s3://, gs://, az:// or oci://"
+    raise InputError(Problem(f"no kind of channel has an address '{scheme}://…'", hint=hint))
+
+
+def _file_path(address: str) -> Path:
+    host, slash, path = address.partition("://")[2].partition("/")
+    path = slash + unquote(path)
+    if host not in ("", "localhost") or not path or "\0" in path:
+        raise InputError(Problem(f"{address!r} names no local directory", hint="write file:///path/to/channel"))
+    return Path(path)

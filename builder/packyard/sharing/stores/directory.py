@@ -1,0 +1,195 @@
+"""A store in a directory, on a local disk or a shared POSIX file system; a web server can serve it as it is.
+
+Objects are written in one step: `put` links a whole temporary file to its name, and never replaces one
+(`files.atomic`); `swap` exchanges by renames, and so does `put` where there are no hard links (`files.exchange`). There
+are no locks. A killed writer leaves at most a temporary file, or a claim that the next writer finishes; neither is ever
+listed.
+
+The content of the directory may be hostile: no link may lead out of it, and only regular files are read, up to a limit.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from packyard.core.digest import Digest
+from packyard.core.errors import ConflictError, InputError, Problem, UnavailableError
+from packyard.core.files import atomic, paths, regular
+from packyard.core.files.exchange import exchange
+from packyard.core.files.regular import LIMIT
+from packyard.sharing.stores.store import (
+    PATIENCE,
+    MissingStoreError,
+    NotFoundError,
+    Promises,
+    TooLongError,
+    check_key,
+    check_removable,
+    check_same,
+)
+
+_NO_HARD_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
+_DEPTH = 32  # folders in folders: more than any channel has
+_PIECE = 1 << 20
+
+
+@dataclass(frozen=True)  # with slots, subclasses could not have attributes on Python 3.10
+class DirectoryStore:
+    """The store whose keys are the paths below a directory; the first write creates it.
+
+    ``patience``: the seconds that a writer waits for another one.
+    """
+
+    root_dir: Path
+    patience: float = PATIENCE
+
+    @property
+    def address(self) -> str:
+        """The directory."""
+        return str(self.root_dir)
+
+    @property
+    def promises(self) -> Promises:
+        """One writer wins: hard links and renames of folders are exclusive."""
+        return Promises(create=True, swap=True)
+
+    def put(self, key: str, data: bytes) -> None:
+        """Create an object; see `Store.put`."""
+        file = self._file(key)
+        with _translated(file):
+            if file.is_file() or not self._create(file, data):
+                check_same(str(file), Digest.of(regular.read(file)), Digest.of(data))
+
+    def get(self, key: str, *, limit: int = LIMIT) -> bytes:
+        """Return an object's bytes; see `Store.get`."""
+        file = self._file(key)
+        with _translated(file):
+            found = _read(file, limit)
+        if found is None:
+            raise self._missing(file)
+        return found
+
+    def read(self, key: str, *, offset: int = 0) -> Iterator[bytes]:
+        """Yield an object's bytes; see `Store.read`."""
+        file = self._file(key)
+        with _translated(file):
+            if not file.exists() or file.is_dir():
+                raise self._missing(file)
+            with regular.opened(file) as opened:
+                opened.seek(offset)
+                while piece := opened.read(_PIECE):
+                    yield piece
+
+    def list(self, prefix: str) -> Sequence[str]:
+        """Return the keys that begin with ``prefix``; see `Store.list`."""
+        directory = prefix.rpartition("/")[0]
+        start_dir = self._file(directory) if directory else self.root_dir
+        with _translated(start_dir):
+            return sorted(key for key in self._walk(start_dir) if key.startswith(prefix))
+
+    def swap(self, key: str, data: bytes, expected: Digest | None) -> None:
+        """Replace an object; see `Store.swap`."""
+        file = self._file(key)
+        with _translated(file):
+            self._exchange(file, data, expected)
+
+    def remove(self, key: str) -> None:
+        """Remove an object; see `Store.remove`."""
+        check_removable(key)
+        file = self._file(key)
+        with _translated(file), suppress(FileNotFoundError, NotADirectoryError):
+            file.unlink()
+
+    def _missing(self, file: Path) -> NotFoundError:
+        with _translated(file):
+            if self.root_dir.is_dir():
+                return NotFoundError(Problem("is a directory" if file.is_dir() else "no such file", file=str(file)))
+            problem = "is not a directory" if self.root_dir.exists() else "no such file or directory"
+            return MissingStoreError(Problem(problem, file=str(self.root_dir), hint="is this a channel?"))
+
+    def _file(self, key: str) -> Path:
+        check_key(key)
+        file = self.root_dir / key
+        with _translated(file):
+            paths.inside(self.root_dir, key)
+        return file
+
+    def _create(self, file: Path, data: bytes) -> bool:
+        """Create a file exclusively; return False if it exists."""
+        try:
+            _make_dir(file.parent)
+            atomic.write(str(file), data, mode=0o644, durable=True, replace=False)
+        except FileExistsError:
+            return False
+        except OSError as error:
+            if error.errno not in _NO_HARD_LINKS:
+                raise
+            with suppress(ConflictError):
+                self._exchange(file, data, None)
+                return True
+            return False
+        return True
+
+    def _exchange(self, file: Path, data: bytes, expected: Digest | None) -> None:
+        _make_dir(file.parent)
+        exchange(str(file), data, expected, mode=0o644, patience=self.patience)
+
+    def _walk(self, start_dir: Path) -> Iterator[str]:
+        if not start_dir.is_dir():
+            return
+        for directory, names, files in os.walk(start_dir, onerror=_raise):
+            folder = Path(directory).relative_to(self.root_dir)
+            names[:] = [name for name in names if not name.startswith(".") and len(folder.parts) < _DEPTH]
+            for file in files:
+                if not file.startswith("."):
+                    yield (folder / file).as_posix()
+
+
+def _read(file: Path, limit: int = LIMIT) -> bytes | None:
+    """Return an object's bytes, or None where there is nothing or a folder."""
+    try:
+        state = file.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    if stat.S_ISDIR(state.st_mode):
+        return None
+    if state.st_size > limit:
+        raise TooLongError(Problem(f"is larger than {limit} bytes", file=str(file), hint="is this a channel?"))
+    try:
+        return regular.read(file, limit=limit)
+    except InputError as error:
+        if isinstance(error.__cause__, FileNotFoundError):  # removed meanwhile
+            return None
+        raise
+
+
+def _make_dir(directory: Path) -> None:
+    """Create a directory and its parents, durably, and readable for all whatever the umask."""
+    if directory.is_dir():
+        return
+    _make_dir(directory.parent)
+    try:
+        directory.mkdir()
+    except FileExistsError:
+        return  # another writer was faster
+    directory.chmod(stat.S_IMODE(directory.stat().st_mode) | 0o755)
+    atomic.flush(str(directory.parent))
+
+
+def _raise(error: OSError) -> None:
+    raise error
+
+
+@contextmanager
+def _translated(file: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        where = str(error.filename2 or error.filename or file)
+        raise UnavailableError(Problem(error.strerror or str(error), file=where)) from error

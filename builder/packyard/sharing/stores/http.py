@@ -1,0 +1,130 @@
+"""A store that a web server or a public bucket serves: read-only, and only by key.
+
+Bytes are taken as they are stored, whatever the server says about their encoding: some label a ``.tar.gz`` as gzip
+*content encoding*, and a client that decodes it returns a tar with another digest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, NoReturn
+from urllib.parse import SplitResult, quote, unquote, urlsplit
+
+from packyard.core.errors import InputError, Problem, UnavailableError
+from packyard.core.files.regular import LIMIT
+from packyard.sharing.stores.store import PATIENCE, NotFoundError, Promises, check_key
+from packyard.sharing.stores.wire import may_have_secrets
+
+if TYPE_CHECKING:
+    from packyard.core.digest import Digest
+    from packyard.sharing.stores.transfer import Answer, Connections, Request
+
+
+class HTTPStore:
+    """The store whose keys are the paths below an address. ``patience``: the seconds that a request may take.
+
+    A user and password in the address are used, and never shown; without them, those of ``~/.netrc`` for the host.
+    """
+
+    def __init__(self, address: str, *, patience: float = PATIENCE) -> None:
+        parts = _split(address)
+        host = parts.netloc.rpartition("@")[2]
+        user, password = unquote(parts.username or ""), unquote(parts.password or "")
+        self._credentials = (user, password) if user or password else None
+        if self._credentials and not may_have_secrets(f"{parts.scheme}://{host}"):
+            hint = "write https://, or put them into no address"
+            raise InputError(Problem("a user and password need TLS, or a server on this machine", hint=hint))
+        self._base = f"{parts.scheme}://{host}{parts.path.rstrip('/')}/"
+        self._patience = patience
+
+    def __repr__(self) -> str:
+        return f"HTTPStore({self._base!r})"
+
+    @property
+    def address(self) -> str:
+        """The address without user and password."""
+        return self._base
+
+    @property
+    def promises(self) -> Promises:
+        """Nothing can be written."""
+        return Promises(create=False, swap=False)
+
+    # Verbs that are refused have the arguments of a `Store` as well.
+    def put(self, key: str, data: bytes) -> None:  # noqa: ARG002
+        """Refuse."""
+        self._refuse()
+
+    def get(self, key: str, *, limit: int = LIMIT) -> bytes:
+        """Return an object's bytes; see `Store.get`."""
+        from packyard.sharing.stores import transfer  # slow to import, and only needed here
+
+        request = self._request(key, limit)
+        answer = transfer.send(request)
+        if answer.status != 200:
+            raise _refusal(request, answer)
+        return answer.body
+
+    def read(self, key: str, *, offset: int = 0) -> Iterator[bytes]:
+        """Yield an object's bytes; see `Store.read`. A server that knows no ranges sends all, and the rest is taken."""
+        from packyard.sharing.stores import transfer
+
+        request = self._request(key)
+        answer, pieces = transfer.stream(request, offset=offset)
+        if answer.status not in ((200, 206, 416) if offset else (200,)):
+            raise _refusal(request, answer)
+        yield from pieces
+
+    def _request(self, key: str, limit: int = LIMIT) -> Request:
+        from packyard.sharing.stores import transfer
+
+        check_key(key)
+        return transfer.Request(
+            url=self._base + quote(key),
+            authorization=transfer.basic(*self._credentials) if self._credentials else "",
+            place=self._base + key,
+            limit=limit,
+            patience=self._patience,
+            connections=self._connections,
+        )
+
+    @cached_property
+    def _connections(self) -> Connections:
+        from packyard.sharing.stores import transfer
+
+        return transfer.Connections()
+
+    def list(self, prefix: str) -> Sequence[str]:  # noqa: ARG002
+        """Refuse: HTTP has no listing; the index says what exists."""
+        self._refuse()
+
+    def swap(self, key: str, data: bytes, expected: Digest | None) -> None:  # noqa: ARG002
+        """Refuse."""
+        self._refuse()
+
+    def remove(self, key: str) -> None:  # noqa: ARG002
+        """Refuse."""
+        self._refuse()
+
+    def _refuse(self) -> NoReturn:
+        hint = "publish to the directory that the server serves"
+        raise UnavailableError(Problem("an HTTP channel is read-only", file=self._base, hint=hint))
+
+
+def _refusal(request: Request, answer: Answer) -> UnavailableError:
+    if answer.status in (404, 410):
+        return NotFoundError(Problem("not found", file=request.place))
+    return request.unexpected(answer)
+
+
+def _split(address: str) -> SplitResult:
+    """Split an address, or refuse it without showing it: it may hold a password."""
+    try:
+        parts = urlsplit(address)
+        usable = bool(parts.hostname) and not (parts.query or parts.fragment) and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable:
+        raise InputError(Problem("this must be the address of a channel", hint="write https://host/path"))
+    return parts

@@ -1,0 +1,105 @@
+"""Buckets of S3: ``s3://bucket/prefix``, and where AWS's own tools find credentials, region and endpoint.
+
+That is the environment, then the profile in ``~/.aws``; roles of containers and machines are found by obstore. A
+profile that needs more than keys or a ``credential_process`` (a role, SSO) is left to boto3.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from obstore.store import S3Store
+
+from packyard.core.errors import Problem, UnavailableError
+from packyard.sharing.stores import bucket
+from packyard.sharing.stores import endpoint as endpoints
+from packyard.sharing.stores.bucket import BucketStore
+from packyard.sharing.stores.bucket_address import BucketAddress
+from packyard.sharing.stores.store import PATIENCE, Promises
+
+_HINT = "write s3://bucket/path"
+#: Any of these says that the profile's credentials are not wanted.
+_GIVEN = ("AWS_ACCESS_KEY_ID", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_SKIP_SIGNATURE")
+_REGIONS = ("AWS_REGION", "AWS_DEFAULT_REGION")
+_PROCESS_SECONDS = 60.0
+
+Credentials = dict[str, Any]
+"""What obstore takes from a provider of credentials."""
+
+
+def open_s3(text: str, *, patience: float = PATIENCE) -> BucketStore:
+    """Open the store at an address; nothing is asked of the server yet, and nothing promised."""
+    address = BucketAddress.parse(text, _HINT)
+    profile = endpoints.profile(os.environ)
+    endpoint = endpoints.s3(profile)
+    settings: dict[str, Any] = {"region": endpoints.first(*_REGIONS) or profile.get("region") or "us-east-1"}
+    if credentials := address.secrets(endpoint):
+        settings["credential_provider"] = partial(_static, *credentials)
+    elif not endpoints.first(*_GIVEN):
+        settings |= _of_profile(profile)
+    settings |= bucket.client(patience, endpoint, "AWS_CA_BUNDLE")
+    prefix = address.prefix or None
+    return BucketStore(
+        address=str(address),
+        promises=Promises(create=False, swap=False),
+        bucket=bucket.opened(
+            lambda: S3Store(address.bucket, prefix=prefix, disable_bulk_delete=True, **settings), str(address)
+        ),
+        patience=patience,
+    )
+
+
+def _static(key: str, secret: str) -> Credentials:
+    """Return the keys of an address; as settings they would be mixed with what the environment has."""
+    return {"access_key_id": key, "secret_access_key": secret, "token": None, "expires_at": None}
+
+
+def _of_profile(profile: Mapping[str, str]) -> dict[str, Any]:
+    """Return obstore's settings for the credentials of a profile; none, if it has none."""
+    if "aws_access_key_id" in profile and "aws_secret_access_key" in profile and "role_arn" not in profile:
+        names = {"aws_access_key_id", "aws_secret_access_key", "aws_session_token"} & profile.keys()
+        return {name.removeprefix("aws_"): profile[name] for name in names}
+    if command := profile.get("credential_process"):
+        return {"credential_provider": lambda: _of_process(command)}
+    if any(name in profile for name in ("role_arn", "sso_session", "sso_start_url", "login_session")):
+        return {"credential_provider": _boto3()}
+    return {}
+
+
+def _of_process(command: str) -> Credentials:
+    """Run what a profile names for its credentials."""
+    try:
+        words = shlex.split(command)
+        done = subprocess.run(words, capture_output=True, check=True, timeout=_PROCESS_SECONDS)
+        found = json.loads(done.stdout)
+        expires = found.get("Expiration")
+        return {
+            "access_key_id": found["AccessKeyId"],
+            "secret_access_key": found["SecretAccessKey"],
+            "token": found.get("SessionToken"),
+            "expires_at": datetime.fromisoformat(expires.replace("Z", "+00:00")) if expires else None,
+        }
+    except (OSError, subprocess.SubprocessError, ValueError, KeyError, AttributeError):
+        problem = "the credential_process of the AWS profile fails, or prints no credentials"
+        raise UnavailableError(Problem(problem, hint="run it by hand to see why")) from None
+
+
+def _boto3() -> Callable[[], Any]:
+    try:
+        from obstore.auth.boto3 import Boto3CredentialProvider
+    except ImportError:
+        problem = "the AWS profile has a role or SSO, which needs boto3"
+        raise UnavailableError(Problem(problem, hint="install boto3, or set AWS_ACCESS_KEY_ID")) from None
+    try:
+        provider: Callable[[], Any] = Boto3CredentialProvider()
+    except Exception:  # boto3 has many
+        hint = "try 'aws sts get-caller-identity', or log in"
+        raise UnavailableError(Problem("boto3 finds no credentials for the AWS profile", hint=hint)) from None
+    return provider

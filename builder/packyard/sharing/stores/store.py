@@ -1,0 +1,140 @@
+"""The verbs of a store, what they raise, what a store promises, and what a key is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from packyard.core.errors import ConflictError, InputError, Problem, UnavailableError
+from packyard.core.files.regular import LIMIT
+
+if TYPE_CHECKING:
+    from packyard.core.digest import Digest
+
+#: Seconds that one call, or the wait for another writer, may take by default.
+PATIENCE = 300.0
+#: Keys that are listed at most: more than any channel has. A listing without end is refused there.
+MOST_KEYS = 10_000_000
+#: The first part of the keys that may be removed.
+REMOVABLE = "index/"
+
+_KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+-]*(/[A-Za-z0-9_][A-Za-z0-9._+-]*)*")
+
+
+class NotFoundError(UnavailableError):
+    """The store has nothing under that key."""
+
+
+class MissingStoreError(NotFoundError):
+    """There is no store at this address."""
+
+
+class TooLongError(UnavailableError):
+    """An object is larger than the limit of the caller."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Promises:
+    """What a store keeps when many write at once.
+
+    A store that does not promise a verb still does its best: it looks, writes, and reads back. ``create``: of many
+    that `put` one key at once, exactly one wins, and the others get a `ConflictError`. ``swap``: the same for `swap`.
+    """
+
+    create: bool
+    swap: bool
+
+
+class Store(Protocol):
+    """Bytes by key. What fails now, or is not possible with this kind of store, is an `UnavailableError`.
+
+    Where the place itself does not exist, reading verbs raise `MissingStoreError`.
+    """
+
+    @property
+    def address(self) -> str:
+        """The address as messages show it: never with a user or password."""
+
+    @property
+    def promises(self) -> Promises:
+        """What holds when many write at once."""
+
+    def put(self, key: str, data: bytes) -> None:
+        """Create an immutable object, in one step.
+
+        Putting the same bytes again changes nothing; other bytes are a `ConflictError`.
+        """
+
+    def get(self, key: str, *, limit: int = LIMIT) -> bytes:
+        """Return an object's bytes, or raise `NotFoundError`, or `TooLongError` beyond ``limit`` bytes."""
+
+    def read(self, key: str, *, offset: int = 0) -> Iterator[bytes]:
+        """Yield an object's bytes from an offset on, piece by piece; nothing from its end on.
+
+        It raises what `get` does, when it is iterated. Whoever iterates counts: there may be any number of bytes. What
+        breaks off is an `UnavailableError`, never a short object; the rest can be read from the offset reached.
+        """
+
+    def list(self, prefix: str) -> Sequence[str]:
+        """Return, sorted, the keys that begin with ``prefix``; it may end inside a part."""
+
+    def swap(self, key: str, data: bytes, expected: Digest | None) -> None:
+        """Replace an object if its bytes still have the digest ``expected``, or create it if that is None.
+
+        Otherwise another writer was faster: `ConflictError`, and nothing is changed. Readers see old or new bytes.
+        """
+
+    def remove(self, key: str) -> None:
+        """Remove an object below ``index/``; that it is missing is fine."""
+
+
+def get_or_none(store: Store, key: str, *, limit: int = LIMIT) -> bytes | None:
+    """Return an object's bytes, or None where the store has none; that there is no store remains an error."""
+    try:
+        return store.get(key, limit=limit)
+    except MissingStoreError:
+        raise
+    except NotFoundError:
+        return None
+
+
+def check_key(key: str) -> None:
+    """Refuse a text that is not a key, so that no key leads out of a store."""
+    if not _KEY.fullmatch(key):
+        raise InputError(f"{key!r} is not a key for a store")
+
+
+def check_removable(key: str) -> None:
+    """Refuse to remove what is published: only what lies below ``index/`` may go."""
+    check_key(key)
+    if not key.startswith(REMOVABLE):
+        raise InputError(f"{key!r} is published, and never removed")
+
+
+def check_listed(count: int, place: str) -> None:
+    """Refuse to list more keys than `MOST_KEYS`."""
+    if count > MOST_KEYS:
+        raise UnavailableError(Problem(f"lists more than {MOST_KEYS} objects", file=place, hint="is this a channel?"))
+
+
+def check_same(place: str, found: Digest, wanted: Digest) -> None:
+    """Refuse to put other bytes than those that are there."""
+    if found != wanted:
+        problem = f"exists with other content: it has {found}, the new one {wanted}"
+        raise ConflictError(Problem(problem, file=place, hint="what is published never changes"))
+
+
+def check_expected(place: str, found: Digest | None, expected: Digest | None) -> None:
+    """Refuse to swap what has other bytes than expected."""
+    if found != expected:
+        problem = f"was changed meanwhile: expected {expected or 'nothing'}, found {found or 'nothing'}"
+        raise ConflictError(Problem(problem, file=place))
+
+
+def check_swapped(place: str, found: Digest | None, wanted: Digest, expected: Digest | None) -> None:
+    """Refuse, after a swap, what has other bytes than were written."""
+    if found != wanted:
+        check_expected(place, found, expected)
+        raise ConflictError(Problem("was changed meanwhile, and changed back", file=place))

@@ -1,0 +1,205 @@
+"""Provenance: what a bundle was made from, by what; an in-toto statement in the words of SLSA, in an envelope.
+
+    subject                 the .tar.gz by its SHA-256, and the tar in it, which identifies the bundle
+    resolvedDependencies    the git commit of the sources, every file that was read, the versions of libraries
+    byproducts              the SBOM
+
+https://github.com/in-toto/attestation/blob/main/spec/v1/statement.md, https://slsa.dev/spec/v1.0/provenance. It says
+nothing of when and where: the same sources, packyard and libraries give the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeVar
+from zlib import ZLIB_RUNTIME_VERSION
+
+from packyard import __version__
+from packyard.core.bundle import record, reference
+from packyard.core.bundle.record import FaultError, Record, checked, list_of, text
+from packyard.core.digest import Digest
+from packyard.core.errors import IntegrityError, Problem
+from packyard.sharing.entry import Identified, bundle_key
+from packyard.sharing.stores import Store, get_or_none
+from packyard.sharing.trust import envelope
+from packyard.sharing.trust.dependencies import LIBRARIES, BuiltOn, Dependencies, Source, digest_of, sha256
+
+if TYPE_CHECKING:
+    from packyard.core.files.git import Revision
+    from packyard.sharing.trust.keys import SigningKey, Trust
+
+PAYLOAD_TYPE = "application/vnd.in-toto+json"
+#: The size of the largest envelope, in bytes.
+LIMIT = 4 * 1024 * 1024
+
+_STATEMENT, _PREDICATE = "https://in-toto.io/Statement/v1", "https://slsa.dev/provenance/v1"
+_BUILD, _BUILDER = "urn:packyard:build:v1", "urn:packyard"
+_SBOM = ".spdx.json"
+
+_T = TypeVar("_T")
+
+
+_NOTHING: Mapping[str, BuiltOn] = {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """What is known about how a bundle was made.
+
+    ``file`` and ``tar`` are the digests of the ``.tar.gz`` and of the tar in it. ``inputs`` are the files that were
+    read, below the root of the sources, ``libraries`` what else had a say in the bytes, by their versions. ``built_on``
+    are libraries of bases and overlays, by their places: inputs whose paths begin so are from them.
+    """
+
+    name: str
+    version: str
+    file: Digest
+    tar: Digest
+    inputs: Mapping[str, Digest] = field(default_factory=dict)
+    source: Source | None = None
+    built_on: Mapping[str, BuiltOn] = field(default_factory=dict)
+    libraries: Mapping[str, str] = field(default_factory=dict)
+    packyard: str = __version__
+    sbom: Digest | None = None
+
+    @classmethod
+    def of(
+        cls,
+        bundle: Identified,
+        inputs: Mapping[str, Digest],
+        revision: Revision | None,
+        *,
+        sbom: bytes | None = None,
+        built_on: Mapping[str, BuiltOn] = _NOTHING,
+        libraries: Mapping[str, str] | None = None,
+    ) -> Provenance:
+        """Describe a published bundle that was made here, by this packyard, from these files.
+
+        Of ``built_on`` it says those that files are from. To ask for the versions of ``libraries`` takes time; who
+        describes many bundles does so once.
+        """
+        return cls(
+            name=bundle.name,
+            version=bundle.version,
+            file=bundle.digest,
+            tar=bundle.tar,
+            inputs=inputs,
+            source=Source.of(revision, inputs) if revision else None,
+            built_on={place: each for place, each in built_on.items() if _has_files(place, inputs)},
+            libraries=installed_libraries() if libraries is None else libraries,
+            sbom=None if sbom is None else Digest.of(sbom),
+        )
+
+    @classmethod
+    def parse(cls, data: bytes, *, file: str) -> Provenance:
+        """Read a statement, or raise `IntegrityError`; it must be about one bundle, and in the words of `statement`."""
+        return record.parse_any(data, _read, file=file)
+
+    def check(self, bundle: Identified, *, file: str) -> None:
+        """Raise `IntegrityError` unless it is about this bundle."""
+        expected = f"{bundle.name}@{bundle.version}"
+        found = f"{self.name}@{self.version}"
+        if found != expected:
+            raise IntegrityError(Problem(f"is about {found}, not {expected}", file=file))
+        if self.tar != bundle.tar:
+            raise IntegrityError(Problem(f"is about a bundle whose tar is {self.tar}, not {bundle.tar}", file=file))
+        if self.file != bundle.digest:
+            problem = f"is about the file {self.file}, not {bundle.digest}: the same tar, compressed again"
+            raise IntegrityError(Problem(problem, file=file, hint="get the file that was published"))
+
+    def statement(self) -> bytes:
+        """Return the statement, which is what signatures sign."""
+        subject = {"name": f"{self.name}.tar.gz", "digest": sha256(self.file), "annotations": {"tar": self.tar}}
+        definition = {
+            "buildType": _BUILD,
+            "externalParameters": {"name": self.name, "version": self.version},
+            "resolvedDependencies": [*Dependencies(self.source, self.built_on, self.inputs, self.libraries).document()],
+        }
+        details: dict[str, object] = {"builder": {"id": _BUILDER, "version": {"packyard": self.packyard}}}
+        if self.sbom is not None:
+            details["byproducts"] = [{"name": f"{self.name}.tar.gz{_SBOM}", "digest": sha256(self.sbom)}]
+        predicate = {"buildDefinition": definition, "runDetails": details}
+        return record.to_bytes(
+            {"_type": _STATEMENT, "subject": [subject], "predicateType": _PREDICATE, "predicate": predicate}
+        )
+
+    def to_bytes(self, keys: Sequence[SigningKey]) -> bytes:
+        """Return the envelope, signed by each key, or by none."""
+        return envelope.sign(self.statement(), PAYLOAD_TYPE, keys)
+
+
+def _has_files(place: str, inputs: Mapping[str, Digest]) -> bool:
+    return any(path.startswith(f"{place}/") for path in inputs)
+
+
+def key(name: str, version: str) -> str:
+    """Return the key of a bundle's provenance in a channel."""
+    return bundle_key(name, version) + ".intoto.json"
+
+
+def get(store: Store, name: str, version: str) -> bytes | None:
+    """Return the envelope beside a bundle in a channel, or None if there is none."""
+    return get_or_none(store, key(name, version), limit=LIMIT)
+
+
+def check_beside(store: Store, bundle: Identified, trusted: Trust) -> bytes | None:
+    """Return what `get` does; it must be about this bundle, and be there where a signature is required."""
+    file = key(bundle.name, bundle.version)
+    data = get(store, bundle.name, bundle.version)
+    if data is not None:
+        open(data, trusted, file=file)[0].check(bundle, file=file)
+    elif trusted.is_required:
+        raise IntegrityError(Problem("is missing: nothing proves where the bundle is from", file=file))
+    return data
+
+
+def installed_libraries() -> dict[str, str]:
+    """Return the versions of what has a say in the bytes of bundles, beside packyard."""
+    from importlib.metadata import version as installed  # slow to import, and only needed by who builds
+    from platform import python_version
+
+    found = {name: installed(name) for name in LIBRARIES}
+    return {**found, "Python": python_version(), "zlib": ZLIB_RUNTIME_VERSION}
+
+
+def open(data: bytes, trusted: Trust, *, file: str) -> tuple[Provenance, envelope.Opened]:
+    """Read an envelope with provenance; signatures are treated as `envelope.open` does."""
+    opened = envelope.open(data, PAYLOAD_TYPE, trusted, file=file)
+    return Provenance.parse(opened.payload, file=file), opened
+
+
+def _read(fields: Record) -> Provenance:
+    _expect(fields, "_type", _STATEMENT)
+    _expect(fields, "predicateType", _PREDICATE)
+    subject = _only(fields.take("subject", list_of(Record)), "subject")
+    predicate = fields.take("predicate", Record)
+    definition, details = predicate.take("buildDefinition", Record), predicate.take("runDetails", Record)
+    _expect(definition, "buildType", _BUILD)
+    asked, builder = definition.take("externalParameters", Record), details.take("builder", Record)
+    _expect(builder, "id", _BUILDER)
+    name = asked.take("name", checked(reference.check_name))
+    _expect(subject, "name", f"{name}.tar.gz")
+    found = Dependencies.parse(definition.take("resolvedDependencies", list_of(Record)))
+    products = details.take("byproducts", list_of(Record)) if "byproducts" in details else ()
+    return Provenance(
+        name=name,
+        version=asked.take("version", checked(reference.check_version)),
+        file=digest_of(subject),
+        tar=subject.take("annotations", Record).take("tar", record.digest),
+        **found._asdict(),
+        packyard=builder.take("version", Record).take("packyard", text),
+        sbom=digest_of(_only(products, "byproducts")) if products else None,
+    )
+
+
+def _expect(fields: Record, key: str, wanted: str) -> None:
+    found = fields.take(key, text)
+    if found != wanted:
+        raise FaultError(f"must be {wanted}, found {found[:80]!r}", key)
+
+
+def _only(items: Sequence[_T], key: str) -> _T:
+    if len(items) != 1:
+        raise FaultError(f"must be one, found {len(items)}", key)
+    return items[0]

@@ -1,0 +1,114 @@
+"""The SBOM of a bundle: its files and the images that its pods run, as SPDX 2.3 JSON (https://spdx.github.io/spdx-spec/).
+
+A bundle has one SBOM, the same bytes on every machine: it says nothing of who made it, and its time is that of the
+archive's files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from packyard.core.bundle import record, tar
+from packyard.core.digest import Digest
+from packyard.sharing.entry import bundle_key
+
+if TYPE_CHECKING:
+    from packyard.core.bundle.archive import Member
+    from packyard.core.bundle.bundle import Bundle
+
+_DOCUMENT, _PACKAGE = "SPDXRef-DOCUMENT", "SPDXRef-Package"
+_UNSAID = "NOASSERTION"
+_LICENSES = {"licenseConcluded": _UNSAID, "copyrightText": _UNSAID}
+
+
+def key(name: str, version: str) -> str:
+    """Return the key of a bundle's SBOM in a channel."""
+    return bundle_key(name, version) + ".spdx.json"
+
+
+def to_bytes(bundle: Bundle) -> bytes:
+    """Return the SBOM of a bundle."""
+    name, version = bundle.manifest.name, bundle.manifest.version
+    files = [_file(number, member) for number, member in enumerate(bundle.members, start=1)]
+    images = [_image(number, image) for number, image in enumerate(bundle.manifest.images, start=1)]
+    package = {
+        "SPDXID": _PACKAGE,
+        "name": name,
+        "versionInfo": version,
+        "downloadLocation": _UNSAID,
+        "filesAnalyzed": True,
+        "packageVerificationCode": {"packageVerificationCodeValue": _verification_code(bundle.members)},
+        "licenseDeclared": _UNSAID,
+        **_LICENSES,
+    }
+    document = {
+        "spdxVersion": "SPDX-2.3",
+        "dataLicense": "CC0-1.0",
+        "SPDXID": _DOCUMENT,
+        "name": f"{name}-{version}",
+        "documentNamespace": f"urn:packyard:{name}:{quote(version, safe='')}:{bundle.tar.hex}",
+        "creationInfo": {"created": _time(), "creators": ["Tool: packyard"]},
+        "packages": [package, *images],
+        "files": files,
+        "relationships": [
+            _related(_DOCUMENT, "DESCRIBES", _PACKAGE),
+            *(_related(_PACKAGE, "CONTAINS", str(file["SPDXID"])) for file in files),
+            *(_related(_PACKAGE, "DEPENDS_ON", str(image["SPDXID"])) for image in images),
+        ],
+    }
+    return record.to_bytes(document)
+
+
+def _file(number: int, member: Member) -> dict[str, object]:
+    digests = {"SHA1": _sha1(member), "SHA256": Digest.of(member.data).hex}
+    checksums = [{"algorithm": name, "checksumValue": value} for name, value in digests.items()]
+    named = {"SPDXID": f"SPDXRef-File-{number}", "fileName": f"./{member.path}", "checksums": checksums}
+    return {**named, "licenseInfoInFiles": [_UNSAID], **_LICENSES}
+
+
+def _image(number: int, image: str) -> dict[str, object]:
+    name, _, digest = image.partition("@")
+    repository, tag = _tagged(name)
+    found: dict[str, object] = {
+        "SPDXID": f"SPDXRef-Image-{number}",
+        "name": repository,
+        "downloadLocation": _UNSAID,
+        "filesAnalyzed": False,
+        "primaryPackagePurpose": "CONTAINER",
+        "licenseDeclared": _UNSAID,
+        **_LICENSES,
+    }
+    if version := digest or tag:
+        found["versionInfo"] = version
+    query = [f"repository_url={quote(repository, safe='')}", *([f"tag={quote(tag, safe='')}"] if tag else [])]
+    locator = f"pkg:oci/{quote(repository.rpartition('/')[2].lower(), safe='')}"
+    locator += (f"@{quote(digest, safe='')}" if digest else "") + f"?{'&'.join(query)}"
+    reference = {"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl", "referenceLocator": locator}
+    return {**found, "externalRefs": [reference]}
+
+
+def _tagged(name: str) -> tuple[str, str]:
+    """Return the repository and the tag of an image; a colon before the last slash is that of a port."""
+    head, colon, tag = name.rpartition(":")
+    return (head, tag) if colon and "/" not in tag else (name, "")
+
+
+def _related(one: str, how: str, other: str) -> dict[str, str]:
+    return {"spdxElementId": one, "relationshipType": how, "relatedSpdxElement": other}
+
+
+def _verification_code(members: Sequence[Member]) -> str:
+    """Return what SPDX 2.3 says in 7.9: the SHA-1 of all files' SHA-1, sorted."""
+    return hashlib.sha1("".join(sorted(map(_sha1, members))).encode(), usedforsecurity=False).hexdigest()
+
+
+def _sha1(member: Member) -> str:
+    return hashlib.sha1(member.data, usedforsecurity=False).hexdigest()
+
+
+def _time() -> str:
+    return datetime.fromtimestamp(tar.MTIME, timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,1 @@
+"""What a user does with an untarred package: set, enable, render, upgrade."""

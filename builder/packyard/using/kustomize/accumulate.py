@@ -1,0 +1,202 @@
+"""The objects of a part: gathered, then changed by its components, its patches and its replacements, as kustomize does.
+
+What several use cases have in common is gathered once: each copies the nodes that it changes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from packyard.core.errors import InputError, Problem, refuse
+from packyard.core.kubernetes.kinds import LOCAL, is_local
+from packyard.core.yaml import layout
+from packyard.core.yaml.node import MappingNode, Node, Scalar, SequenceNode
+from packyard.using.kustomize import anchors, patch, replacement, selector
+from packyard.using.kustomize.idle import Idle
+from packyard.using.kustomize.part import Part, Patch
+from packyard.using.kustomize.patch import Working
+from packyard.using.kustomize.replacement import Replacement
+from packyard.using.kustomize.selector import Identity
+
+#: How many objects a use case may have.
+MAX_OBJECTS = 1000
+#: What the objects of bases are called, or begin with; a dash and a name follow where there are several of a kind.
+RUN = "run"
+#: Where the file name of a kind gets a dash: ConfigMap is written to config-map.yaml.
+_NO_STEM = re.compile(r"[^-.\w]")
+_UPPER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+@dataclass(slots=True, eq=False)
+class SourceObject:
+    """An object while patches change it; `root` is only read, `stem` is the stem of the file that it came from."""
+
+    root: MappingNode
+    stem: str
+    _working: Working = field(default_factory=Working)
+    _identity: Identity | None = None
+
+    @property
+    def identity(self) -> Identity:
+        """apiVersion, kind, namespace and name, as they are now."""
+        if self._identity is None:
+            self._identity = selector.identity(self.root)
+        return self._identity
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the object only serves composing."""
+        value = self.root.find("metadata", "annotations", LOCAL)
+        return is_local(value.value if isinstance(value, Scalar) else None)
+
+    @property
+    def before(self) -> Mapping[int, tuple[Node, Node]]:
+        """What each value took the place of, by the id of the value."""
+        return self._working.before
+
+    def write(self) -> bytes:
+        """Return the object's file."""
+        return layout.write(anchors.shared(self.root))
+
+    def copy(self) -> SourceObject:
+        """Return an independent copy."""
+        copied = SourceObject(self.root, self.stem)
+        copied._identity = self._identity
+        before = self._working.before
+        self._working, copied._working = Working(before), Working(before)  # what it had as its own, both have now
+        return copied
+
+    def operate(self, operations: SequenceNode) -> None:
+        """Apply RFC 6902 operations."""
+        patch.apply_operations(self._begin(), operations, self._working)
+
+    def merge(self, root: MappingNode) -> None:
+        """Apply a strategic merge patch."""
+        patch.merge(self._begin(), root, self._working)
+
+    def replace(self, target: replacement.Target, value: Node) -> None:
+        """Put a value into fields."""
+        replacement.replace(self._begin(), target, value, self._working)
+
+    def problem(self, message: str) -> Problem:
+        """Describe something wrong with the object, by the place that it came from."""
+        return self.root.problem(message)
+
+    def _begin(self) -> MappingNode:
+        """Return the root, which may be changed."""
+        self._identity = None
+        self.root = self._working.owned(self.root)
+        return self.root
+
+
+def accumulate(
+    part: Part, onto: list[SourceObject] | None = None, idle: list[Idle] | None = None
+) -> list[SourceObject]:
+    """Gather a part's objects, let its components work on them, then its patches and replacements: kustomize's order.
+
+    ``idle`` gathers what reached nothing.
+    """
+    objects = [] if onto is None else onto
+    for stem, root in part.objects:
+        _add(objects, SourceObject(root, stem))
+    for resource in part.resources:
+        for item in accumulate(resource, idle=idle):
+            _add(objects, item)
+    for component in part.components:
+        accumulate(component, objects, idle)
+    for made in part.generated:
+        _add(objects, SourceObject(made.root, made.stem))
+    for change in part.patches:
+        reached = apply(change, objects)
+        if idle is not None:
+            idle.append({change.key: not reached})
+    for each in part.replacements:
+        _replace(each, objects, idle)
+    return objects
+
+
+def file_names(objects: list[SourceObject]) -> list[str]:
+    """Name each object's file for its kind; of several of one kind, those called ``run-NAME`` for their names.
+
+    Objects of several kinds with one name have both in the names of their files.
+    """
+    kinds = Counter(item.identity[1] for item in objects)
+    stems = [_stem(item, alone=kinds[item.identity[1]] == 1) for item in objects]
+    pairs = zip(objects, stems, strict=True)
+    names = [f"{stem if stems.count(stem) == 1 else f'{_dashed(item)}-{stem}'}.yaml" for item, stem in pairs]
+    twice = [item for item, name in zip(objects, names, strict=True) if names.count(name) > 1]
+    refuse(
+        item.problem(f"two objects would be written to one file, as both are called {item.identity[3]!r}")
+        for item in twice
+    )
+    return names
+
+
+def _stem(item: SourceObject, *, alone: bool) -> str:
+    name = item.identity[3]
+    return _dashed(item) if alone or name == RUN else _NO_STEM.sub("-", name.removeprefix(f"{RUN}-"))
+
+
+def _dashed(item: SourceObject) -> str:
+    return _NO_STEM.sub("-", _UPPER.sub("-", item.identity[1]).lower())
+
+
+def _add(objects: list[SourceObject], item: SourceObject) -> None:
+    if len(objects) >= MAX_OBJECTS:
+        raise InputError(item.problem(f"a use case has at most {MAX_OBJECTS} objects"))
+    if any(other.identity == item.identity for other in objects):
+        raise InputError(item.problem(f"{item.identity[1]} {item.identity[3]!r} is defined twice"))
+    objects.append(item)
+
+
+def apply(item: Patch, objects: list[SourceObject]) -> list[SourceObject]:
+    """Patch objects, and return those that the patch is for."""
+    root = item.document.root
+    if isinstance(root, MappingNode) and not all(selector.identity(root)[part] for part in (0, 1, 3)):
+        raise InputError(item.problem("a strategic merge names apiVersion, kind and metadata.name, target or not"))
+    if item.target is not None:
+        matched = [other for other in objects if selector.selects(item.target, other.root, other.identity)]
+    elif isinstance(root, MappingNode):
+        wanted = selector.identity(root)
+        matched = [other for other in objects if other.identity == wanted]
+        if not matched:
+            known = [f"{kind} {name}" for _, kind, _, name in (other.identity for other in objects)]
+            message = f"no {wanted[1]} {wanted[3]!r} of {wanted[0]} to patch"
+            raise InputError(item.problem(message, f"there are {', '.join(sorted(known))}"))
+    else:
+        raise InputError(item.problem("a list of operations needs a target", "target: {kind: Job}"))
+    root = _nameless(root) if isinstance(root, MappingNode) else root
+    for other in matched:
+        if isinstance(root, SequenceNode):
+            other.operate(root)
+        elif isinstance(root, MappingNode):
+            other.merge(root)
+        else:
+            raise InputError(item.problem("a patch is a mapping or a list of operations"))
+    return matched
+
+
+def _replace(each: Replacement, objects: list[SourceObject], idle: list[Idle] | None) -> None:
+    value = replacement.find_source(each, [item.root for item in objects])
+    for target in each.targets:
+        matched = [item for item in objects if selector.selects(target.select, item.root, item.identity)]
+        for item in matched:
+            item.replace(target, value)
+        if idle is not None:
+            words = ", ".join(f"{key} {text!r}" for key, text in target.select.items())
+            idle.append({(each.file, 0, words): not matched})
+
+
+def _nameless(root: MappingNode) -> MappingNode:
+    """Return a strategic merge without the fields that only name its object."""
+    working = Working()
+    found = working.owned(root)
+    found.children = [entry for entry in found.entries if entry.name not in ("apiVersion", "kind")]
+    metadata = found.entry("metadata")
+    if metadata and isinstance(metadata.value, MappingNode):
+        metadata.value = own = working.owned(metadata.value)
+        own.children = [entry for entry in own.entries if entry.name not in ("name", "namespace")]
+    return found

@@ -1,0 +1,96 @@
+"""Anchors and aliases of an object that is written: what its authors anchored and what is still equal stands once.
+
+A node remembers the anchor that it was written with, and so do its copies, each of which patches may change. Copies
+that are equal when the object is written stand once as ``&name``, then as ``*name``; others are written out, and what
+is inside of them may still be shared. An anchor that no alias repeats is left out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from packyard.core.yaml.make import copy
+from packyard.core.yaml.node import Alias, Collection, Comment, MappingNode, Node, Scalar, SequenceNode
+from packyard.core.yaml.values import type_of
+from packyard.using.setters.comment import parse
+
+#: What a node is remembered by: the file and the place where it was anchored, and a number for what it is now.
+_Memory = tuple[str, int, int]
+
+
+def shared(root: MappingNode) -> MappingNode:
+    """Return an object as it is to be written: a tree of its own, with aliases for what repeats."""
+    return _Sharing(root).tree
+
+
+class _Sharing:
+    """One object: how often its nodes are repeated, and the names of those that are."""
+
+    def __init__(self, root: MappingNode) -> None:
+        self._contents: dict[object, int] = {}
+        self._numbers: dict[int, int] = {}
+        self._repeated: Counter[_Memory] = Counter()
+        self._count(root, set())
+        self._names: dict[_Memory, str] = {}
+        tree = self._copy(root)
+        assert isinstance(tree, MappingNode)
+        self.tree = tree
+
+    def _count(self, node: Node, seen: set[_Memory]) -> None:
+        memory = self._memory(node)
+        if memory is not None:
+            if memory in seen:
+                self._repeated[memory] += 1
+                return
+            seen.add(memory)
+        for part in node.children if isinstance(node, Collection) else ():
+            self._count(part.value, seen)
+
+    def _copy(self, node: Node) -> Node:
+        memory = self._memory(node)
+        if memory is not None and memory in self._names:
+            return Alias(node.source, node.start, node.end, self._names[memory])
+        anchor = self._name(memory, node) if memory is not None and memory in self._repeated else None
+        found = copy(node, self._copy)
+        if isinstance(found, Scalar | Collection):
+            found.anchor = anchor
+        return found
+
+    def _name(self, memory: _Memory, node: Node) -> str:
+        """Name what is repeated as its author did; what is another value by now gets a number."""
+        assert isinstance(node, Scalar | Collection)
+        own = node.anchor or ""
+        taken = set(self._names.values())
+        names = (own if number == 1 else f"{own}-{number}" for number in range(1, len(taken) + 2))
+        self._names[memory] = next(name for name in names if name not in taken)
+        return self._names[memory]
+
+    def _memory(self, node: Node) -> _Memory | None:
+        if not isinstance(node, Scalar | Collection) or not node.anchor:
+            return None
+        return (node.source.name, node.start, self._number(node))
+
+    def _number(self, node: Node) -> int:
+        """Return a number that is the same for equal values with equal setter comments; prose does not count."""
+        known = self._numbers.get(id(node))
+        if known is None:
+            content = self._content(node)
+            known = self._numbers[id(node)] = self._contents.setdefault(content, len(self._contents))
+        return known
+
+    def _content(self, node: Node) -> object:
+        if isinstance(node, MappingNode):
+            return "mapping", *(
+                (each.name, _reference(each.comment), self._number(each.value)) for each in node.entries
+            )
+        if isinstance(node, SequenceNode):
+            bound = _reference(node.comment)
+            return "list", bound, *((_reference(each.comment), self._number(each.value)) for each in node.items)
+        assert isinstance(node, Scalar)
+        kind = type_of(node)
+        return kind, node.value, node.tag, _reference(node.comment)
+
+
+def _reference(comment: Comment | None) -> tuple[str, str] | None:
+    reference = parse(comment.text) if comment else None
+    return (reference.kind, reference.name) if reference else None

@@ -1,0 +1,38 @@
+"""Objects as YAML that every reader reads alike: kustomize, kubectl, and libraries of YAML 1.1.
+
+Keys stay in the order of their file. Text that anybody could take for something else is quoted; text of several lines
+is written as a block, so that a script stays readable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from packyard.core.yaml.strict import Plain, Value, read_plain
+from packyard.core.yaml.tree import Tree, block, literal
+from packyard.core.yaml.values import double_quoted, is_plain_text
+
+
+def write(roots: Iterable[Value]) -> bytes:
+    """Write a document per object."""
+    return "---\n".join("".join(f"{line}\n" for line in block(_tree(root), _inline)) for root in roots).encode()
+
+
+def _tree(value: Value) -> Tree:
+    if isinstance(value, dict):
+        return {key: _tree(member) for key, member in value.items()}
+    if isinstance(value, list):
+        return [_tree(member) for member in value]
+    if isinstance(value, str) and (written := literal(value)):
+        return written
+    return _inline(value)
+
+
+def _inline(value: Plain) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return value if is_plain_text(value) and read_plain(value) == value else double_quoted(value)
+    return repr(value or 0)  # -0.0 is written as 0

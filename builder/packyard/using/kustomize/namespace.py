@@ -1,0 +1,74 @@
+"""What ``namespace:`` of a kustomization does to objects (kustomize 5, `NamespaceTransformer` and `nameref`).
+
+metadata.namespace     of everything that is not certainly cluster-scoped, whatever stood there
+metadata.name          of a Namespace
+subjects[].namespace   of role bindings: of subjects named ``default``, and of those named like a ServiceAccount that
+                       is built along, which also get the account's own namespace where the kustomization names none
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from packyard.core.errors import InputError
+from packyard.core.kubernetes.groups import is_cluster_scoped
+from packyard.core.yaml.strict import Value
+from packyard.using.kustomize.objects import Object
+
+#: Kinds that name a namespace in further places, which kustomize knows and we do not.
+_BEYOND = ("APIService", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
+
+#: What kustomize takes an object for that names no namespace.
+_DEFAULT = "default"
+
+
+def effective(item: Object) -> str:
+    """Return the namespace that an object is compared by; empty for a cluster-scoped one."""
+    return "" if is_cluster_scoped(item.api_version, item.kind) else item.namespace or _DEFAULT
+
+
+def apply(items: Sequence[Object], namespace: str, hint: str) -> None:
+    """Move objects to a namespace and let references follow; an empty text leaves everything as it is."""
+    if not namespace:
+        return
+    for item in items:
+        spec = item.root.get("spec")
+        converts = item.kind == "CustomResourceDefinition" and isinstance(spec, dict) and "conversion" in spec
+        if item.kind in _BEYOND or converts:
+            raise InputError(item.problem(f"packyard's own build cannot move a {item.kind} to a namespace", hint))
+    origins: dict[str, set[str]] = {}
+    for item in items:
+        if item.kind == "ServiceAccount" and item.api_version == "v1":
+            origins.setdefault(item.name, set()).add(effective(item))
+        _move(item, namespace)
+    for item in items:
+        if _is_binding(item) and item.api_version.startswith("rbac.authorization.k8s.io/"):
+            _follow(item, origins, namespace)
+
+
+def _move(item: Object, namespace: str) -> None:
+    if not is_cluster_scoped(item.api_version, item.kind):
+        item.metadata["namespace"] = namespace
+    elif item.kind == "Namespace":
+        item.metadata["name"] = namespace
+    if _is_binding(item):
+        for subject in _subjects(item):
+            if subject.get("name") == "default":
+                subject["namespace"] = namespace
+
+
+def _follow(binding: Object, origins: Mapping[str, set[str]], namespace: str) -> None:
+    """Let subjects follow the accounts that they name: by name alone, or by the namespace that an account came from."""
+    for subject in _subjects(binding):
+        found = origins.get(str(subject.get("name")), set())
+        if found and ("namespace" not in subject or subject["namespace"] in found):
+            subject["namespace"] = namespace
+
+
+def _is_binding(item: Object) -> bool:
+    return item.kind in ("RoleBinding", "ClusterRoleBinding")
+
+
+def _subjects(item: Object) -> list[dict[str, Value]]:
+    subjects = item.root.get("subjects")
+    return [subject for subject in subjects if isinstance(subject, dict)] if isinstance(subjects, list) else []

@@ -1,0 +1,168 @@
+"""Kubernetes objects from YAML files, with the values that kustomize reads: anchors and merge keys are resolved.
+
+An object knows where it came from; its values are plain Python ones. What kustomize refuses, or what we do not read as
+it does, is refused by file and line.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+
+from packyard.core.errors import InputError, Problem
+from packyard.core.yaml import aliases, strict
+from packyard.core.yaml.make import copy
+from packyard.core.yaml.node import MappingNode, Node, Scalar, SequenceNode, Source
+from packyard.core.yaml.strict import Value
+from packyard.core.yaml.values import is_null
+
+
+@dataclass(slots=True)
+class Object:
+    """A Kubernetes object and the place that it was read from; ``root`` may be changed.
+
+    ``node`` is what patches change, of objects that are read to be patched.
+    """
+
+    root: dict[str, Value]
+    file: str
+    line: int
+    node: MappingNode | None = None
+
+    @property
+    def api_version(self) -> str:
+        """``apps/v1``; the group is empty for ``v1``."""
+        return _text(self.root.get("apiVersion"))
+
+    @property
+    def kind(self) -> str:
+        """``Deployment``."""
+        return _text(self.root.get("kind"))
+
+    @property
+    def metadata(self) -> dict[str, Value]:
+        """The object's metadata."""
+        found = self.root.get("metadata")
+        return found if isinstance(found, dict) else {}
+
+    @property
+    def name(self) -> str:
+        """The object's name."""
+        return _text(self.metadata.get("name"))
+
+    @property
+    def namespace(self) -> str:
+        """The object's namespace; empty where it names none."""
+        return _text(self.metadata.get("namespace"))
+
+    def refresh(self, node: MappingNode, *, operated: bool) -> None:
+        """Take the values of a node that a patch made of the object's; ``operated`` says that it is RFC 6902."""
+        value = strict.to_value(node)
+        assert isinstance(value, dict)
+        self.root, self.node = value, node
+        if operated:
+            _rewrite_annotations(self, node, _as_yaml)
+        _write_out_annotations(self, node)
+
+    def problem(self, message: str, hint: str = "") -> Problem:
+        """Describe something wrong with the object, by its place."""
+        return Problem(message, file=self.file, line=self.line, hint=hint)
+
+
+def parse(source: Source, *, to_patch: bool = False) -> list[Object]:
+    """Read every object of a file; lists of objects are taken apart, empty documents are passed over.
+
+    Objects that are read ``to_patch`` have their nodes, in which aliases are followed.
+    """
+    found: list[Object] = []
+    alone = "\n---" not in source.text
+    for document in aliases.read(source):
+        if document.root is not None and not is_null(document.root):
+            found += _objects(strict.to_value(document.root), document.root, keep=to_patch, alone=alone)
+    return found
+
+
+def _objects(value: Value, root: Node, *, keep: bool, alone: bool, listed: bool = False) -> Iterator[Object]:
+    """Yield an object, or those of a list; ``alone`` says that the file has no other document."""
+    line, _ = root.source.locate(root.start)
+    if not isinstance(value, dict):
+        raise InputError(Problem("must be a Kubernetes object", file=root.source.name, line=line))
+    found = Object(value, root.source.name, line, root if keep and isinstance(root, MappingNode) else None)
+    if not found.kind:
+        raise InputError(found.problem("an object without a kind"))
+    items = value.get("items")
+    if found.kind.endswith("List") and "items" in value:
+        if not isinstance(items, list) and items is not None:
+            raise InputError(found.problem(f"items of {found.kind} must be a list"))
+        nodes = root.get("items") if isinstance(root, MappingNode) else None
+        inner = [item.value for item in nodes.items] if isinstance(nodes, SequenceNode) else [root] * len(items or ())
+        for item, node in zip(items or (), inner, strict=True):
+            yield from _objects(item, node, keep=keep, alone=alone, listed=True)
+        return
+    if not found.name and not found.kind.endswith("List"):
+        raise InputError(found.problem(f"{found.kind} without metadata.name"))
+    if isinstance(root, MappingNode) and root.text("kind") == found.kind:
+        if listed and not alone:
+            _rewrite_annotations(found, root, _as_json)
+        _write_out_annotations(found, root)
+    yield found
+
+
+def _rewrite_annotations(found: Object, root: MappingNode, write: Callable[[Value], str]) -> None:
+    """Write annotations anew, as kustomize does those of a list's item in a file of several documents, and those of an
+    object that RFC 6902 operations were applied to: 0x10 becomes 16.
+    """
+    annotations = found.metadata.get("annotations")
+    values = annotations if isinstance(annotations, dict) else {}
+    written = root
+    for name in ("metadata", "annotations"):  # which other fields may repeat by an alias
+        entry = written.entry(name)
+        if entry is None or not isinstance(entry.value, MappingNode):
+            return
+        entry.value = written = copy(entry.value)
+    for entry in written.entries:
+        old, value = entry.value, values.get(entry.name)
+        if isinstance(old, Scalar):
+            text = value if isinstance(value, str) else write(value)
+            entry.value = Scalar(old.source, old.start, old.end, text, '"', None, None)
+
+
+def _as_json(value: Value) -> str:
+    """Write a value as Go does in JSON: 1e20 has all its digits."""
+    return _digits(value, -6, 21).replace("e-0", "e-") if isinstance(value, float) else json.dumps(value)
+
+
+def _as_yaml(value: Value) -> str:
+    """Write a value as yaml.v3 does that was read from JSON, where every number is a float: 1000000 becomes 1e+06."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return _digits(float(value), -4, 6)
+    return json.dumps(value)
+
+
+def _digits(number: float, low: int, high: int) -> str:
+    """Write a number with an exponent only where that is not from ``low`` up to ``high``."""
+    found = Decimal(repr(number)).normalize()
+    if low <= found.adjusted() < high:
+        return f"{found:f}"
+    return f"{number:.{len(found.as_tuple().digits) - 1}e}"
+
+
+def _write_out_annotations(found: Object, root: MappingNode) -> None:
+    """Make every annotation text, as it is written, and drop an empty mapping of them: kustomize does."""
+    annotations = found.metadata.get("annotations")
+    if not annotations:
+        found.metadata.pop("annotations", None)
+    written = root.mapping("metadata", "annotations")
+    if isinstance(annotations, dict):
+        for entry in written.entries if written else ():
+            if isinstance(entry.value, Scalar) and entry.name in annotations:
+                annotations[entry.name] = entry.value.value
+        for name, value in annotations.items():
+            if not isinstance(value, str):
+                raise InputError(found.problem(f"annotation {name!r} must be text", "write it out, in quotes"))
+
+
+def _text(value: Value) -> str:
+    return "" if value is None or isinstance(value, dict | list) else str(value)

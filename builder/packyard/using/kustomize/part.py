@@ -1,0 +1,80 @@
+"""What a kustomization is as a value, whoever read it: its objects, what it builds on, and what it changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from posixpath import join
+
+from packyard.core.errors import Problem
+from packyard.core.kubernetes import kustomization
+from packyard.core.yaml.node import Comment, Document, MappingNode, Node
+from packyard.using.kustomize.generator import Generated
+from packyard.using.kustomize.replacement import Replacement
+from packyard.using.setters.krmfile import NAME as KRMFILE
+
+#: A Krmfile's name and bytes.
+KrmfileData = tuple[str, bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """One entry of ``patches``: what it does, and the objects that it is for (None: the one that it names itself).
+
+    ``entry`` is where it is listed, ``file`` the file that it names, if it does. It is written in the file ``path``, an
+    inline one at ``line``.
+    """
+
+    document: Document
+    target: Mapping[str, str] | None
+    entry: Node
+    path: str = ""
+    line: int = 0
+    file: str | None = None
+
+    @property
+    def key(self) -> tuple[str, int, str]:
+        """Where the patch is written, and what it selects."""
+        return self.path, self.line, ", ".join(f"{key} {text!r}" for key, text in (self.target or {}).items())
+
+    def problem(self, message: str, hint: str = "") -> Problem:
+        """Describe something wrong with the patch as a whole, by where it begins."""
+        root = self.document.root
+        line = root.source.locate(root.start)[0] if root else 0
+        return Problem(message, file=self.document.source.name, line=line, hint=hint)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One kustomization: a base, an overlay, or what a use case adds itself; ``head`` is how it begins, in comments."""
+
+    folder: str
+    files: tuple[str, ...] = ()  # its own resources
+    objects: tuple[tuple[str, MappingNode], ...] = ()  # in these, each with the stem of its file
+    resources: tuple[Part, ...] = ()
+    components: tuple[Part, ...] = ()
+    generated: tuple[Generated, ...] = ()
+    patches: tuple[Patch, ...] = ()
+    replacements: tuple[Replacement, ...] = ()
+    krmfile: KrmfileData | None = None
+    head: tuple[Comment, ...] = ()
+    size: int = 1  # parts that it is made of, each as often as it is named
+
+    def krmfiles(self) -> Iterator[KrmfileData]:
+        """Yield the Krmfiles of everything that this is made of, in the order of composition."""
+        for part in (*self.resources, *self.components):
+            yield from part.krmfiles()
+        if self.krmfile:
+            yield self.krmfile
+
+    def own_files(self) -> set[str]:
+        """Return the files in its folder that its kustomization names, and those that say what it is."""
+        named = {*self.files, *(file for made in self.generated for file in made.files)}
+        named |= {patch.file for patch in self.patches if patch.file}
+        named |= {each.file for each in self.replacements}
+        return named | {join(self.folder, name) for name in (*kustomization.NAMES, KRMFILE)}
+
+    @property
+    def description(self) -> str:
+        """What the comment that begins its kustomization says."""
+        return " ".join(comment.text.removeprefix("#").strip() for comment in self.head)

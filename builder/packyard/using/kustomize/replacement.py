@@ -1,0 +1,170 @@
+"""``replacements``: a value of one object, copied into fields of others, as kustomize does.
+
+    - source: {kind: PodTemplate, name: storage, fieldPath: "template.spec.volumes.[name=storage]"}
+      targets:
+      - select: {kind: Job}
+        fieldPaths: ["spec.template.spec.volumes.[name=storage]"]
+
+A path has steps joined by dots: a key (a dot in it is written ``\\.``), an index, ``*`` for all items, ``[key=value]``
+for the items with that value. It must lead to something. Options of kustomize's are refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from posixpath import dirname, join
+
+from packyard.core.errors import InputError, Problem
+from packyard.core.yaml.fields import Fields
+from packyard.core.yaml.make import scalar
+from packyard.core.yaml.node import Child, Collection, MappingNode, Node, Scalar, SequenceNode
+from packyard.core.yaml.sources import Sources
+from packyard.core.yaml.values import implicit_type
+from packyard.using.kustomize import selector
+from packyard.using.kustomize.patch import Working
+
+_STEP = re.compile(r"\[([^=\]]+)=([^\]]*)\]\Z")
+_DOT = re.compile(r"(?<!\\)\.")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Objects, and the paths of their fields; ``node`` is where it is written."""
+
+    select: Mapping[str, str]
+    paths: tuple[str, ...]
+    node: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """One entry of ``replacements``."""
+
+    file: str
+    source: Mapping[str, str]
+    path: str
+    targets: tuple[Target, ...]
+    node: Node
+
+
+def read(parent: Fields, node: Node, path: str, sources: Sources) -> list[Replacement]:
+    """Read one entry of ``replacements`` of a kustomization, or those of the file that it names."""
+    named = node.get("path") if isinstance(node, MappingNode) else None
+    if named is None:
+        found = _read(path, parent.file, parent, node, "replacements")
+        return [found] if found else []
+    fields = Fields(node, parent.file, "replacements", parent.problems)
+    name = fields.text("path")
+    fields.done()
+    file = join(dirname(path), name)
+    if not fields.reach(node, "path", name, file, sources) or not sources.is_file(file):
+        fields.fault(node, "path", f"no file {name!r}")
+        return []
+    file = sources.resolve(file)
+    roots = [document.root for document in sources.documents(file)]
+    if len(roots) != 1 or not isinstance(roots[0], SequenceNode):
+        raise InputError(Problem("must hold one list of replacements", file=sources.shown(file)))
+    listed = [_read(file, sources.shown(file), parent, item.value, "") for item in roots[0].items]
+    return [each for each in listed if each]
+
+
+def _read(file: str, shown: str, parent: Fields, node: Node, key: str) -> Replacement | None:
+    fields = Fields(node, shown, key, parent.problems)
+    child = fields.child("source")
+    source = {}
+    path = ""
+    if child is None:
+        fields.fault(node, "source", "is missing")
+    else:
+        source = {word: text for word in selector.WORDS if (text := child.text(word, ""))}
+        path = child.text("fieldPath", "metadata.name")
+        child.done()
+    targets = []
+    for item in fields.items("targets"):
+        target = Fields(item, shown, f"{key}.targets".strip("."), parent.problems)
+        select = selector.read(target, "select")
+        paths = target.texts("fieldPaths")
+        if select is None or not paths:
+            target.fault(item, "", "needs select and fieldPaths")
+        target.done()
+        targets.append(Target(select or {}, tuple(paths), item))
+    fields.done()
+    return Replacement(file, source, path, tuple(targets), node) if source and targets else None
+
+
+def find_source(each: Replacement, roots: Sequence[MappingNode]) -> Node:
+    """Return the value to copy; exactly one object must be its source."""
+    found = [root for root in roots if each.source.items() <= selector.words(selector.identity(root)).items()]
+    if len(found) != 1:
+        wanted = ", ".join(f"{word} {text}" for word, text in each.source.items())
+        raise InputError(each.node.problem(f"{len(found)} objects are the source ({wanted}) where one is expected"))
+    parts = list(_follow(found[0], _steps(each.path), Working()))
+    if len(parts) != 1:
+        raise InputError(each.node.problem(f"the source has {len(parts)} values at {each.path} where one is expected"))
+    return parts[0].value
+
+
+def replace(root: MappingNode, target: Target, value: Node, working: Working) -> None:
+    """Put a value into the fields of an object, of which all but its root is shared."""
+    for path in target.paths:
+        parts = list(_follow(root, _steps(path), working))
+        if not parts:
+            raise InputError(target.node.problem(f"{root.text('kind')} has nothing at {path}"))
+        for part in parts:
+            copied = working.instead(part.value, value)
+            part.value = working.instead(copied, _of_type(part.value, copied))
+            part.comment = None
+
+
+def _of_type(old: Node, new: Node) -> Node:
+    """Return what takes the place of a value; kustomize gives a scalar the type of the one that it replaces."""
+    if not (isinstance(old, Scalar) and isinstance(new, Scalar)):
+        return new
+    is_text = old.style != "plain" or implicit_type(old.value) == "string"
+    found = scalar(new.value, new.source.name, None if is_text else new.value)
+    found.comment = new.comment
+    return found
+
+
+def _steps(path: str) -> list[str]:
+    """Split a path at its dots; those in brackets and those behind a backslash do not split."""
+    joined: list[str] = []
+    for piece in _DOT.split(path):
+        if joined and joined[-1].startswith("[") and not joined[-1].endswith("]"):
+            joined[-1] += f".{piece}"
+        else:
+            joined.append(piece)
+    return [piece.replace("\\.", ".") for piece in joined]
+
+
+def _follow(node: Node, steps: Sequence[str], working: Working) -> Iterator[Child]:
+    """Yield what is at the end of the steps below a node that may be changed, with all on the way to it copied."""
+    step, *below = steps
+    for part in _children(node, step):
+        if not below:
+            yield part
+        elif isinstance(part.value, Collection):
+            part.value = working.owned(part.value)
+            yield from _follow(part.value, below, working)
+
+
+def _children(node: Node, step: str) -> list[Child]:
+    if isinstance(node, MappingNode):
+        entry = node.entry(step)
+        return [entry] if entry else []
+    items = node.items if isinstance(node, SequenceNode) else []
+    if step == "*":
+        return [*items]
+    named = _STEP.match(step)
+    if named:
+        key, text = named.groups()
+        return [
+            item
+            for item in items
+            if isinstance(item.value, MappingNode)
+            and isinstance(found := item.value.get(key), Scalar)
+            and found.value == text
+        ]
+    return [items[int(step)]] if step.isdigit() and int(step) < len(items) else []

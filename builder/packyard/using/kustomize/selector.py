@@ -1,0 +1,109 @@
+"""Which objects a patch or a replacement is for: ``target`` of a kustomization, ``select`` of a replacement.
+
+group, version, kind, name and namespace are regular expressions for the whole text, Go's as kustomize's are, matched in
+linear time; labelSelector and annotationSelector are Kubernetes' own: ``app=bert``, ``role in (chief, worker)``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from packyard.core.errors import InputError
+from packyard.core.yaml.fields import Fields
+from packyard.core.yaml.node import MappingNode
+from packyard.using.setters import regexp
+
+Identity = tuple[str, str, str, str]
+"""apiVersion, kind, namespace and name of an object."""
+
+#: What selects by the name of a thing.
+WORDS = ("group", "version", "kind", "name", "namespace")
+_METADATA = {"labelSelector": "labels", "annotationSelector": "annotations"}
+_REQUIREMENT = re.compile(
+    r"\s*(?:(!?)\s*([^\s=!,()]+)|([^\s=!,()]+)\s*(?:(==?|!=)\s*([^\s=!,()]*)|(in|notin)\s*\(([^()]*)\)))\s*(?:,|\Z)"
+)
+
+
+def read(fields: Fields, key: str) -> dict[str, str] | None:
+    """Read a selector; None if the field is missing."""
+    target = fields.child(key)
+    if target is None:
+        return None
+    selector = {word: text for word in (*WORDS, *_METADATA) if (text := target.text(word, ""))}
+    for word, text in selector.items():
+        wrong = _fault_of_labels(text) if word in _METADATA else _fault(text)
+        if wrong:
+            target.fault(target.node and target.node.get(word), word, wrong)
+    if target.node is not None and not target.node.entries:
+        target.fault(target.node, "", "names nothing")
+    target.done()
+    return selector
+
+
+def identity(root: MappingNode) -> Identity:
+    """Return what an object is called."""
+    metadata = root.mapping("metadata")
+    namespace, name = (metadata.text(key) if metadata else "" for key in ("namespace", "name"))
+    return root.text("apiVersion"), root.text("kind"), namespace, name
+
+
+def words(identity: Identity) -> dict[str, str]:
+    """Return an object's group, version, kind, namespace and name."""
+    version, kind, namespace, name = identity
+    group, _, version = version.rpartition("/")
+    return {"group": group, "version": version, "kind": kind, "namespace": namespace, "name": name}
+
+
+def selects(target: Mapping[str, str], root: MappingNode, identity: Identity) -> bool:
+    """Say whether a target is for an object, which is called ``identity``."""
+    found = words(identity)
+    return all(
+        _satisfies(text, root.mapping("metadata", _METADATA[word]))
+        if word in _METADATA
+        else _matches(text, found[word])
+        for word, text in target.items()
+    )
+
+
+def _fault(pattern: str) -> str:
+    found = regexp.fault(_anchored(pattern))
+    return f"{pattern!r} must be a regular expression: {found}" if found else ""
+
+
+def _matches(pattern: str, text: str) -> bool:
+    if pattern.replace("-", "").isalnum():
+        return pattern == text
+    try:
+        return regexp.matches(_anchored(pattern), text)
+    except regexp.PatternError as error:
+        raise InputError(f"target {pattern!r}: {error}") from error
+
+
+def _anchored(pattern: str) -> str:
+    return f"^(?:{pattern})$"
+
+
+def _fault_of_labels(text: str) -> str:
+    position = 0
+    while position < len(text):
+        found = _REQUIREMENT.match(text, position)
+        if not found:
+            return f"{text!r} must be a label selector, such as a=b or a in (b, c)"
+        position = found.end()
+    return ""
+
+
+def _satisfies(text: str, labels: MappingNode | None) -> bool:
+    for found in _REQUIREMENT.finditer(text):
+        absent, alone, key, operator, value, of_set, values = found.groups()
+        has = labels is not None and labels.get(alone or key) is not None
+        if alone:
+            good = has is not bool(absent)
+        else:
+            wanted = [word.strip() for word in values.split(",")] if of_set else [value]
+            is_among = has and labels is not None and labels.text(key) in wanted
+            good = is_among is not (operator == "!=" or of_set == "notin")
+        if not good:
+            return False
+    return True

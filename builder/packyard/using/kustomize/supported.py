@@ -1,0 +1,237 @@
+"""What packyard's own build reads of a kustomization: what packyard ships, and the Components that a user adds to it.
+
+    resources: [config-map.yaml, mpi-job.yaml]     local files
+    components: [../../options/queue]              folders of the package
+    patches:                                       strategic merge or RFC 6902, in a file or in place
+    - {path: job.json6902, target: {kind: Job}}
+    namespace: ml                                  as `kustomize edit set namespace` writes it
+
+Any other field is refused by name and line: whoever uses one has, or can install, the real program.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from packyard.core.errors import BeyondError, InputError, Problem, suggest
+from packyard.core.files import regular
+from packyard.core.files.paths import Gate
+from packyard.core.kubernetes import kustomization
+from packyard.core.yaml import aliases, strict
+from packyard.core.yaml.document import decode, only, parse_one
+from packyard.core.yaml.fields import Fields
+from packyard.core.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode, Source
+from packyard.core.yaml.span import embedded
+from packyard.core.yaml.values import implicit_type, is_null
+from packyard.using.kustomize import selector
+from packyard.using.kustomize.part import Patch
+
+HINT = "install kustomize or kubectl, which packyard then builds with"
+
+#: What is read for one directory at most.
+MAX_FILES, MAX_BYTES = 1000, 8 * 1024 * 1024
+
+_FIELDS = ("apiVersion", "kind", "resources", "components", "patches", "namespace")
+_PATCH_FIELDS = ("path", "patch", "target")
+_MOST = 20  # problems that get a hint
+
+
+@dataclass(frozen=True, slots=True)
+class Kustomization:
+    """What a kustomization file says; paths are as written, each with its node."""
+
+    file: Path
+    resources: tuple[Scalar, ...]
+    components: tuple[Scalar, ...]
+    patches: tuple[Patch, ...]
+    namespace: str
+
+
+class Budget:
+    """Reads files for one directory as text, up to a number of them and of bytes; more is refused."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._files = MAX_FILES
+        self._bytes = MAX_BYTES
+
+    def read(self, file: Path) -> str:
+        """Return the text of a file."""
+        data = regular.read(file, limit=MAX_BYTES)
+        self._files -= 1
+        self._bytes -= len(data)
+        if self._files < 0 or self._bytes < 0:
+            most = f"more than {MAX_FILES} files, or {MAX_BYTES} bytes"
+            raise InputError(Problem(f"is built from {most}", file=str(self._directory), hint=HINT))
+        return decode(data, str(file))[1]
+
+
+def find(directory: Path) -> Path:
+    """Return the directory's kustomization file."""
+    if not regular.is_folder(directory):
+        raise InputError(Problem("is not a directory", file=str(directory)))
+    hint = "name the directory of one use case"
+    return directory / kustomization.find(directory, lambda name: regular.is_file(directory / name), hint=hint)
+
+
+def read(directory: Path, left: Budget, *, kind: str = "Kustomization", only_components: bool = False) -> Kustomization:
+    """Read the kustomization of a directory; every fault in it is named at once.
+
+    With ``only_components`` fields that act after the components, for example images, are passed over.
+    """
+    file = find(directory)
+    if leads := Gate(directory, {}).outside(str(file)):
+        message = f"leads to {leads}, outside of the directory"
+        raise InputError(Problem(message, file=str(file), hint="kustomize refuses it as well"))
+    return parse(file, left.read(file), left, kind=kind, only_components=only_components)
+
+
+def parse(
+    file: Path, text: str, left: Budget, *, kind: str = "Kustomization", only_components: bool = False
+) -> Kustomization:
+    """Read the text of a kustomization as `read` does; its patches are files beside it."""
+    root = parse_one(text.encode(), str(file)).root
+    if not isinstance(root, MappingNode):
+        raise InputError(Problem("must be a mapping", file=str(file), line=1))
+    others = [] if only_components else _others(root)
+    resources, problems = _paths(root.get("resources"), "resources", "the path of a file")
+    components, faults = _paths(root.get("components"), "components", "the path of a folder")
+    problems = [*others, *problems, *_wrong_header(root, kind), *faults]
+    namespace = None if only_components or kind == "Component" else root.get("namespace")
+    if namespace is not None and not _is_text(namespace) and not is_null(namespace):
+        problems.append(namespace.problem("namespace must be text", "put it in quotes"))
+    if problems:
+        raise (BeyondError if others else InputError)(*problems)
+    stated = root.text("namespace") if namespace is not None and not is_null(namespace) else ""
+    if kind == "Kustomization" and not isinstance(root.get("resources"), SequenceNode) and not stated:
+        raise InputError(Problem("has no resources", file=str(file), line=1))
+    patches = () if only_components and kind == "Kustomization" else tuple(_patches(root, file, left))
+    return Kustomization(file, resources, components, patches, stated)
+
+
+def files(top: Kustomization) -> list[Path]:
+    """Return the files that are listed; all have to lie in the directory, as for kustomize."""
+    found: list[Path] = []
+    problems: list[Problem] = []
+    is_beyond = False
+    gate = Gate(top.file.parent, {})
+    for node in top.resources[: MAX_FILES + 1]:
+        path = top.file.parent / node.value
+        fault, hint = "", ""
+        if "\0" in node.value or len(problems) == _MOST:
+            fault = "is not a file here"
+        elif regular.is_folder(path):
+            fault, hint, is_beyond = "is a directory, which packyard's own build does not follow", HINT, True
+        elif not regular.is_file(path):
+            fault = "is not a file here"
+            is_beyond = is_beyond or "//" in node.value
+            hint = (
+                HINT if "//" in node.value else suggest(node.value, [file.name for file in path.parent.glob("*.y*ml")])
+            )
+        elif gate.outside(str(path)):
+            fault, hint = "lies outside of the directory", "kustomize refuses it as well"
+        if fault:
+            problems.append(node.problem(f"resource {node.value!r} {fault}", hint))
+        found.append(path)
+    if problems:
+        raise (BeyondError if is_beyond else InputError)(*problems)
+    return found
+
+
+def _others(root: MappingNode) -> list[Problem]:
+    """Name the fields that only kustomize knows."""
+    return [
+        entry.key.problem(f"field {entry.name!r} is not supported by packyard's own build", _hint(entry.name))
+        for entry in root.entries
+        if entry.name not in _FIELDS
+    ]
+
+
+def _hint(name: str) -> str:
+    return suggest(name, _FIELDS) if name.casefold() in (field.casefold() for field in _FIELDS) else HINT
+
+
+def _wrong_header(root: MappingNode, kind: str) -> Iterator[Problem]:
+    for name, expected in (("apiVersion", kustomization.VERSIONS[kind]), ("kind", kind)):
+        value = root.get(name)
+        if value is not None and root.text(name) not in ("", expected):
+            yield value.problem(f"{name} is {root.text(name)!r}, not {expected!r}", HINT)
+    if kind == "Component" and root.text("kind") != kind and root.get("kind") is None:
+        yield root.problem("a component is of kind Component", "kind: Component")
+
+
+def _paths(node: Node | None, field: str, what: str) -> tuple[tuple[Scalar, ...], list[Problem]]:
+    if node is None or is_null(node):
+        return (), []
+    if not isinstance(node, SequenceNode):
+        return (), [node.problem(f"{field} must be a list")]
+    found = [item.value for item in node.items]
+    faults = [item.problem(f"one of {field} must be {what}") for item in found if not _is_text(item)]
+    return tuple(item for item in found if isinstance(item, Scalar)), faults
+
+
+def _patches(root: MappingNode, file: Path, left: Budget) -> Iterator[Patch]:
+    node = root.get("patches")
+    if node is None or is_null(node):
+        return
+    if not isinstance(node, SequenceNode):
+        raise InputError(node.problem("patches must be a list"))
+    for item in node.items:
+        entry = item.value
+        if not isinstance(entry, MappingNode):
+            raise InputError(entry.problem("a patch must be a mapping with path or patch"))
+        others = [each for each in entry.entries if each.name not in _PATCH_FIELDS]
+        if others:
+            raise BeyondError(
+                *(
+                    each.key.problem(f"{each.name} of a patch is not supported by packyard's own build", HINT)
+                    for each in others
+                )
+            )
+        fields = Fields(entry, str(file), "patches")
+        target = selector.read(fields, "target") if entry.get("target") is not None else None
+        for key in ("path", "patch"):
+            fields.text(key, "")
+        fields.done()
+        yield Patch(_document(entry, file, left), target, entry)
+
+
+def _document(entry: MappingNode, file: Path, left: Budget) -> Document:
+    """Return what a patch does; in place or in a file beside the kustomization."""
+    path, inline = entry.get("path"), entry.get("patch")
+    given = [node for node in (path, inline) if isinstance(node, Scalar) and node.value]
+    if len(given) != 1:
+        raise InputError(entry.problem("a patch has either a path or a patch"))
+    source = _read_beside(given[0], file, left) if given[0] is path else embedded(given[0])
+    text = source.text if given[0] is path else given[0].value.lstrip()
+    if text.startswith("[") and not _is_json(text):
+        raise InputError(given[0].problem("a patch that begins with [ must be JSON", "write an operation a line"))
+    document = only(aliases.read(source), source.name)
+    assert document.root is not None
+    strict.to_value(document.root)  # which refuses what kustomize would read otherwise
+    return document
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _read_beside(node: Scalar, file: Path, left: Budget) -> Source:
+    path = file.parent / node.value
+    if "\0" in node.value or not regular.is_file(path):
+        raise InputError(node.problem(f"patch {node.value!r} is not a file here"))
+    if Gate(file.parent, {}).outside(str(path)):
+        message = f"patch {node.value!r} lies outside of the directory"
+        raise InputError(node.problem(message, "kustomize refuses it as well"))
+    return Source(str(path), left.read(path))
+
+
+def _is_text(node: Node) -> bool:
+    return isinstance(node, Scalar) and (node.style != "plain" or implicit_type(node.value) == "string")

@@ -1,0 +1,115 @@
+"""Where a use case's options are: the folder `options/` above it, inside its package.
+
+    resnet50/packyard.json
+    resnet50/quickstart/mlops/options/queue/kustomization.yaml                    the option queue
+    resnet50/quickstart/mlops/multi-node/user-mounted-nfs/kustomization.yaml      - ../../options/queue
+
+Without a packyard.json the package ends with the folder that holds `options/`. A link is not an option.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from packyard.core.errors import InputError, Problem
+from packyard.core.files import filenames, paths
+from packyard.core.kubernetes import kustomization
+
+TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NAME = "options"
+
+_HIGHEST = 8  # folders above a use case that are looked at where no packyard.json says which package it is of
+
+
+class Folder:
+    """The options of a package, as a use case sees them.
+
+    ``real`` is the folder's real path, ``package`` that of the package; ``shown`` leads there from the working
+    directory, ``line`` from the use case.
+    """
+
+    __slots__ = ("line", "package", "real", "shown", "use_case")
+
+    def __init__(self, directory: Path, real: str, package: str) -> None:
+        self.use_case = os.path.realpath(directory)
+        self.real = real
+        self.package = package
+        self.line = os.path.relpath(real, self.use_case)
+        self.shown = os.path.normpath(os.path.join(directory, self.line))
+
+    def names(self) -> list[str]:
+        """Return the names of the options that are there."""
+        folders = (entry for entry in os.scandir(self.real) if entry.is_dir(follow_symlinks=False))
+        return sorted(entry.name for entry in folders if not filenames.reserved(entry.name) and _holds(entry.path))
+
+    def name_of(self, component: str) -> str:
+        """Return the name of the option that a line of `components` stands for; an empty text for another component."""
+        if component.startswith("/") or "\0" in component:
+            return ""
+        path = os.path.normpath(os.path.join(self.use_case, component))
+        above, name = os.path.split(path)
+        return name if above == self.real else ""
+
+    def file(self, name: str) -> str:
+        """Return the path of an option's kustomization, as it is shown."""
+        files = kustomization.names(lambda file: os.path.isfile(f"{self.real}/{name}/{file}"))
+        return os.path.join(self.shown, name, files[0] if files else kustomization.FILE)
+
+
+def find(directory: Path) -> Folder | None:
+    """Find the options of a use case; None where its package has none."""
+    here = os.path.realpath(directory)
+    package = paths.root_of(here)
+    is_known = package != here or os.path.lexists(f"{here}/{paths.MANIFEST}")
+    above = here
+    for height, folder in enumerate(paths.above(here)):
+        if is_known and not _is_within(folder, package):
+            break
+        if not is_known and height == _HIGHEST:
+            break
+        above = folder
+        options = f"{folder}/{NAME}"
+        if is_known and os.path.islink(options):
+            raise InputError(
+                Problem(f"is a link to {os.path.realpath(options)}; a package must not contain links", file=options)
+            )
+        if not os.path.islink(options) and os.path.isdir(options):
+            found = Folder(directory, options, package if is_known else above)
+            if found.names():
+                return found
+    return None
+
+
+def use_cases(top: str | os.PathLike[str]) -> Iterator[str]:
+    """Yield every folder with a kustomization, from the top on, but no option, and nothing in a hidden folder."""
+    for folder, folders, files in os.walk(top):
+        folders[:] = sorted(name for name in folders if name != NAME and not name.startswith("."))
+        if kustomization.names(files.__contains__):
+            yield folder
+
+
+def package_of(directory: Path) -> str:
+    """Return the real folder that a use case's components must be in."""
+    found = find(directory)
+    return found.package if found else paths.root_of(directory)
+
+
+def has_components(directory: Path) -> bool:
+    """Say whether a use case's kustomization may have components, by a search before a parse."""
+    from packyard.core.files import regular
+
+    found = kustomization.names(lambda name: (directory / name).is_file())
+    return bool(found) and b"components" in regular.read(directory / found[0])
+
+
+def _is_within(folder: str, package: str) -> bool:
+    return folder == package or folder.startswith(f"{package}/")
+
+
+def _holds(folder: str) -> bool:
+    files = kustomization.names(lambda name: os.path.isfile(f"{folder}/{name}"))
+    return not all(os.path.islink(f"{folder}/{name}") for name in files)

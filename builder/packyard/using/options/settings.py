@@ -1,0 +1,155 @@
+"""The values of options: the setters of `options/Krmfile`, and which option has which.
+
+A value stands once in a package: it holds for every use case that has the option enabled.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from shlex import quote
+
+from packyard.core.errors import InputError, Problem
+from packyard.core.files.tree import Tree
+from packyard.using.options import folder as folders
+from packyard.using.options.enabled import EnabledOptions
+from packyard.using.options.folder import Folder, has_components
+from packyard.using.setters.change import Beside
+from packyard.using.setters.krmfile import NAME as KRMFILE
+from packyard.using.setters.listing import ListedSetter, choices, list_setters, tagged
+from packyard.using.setters.packages import PackageFiles, find_all, find_packages, read_krmfile, read_package
+
+TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+    from packyard.using.setters.definition import Setter
+
+
+@dataclass(frozen=True, slots=True)
+class OptionSetters:
+    """One option of a package.
+
+    ``files`` are the Krmfile that defines its setters and the option's own resource files; ``listed`` are the setters
+    that reach a field in these. ``below`` is the folder of the Krmfile, as a path below `options/`; it is empty if all
+    options share one.
+    """
+
+    name: str
+    files: PackageFiles
+    listed: Sequence[ListedSetter]
+    below: str
+    is_enabled: bool
+
+    @property
+    def setters(self) -> dict[str, Setter]:
+        """The setters by their names."""
+        return {each.setter.name: each.setter for each in self.listed}
+
+
+def read_options(directory: Path) -> list[OptionSetters]:
+    """Return the options of a use case's package, by name; none where it has no options."""
+    found = folders.find(directory)
+    return list(_read(found, enabled(directory, found))) if found else []
+
+
+def read_enabled(directory: Path) -> list[OptionSetters]:
+    """Return the options that a use case has enabled."""
+    found = folders.find(directory)
+    on = enabled(directory, found) if found else ()
+    return [option for option in _read(found, on) if option.is_enabled] if found and on else []
+
+
+def list_choices(directory: Path) -> dict[str, list[str]]:
+    """Return the setters of a package or of those below and of enabled options, each with the values to choose from."""
+    tree = Tree(directory)
+    found: dict[str, list[str]] = {}
+    for package in find_all(tree):
+        files = read_package(tree, package)
+        listed = [each for option in read_enabled(directory / package) for each in option.listed]
+        own = read_krmfile(files).definitions.setters.values()
+        for setter in (*own, *(each.setter for each in (*tagged(files), *listed))):
+            found.setdefault(setter.name, []).extend(choices(setter))
+    return found
+
+
+def enabled(directory: Path, found: Folder) -> Collection[str]:
+    """Return the names of the options that a use case has enabled."""
+    return EnabledOptions.read(Tree(directory), found).options if has_components(directory) else ()
+
+
+def holders(found: Folder, names: Iterable[str]) -> Iterator[str]:
+    """Yield the use cases that have any of some options enabled, as paths below the folder that holds `options/`."""
+    wanted, top = set(names), os.path.dirname(found.real)
+    for use_case in folders.use_cases(top):
+        if not has_components(Path(use_case)):
+            continue
+        seen = Folder(Path(use_case), found.real, found.package)
+        try:
+            here = EnabledOptions.read(Tree(Path(use_case)), seen)
+        except InputError:  # another use case that cannot be read
+            continue
+        if wanted & here.options.keys():
+            yield os.path.relpath(use_case, top)
+
+
+def reach(directory: Path, names: Sequence[str], *, recursive: bool) -> Beside | None:
+    """Find the options' packages that setting these names in a use case reaches; None where it reaches none.
+
+    ``recursive`` asks for all use cases below.
+    """
+    found = folders.find(directory)
+    if found is None:
+        return None
+    use_cases = [directory / package for package in find_packages(Tree(directory), recursive=recursive, kpt=True)]
+    on = {name for use_case in use_cases for name in enabled(use_case, Folder(use_case, found.real, found.package))}
+    reached: dict[str, set[str]] = {}
+    for option in _read(found, on) if on else ():
+        if option.is_enabled and (wanted := option.setters.keys() & set(names)):
+            reached.setdefault(option.below, set()).update(wanted)
+    return beside(directory, found, reached) if reached else None
+
+
+def beside(directory: Path, found: Folder, packages: Mapping[str, Collection[str]]) -> Beside:
+    """Return the options' packages, by their paths below `options/`, with the setters that are reached in each."""
+    here, top = os.path.realpath(directory), os.path.dirname(found.real)
+    shown = Path(os.path.normpath(directory / os.path.relpath(top, here)))
+    return Beside(
+        root_dir=shown,
+        directory="" if here == top else os.path.relpath(here, top),
+        packages={f"{os.path.basename(found.real)}/{below}".rstrip("/"): names for below, names in packages.items()},
+    )
+
+
+def switched_off(directory: Path, name: str) -> Problem | None:
+    """Say which option has a setter that the use case does not have, as the option is not enabled there."""
+    having = [option for option in read_options(directory) if name in option.setters]
+    if not having or any(option.is_enabled for option in having):
+        return None
+    names = " and ".join(repr(option.name) for option in having)
+    message = f"{name} is a setter of the option {names}, which {directory} has not enabled"
+    setter = having[0].setters[name]
+    return setter.problem(message, f"packyard enable {quote(str(directory))} {having[0].name}")
+
+
+def options_of(directory: Path, name: str) -> list[str]:
+    """Return the options that have a setter of this name: those that a use case has enabled, or any for a mode."""
+    having = [option for option in read_options(directory) if name in option.setters]
+    return [option.name for option in having if option.is_enabled] or [option.name for option in having]
+
+
+def _read(found: Folder, on: Collection[str]) -> Iterator[OptionSetters]:
+    tree = Tree(Path(found.shown))
+    shared = read_package(tree, "") if tree.has_file(KRMFILE) else PackageFiles(b"", {}, tree.prefix)
+    for name in found.names():
+        below = name if tree.has_file(f"{name}/{KRMFILE}") else ""
+        files = read_package(tree, name) if below else _part(shared, f"{name}/")
+        listed = [each for each in list_setters(files) if each.count] if files.krmfile else []
+        yield OptionSetters(name, files, listed, below, is_enabled=name in on)
+
+
+def _part(package: PackageFiles, prefix: str) -> PackageFiles:
+    """Return a package with the resources of one folder alone."""
+    resources = {path: data for path, data in package.resources.items() if path.startswith(prefix)}
+    return PackageFiles(package.krmfile, resources, package.where, name=package.name)

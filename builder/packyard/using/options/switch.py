@@ -1,0 +1,217 @@
+"""Enabling and disabling options of a use case: tried in memory before a byte is written.
+
+An option is refused that is not there, that changes nothing here, that does not apply to files which were edited by
+hand, or that excludes one which is enabled.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from shlex import quote
+
+from packyard.core.errors import BeyondError, ConflictError, InputError, Problem, refuse, suggest
+from packyard.core.files import filenames, regular
+from packyard.core.files.tree import Keep, Tree
+from packyard.core.kubernetes import kustomization
+from packyard.using.options import folder as folders
+from packyard.using.options.enabled import EnabledOptions
+from packyard.using.options.folder import NAME, Folder
+
+_LONGEST = 1 << 20  # bytes of an option's kustomization
+
+#: Builds what the components of a use case's kustomization change, given its text, and returns how many objects each
+#: reaches, by the real path of the component; raises `InputError` where one does not apply.
+Trial = Callable[[str], Mapping[str, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Switched:
+    """What was done to a use case, or would be: its kustomization before and after, and the options that it changed.
+
+    ``unsure`` says why it is not known whether they apply, where only kustomize can build the use case.
+    """
+
+    file: str
+    before: bytes
+    after: bytes
+    changed: tuple[str, ...]
+    unchanged: tuple[str, ...]
+    unsure: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OptionState:
+    """One option as a use case sees it; ``reason`` says why it does not fit."""
+
+    name: str
+    description: str
+    is_enabled: bool
+    fits: bool
+    reason: str = ""
+
+
+def enable(
+    directory: Path, names: Sequence[str], trial: Trial, *, dry_run: bool = False, keep: Keep | None = None
+) -> Switched:
+    """Add options to a use case, all or none; one that is enabled stays as it is."""
+    found = _find(directory, names)
+    tree = Tree(directory)
+    with nullcontext() if dry_run else tree.locked(below=False):
+        before = EnabledOptions.read(tree, found)
+        refuse(problem for name in names if (problem := _unknown(found, name)))
+        wanted = list(dict.fromkeys(names))
+        new = [name for name in wanted if name not in before.options]
+        after, unsure = before.with_options(new), ""
+        try:
+            if new:
+                _try(directory, before, new, trial)
+        except BeyondError as error:
+            unsure = str(error.problems[0])
+        if not dry_run and new:
+            tree.write({before.name: after}, keep)
+    old = tuple(name for name in wanted if name in before.options)
+    return Switched(before.name, before.data, after, tuple(new), old, unsure)
+
+
+def disable(directory: Path, names: Sequence[str], *, dry_run: bool = False, keep: Keep | None = None) -> Switched:
+    """Remove options from a use case; one that is not enabled is left alone."""
+    found = _find(directory, names)
+    tree = Tree(directory)
+    with nullcontext() if dry_run else tree.locked(below=False):
+        before = EnabledOptions.read(tree, found)
+        refuse(problem for name in names if name not in before.options and (problem := _unknown(found, name)))
+        wanted = list(dict.fromkeys(names))
+        gone = [name for name in wanted if name in before.options]
+        after = before.without(gone)
+        if not dry_run and gone:
+            tree.write({before.name: after}, keep)
+    return Switched(
+        before.name, before.data, after, tuple(gone), tuple(name for name in wanted if name not in before.options)
+    )
+
+
+def states(directory: Path, trial: Trial) -> list[OptionState]:
+    """Return every option of a use case's package: whether it is enabled, and whether it fits."""
+    found = folders.find(directory)
+    if found is None:
+        refuse(_of_old_form(directory, ()))
+        return []
+    here = EnabledOptions.read(Tree(directory), found)
+    states = []
+    for name in found.names():
+        fits, reason = True, ""
+        try:
+            if name in here.options:
+                _check(directory, here, trial)
+            else:
+                _try(directory, here, [name], trial)
+        except BeyondError as error:
+            reason = f"not known: {error.problems[0].message}"
+        except (InputError, ConflictError) as error:
+            fits, reason = False, error.problems[0].message
+        states.append(OptionState(name, describe(found, name), name in here.options, fits, reason))
+    return states
+
+
+def describe(found: Folder, name: str) -> str:
+    """Return the first sentence of the comment that begins an option's kustomization."""
+    lines = []
+    file = f"{found.real}/{name}/{Path(found.file(name)).name}"
+    for line in regular.read(file, limit=_LONGEST).decode("utf-8", "replace").splitlines():
+        if not line.startswith("#"):
+            break
+        lines.append(line.removeprefix("#").strip())
+    first, end, _ = " ".join(lines).partition(". ")
+    return first + end.strip()
+
+
+def _find(directory: Path, names: Sequence[str]) -> Folder:
+    """Return the options of a use case; a package of an older form, or without options, is refused."""
+    found = folders.find(directory)
+    if found is None:
+        refuse(_of_old_form(directory, names))
+        is_use_case = kustomization.names(lambda name: (directory / name).is_file())
+        hint = "" if is_use_case else "name the directory of a use case"
+        raise InputError(
+            Problem(f"there is no folder {NAME}/ above it, in its package", file=str(directory), hint=hint)
+        )
+    return found
+
+
+def _of_old_form(directory: Path, names: Sequence[str]) -> list[Problem]:
+    """Say how an option inside the use case is added, where packages of an older form have theirs."""
+    inside = [name for name in names or ("NAME",) if not names or (directory / NAME / name).is_dir()]
+    if not (directory / NAME).is_dir() or not inside:
+        return []
+    hint = " && ".join(f"kustomize edit add component {NAME}/{name}" for name in inside)
+    message = f"this package has its options inside the use case, where kustomize adds them: {NAME}/{', '.join(inside)}"
+    return [Problem(message, file=str(directory), hint=f"cd {quote(str(directory))} && {hint}")]
+
+
+def _unknown(found: Folder, name: str) -> Problem | None:
+    """Return what is wrong with the name of an option, or None where there is such an option."""
+    known = found.names()
+    if name in known:
+        return None
+    if "/" in name or name in (".", "..") or filenames.reserved(name):
+        message = f"{name!r} is not the name of an option: give that of a folder in {found.shown}"
+        return Problem(message, hint=suggest(name.rpartition("/")[2], known))
+    if os.path.islink(f"{found.real}/{name}"):
+        return Problem(f"option {name!r} must be a folder, not a link", file=os.path.join(found.shown, name))
+    hint = suggest(name, known) or f"there are {', '.join(known)}"
+    return Problem(f"there is no option {name!r}", file=found.shown, hint=hint)
+
+
+def _check(directory: Path, here: EnabledOptions, trial: Trial) -> None:
+    """Refuse a use case whose enabled options do not apply, before another is added to them."""
+    try:
+        trial(here.text_with([]))
+    except BeyondError:
+        raise
+    except InputError as error:
+        hint = "fix it, or disable the option that does not fit"
+        first = Problem(f"{directory} does not build as it is; nothing was added", hint=hint)
+        raise InputError(first, *error.problems) from error
+
+
+def _try(directory: Path, here: EnabledOptions, names: Sequence[str], trial: Trial) -> None:
+    """Refuse options that do not apply, do nothing, or exclude one that is enabled."""
+    try:
+        reached = trial(here.text_with(names))
+    except BeyondError:
+        raise
+    except InputError as error:
+        _check(directory, here, trial)
+        for place, name in enumerate(names):
+            _explain(directory, here, name, names[:place], trial)
+        raise error from None
+    idle = [name for name in names if not reached.get(f"{here.folder.real}/{name}")]
+    refuse(
+        Problem(f"option {name!r} changes nothing in {directory}", file=here.folder.file(name), hint="it is for others")
+        for name in idle
+    )
+
+
+def _explain(directory: Path, here: EnabledOptions, name: str, before: Sequence[str], trial: Trial) -> None:
+    """Refuse an option that does not apply alone, or beside one of the others."""
+    try:
+        trial(here.text_with([name], alone=True))
+    except InputError as error:
+        problems = [_at(each, f"option {name!r} does not fit {directory}: {each.message}") for each in error.problems]
+        raise InputError(*problems) from error
+    for other in (*here.options, *before):
+        try:
+            trial(here.text_with([other, name], alone=True))
+        except InputError as error:
+            state = "is enabled" if other in here.options else "you name too"
+            message = f"option {name!r} excludes {other!r}, which {state}: {error.problems[0].message}"
+            hint = f"packyard disable {quote(str(directory))} {other}" if other in here.options else "leave one out"
+            raise ConflictError(_at(error.problems[0], message, hint)) from error
+
+
+def _at(problem: Problem, message: str, hint: str = "") -> Problem:
+    return Problem(message, file=problem.file, line=problem.line, column=problem.column, hint=hint or problem.hint)

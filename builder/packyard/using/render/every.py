@@ -1,0 +1,124 @@
+"""The use cases below a directory, rendered as if values were set in them; the directory itself stays as it is."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from packyard.core.bundle import archive
+from packyard.core.bundle.archive import LIMITS, Member
+from packyard.core.errors import BeyondError, InputError, PackyardError, Problem, UnavailableError
+from packyard.core.files import paths
+from packyard.core.yaml.node import Source
+from packyard.core.yaml.strict import Value
+from packyard.using.kustomize.objects import parse
+from packyard.using.options import folder as options
+from packyard.using.options.settings import reach
+from packyard.using.render.render import build, render
+from packyard.using.setters.change import change_setters
+
+Values = Mapping[str, Sequence[str]]
+Object = dict[str, Value]
+
+
+def find(directory: Path) -> list[str]:
+    """Return the paths of the use cases below a directory, or ``.`` for itself, sorted; what is in one is none."""
+    found: list[str] = []
+    for use_case in options.use_cases(directory):
+        if not (found and paths.is_inside(use_case, found[-1])):
+            found.append(use_case)
+    if not found:
+        raise InputError(Problem("no use case here or below", file=str(directory), hint="name the folder of a package"))
+    return sorted(os.path.relpath(use_case, directory) for use_case in found)
+
+
+def render_all(directory: Path, *, path: str) -> dict[str, bytes]:
+    """Render every use case below a directory, as `render` does; all problems of all of them are raised together."""
+    rendered: dict[str, bytes] = {}
+    problems: list[Problem] = []
+    for use_case in find(directory):
+        try:
+            rendered[use_case] = render(directory / use_case, path=path)
+        except InputError as error:
+            problems += error.problems
+    if problems:
+        raise InputError(*problems)
+    return rendered
+
+
+def drafts(directory: Path, *, path: str) -> dict[str, list[Object]]:
+    """Return the objects of every use case below a directory as they are, whatever is still to be set."""
+
+    def built(use_case: Path) -> bytes:
+        try:
+            return build(use_case, path="")
+        except BeyondError:  # kustomize may know what our own build does not
+            return build(use_case, path=path)
+
+    texts = {each: built(directory / each).decode() for each in find(directory)}
+    return {each: [item.root for item in parse(Source(each, text))] for each, text in texts.items()}
+
+
+@contextmanager
+def with_values(directory: Path, values: Values) -> Iterator[Path]:
+    """Yield a copy of a directory in which values are set; an error names the files of the directory itself.
+
+    A value is set in every use case below that has the setter, and in the options that it has enabled.
+    """
+    package = options.package_of(directory)
+    with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
+        copied = Path(os.path.realpath(folder), "package")
+        copy = copied / os.path.relpath(os.path.realpath(directory), package)
+        try:
+            shutil.copytree(package, copied, symlinks=True, ignore=_within_bounds(package))
+        except shutil.Error as error:
+            failed = (Problem(f"cannot be copied: {reason}", file=file) for file, _, reason in error.args[0])
+            raise UnavailableError(*failed) from error
+        except OSError as error:
+            raise UnavailableError(Problem(f"cannot be copied: {error}", file=str(directory))) from error
+        try:
+            change_setters(copy, values, recursive=True, beside=reach(copy, [*values], recursive=True))
+            yield copy
+        except PackyardError as error:
+            shown = os.path.relpath(package, os.path.realpath(directory))
+            raise type(error)(*(_renamed(each, copied, directory / shown) for each in error.problems)) from error
+
+
+def _within_bounds(package: str) -> Callable[[str, list[str]], Collection[str]]:
+    """Return what tells `shutil.copytree` what not to copy, and refuses what is more than a package can be."""
+    entries, size = LIMITS.entries, LIMITS.total_size
+
+    def ignored(folder: str, names: list[str]) -> Collection[str]:
+        nonlocal entries, size
+        kept = [name for name in names if name != ".git"]
+        entries -= len(kept)
+        size -= sum(os.lstat(f"{folder}/{name}").st_size for name in kept)
+        if entries < 0 or size < 0:
+            most = f"more than {LIMITS.entries} files and folders, or {LIMITS.total_size} bytes"
+            raise InputError(
+                Problem(f"has {most}", file=package, hint="name the folder of a package, or of a use case")
+            )
+        return {*names} - {*kept}
+
+    return ignored
+
+
+def write(rendered: Mapping[str, bytes], out_dir: Path) -> list[Path]:
+    """Make a directory with a file for each use case, ``OUT/PATH.yaml``, in one step; it must not be there yet."""
+    named = {f"{'all' if path == os.curdir else path}.yaml": data for path, data in rendered.items()}
+    archive.write(out_dir.name, (Member(path=path, data=data) for path, data in named.items()), out_dir.parent)
+    return [out_dir / path for path in named]
+
+
+def _renamed(problem: Problem, copied: Path, package: Path) -> Problem:
+    """Return a problem of the copy as one of the directory that was copied."""
+
+    def shown(text: str) -> str:
+        return text.replace(str(copied), os.path.normpath(package))
+
+    return replace(problem, message=shown(problem.message), file=shown(problem.file), hint=shown(problem.hint))

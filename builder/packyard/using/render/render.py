@@ -1,0 +1,116 @@
+"""The objects of a use case, ready for ``kubectl apply -f -``; not before all that must be set is, by the rules."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from packyard.core.errors import Problem, refuse
+from packyard.core.files import regular
+from packyard.core.kubernetes.kustomization import referred
+from packyard.core.yaml.document import parse_text
+from packyard.core.yaml.node import Source
+from packyard.using.kustomize import builtin
+from packyard.using.kustomize.supported import Budget, find
+from packyard.using.options.settings import OptionSetters, read_enabled
+from packyard.using.render import programs
+from packyard.using.setters.definition import Setter
+from packyard.using.setters.krmfile import NAME, Krmfile
+from packyard.using.setters.packages import read_krmfile
+from packyard.using.setters.rules import rule
+
+
+def render(directory: Path, *, path: str) -> bytes:
+    """Build a directory by the first of kustomize, kubectl and our own build that is there.
+
+    ``path`` is where programs are looked for, as in the variable PATH; an empty one asks for our own build. A program
+    that is there and fails is an error: nothing falls back.
+
+    Raises `InputError` naming every required setter that is still unset and every rule between setters that is broken,
+    before anything is built.
+    """
+    krmfiles, options = _krmfiles(directory), read_enabled(directory)
+    problems = [_problem(setter, directory) for krmfile in krmfiles for setter in _unset(krmfile)]
+    problems += [_problem(setter, directory) for setter in _unset_of(options)]
+    refuse([*problems, *(problem for krmfile in krmfiles for problem in _broken(krmfile)), *_broken_of(options)])
+    return build(directory, path=path)
+
+
+def build(directory: Path, *, path: str) -> bytes:
+    """Build a directory as `render` does, whatever is still to be set."""
+    program = programs.find(path)
+    return program.build(directory) if program else builtin.build(directory)
+
+
+def unset(directory: Path) -> list[Setter]:
+    """Return the required setters that nobody has given a value, of a directory and of those that it builds on."""
+    own = [setter for krmfile in _krmfiles(directory) for setter in _unset(krmfile)]
+    return [*own, *_unset_of(read_enabled(directory))]
+
+
+def _unset(krmfile: Krmfile) -> list[Setter]:
+    return [setter for setter in krmfile.definitions.setters.values() if setter.must_be_set]
+
+
+def _broken(krmfile: Krmfile) -> Iterator[Problem]:
+    return rule.find_broken(krmfile.root, krmfile.definitions.setters)
+
+
+def _unset_of(options: Sequence[OptionSetters]) -> list[Setter]:
+    """Return what options that have their Krmfile in common require, each once; others are reached by themselves."""
+    unset = {
+        name: setter
+        for option in options
+        if not option.below
+        for name, setter in option.setters.items()
+        if setter.must_be_set
+    }
+    return list(unset.values())
+
+
+def _broken_of(options: Sequence[OptionSetters]) -> Iterator[Problem]:
+    for option in options:
+        if option.setters and not option.below:
+            krmfile = read_krmfile(option.files)
+            yield from rule.find_broken(krmfile.root, krmfile.definitions.setters, option.setters)
+
+
+def _krmfiles(directory: Path) -> list[Krmfile]:
+    left = Budget(directory)
+    files = [folder / NAME for folder in _reached(directory, left)]
+    return [Krmfile(Source(str(file), left.read(file))) for file in files if regular.is_file(file)]
+
+
+def _reached(directory: Path, left: Budget) -> Iterator[Path]:
+    """Yield a directory, and the local ones that its kustomization names, for example an enabled component.
+
+    Each once, whoever names it; that kustomizations build on each other in a circle is for the build to refuse.
+    """
+    ahead, seen = [directory], {os.path.realpath(directory)}
+    while ahead:
+        folder = ahead.pop()
+        yield folder
+        named = []
+        for path in _named(folder, left):
+            real = os.path.realpath(path)
+            if real not in seen and regular.is_folder(path):
+                seen.add(real)
+                short = Path(os.path.normpath(path))
+                named.append(short if os.path.realpath(short) == real else Path(real))
+        ahead += reversed(named)
+
+
+def _named(folder: Path, left: Budget) -> Iterator[Path]:
+    """Yield what a kustomization names below or beside it."""
+    file = find(folder)
+    for document in parse_text(Source(str(file), left.read(file)))[:1]:
+        for text in referred(document.root):
+            if text and not text.startswith("/") and "\0" not in text:
+                yield folder / text
+
+
+def _problem(setter: Setter, directory: Path) -> Problem:
+    described = f": {setter.description}" if setter.description else ""
+    value = setter.example or "VALUE"
+    return setter.problem(f"{setter.name} is not set{described}", f"packyard set {directory} {setter.name}={value}")

@@ -1,0 +1,221 @@
+"""The fields that setter comments bind, and the edits that give them values in the quotes and style of each.
+
+The places are those where kustomize 3.8.7 honors a comment:
+
+    a: 1 # C                behind a scalar            # C
+    - a # C                                            b: 1       alone above a key, or above a list item
+    l: [a, b] # C           every element              l: # C
+    {a: 1, # C                                         - a        the list, behind its key or above it
+
+A comment behind a value wins over one above it. Two comment lines, or a blank line below the comment, bind nothing.
+How a value is written is `yaml.edit`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from packyard.core.kubernetes.fieldtypes import Step, field_type
+from packyard.core.yaml import items
+from packyard.core.yaml.edit import PLAIN_TYPES, Edit, set_text
+from packyard.core.yaml.node import Child, Comment, Document, Entry, Item, MappingNode, Node, Scalar, SequenceNode
+from packyard.core.yaml.tree import double
+from packyard.core.yaml.values import implicit_type, type_of
+from packyard.using.setters.comment import DefinitionRef, parse
+from packyard.using.setters.definition import Definitions, Setter, Substitution, full_type
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """A field, and the reference of the comment that binds it."""
+
+    node: Scalar | SequenceNode
+    path: tuple[Step, ...]
+    reference: DefinitionRef
+    comment: Comment
+    flow: bool  # whether the field stands inside brackets
+    from_key: bool  # whether the comment belongs to the key, not to the value
+    part: Child  # what the field is the value of
+
+
+@dataclass(frozen=True, slots=True)
+class FieldChange:
+    """One field that a plan sets; old and new are texts without quotes, and may be equal.
+
+    ``name`` is that of the definition which the field's comment refers to; ``aliases`` are the places that repeat it.
+    """
+
+    name: str
+    file: str
+    line: int
+    column: int
+    path: str
+    old: str
+    new: str
+    aliases: int = 0
+
+
+def find(document: Document) -> list[Binding]:
+    """Return every bound field of a document in the order of the text."""
+    return list(_find(document.root, (), False)) if document.root else []
+
+
+def path_text(path: tuple[Step, ...]) -> str:
+    """Write a path as people do: ``spec.containers[0].image``."""
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    return text.removeprefix(".")
+
+
+def sets(definition: Setter | Substitution, node: Node) -> bool:
+    """Say whether a definition gives this field its value: a list setter lists only, any other scalars only."""
+    listed = isinstance(definition, Setter) and (definition.is_list or bool(definition.values))
+    return listed != isinstance(node, Scalar)
+
+
+def defined(
+    documents: Iterable[Document], definitions: Definitions, names: Collection[str] = ()
+) -> Iterator[tuple[Document, Binding, Setter | Substitution]]:
+    """Yield the fields that get their values from definitions, each with its own; with ``names`` from these alone."""
+    for document in documents:
+        for bound in find(document):
+            if not names or bound.reference.name in names:
+                definition = definitions.resolve(bound.reference)
+                if definition is not None and sets(definition, bound.node):
+                    yield document, bound, definition
+
+
+class FieldEdits:
+    """The edits and changes of one file, ``counts`` are the fields of each setter."""
+
+    def __init__(self, definitions: Definitions, changed: Mapping[str, Setter], names: Collection[str] = ("",)) -> None:
+        self.definitions = definitions
+        self.changed = changed
+        self.names = () if "" in names else names  # of what reaches a changed setter, where that is known
+        self.counts = dict.fromkeys(changed, 0)
+        self.edits: list[Edit] = []
+        self.changes: list[FieldChange] = []
+
+    def visit(self, documents: Iterable[Document]) -> None:
+        """Set the fields of the documents."""
+        for document, bound, definition in defined(documents, self.definitions, self.names):
+            reached = self.definitions.reached(definition, self.changed)
+            if reached and isinstance(bound.node, Scalar):
+                self._scalar(document, bound, bound.node, definition)
+            elif reached and isinstance(bound.node, SequenceNode) and isinstance(definition, Setter):
+                self._list(bound, bound.node, definition)
+            for name in reached:
+                self.counts[name] += 1
+
+    def _scalar(self, document: Document, bound: Binding, old: Scalar, definition: Setter | Substitution) -> None:
+        new = definition.text if isinstance(definition, Setter) else self.definitions.expand(definition)
+        self._note(bound, definition, old.value, new)
+        wanted = _wanted(document, bound, old, definition, new)
+        if old.value == new and wanted in (None, type_of(old)):
+            return
+        self.edits += set_text(old, new, wanted, flow=bound.flow)
+
+    def _list(self, bound: Binding, old: SequenceNode, definition: Setter) -> None:
+        node, values = items.complete(old), definition.values or ()
+        self._note(bound, definition, node.lexeme, ",".join(values))
+        self.edits += items.exchange(node, [*map(double, values)], bound.part)
+
+    def _note(self, bound: Binding, definition: Setter | Substitution, old: str, new: str) -> None:
+        line, column = bound.node.source.locate(bound.node.start)
+        path = path_text(bound.path)
+        aliases = bound.node.source.aliases.get(bound.node.start, 0)
+        self.changes.append(FieldChange(definition.name, bound.node.source.name, line, column, path, old, new, aliases))
+
+
+def _wanted(document: Document, bound: Binding, old: Scalar, definition: Setter | Substitution, new: str) -> str | None:
+    """Return the type that the field must be read as, or None where nobody says.
+
+    What the definition or Kubernetes declares goes first, as in kustomize 3.8.7. But a field that is quoted and not
+    empty stays text under a number's or boolean's setter unless Kubernetes itself knows better: the API server refuses
+    ``data: {USER_ID: 1000}``.
+    """
+    declared = full_type(definition.type) if isinstance(definition, Setter) else "string"
+    if isinstance(definition, Setter) and definition.value in definition.enum_values:
+        return None
+    if implicit_type(new) == "string" and implicit_type(old.value) == "string" and old.value:
+        return declared or None
+    known = None if bound.from_key else type_at(document.root, bound.path)
+    if isinstance(definition, Substitution):
+        numeric = known in PLAIN_TYPES
+        return known if numeric and implicit_type(new) == known else "string"
+    if declared in PLAIN_TYPES and old.style in "'\"" and old.value:
+        return declared if known in PLAIN_TYPES else "string"
+    return declared or (known if known != "int-or-string" else None)
+
+
+def type_at(root: Node | None, path: tuple[Step, ...]) -> str | None:
+    """Return the type that Kubernetes gives a field of an object."""
+    if not isinstance(root, MappingNode):
+        return None
+    return field_type(root.text("apiVersion"), root.text("kind"), path)
+
+
+def _find(node: Node, path: tuple[Step, ...], flow: bool) -> Iterator[Binding]:
+    if isinstance(node, MappingNode):
+        for entry in node.entries:
+            yield from _of_part(entry, (*path, entry.name), node.flow or flow)
+    elif isinstance(node, SequenceNode):
+        for item in node.items:
+            yield from _of_part(item, (*path, item.index), node.flow or flow)
+
+
+def _of_part(part: Child, path: tuple[Step, ...], flow: bool) -> Iterator[Binding]:
+    value = part.value
+    behind = _bound(value.comment)
+    above = _bound(_alone_above(part))
+    if isinstance(value, Scalar):
+        chosen = behind or (above if isinstance(part, Entry) or value.comment is None else None)
+        if chosen:
+            yield Binding(value, path, *chosen, flow, chosen is not behind, part)
+        return
+    if isinstance(value, SequenceNode):
+        chosen = (_bound(part.comment) if part.comment else above) or (behind if value.flow else None)
+        if chosen and isinstance(part, Entry):
+            yield Binding(value, path, *chosen, flow, True, part)
+        if behind and value.flow:
+            for item in value.items:
+                if isinstance(item.value, Scalar) and item.value.comment is None:
+                    yield Binding(item.value, (*path, item.index), *behind, True, False, item)
+    if isinstance(part, Item) and above:
+        yield from _first_in(value, path, above, flow)
+    yield from _find(value, path, flow)
+
+
+def _first_in(
+    value: Node, path: tuple[Step, ...], above: tuple[DefinitionRef, Comment], flow: bool
+) -> Iterator[Binding]:
+    """Bind what begins an item by the comment above the item: the first key's value, or the first item of its list."""
+    if isinstance(value, MappingNode) and value.entries:
+        first: Child = value.entries[0]
+        step: Step = value.entries[0].name
+    elif isinstance(value, SequenceNode) and value.items:
+        first, step = value.items[0], 0
+    else:
+        return
+    if isinstance(first.value, SequenceNode) and isinstance(first, Entry) and first.comment is None:
+        yield Binding(first.value, (*path, step), *above, flow, True, first)
+    if isinstance(first.value, Scalar) and _bound(first.value.comment) is None:
+        yield Binding(first.value, (*path, step), *above, flow, True, first)
+
+
+def _bound(comment: Comment | None) -> tuple[DefinitionRef, Comment] | None:
+    reference = parse(comment.text) if comment else None
+    return (reference, comment) if reference and comment else None
+
+
+def _alone_above(part: Child) -> Comment | None:
+    """Return the comment on the line above (behind the dash, for an item), if it is one line."""
+    if not part.head:
+        return None
+    comment = part.head[-1]
+    source = part.value.source
+    if source.locate(part.start)[0] != source.locate(comment.start)[0] + 1:
+        return None
+    if len(part.head) > 1 and source.locate(part.head[-2].start)[0] == source.locate(comment.start)[0] - 1:
+        return None
+    return comment

@@ -1,0 +1,204 @@
+"""Giving the tagged fields of objects new values: the edits, and what each field showed and shows now.
+
+This is what kpt's apply-setters does: a field is set if its pattern has a name that is given; names that are not given
+keep what they stand for in the field now. A field keeps its style, its indentation, and the comment that tags it:
+
+a: "x" # C      a: "y" # C          b: | # C        b: | # C        l: # C          l: [] # C
+                                      x               y             - a
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from packyard.core.errors import InputError, Problem, refuse
+from packyard.core.yaml import items
+from packyard.core.yaml.document import parse_text
+from packyard.core.yaml.edit import AS_IS, Edit, set_text
+from packyard.core.yaml.node import Alias, MappingNode, Node, Scalar, SequenceNode, Source
+from packyard.core.yaml.tree import Written, block
+from packyard.core.yaml.values import double_quoted, fits_plain, implicit_type, single_quoted, type_of
+from packyard.using.setters.fields import path_text, type_at
+from packyard.using.setters.kpt.tagged import Pattern, Tagged, find
+
+if TYPE_CHECKING:
+    from packyard.core.yaml.edit import Reading
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One field that was given a value, which may be the one that it had; a list's texts are in brackets."""
+
+    path: str
+    pattern: Pattern
+    node: Node
+    old: str
+    new: str
+    emptied: bool = False  # a list that had a line for each item and has none now
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """The edits to an object's text, and its settings in kpt's order: lists before what is below."""
+
+    edits: tuple[Edit, ...]
+    settings: tuple[Setting, ...]
+
+
+def apply(
+    root: Node | None,
+    given: Mapping[str, str],
+    *,
+    known: Mapping[str, str] | None = None,
+    keep_types: bool = False,
+) -> Applied:
+    """Set every field below ``root`` whose pattern has one of the ``given`` names.
+
+    ``known`` are values for other names of those patterns; without one a name keeps its text in the field.
+    ``keep_types`` lets text stay text where kpt lets it become a number. Raises `InputError` with every fault.
+    """
+    values = {**(known or {}), **given}
+    edits: list[Edit] = []
+    settings: list[Setting] = []
+    problems: list[Problem] = []
+    replaced: list[tuple[int, int]] = []  # the spans of lists, in the order of the text
+    for field in find(root):
+        before = bisect_left(replaced, (field.node.start + 1, 0))
+        inside = before > 0 and field.node.start < replaced[before - 1][1]
+        if inside or not field.pattern.uses(given):
+            continue
+        try:
+            if isinstance(field.node, Scalar):
+                text = field.pattern.expand(values, field.node.value)
+                known_type = type_at(root, field.path)
+                edits += set_scalar(field.node, text, known=known_type, flow=field.flow, keep_type=keep_types)
+                settings.append(Setting(path_text(field.path), field.pattern, field.node, field.node.value, text))
+            else:
+                setting, found = _list(field, given)
+                settings.append(setting)
+                edits += found
+                replaced.insert(before, (field.node.start, field.node.end))
+        except InputError as error:
+            problems += (_placed(field, problem) for problem in error.problems)
+    refuse(problems)
+    return Applied(tuple(edits), tuple(settings))
+
+
+def _list(field: Tagged, given: Mapping[str, str]) -> tuple[Setting, list[Edit]]:
+    name = field.pattern.sole_name
+    if name is None:
+        raise InputError(f"invalid setter pattern for array node: {double_quoted(field.pattern.text)}")
+    new = parse_list(given[name])
+    assert not isinstance(field.node, Scalar)
+    emptied = new is None and not field.node.flow
+    old = flow_text(field.node)
+    setting = Setting(path_text(field.path), field.pattern, field.node, old, given[name], emptied)
+    return setting, _new_items(field, new)
+
+
+def _placed(field: Tagged, problem: Problem) -> Problem:
+    """Say where, and keep what: kpt's own words."""
+    return field.node.problem(problem.message, problem.hint)
+
+
+def set_scalar(old: Scalar, new: str, *, known: str | None, flow: bool, keep_type: bool) -> list[Edit]:
+    """Return the edit that makes a scalar show ``new``: none where it does already.
+
+    A field that Kubernetes types as text, ``known`` being string, is quoted where it has to be. With ``keep_type`` any
+    other plain text stays text too; without, as kpt does it, plain text becomes what ``new`` is read as.
+    """
+    if old.value == new and not (known == "string" and type_of(old) not in ("string", "null")):
+        return []
+    wanted = None if known == "int-or-string" else known
+    if not keep_type and not (known == "string" and new and implicit_type(new) != "string"):
+        wanted = AS_IS
+    return set_text(old, new, wanted, flow=flow)
+
+
+def roots_of(text: str) -> list[Node]:
+    """Read a setter's value as YAML, which it may not be: then it has no root."""
+    try:
+        return [document.root for document in parse_text(Source("value", text)) if document.root is not None]
+    except InputError:
+        return []
+
+
+def sorted_texts(node: SequenceNode) -> list[str]:
+    """Return the texts of a list's items, sorted; an item that is not a scalar has an empty one."""
+    return sorted(item.value.value if isinstance(item.value, Scalar) else "" for item in node.items)
+
+
+def parse_list(text: str) -> SequenceNode | None:
+    """Read the value of a list setter: None for an empty one, `InputError` for anything but a list."""
+    if not text:
+        return None
+    roots = roots_of(text)
+    if len(roots) != 1 or not isinstance(roots[0], SequenceNode):
+        shown = double_quoted(text)
+        message = f"input to array setter must be an array of values, but found {shown}"
+        raise InputError(Problem(message, hint="a list is written [a, b]"))
+    return roots[0] if roots[0].items else None
+
+
+def _new_items(field: Tagged, new: SequenceNode | None) -> list[Edit]:
+    """Return the edits that give a list new items, in brackets or a line each as it is written now.
+
+    A block without items has no form of its own: it becomes ``[]``, with the comment behind. Items that stay keep
+    their lines and comments.
+    """
+    node = field.node
+    assert isinstance(node, SequenceNode)
+    null = "null" if node.flow else ""
+    wanted = [
+        Written(flow_text(item.value), _reading(item.value, null), _item_lines(item.value))
+        for item in (new.items if new else ())
+    ]
+    old = [None if isinstance(item.value, Alias) else flow_text(item.value) for item in node.items]
+    return items.replace(node, wanted, items.match(old, [item.flow for item in wanted]), field.entry)
+
+
+def _reading(node: Node, null: str) -> Reading:
+    """Return what a node reads: texts, lists and mappings; ``null`` is what stands for nothing."""
+    if isinstance(node, SequenceNode):
+        return [_reading(item.value, null) for item in node.items]
+    if isinstance(node, MappingNode):
+        return [(_reading(entry.key, null), _reading(entry.value, null)) for entry in node.entries]
+    if isinstance(node, Scalar):
+        return node.value if node.lexeme else null
+    raise InputError(node.problem("an alias cannot be put into a list", "write the value out"))
+
+
+def block_text(new: SequenceNode) -> str:
+    """Write items a line each."""
+    return "\n".join(block([Written("", "", _item_lines(item.value)) for item in new.items]))
+
+
+def _item_lines(node: Node) -> list[str]:
+    """Return the lines of an item behind its dash."""
+    if isinstance(node, Scalar) and node.style in "|>":
+        return [double_quoted(node.value)]
+    column = node.start - node.source.line_start(node.start)
+    first, *others = re.split(r"\r\n?|\n", node.lexeme.rstrip("\r\n"))
+    return [first, *(line[column:] if line.strip() else "" for line in others)]
+
+
+def flow_text(node: Node, *, inside: bool = False) -> str:
+    """Write a node in brackets; its scalars stay as they are where they stood ``inside`` brackets, or could have."""
+    if isinstance(node, SequenceNode):
+        inside = inside or node.flow
+        return "[" + ", ".join(flow_text(item.value, inside=inside) for item in node.items) + "]"
+    if isinstance(node, MappingNode):
+        inside = inside or node.flow
+        pairs = ((flow_text(entry.key, inside=inside), flow_text(entry.value, inside=inside)) for entry in node.entries)
+        return "{" + ", ".join(f"{key}: {value}" for key, value in pairs) + "}"
+    if not isinstance(node, Scalar) or (inside and node.lexeme and "\n" not in node.lexeme):
+        return node.lexeme
+    if node.style == "plain":
+        if not node.lexeme:
+            return "null"
+        return node.lexeme if fits_plain(node.lexeme, flow=True) else single_quoted(node.value)
+    return double_quoted(node.value) if "\n" in node.lexeme else node.lexeme

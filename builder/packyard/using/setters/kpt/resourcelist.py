@@ -1,0 +1,169 @@
+"""A ResourceList (KRM functions, version 1) as text: its items, the function's configuration, and results put into it.
+
+What a function prints is the text that it read with its edits made, and ``results`` at the end: every item keeps its
+place, its comments and the annotations by which an orchestrator pairs output with input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from packyard.core.errors import InputError, Problem, refuse
+from packyard.core.yaml import items
+from packyard.core.yaml.document import decode, mappings, parse_text
+from packyard.core.yaml.edit import Edit, exchange
+from packyard.core.yaml.node import MappingNode, Node, Scalar, SequenceNode, Source
+from packyard.core.yaml.proof import apply_to_text
+from packyard.core.yaml.splice import append
+from packyard.core.yaml.tree import Tree, block, double, flow, in_brackets, reading
+from packyard.core.yaml.values import double_quoted, is_null
+from packyard.using.setters.kpt.apply import flow_text
+
+NAME = "ResourceList"
+#: The annotations that pair an output item with its input, so that comments are copied.
+ID_ANNOTATIONS = ("internal.config.kubernetes.io/id", "config.k8s.io/id")
+_PATH_ANNOTATIONS = ("internal.config.kubernetes.io/path", "config.kubernetes.io/path")
+_INDEX_ANNOTATIONS = ("internal.config.kubernetes.io/index", "config.kubernetes.io/index")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """One result of a function, in the fields of the specification; empty ones are left out."""
+
+    message: str
+    severity: str = "info"
+    item: ResourceItem | None = None
+    field_path: str = ""
+    values: Mapping[str, str] = field(default_factory=dict)  # currentValue, proposedValue
+
+    def document(self) -> dict[str, object]:
+        """Return the result as it is written."""
+        found: dict[str, object] = {"message": self.message, "severity": self.severity}
+        if self.item:
+            found["resourceRef"] = self.item.reference
+        if self.field_path:
+            found["field"] = {"path": self.field_path, **self.values}
+        if self.item and self.item.path:
+            found["file"] = {"path": self.item.path, "index": self.item.index}
+        return found
+
+
+class ResourceItem:
+    """One object of the list, with the file that the orchestrator says it comes from."""
+
+    __slots__ = ("root",)
+
+    def __init__(self, root: MappingNode) -> None:
+        self.root = root
+
+    @property
+    def annotations(self) -> MappingNode | None:
+        """The mapping of its annotations."""
+        return self.root.mapping("metadata", "annotations")
+
+    @property
+    def path(self) -> str:
+        """The file that it stands in, or an empty text."""
+        return self._annotation(_PATH_ANNOTATIONS)
+
+    @property
+    def index(self) -> int:
+        """Its place among the documents of its file."""
+        text = self._annotation(_INDEX_ANNOTATIONS)
+        return int(text) if text.isdecimal() else 0
+
+    @property
+    def reference(self) -> dict[str, str]:
+        """What names it: apiVersion, kind, name and, if it has one, namespace."""
+        metadata = self.root.mapping("metadata")
+        named = {key: metadata.text(key) if metadata else "" for key in ("name", "namespace")}
+        found = {"apiVersion": self.root.text("apiVersion"), "kind": self.root.text("kind"), "name": named["name"]}
+        return {**found, "namespace": named["namespace"]} if named["namespace"] else found
+
+    def _annotation(self, names: Iterable[str]) -> str:
+        annotations = self.annotations
+        return next((text for name in names if annotations and (text := annotations.text(name))), "")
+
+
+class ResourceList:
+    """What a function reads: ``items``, and ``config`` where there is one."""
+
+    def __init__(self, data: bytes) -> None:
+        self.mark, text = decode(data, NAME)
+        self.source = Source(NAME, text)
+        roots = [document.root for document in parse_text(self.source) if document.root is not None]
+        if len(roots) != 1 or not isinstance(roots[0], MappingNode) or roots[0].text("kind") != NAME:
+            hint = "this is a KRM function: kpt and kustomize start it, with a ResourceList on its standard input"
+            raise InputError(Problem(f"standard input must be a {NAME}", hint=hint))
+        self.root = roots[0]
+        refuse(self._faults())
+        self.items = [ResourceItem(each) for each in mappings(self.root.get("items"))]
+        self.config = self.root.mapping("functionConfig")
+
+    def _faults(self) -> Iterator[Problem]:
+        """Find what is not of the form that the specification gives it."""
+        items, config = self.root.get("items"), self.root.get("functionConfig")
+        if isinstance(items, SequenceNode):
+            for item in items.items:
+                if not isinstance(item.value, MappingNode):
+                    yield item.value.problem("an item must be an object")
+        elif items is not None and not is_null(items):
+            yield items.problem("items must be a list")
+        if isinstance(config, MappingNode):
+            data = config.get("data")
+            if data is not None and not isinstance(data, MappingNode) and not is_null(data):
+                yield data.problem("the configuration's data must be a mapping")
+        elif config is not None and not is_null(config):
+            yield config.problem("functionConfig must be an object")
+
+    def values(self) -> dict[str, str]:
+        """Return the configuration's values as texts: ``data`` of a ConfigMap, ``spec.setters`` of our own kind."""
+        data = self.config.mapping("data") or self.config.mapping("spec", "setters") if self.config else None
+        return {entry.name: config_text(entry.value) for entry in data.entries} if data else {}
+
+    def with_results(self, edits: Iterable[Edit], results: Iterable[Result]) -> bytes:
+        """Return the list with edits made and these results in place of any others."""
+        documents: list[object] = [result.document() for result in results]
+        text = apply_to_text(self.source, [*edits, *self._put(documents)])
+        return (self.mark + text).encode()
+
+    def _put(self, documents: list[object]) -> list[Edit]:
+        entry = self.root.entry("results")
+        if entry is None and self.root.flow:
+            return append(self.root, {"results": _tree(documents)}, key=double_quoted)
+        if entry is None:
+            return [self._append(documents)]
+        if isinstance(entry.value, SequenceNode):
+            new = [in_brackets(_tree(item), double_quoted) for item in documents]
+            return items.replace(entry.value, new, [None] * len(new), entry)
+        tree = _tree(documents)
+        return exchange(entry.value, flow(tree, double_quoted), reading(tree))
+
+    def _append(self, documents: list[object]) -> Edit:
+        """Add the results behind everything, so that comments below the last item stay below it."""
+        text = self.source.text
+        at = len(text)
+        if text.rstrip().endswith("\n..."):
+            at = len(text.rstrip()) - len("...")
+        before = "" if text[:at].endswith("\n") else "\n"
+        indent = " " * (self.root.start - self.source.line_start(self.root.start))
+        trees = [in_brackets(_tree(item), double_quoted) for item in documents]
+        text = before + "".join(f"{indent}{line}\n" for line in block({"results": trees}))
+        return Edit(at, at, text, self.root, new=[("results", reading(trees))])
+
+
+def config_text(node: Node) -> str:
+    """Return the text of a configuration's value: a scalar's, empty for null, or a list in brackets."""
+    if isinstance(node, Scalar):
+        return "" if is_null(node) else node.value
+    return flow_text(node)
+
+
+def _tree(value: object) -> Tree:
+    """Return texts, numbers, lists and mappings as they are written: texts in escapes that every YAML reader knows."""
+    if isinstance(value, dict):
+        return {key: _tree(member) for key, member in value.items()}
+    if isinstance(value, list):
+        return [_tree(member) for member in value]
+    return double(value) if isinstance(value, str) else str(value)

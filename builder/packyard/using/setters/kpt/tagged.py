@@ -1,0 +1,178 @@
+"""Kpt's setter comments, ``# kpt-set: ${IMAGE}:${TAG}``: which fields carry one, and what its pattern says of them.
+
+    a: x # C            a scalar, in any style; behind the header of a block scalar
+    l: # C              a list, behind its key where it is a block, behind its bracket where it is not
+    - x
+
+A comment on a line of its own binds nothing, nor does one behind a mapping, a list in a list, or a key without value.
+The prefix is exact, and everything to the end of the line is the pattern. A name is any text without ``}``; nothing is
+escaped. What kpt leaves to chance (a value that holds ``${OTHER}`` itself) is settled by one pass: values are text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterator, Mapping
+from dataclasses import dataclass
+
+from packyard.core.errors import InputError
+from packyard.core.kubernetes.fieldtypes import Step
+from packyard.core.yaml.node import Comment, Entry, MappingNode, Node, Scalar, SequenceNode
+from packyard.core.yaml.span import header_comment
+
+PREFIX = "# kpt-set: "
+#: What a file must hold somewhere for any of its comments to be one of these: a search before a parse.
+MARK = PREFIX.encode()
+
+_NAME = re.compile(r"\$\{([^}]*)\}")
+
+
+class Pattern:
+    """Literal text with the names of setters between: ``names`` in their order, with repetitions."""
+
+    __slots__ = ("_literals", "names", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        parts = _NAME.split(text)
+        self._literals = parts[0::2]
+        self.names = tuple(parts[1::2])
+
+    def uses(self, names: Container[str]) -> bool:
+        """Say whether one of ``names`` occurs."""
+        return any(name in names for name in self.names)
+
+    @property
+    def sole_name(self) -> str | None:
+        """The name, where the pattern is one name and nothing else: what a list must have."""
+        return self.names[0] if self.names and self._literals == ["", ""] else None
+
+    def derive(self, value: str) -> dict[str, str]:
+        """Return what the names stand for in ``value``; nothing where it does not match, or leaves one of them empty.
+
+        The literals are looked for anywhere in one line of ``value``, and each name takes as much as it can, the first
+        one first: ``${x}/${y}`` of ``a/b/c`` is x=a/b and y=c. A name that occurs twice has its last text. Takes time
+        linear in the value for each name, where a regular expression could take for ever.
+        """
+        for line in value.split("\n") if self.names else ():
+            groups = self._match(line)
+            if groups is not None:
+                return dict(zip(self.names, groups, strict=True)) if all(groups) else {}
+        return {}
+
+    def _match(self, line: str) -> list[str] | None:
+        first, *others = self._literals
+        start = line.find(first)
+        if start < 0:
+            return None
+        start += len(first)
+        limit = len(line)
+        places: list[tuple[int, int]] = []
+        for literal in reversed(others):  # the last place of each literal leaves most to the names before it
+            limit = line.rfind(literal, start, limit)
+            if limit < 0:
+                return None
+            places.append((limit, limit + len(literal)))
+        groups: list[str] = []
+        for at, end in reversed(places):
+            groups.append(line[start:at])
+            start = end
+        return groups
+
+    def expand(self, values: Mapping[str, str], current: str) -> str:
+        """Return the text for ``values``, names that they lack derived from the ``current`` text.
+
+        Raises `InputError` where one is still open.
+        """
+        derived = self.derive(current)
+        known = {name: text for name in self.names if (text := values.get(name, derived.get(name))) is not None}
+        missing = [f"${{{name}}}" for name in self.names if name not in known]
+        if missing:
+            raise InputError(f"values for setters [{' '.join(missing)}] must be provided")
+        return _NAME.sub(lambda match: known[match.group(1)], self.text)
+
+
+def parse(comment: str) -> Pattern | None:
+    """Read a comment, its ``#`` included; None for any other comment."""
+    text = comment.removeprefix(PREFIX).strip()
+    return Pattern(text) if comment.startswith(PREFIX) and text else None
+
+
+def write_comment(pattern: str) -> str:
+    """Write a comment."""
+    return PREFIX + pattern
+
+
+class Cover:
+    """Finds values of setters in texts, the longest first.
+
+    ``nginx-abc`` of app=nginx and image=nginx-abc is ``${image}``. One pass: a name is not searched for values.
+    """
+
+    __slots__ = ("_lengths", "_names")
+
+    def __init__(self, setters: Mapping[str, str]) -> None:
+        self._names = {text: name for name, text in reversed(list(setters.items())) if text}
+        self._lengths = sorted({len(text) for text in self._names}, reverse=True)
+
+    def pattern(self, value: str) -> str | None:
+        """Return ``value`` with the values of setters replaced by their names; None where none occurs."""
+        parts = []
+        at = 0
+        while at < len(value):
+            starts = (value[at : at + length] for length in self._lengths)
+            found = next((text for text in starts if text in self._names), "")
+            parts.append(f"${{{self._names[found]}}}" if found else value[at])
+            at += len(found) or 1
+        covered = "".join(parts)
+        return covered if covered != value else None
+
+
+@dataclass(frozen=True, slots=True)
+class Tagged:
+    """A field and its pattern; ``entry`` is that of a list, whose comment may stand behind its key."""
+
+    node: Scalar | SequenceNode
+    path: tuple[Step, ...]
+    pattern: Pattern
+    comment: Comment
+    entry: Entry | None
+    flow: bool  # whether the field stands inside brackets
+
+
+def find(node: Node | None, path: tuple[Step, ...] = (), flow: bool = False) -> Iterator[Tagged]:
+    """Yield the tagged fields below a node: of a mapping its lists first, then what is below each entry, as in kpt."""
+    if isinstance(node, MappingNode):
+        flow = flow or node.flow
+        for entry in node.entries:
+            if isinstance(entry.value, SequenceNode):
+                comment = list_comment(entry, entry.value)
+                pattern = _pattern(comment)
+                if pattern and comment:
+                    yield Tagged(entry.value, (*path, entry.name), pattern, comment, entry, flow)
+        for entry in node.entries:
+            yield from find(entry.value, (*path, entry.name), flow)
+    elif isinstance(node, SequenceNode):
+        for index, item in enumerate(node.items):
+            yield from find(item.value, (*path, index), flow or node.flow)
+    elif isinstance(node, Scalar) and node.lexeme:
+        comment = scalar_comment(node)
+        pattern = _pattern(comment)
+        if pattern and comment:
+            yield Tagged(node, path, pattern, comment, None, flow)
+
+
+def list_comment(entry: Entry, node: SequenceNode) -> Comment | None:
+    """Return the comment that belongs to a list: behind its key, or behind its closing bracket."""
+    return node.comment if node.flow else entry.comment
+
+
+def scalar_comment(node: Scalar) -> Comment | None:
+    """Return the comment behind a scalar on its line, a block scalar's being the one behind its header."""
+    if node.style not in "|>":
+        return node.comment if node.comment and not node.comment.own_line else None
+    return header_comment(node)
+
+
+def _pattern(comment: Comment | None) -> Pattern | None:
+    return parse(comment.text) if comment else None

@@ -1,0 +1,193 @@
+"""The Krmfile: reading its definitions, and recording a value in it by splices.
+
+openAPI:
+  definitions:
+    io.k8s.cli.setters.WORKERS:
+      type: integer
+      x-k8s-cli:
+        setter:
+          name: WORKERS
+          value: "4"        <- replaced
+          isSet: true       <- added where it is missing
+          setBy: me         <- replaced, or removed, as kustomize 3.8.7 does
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from packyard.core.errors import InputError, Problem, refuse
+from packyard.core.work.memo import Memo, once
+from packyard.core.yaml.document import check_keys, parse_text
+from packyard.core.yaml.edit import Edit
+from packyard.core.yaml.node import Collection, Entry, MappingNode, Node, Scalar, SequenceNode, Source
+from packyard.core.yaml.proof import apply_to_file
+from packyard.core.yaml.span import aliased
+from packyard.core.yaml.splice import change
+from packyard.core.yaml.tree import Text, Tree, double, in_brackets
+from packyard.core.yaml.values import is_null, to_value
+from packyard.using.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX, parse_ref
+from packyard.using.setters.definition import Definitions, Setter, Substitution
+
+NAME = "Krmfile"
+#: One that defines nothing: the very bytes of kustomize 3.8.7.
+EMPTY = b"apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile"
+
+
+class Krmfile:
+    """A parsed Krmfile: its definitions, and where each setter's entry stands."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        documents = self.documents = [document for document in parse_text(source) if document.root is not None]
+        if not documents:
+            raise InputError(Problem("is empty", file=source.name, hint="packyard cfg init writes one"))
+        check_keys(documents[0])
+        root = documents[0].root
+        if not isinstance(root, MappingNode):
+            raise InputError(Problem("its root must be a mapping", file=source.name, line=1))
+        self.root = root
+        self._definitions = _section(root)
+        self.definitions = Definitions(
+            {
+                name: _parse_setter(name, definition, body, entry)
+                for name, definition, body, entry in _bodies(self._definitions, SETTER_PREFIX, "setter")
+            },
+            {
+                name: _parse_substitution(name, body, entry)
+                for name, _, body, entry in _bodies(self._definitions, SUBSTITUTION_PREFIX, "substitution")
+            },
+        )
+
+    @property
+    def entries(self) -> list[Entry]:
+        """The entries of all definitions, of other kinds too."""
+        return self._definitions.entries if self._definitions else []
+
+    def rename(self, name: str) -> None:
+        """Take this for the file of another name, which has the same bytes."""
+        self.source.name = name
+        self.definitions = Definitions(
+            {key: replace(setter, file=name) for key, setter in self.definitions.setters.items()},
+            {key: replace(item, file=name) for key, item in self.definitions.substitutions.items()},
+        )
+
+    def setter_entry(self, name: str) -> tuple[MappingNode, MappingNode]:
+        """Return a setter's definition and the ``setter`` mapping in it."""
+        definition = self._definitions.mapping(SETTER_PREFIX + name) if self._definitions else None
+        setter = definition.mapping("x-k8s-cli", "setter") if definition else None
+        if definition is None or setter is None:
+            raise InputError(Problem(f'setter "{name}" is not found', file=self.source.name))
+        return definition, setter
+
+    def record(self, setter: Setter, *, description: str = "") -> list[Edit]:
+        """Return the edits that make the entry state ``setter``: its value, isSet, setBy and, if given, description.
+
+        What is required and has no value is not marked as set.
+        """
+        definition, entry = self.setter_entry(setter.name)
+        self._check_not_shared(setter.name, definition, entry)
+        value = Text(setter.value) if entry.get("value") else double(setter.value)
+        wanted: dict[str, Tree | None] = {"value": None if setter.is_list else value}
+        if setter.is_list:
+            texts = [double(text) for text in setter.values or ()]
+            wanted["listValues"] = texts if entry.get("listValues") else in_brackets(texts)
+        wanted["setBy"] = Text(setter.set_by) if setter.set_by else None
+        wanted["isSet"] = "true" if setter.is_set and not setter.must_be_set else None
+        edits = change(entry, wanted)
+        if description:
+            edits += change(definition, {"description": Text(description)})
+        return edits
+
+    def edited(self, data: bytes, edits: Iterable[Edit], proved: set[object] | None = None) -> bytes | None:
+        """Return the file's bytes with edits made and proved; None where it stays as it is."""
+        return apply_to_file(data, self.source, edits, self.documents, proved)
+
+    def _check_not_shared(self, name: str, definition: MappingNode, entry: MappingNode) -> None:
+        """Refuse to record a value in what an alias repeats elsewhere."""
+        on_the_way = [definition, definition.get("x-k8s-cli"), entry, *(child.value for child in entry.entries)]
+        on_the_way.append(definition.get("description"))
+        shared = [node for node in on_the_way if isinstance(node, Scalar | Collection) and node.anchor]
+        if not shared:
+            return
+        used = aliased(self.documents[:1])
+        refuse(
+            node.problem(
+                f"the definition of {name!r} has the anchor &{node.anchor}, which an alias uses: "
+                "setting it would change that too",
+                "write the value out where the alias stands",
+            )
+            for node in shared
+            if node.anchor in used
+        )
+
+
+def parse_krmfile(source: Source, memo: Memo | None = None) -> Krmfile:
+    """Parse a Krmfile; with a memo once."""
+    return once(memo, ("krmfile", source.name, source.text), lambda: Krmfile(source))
+
+
+def _section(root: MappingNode) -> MappingNode | None:
+    """Return ``openAPI.definitions``; None where it is missing or null, as kustomize allows."""
+    node: Node = root
+    for name in ("openAPI", "definitions"):
+        assert isinstance(node, MappingNode)
+        value = node.get(name)
+        if value is None or is_null(value):
+            return None
+        if not isinstance(value, MappingNode):
+            raise InputError(value.problem(f"{name} must be a mapping"))
+        node = value
+    assert isinstance(node, MappingNode)
+    return node
+
+
+def _bodies(
+    section: MappingNode | None, prefix: str, kind: str
+) -> Iterator[tuple[str, MappingNode, MappingNode, Entry]]:
+    """Yield name, definition, what is below ``x-k8s-cli.KIND`` and entry of every definition of a kind."""
+    for entry in section.entries if section else ():
+        if entry.name.startswith(prefix) and isinstance(entry.value, MappingNode):
+            body = entry.value.mapping("x-k8s-cli", kind)
+            if body is not None:
+                yield entry.name.removeprefix(prefix), entry.value, body, entry
+
+
+def _parse_setter(name: str, definition: MappingNode, body: MappingNode, entry: Entry) -> Setter:
+    enum_values = body.mapping("enumValues")
+    listed = body.get("listValues")
+    schema = {member.name: to_value(member.value) for member in definition.entries if not member.name.startswith("x-")}
+    return Setter(
+        name=name,
+        value=body.text("value"),
+        values=tuple(_texts(listed)) if isinstance(listed, SequenceNode) else None,
+        type=definition.text("type"),
+        description=(definition if definition.get("description") else body).text("description"),
+        required=body.text("required") == "true",
+        is_set=body.text("isSet") == "true",
+        set_by=body.text("setBy"),
+        default=definition.text("default") if definition.get("default") else None,
+        example=definition.text("example") if definition.get("example") else None,
+        enum_values={member.name: enum_values.text(member.name) for member in enum_values.entries}
+        if enum_values
+        else {},
+        schema=schema,
+        file=entry.key.source.name,
+        line=entry.key.source.locate(entry.start)[0],
+    )
+
+
+def _parse_substitution(name: str, body: MappingNode, entry: Entry) -> Substitution:
+    values = body.get("values")
+    listed = [item.value for item in values.items] if isinstance(values, SequenceNode) else []
+    markers = tuple(
+        (item.text("marker"), parse_ref(item.text("ref"))) for item in listed if isinstance(item, MappingNode)
+    )
+    line = entry.key.source.locate(entry.start)[0]
+    return Substitution(name, body.text("pattern"), markers, entry.key.source.name, line)
+
+
+def _texts(sequence: SequenceNode) -> list[str]:
+    """Return the texts of a list's items; null is none, as in kustomize."""
+    return [item.value.value for item in sequence.items if isinstance(item.value, Scalar) and not is_null(item.value)]

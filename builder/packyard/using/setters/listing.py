@@ -1,0 +1,183 @@
+"""What a package's setters are now, and the fields that each reaches; and its rules."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import partial
+
+from packyard.core.errors import Problem, refuse
+from packyard.core.kubernetes.fieldtypes import Step
+from packyard.core.work.memo import once
+from packyard.core.yaml.document import parse_text, source_of
+from packyard.core.yaml.node import Scalar, SequenceNode
+from packyard.using.setters import comment
+from packyard.using.setters.definition import Definitions, Setter, Substitution, full_type
+from packyard.using.setters.exact import is_number
+from packyard.using.setters.fields import defined, path_text
+from packyard.using.setters.packages import PackageFiles, read_krmfile
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from packyard.core.work.memo import Memo
+    from packyard.using.setters.rules.rule import Rule
+
+
+@dataclass(frozen=True, slots=True)
+class ListedSetter:
+    """A setter, and the number of fields that it reaches, itself or through substitutions."""
+
+    setter: Setter
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class ListedRule:
+    """A rule, whether it ``holds`` (None while a value that it needs is missing), and what breaks it."""
+
+    rule: Rule
+    holds: bool | None
+    broken: Problem | None
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field: its place, its path, the text that it shows, and the names from the setter to its own definition."""
+
+    file: str
+    line: int
+    column: int
+    path: str
+    value: str
+    through: tuple[str, ...]
+
+
+def list_rules(package: PackageFiles) -> list[ListedRule]:
+    """Return the rules in the order of the Krmfile; one that does not fit the definitions is an `InputError`."""
+    from packyard.using.setters.rules import rule  # `cfg list-setters` does not need it
+
+    krmfile = read_krmfile(package)
+    setters = krmfile.definitions.setters
+    found = rule.read(krmfile.root)
+    refuse(problem for item in found if (problem := item.misfit(setters)))
+    return [ListedRule(item, item.holds(setters), item.broken(setters)) for item in found]
+
+
+def list_setters(
+    package: PackageFiles, definitions: Definitions | None = None, memo: Memo | None = None
+) -> list[ListedSetter]:
+    """Return the setters, sorted by name; ``definitions`` are the package's, where they are known already.
+
+    ``memo`` is that of a run over many packages: the fields of a file are counted once for all its copies.
+    """
+    definitions = definitions or read_krmfile(package).definitions
+    counts = count_fields(package, definitions, memo)
+    found = [ListedSetter(setter, counts[name]) for name, setter in definitions.setters.items()]
+    return sorted([*found, *tagged(package)], key=lambda listed: listed.setter.name)
+
+
+def count_fields(package: PackageFiles, definitions: Definitions, memo: Memo | None = None) -> Counter[str]:
+    """Count, per setter, the fields that a set of it would write."""
+    counts: Counter[str] = Counter()
+    for path, data in package.resources.items():
+        if comment.is_marked(data):
+            key = ("fields", package.krmfile, data)
+            counts.update(once(memo, key, partial(_count_in, package.where + path, data, definitions)))
+    return counts
+
+
+def _count_in(name: str, data: bytes, definitions: Definitions) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for _, _, definition in defined(parse_text(source_of(data, name), around=comment.MARKS), definitions):
+        counts.update(definitions.setters_of(definition))
+    return counts
+
+
+def tagged(package: PackageFiles) -> list[ListedSetter]:
+    """Return the setters in kpt's spelling; their types are those of their fields."""
+    if package.kptfile is None:
+        return []
+    from packyard.using.setters.kpt.kptpackage import KptPackage
+
+    return [
+        ListedSetter(
+            Setter(each.name, each.value, type=each.schema_type, file=each.file, line=each.line),
+            each.count,
+        )
+        for each in KptPackage(package).setters()
+    ]
+
+
+def find_fields(package: PackageFiles, name: str) -> list[Field]:
+    """Return the fields that a set of ``name`` writes, in the order of the files."""
+    definitions = read_krmfile(package).definitions
+    found: list[Field] = []
+    for path, data in package.resources.items():
+        if comment.is_marked(data):
+            documents = parse_text(source_of(data, package.where + path), around=comment.MARKS)
+            for _, bound, definition in defined(documents, definitions):
+                if through := _way(definitions, definition, name):
+                    found.append(_field(bound.node, bound.path, through))
+    return found + _tagged(package, name)
+
+
+def _field(node: Scalar | SequenceNode, path: tuple[Step, ...], through: tuple[str, ...]) -> Field:
+    line, column = node.source.locate(node.start)
+    shown = node.value if isinstance(node, Scalar) else node.lexeme
+    return Field(node.source.name, line, column, path_text(path), shown, through)
+
+
+def _tagged(package: PackageFiles, name: str) -> list[Field]:
+    """Return the fields that a comment in kpt's spelling ties to ``name``."""
+    if package.kptfile is None:
+        return []
+    from packyard.using.setters.kpt.kptpackage import KptPackage
+
+    found = []
+    for field in KptPackage(package).tagged:
+        if field.pattern.uses((name,)):
+            way = (name,) if field.pattern.sole_name == name else (name, field.pattern.text)
+            found.append(_field(field.node, field.path, way))
+    return found
+
+
+def _way(definitions: Definitions, definition: Setter | Substitution, name: str) -> tuple[str, ...]:
+    """Return the names from the setter to a definition, both included; empty where it does not lead there."""
+    if isinstance(definition, Setter):
+        return (name,) if definition.name == name else ()
+    if not definitions.reached(definition, (name,)):
+        return ()
+    for _, reference in definition.markers:
+        target = definitions.resolve(reference) if reference else None
+        way = _way(definitions, target, name) if target else ()
+        if way:
+            return (*way, definition.name)
+    return ()
+
+
+def choices(setter: Setter) -> list[str]:
+    """Return the values that a definition lists, or those of its type if they are few."""
+    listed = setter.schema.get("enum")
+    enum = map(str, listed) if isinstance(listed, list) else ()
+    return [*setter.enum_values, *enum, *(("true", "false") if full_type(setter.type) == "boolean" else ())]
+
+
+def constraint(setter: Setter) -> str:
+    """Say in short what the definition allows: ``1 to 8``, ``small|large``; patterns are for ``schema``."""
+    if setter.enum_values:
+        return "|".join(setter.enum_values)
+    schema = setter.schema
+    choices = schema.get("enum")
+    if isinstance(choices, list):
+        return "|".join(str(choice) for choice in choices)
+    parts = []
+    low, high = (bound if is_number(bound) else None for bound in (schema.get("minimum"), schema.get("maximum")))
+    if low is not None and high is not None:
+        parts.append(f"{low} to {high}")
+    elif low is not None:
+        parts.append(f"at least {low}")
+    elif high is not None:
+        parts.append(f"at most {high}")
+    if "format" in schema:
+        parts.append(str(schema["format"]))
+    return ", ".join(parts)

@@ -1,0 +1,185 @@
+"""Packages: which directories are one, which files belong to it, and these files in memory.
+
+A directory that holds a ``Krmfile`` is a package; its resources are the ``*.yaml`` and ``*.yml`` files below it,
+without those of packages further down and without what its ``.krmignore`` names. So is one that holds a Kptfile, as
+kpt 0.x has it; kustomize knows no Kptfile, so that below a Krmfile only one with definitions of its own ends a package.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+
+from packyard.core.errors import InputError, Problem
+from packyard.core.files.tree import Tree
+from packyard.core.work.memo import Memo, once
+from packyard.core.yaml.document import source_of
+from packyard.using.setters.krmfile import NAME, Krmfile
+
+#: The name of kpt's file; one of its first format holds definitions as a Krmfile does.
+KPTFILE = "Kptfile"
+#: What a Kptfile must hold to define anything.
+DEFINITIONS = b"openAPI"
+
+
+@dataclass(frozen=True, slots=True)
+class PackageFiles:
+    """One package directory in memory: its Krmfile, and its resource files by their path below it.
+
+    ``where`` stands before paths in messages; it is empty, or ends in a slash. ``name`` is that of the file with the
+    definitions, empty where there is none. A ``kptfile`` comes with what it reaches besides: the files of packages
+    below, ``nested``. ``patches`` are files of RFC 6902, in which nothing is bound, for those who look at them.
+    """
+
+    krmfile: bytes
+    resources: Mapping[str, bytes]
+    where: str = ""
+    name: str = NAME
+    kptfile: bytes | None = None
+    nested: Mapping[str, bytes] = field(default_factory=dict)
+    patches: Mapping[str, bytes] = field(default_factory=dict)
+
+    @property
+    def is_of_kustomize(self) -> bool:
+        """Whether it has definitions as kustomize knows them, in a Krmfile or in a Kptfile of kpt 0.x."""
+        return self.name == NAME or DEFINITIONS in self.krmfile
+
+    @property
+    def files(self) -> dict[str, bytes]:
+        """Every file by its path below the package."""
+        kptfile = {} if self.kptfile is None else {KPTFILE: self.kptfile}
+        return {self.name: self.krmfile, **kptfile, **self.resources, **self.nested}
+
+    def with_files(self, files: Mapping[str, bytes]) -> PackageFiles:
+        """Return the package with other bytes in some of its files."""
+        return replace(
+            self,
+            krmfile=files.get(self.name, self.krmfile),
+            resources={path: files.get(path, data) for path, data in self.resources.items()},
+            kptfile=None if self.kptfile is None else files.get(KPTFILE, self.kptfile),
+            nested={path: files.get(path, data) for path, data in self.nested.items()},
+        )
+
+
+def read_krmfile(package: PackageFiles, memo: Memo | None = None) -> Krmfile:
+    """Parse a package's definitions; with a memo once for all that have the same bytes, by the name of the last one."""
+    name = package.where + package.name
+    krmfile = once(memo, ("definitions", package.krmfile), lambda: Krmfile(source_of(package.krmfile, name)))
+    if krmfile.source.name != name:
+        krmfile.rename(name)
+    return krmfile
+
+
+def find_packages(tree: Tree, *, recursive: bool, kpt: bool = False) -> list[str]:
+    """Return the package directories, as paths below the tree's root (an empty text is the root itself).
+
+    Without ``recursive`` it is the root alone. With it the order is kustomize's: a directory takes its turn where the
+    name ``Krmfile`` sorts among its entries, so ``Apps/`` comes before the directory that holds it, ``apps/`` after.
+    With ``kpt`` a directory with a Kptfile is a package too.
+    """
+    marks = (NAME, KPTFILE) if kpt else (NAME,)
+    if not tree.root_dir.is_dir():
+        raise InputError(Problem("is not a directory", file=str(tree.root_dir)))
+    if not recursive:
+        found = [""] if any(map(tree.has, marks)) else []
+    else:
+        holders = [
+            folder for folder, folders, files in tree.walk() if any(mark in files or mark in folders for mark in marks)
+        ]
+        found = sorted(holders, key=lambda folder: walk_key(f"{folder}/{NAME}" if folder else NAME))
+    if not found:
+        hint = "no directory below has one" if recursive else "-R looks below"
+        raise InputError(Problem(f'unable to find "{NAME}" in package "{tree.root_dir}"', hint=hint))
+    return found
+
+
+def find_all(tree: Tree) -> list[str]:
+    """Return a directory that is a package, by a Krmfile or a Kptfile, or else all packages below it."""
+    return find_packages(tree, recursive=not any(map(tree.has, (NAME, KPTFILE))), kpt=True)
+
+
+def walk_key(path: str) -> list[bytes]:
+    """Return a key that sorts paths as kustomize and kpt walk them: files and folders together, by name."""
+    return [os.fsencode(part) for part in path.split("/")]
+
+
+def read_package(tree: Tree, package: str, where: str | None = None) -> PackageFiles:
+    """Read a package's Krmfile and resource files; links to files are followed, linked folders are not entered.
+
+    ``where`` stands before paths in messages, if not the way to the package from the working directory.
+    """
+    prefix = f"{package}/" if package else ""
+    where = tree.prefix + prefix if where is None else where
+    if not tree.has_file(prefix + KPTFILE) and (tree.has(prefix + NAME) or not tree.has(prefix + KPTFILE)):
+        return PackageFiles(tree.read(prefix + NAME), read_resources(tree, package), where)
+    kptfile = tree.read(prefix + KPTFILE)
+    name = NAME if tree.has(prefix + NAME) else KPTFILE
+    resources = read_resources(tree, package)
+    nested = {
+        path: data for path, data in read_resources(tree, package, below_too=True).items() if path not in resources
+    }
+    krmfile = tree.read(prefix + NAME) if name == NAME else kptfile
+    return PackageFiles(krmfile, resources, where, name=name, kptfile=kptfile, nested=nested)
+
+
+def read_resources(
+    tree: Tree, package: str, *, below_too: bool = False, suffixes: tuple[str, ...] = (".yaml", ".yml")
+) -> dict[str, bytes]:
+    """Read the resource files of a directory, which need not be a package; ``below_too`` those of packages below it."""
+    prefix = f"{package}/" if package else ""
+    ignored = _Ignore(tree, prefix)
+    kpt = tree.has(prefix + KPTFILE) and not tree.has(prefix + NAME)
+    resources: dict[str, bytes] = {}
+    for folder, folders, files in tree.walk(package):
+        below = "" if folder == package else folder.removeprefix(prefix) + "/"
+        folders[:] = [
+            name
+            for name in folders
+            if (below_too or not _is_package(tree, f"{prefix}{below}{name}/", kpt))
+            and not ignored(below + name, folder=True)
+        ]
+        for name in files:
+            if name.endswith(suffixes) and not ignored(below + name, folder=False):
+                resources[below + name] = tree.read(prefix + below + name)
+    return resources
+
+
+def _is_package(tree: Tree, prefix: str, kpt: bool) -> bool:
+    """Say whether a folder below a package of kpt, or of kustomize, is a package of its own."""
+    if tree.has(prefix + NAME):
+        return True
+    if kpt:
+        return tree.has(prefix + KPTFILE)
+    return tree.has_file(prefix + KPTFILE) and DEFINITIONS in tree.read(prefix + KPTFILE)
+
+
+class _Ignore:
+    """The patterns of ``.krmignore``: no ``**``; a leading ``/`` anchors, a trailing one means folders only."""
+
+    def __init__(self, tree: Tree, prefix: str) -> None:
+        path = prefix + ".krmignore"
+        text = tree.read(path).decode("utf-8", "replace") if tree.has_file(path) else ""
+        lines = [line.strip() for line in text.splitlines()]
+        patterns = [line.removeprefix("\\") for line in lines if line and not line.startswith("#")]
+        self.exempt = [pattern[1:] for pattern in patterns if pattern.startswith("!")]
+        self.patterns = [pattern for pattern in patterns if not pattern.startswith("!")]
+
+    def __call__(self, path: str, *, folder: bool) -> bool:
+        if not self.patterns:
+            return False
+        matches = any(_matches(path, pattern, folder) for pattern in self.patterns)
+        return matches and not any(_matches(path, pattern, folder) for pattern in self.exempt)
+
+
+def _matches(path: str, pattern: str, folder: bool) -> bool:
+    if pattern.endswith("/"):
+        if not folder:
+            return False
+        pattern = pattern[:-1]
+    parts = path.split("/")
+    wanted = pattern.removeprefix("/").split("/")
+    if not pattern.startswith("/"):
+        parts = parts[-len(wanted) :]
+    return len(parts) == len(wanted) and all(map(fnmatchcase, parts, wanted))

@@ -1,0 +1,213 @@
+"""What setting some values changes in one package: planned and checked as a whole, on bytes; nothing is written.
+
+    plan(package, Assignment({"TAG": ["1.8"]})).files  ->  {"Krmfile": b"…", "deployment.yaml": b"…"}
+
+A value is accepted by its definition, recorded in the Krmfile, and written into the fields that it reaches. Only the
+bytes of those fields and of the setters' own entries in the Krmfile change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from packyard.core.errors import InputError, Problem, refuse, shown, suggest
+from packyard.core.work.memo import Memo, once
+from packyard.core.yaml.document import parse_shared, source_of
+from packyard.core.yaml.proof import apply_to_file
+from packyard.using.setters import comment, value
+from packyard.using.setters.definition import Definitions, Setter
+from packyard.using.setters.fields import FieldChange, FieldEdits
+from packyard.using.setters.packages import PackageFiles, read_krmfile
+
+TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
+if TYPE_CHECKING:
+    from typing import Any
+
+_NOTHING: Mapping[str, Any] = {}
+_NO_DEFINITIONS = Definitions()
+
+#: The values that a package was shipped with, by setter: a text, the items of a list, None for what is required.
+Shipped = Mapping[str, "str | Sequence[str] | None"]
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """What a command asks of setters: values for some, a list setter any number of them; others taken back.
+
+    An empty list of values empties a setter. ``set_by`` and ``description`` are recorded with the values.
+    """
+
+    values: Mapping[str, Sequence[str]]
+    unset: Sequence[str] = ()
+    set_by: str = ""
+    description: str = ""
+
+    @property
+    def names(self) -> list[str]:
+        """The setters that are asked for."""
+        return [*self.values, *self.unset]
+
+    def among(self, names: Collection[str]) -> Assignment:
+        """Return what is asked of these setters."""
+        values = {name: texts for name, texts in self.values.items() if name in names}
+        return replace(self, values=values, unset=[name for name in self.unset if name in names])
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What would change: the fields, the new bytes of each file that differs, and each setter's number of fields.
+
+    ``definitions`` are those afterwards. ``left`` are setters that were to be taken back and have no value to go back
+    to, each with what to say of it; they stay as they are.
+    """
+
+    changes: tuple[FieldChange, ...] = ()
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
+    definitions: Definitions = _NO_DEFINITIONS
+    left: Mapping[str, Problem] = field(default_factory=dict)
+
+    def then(self, later: Plan) -> Plan:
+        """Return this plan and one that was made for the files which it leaves."""
+        counts = {name: self.counts.get(name, 0) + later.counts.get(name, 0) for name in (*self.counts, *later.counts)}
+        definitions = Definitions(
+            {**self.definitions.setters, **later.definitions.setters},
+            {**self.definitions.substitutions, **later.definitions.substitutions},
+        )
+        files, left = {**self.files, **later.files}, {**self.left, **later.left}
+        return Plan((*self.changes, *later.changes), files, counts, definitions, left)
+
+
+def plan(package: PackageFiles, asked: Assignment, *, shipped: Shipped = _NOTHING, memo: Memo | None = None) -> Plan:
+    """Plan to give setters values, and to take others back to the defaults of their definitions, else to ``shipped``.
+
+    What is taken back is not set then: a required setter without a default is empty, and has to be set again.
+    ``memo`` is that of a run over many packages, in which most files have the same bytes as another: those are planned
+    once. Raises `InputError` with every fault of every value.
+    """
+    krmfile = read_krmfile(package, memo)
+    setters = krmfile.definitions.setters
+    texts = (asked.set_by, asked.description)
+    refuse(Problem(f"{shown(text)} is not text in UTF-8") for text in texts if not value.is_text(text))
+    refuse(unknown(name, setters, package) for name in asked.unset if name not in setters)
+    left = {name: no_default(setters[name]) for name in asked.unset if not _has_default(setters[name], shipped)}
+    changed = {name: _taken_back(setters[name], shipped) for name in asked.unset if name not in left}
+    accepted = _accept(setters, asked.values, package)
+    changed |= {name: replace(setter, is_set=True, set_by=asked.set_by) for name, setter in accepted.items()}
+
+    edits = []
+    for name, setter in changed.items():
+        edits += krmfile.record(setter, description=asked.description if name in accepted else "")
+    proved = once(memo, "proved", set[object])
+    recorded = krmfile.edited(package.krmfile, edits, proved)
+    fields = _set_fields(package, krmfile.definitions, changed, proved, memo)
+    files = {} if recorded is None else {package.name: recorded}
+    return replace(fields, files={**files, **fields.files}, left=left)
+
+
+def set_fields(
+    resources: Mapping[str, bytes], definitions: Definitions, changed: Mapping[str, Setter], memo: Memo | None = None
+) -> Plan:
+    """Plan to write changed setters into the fields of files; their definitions are recorded elsewhere."""
+    return _set_fields(PackageFiles(b"", resources), definitions, changed, set(), parsed=memo)
+
+
+def unknown(name: str, known: Collection[str], package: PackageFiles) -> Problem:
+    """Describe a setter that a package does not have."""
+    hint = suggest(name, known) or "packyard setters DIR lists them"
+    return Problem(f'setter "{name}" is not found', file=package.where + package.name, hint=hint, missing=name)
+
+
+def no_default(setter: Setter) -> Problem:
+    """Describe a setter that has no value to go back to."""
+    message = f"setter {setter.name!r} has no default to go back to"
+    return setter.problem(message, f"set it: packyard set DIR {setter.name}=VALUE")
+
+
+def _has_default(setter: Setter, shipped: Shipped) -> bool:
+    return setter.default is not None or setter.required or shipped.get(setter.name) is not None
+
+
+def _taken_back(setter: Setter, shipped: Shipped) -> Setter:
+    given = setter.default if setter.default is not None else shipped.get(setter.name)
+    text = given if isinstance(given, str) else ""
+    values = tuple(given or ()) if not isinstance(given, str) else ()
+    return replace(setter, value=text, values=values if setter.is_list else setter.values, is_set=False, set_by="")
+
+
+def _accept(
+    setters: Mapping[str, Setter], values: Mapping[str, Sequence[str]], package: PackageFiles
+) -> dict[str, Setter]:
+    """Return the setters with the values that they are given; refuse what their definitions do not admit."""
+    problems: list[Problem] = []
+    refused: list[tuple[Setter, Sequence[str]]] = []
+    accepted: dict[str, Setter] = {}
+    for name, texts in values.items():
+        setter = setters.get(name)
+        if setter is None:
+            problems.append(unknown(name, setters, package))
+        elif value.faults(setter, texts):
+            from packyard.using.setters.refusal import explain
+
+            problems.append(explain(setter, texts, package.where))
+            refused.append((setter, texts))
+        else:
+            accepted[name] = setter.given(texts)
+    if problems and len(refused) == len(problems):
+        raise value.ValuesError(refused, *problems)
+    refuse(problems)
+    return accepted
+
+
+def _set_fields(
+    package: PackageFiles,
+    before: Definitions,
+    changed: Mapping[str, Setter],
+    proved: set[object],
+    planned: Memo | None = None,
+    parsed: Memo | None = None,
+) -> Plan:
+    """Write changed setters into the fields of a package's resource files.
+
+    ``planned`` remembers what is planned for the same bytes below the same Krmfile, ``parsed`` documents.
+    """
+    definitions = before.with_setters(changed)
+    changes: list[FieldChange] = []
+    counts = dict.fromkeys(changed, 0)
+    files: dict[str, bytes] = {}
+    names = _names(definitions, changed)
+    key = (package.krmfile, *((setter.name, setter.value, setter.values) for setter in changed.values()))
+
+    def of_file(data: bytes, name: str) -> tuple[bytes | None, list[FieldChange], Mapping[str, int]]:
+        """Return the file with its fields set (None where it stays as it is), these, and each setter's number."""
+        fields = FieldEdits(definitions, changed, names)
+        source = source_of(data, name)
+        documents = parse_shared(source, parsed, around=names)
+        fields.visit(documents)
+        return apply_to_file(data, source, fields.edits, documents, proved, parsed), fields.changes, fields.counts
+
+    for path, data in package.resources.items():
+        if comment.is_marked(data, names):
+            file = package.where + path
+            new, found, numbers = once(planned, ("planned", key, data), partial(of_file, data, file))
+            changes += [replace(change, file=file) for change in found]
+            for name, number in numbers.items():
+                counts[name] += number
+            if new is not None:
+                files[path] = new
+    return Plan(tuple(changes), files, counts, definitions)
+
+
+def _names(definitions: Definitions, changed: Mapping[str, Setter]) -> list[str]:
+    """Return texts of which a file must hold one for any of its comments to reach a changed setter."""
+    names = set(changed)
+    for substitution in definitions.substitutions.values():
+        try:
+            reached = bool(definitions.reached(substitution, changed))
+        except InputError:  # a broken one is an error where a field refers to it
+            reached = True
+        if reached:
+            names.add(substitution.name)
+    return sorted(names) if all(map(comment.is_plain, names)) else [""]

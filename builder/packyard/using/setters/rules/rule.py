@@ -1,0 +1,184 @@
+"""The rules of one Krmfile: reading them, and saying which of them some values break.
+
+kustomize 3.8.7 keeps the key ``rules`` of a Krmfile and knows nothing of it.
+"""
+
+from __future__ import annotations
+
+from packyard.core.errors import InputError, Problem, refuse, shown, suggest
+from packyard.core.yaml.node import Item, MappingNode, Node, Scalar, SequenceNode
+from packyard.core.yaml.values import scalar_value
+from packyard.using.setters.definition import full_type
+from packyard.using.setters.rules import types
+from packyard.using.setters.rules.evaluation import AnswerError, UndecidedError, evaluate
+from packyard.using.setters.rules.expression import Expression, ExpressionError, parse
+
+TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping
+
+    from packyard.using.setters.definition import Setter
+
+KEY = "rules"
+_KEYS = ("rule", "message")
+_MOST = 100  # rules of one Krmfile
+_TYPES = {
+    "integer": "int",
+    "number": "double",
+    "boolean": "bool",
+    "array": "list of string",
+}
+
+
+class Rule:
+    """A condition, and the message for those who break it; ``names`` are the setters in it, ``item`` its place."""
+
+    __slots__ = ("expression", "item", "message", "names", "node", "text")
+
+    def __init__(self, item: Item, node: Scalar, message: str) -> None:
+        self.item = item
+        self.node = node
+        self.text = " ".join(node.value.split())
+        self.message = message
+        try:
+            self.expression: Expression = parse(node.value)
+        except ExpressionError as error:
+            raise InputError(self._at(error)) from error
+        self.names = tuple(dict.fromkeys(str(name.value) for name in self.expression.names()))
+        if not self.names:
+            raise InputError(node.problem(f"the rule {self.text} names no setter"))
+
+    def problem(self, message: str, hint: str = "") -> Problem:
+        """Describe something wrong with the rule, by its place."""
+        return self.node.problem(message, hint)
+
+    def misfit(self, setters: Mapping[str, Setter]) -> Problem | None:
+        """Say what is wrong with the rule for setters of these types: a name unknown, a text for a number."""
+        kinds = {name: _TYPES.get(full_type(setter.type), "string") for name, setter in setters.items()}
+        try:
+            found = types.check(self.expression, kinds)
+        except ExpressionError as error:
+            return self._at(error)
+        return (
+            None
+            if found == "bool"
+            else self.problem(f"the rule {self.text} must be true or false: it compares nothing")
+        )
+
+    def holds(self, setters: Mapping[str, Setter]) -> bool | None:
+        """Say whether the rule, which fits them, holds for setters; None while a value that it needs is missing.
+
+        It needs each required setter that it names, and each number or boolean that the answer depends on.
+        """
+        try:
+            return self._answer(setters)
+        except AnswerError:
+            return False
+
+    def broken(self, setters: Mapping[str, Setter]) -> Problem | None:
+        """Return the rule's message with the values that break it, or None where it holds or is not yet decided."""
+        reason = ""
+        try:
+            if self._answer(setters) is not False:
+                return None
+        except AnswerError as error:
+            reason = f": {error}"
+        shown = ", ".join(f"{name} is {_shown(setters[name])}" for name in self.names)
+        return self.problem(self.message.removesuffix(".") + reason, f"the rule is {self.text}; {shown}")
+
+    def _answer(self, setters: Mapping[str, Setter]) -> bool | None:
+        if any(setters[name].must_be_set for name in self.names):
+            return None
+        try:
+            return bool(evaluate(self.expression, {name: value_of(setters[name]) for name in self.names}))
+        except UndecidedError:
+            return None
+
+    def _at(self, error: ExpressionError) -> Problem:
+        """Place an error at its character, where the text of the rule stands in one piece."""
+        begin = self.node.lexeme.find(self.node.value)
+        position = self.node.start + (begin + error.position if begin >= 0 else 0)
+        line, column = self.node.source.locate(position)
+        message = f"rule: {error.message}"
+        return Problem(message, file=self.node.source.name, line=line, column=column, hint=error.hint)
+
+
+def read(root: MappingNode) -> list[Rule]:
+    """Read the rules of a Krmfile; raises `InputError` with every fault of every rule."""
+    section = root.get(KEY)
+    if section is None:
+        return []
+    if not isinstance(section, SequenceNode):
+        raise InputError(section.problem("rules must be a list of {rule: …, message: …}"))
+    if len(section.items) > _MOST:
+        raise InputError(section.problem(f"a Krmfile has at most {_MOST} rules, found {len(section.items)}"))
+    found: list[Rule] = []
+    problems: list[Problem] = []
+    for item in section.items:
+        try:
+            found.append(_read(item))
+        except InputError as error:
+            problems += error.problems
+    refuse(problems)
+    return found
+
+
+def _read(item: Item) -> Rule:
+    node = item.value
+    if not isinstance(node, MappingNode):
+        raise InputError(node.problem("a rule must be a mapping: {rule: …, message: …}"))
+    problems = [
+        entry.key.problem(f"{entry.name} is not a key of a rule", suggest(entry.name, _KEYS))
+        for entry in node.entries
+        if entry.name not in _KEYS
+    ]
+    texts: dict[str, Scalar] = {}
+    for key in _KEYS:
+        value: Node | None = node.get(key)
+        if isinstance(value, Scalar) and value.value.strip():
+            texts[key] = value
+        else:
+            problems.append((value or node).problem(f"a rule needs a text under {key}"))
+    refuse(problems)
+    return Rule(item, texts["rule"], " ".join(texts["message"].value.split()))
+
+
+def find_broken(
+    root: MappingNode, setters: Mapping[str, Setter], changed: Collection[str] | None = None
+) -> Iterator[Problem]:
+    """Yield what is wrong under a Krmfile's rules; with ``changed`` only under those that name one of these setters."""
+    for rule in read(root):
+        if changed is None or not set(changed).isdisjoint(rule.names):
+            problem = rule.misfit(setters) or rule.broken(setters)
+            if problem:
+                yield problem
+
+
+def value_of(setter: Setter) -> object:
+    """Return a setter's value as an expression takes it: of its type; None for a number or boolean that has none."""
+    if setter.is_list:
+        return setter.values or ()
+    return typed(setter, setter.value)
+
+
+def typed(setter: Setter, text: str) -> object:
+    """Return a text as the type of a setter; `AnswerError` where it is not of that type, for a rule that needs it."""
+    kind = _TYPES.get(full_type(setter.type), "string")
+    if kind in ("string", "list of string"):
+        return text
+    if not text:
+        return None
+    value = scalar_value(text)
+    if kind == "bool" and isinstance(value, bool):
+        return value
+    if kind in ("int", "double") and isinstance(value, int | float) and not isinstance(value, bool):
+        if kind == "double":
+            return float(value)
+        if isinstance(value, int) or (value.is_integer() and abs(value) < 1 << 63):
+            return int(value)
+    return AnswerError(f"{shown(text, quoted=True)} is not of type {setter.type}")
+
+
+def _shown(setter: Setter) -> str:
+    texts: Iterable[str] = setter.values or () if setter.is_list else (setter.value,)
+    return ", ".join(shown(text) for text in texts)

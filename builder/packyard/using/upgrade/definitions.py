@@ -1,0 +1,48 @@
+"""What a Krmfile states, as plain facts: of each setter, substitution and rule what matters to those who use it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+
+from packyard.core.yaml.document import source_of
+from packyard.using.setters.definition import Setter, Substitution, full_type
+from packyard.using.setters.krmfile import Krmfile
+from packyard.using.setters.rules import rule
+
+#: Kind and name of a definition, and what is stated of it.
+Stated = dict[tuple[str, str], Mapping[str, object]]
+_IS_SET = "isSet"
+
+
+def read(data: bytes, name: str) -> Stated:
+    """Read a Krmfile; a setter's ``default`` is None where a value has to be set."""
+    krmfile = Krmfile(source_of(data, name))
+    found: Stated = {("setter", name): _setter(each) for name, each in krmfile.definitions.setters.items()}
+    found |= {("substitution", name): _pattern(each) for name, each in krmfile.definitions.substitutions.items()}
+    return found | {("rule", each.text): {"message": each.message} for each in rule.read(krmfile.root)}
+
+
+def compare(before: Mapping[str, object], after: Mapping[str, object]) -> Iterator[tuple[str, object, object]]:
+    """Yield what differs in what is stated of one definition, before and after; the ``value`` is what somebody set."""
+    for key in sorted({*before, *after} - {_IS_SET}):
+        if before.get(key) != after.get(key):
+            is_set = key == "default" and (before.get(_IS_SET) or after.get(_IS_SET))
+            yield "value" if is_set else key, before.get(key), after.get(key)
+
+
+def _setter(setter: Setter) -> Mapping[str, object]:
+    return {
+        **json.loads(json.dumps(setter.schema, default=str), parse_constant=str),  # NaN is not JSON
+        "type": full_type(setter.type) or None,
+        "description": setter.description or None,
+        "enumValues": dict(setter.enum_values) or None,
+        "required": setter.required,
+        "default": None if setter.must_be_set else setter.shown,
+        _IS_SET: setter.is_set,
+    }
+
+
+def _pattern(substitution: Substitution) -> Mapping[str, object]:
+    values = {marker: reference.name if reference else None for marker, reference in substitution.markers}
+    return {"pattern": substitution.pattern, "values": values}

@@ -1,0 +1,230 @@
+"""What differs between two packages, as their users meet it: use cases, options, setters, objects, fields, files.
+
+    before = {"…/multi-node/nfs/Krmfile": b"…", …}      after = {…}
+    compare(before, after)      Change(where="…/multi-node/nfs", what="setter", name="WORKERS", path="default",
+                                       change="changed", before="2", after="4")
+
+A package is its files by their paths, so that a bundle, an untarred directory and a composed package are compared
+alike. So are two libraries, which have a ``packyard.yaml``: there, a name is one setter in all Krmfiles. Files that are
+the same are not read. What cannot be read as YAML is compared as a file, with the reason in ``note``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from posixpath import basename, dirname, relpath
+
+from packyard.core.bundle import manifest
+from packyard.core.bundle.manifest import Manifest
+from packyard.core.errors import InputError, IntegrityError, PackyardError
+from packyard.core.files.paths import WORKSPACE
+from packyard.core.kubernetes import kustomization
+from packyard.core.yaml import aliases
+from packyard.core.yaml.document import only, source_of
+from packyard.core.yaml.node import MappingNode
+from packyard.using.setters.krmfile import NAME as KRMFILE
+from packyard.using.upgrade import definitions, fields, objects
+from packyard.using.upgrade.objects import Document
+
+Files = Mapping[str, bytes]
+
+#: What a directory with a kustomization is called, by its kind, in a package and in a library.
+_PARTS = {"Component": ("option", "overlay"), "Kustomization": ("use case", "base")}
+_PART_WORDS = tuple(word for words in _PARTS.values() for word in words)
+_YAML = (".yaml", ".yml", "/Kustomization")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One difference in the directory ``where`` of a package (empty: the package itself).
+
+    ``what`` is a package, use case, option, base or overlay (``name`` is empty), a setter, substitution, rule,
+    requirement, object, field or file. ``path`` is that of a field in the object ``name``, or says what of a definition
+    differs: ``default``, ``required``, ``type``. ``change`` is added, removed, changed, reordered or bound, see
+    `fields.FieldDifference`; ``setter`` sets the field now; ``note`` says what replaced what was removed, or why a file
+    was not compared by fields.
+    """
+
+    where: str
+    what: str
+    change: str
+    name: str = ""
+    path: str = ""
+    before: object = None
+    after: object = None
+    setter: str = ""
+    note: str = ""
+
+    @property
+    def is_breaking(self) -> bool:
+        """Whether who relies on it has to act: a name is gone, a setter has another type, or has to be set now."""
+        if self.change == "removed":
+            return self.what in ("package", "setter", *_PART_WORDS)
+        if self.what != "setter":
+            return False
+        adds_required = self.change == "added" and self.after is None
+        return adds_required or self.path == "type" or (self.path == "required" and self.after is True)
+
+
+def compare_all(before: Mapping[str, Files], after: Mapping[str, Files]) -> dict[str, tuple[Change, ...]]:
+    """Compare packages by their names, and return what differs for the names of those that do."""
+    found = {
+        name: compare(before[name], after[name])
+        if name in before and name in after
+        else (Change(where="", what="package", change=_change(before.get(name), after.get(name))),)
+        for name in sorted({*before, *after})
+    }
+    return {name: changes for name, changes in found.items() if changes}
+
+
+def compare(before: Files, after: Files) -> tuple[Change, ...]:
+    """Return what differs between two packages, or two libraries, sorted by directories."""
+    is_library = WORKSPACE in after
+    old, new = (_parts(files) for files in (before, after))
+    whole = old.keys() ^ new.keys()
+    found = [
+        Change(where=folder, what=_part_word(files[parts[folder]], is_library), change=change)
+        for files, parts, change in ((before, old, "removed"), (after, new, "added"))
+        for folder in whole & parts.keys()
+    ]
+    folders = old.keys() | new.keys() | {dirname(path) for path in (*before, *after) if basename(path) == KRMFILE}
+    placed = [(_holder(path, folders), path) for path in {*before, *after} if before.get(path) != after.get(path)]
+    stays = [(folder, path) for folder, path in sorted(placed) if folder not in whole]
+    krmfiles = placed if is_library else stays
+    found += _definitions(before, after, [path for _, path in krmfiles if basename(path) == KRMFILE], is_library)
+    found += _requirements(before.get(manifest.FILE), after.get(manifest.FILE), whole)
+    for folder, group in groupby(stays, key=lambda each: each[0]):
+        paths = [path for _, path in group if basename(path) != KRMFILE and path != manifest.FILE]
+        found += _contents(before, after, folder, paths)
+    return tuple(sorted(_explained(found, after), key=lambda change: change.where))
+
+
+def _parts(files: Files) -> dict[str, str]:
+    """Return the kustomization of each directory that has one."""
+    return {dirname(path): path for path in files if basename(path) in kustomization.NAMES}
+
+
+def _part_word(data: bytes, is_library: bool) -> str:
+    try:
+        roots = [document.root for document in aliases.read(source_of(data, ""))]
+    except InputError:
+        roots = []
+    kind = next((root.text("kind") for root in roots if isinstance(root, MappingNode)), "")
+    return _PARTS.get(kind, _PARTS["Kustomization"])[is_library]
+
+
+def _holder(path: str, folders: Collection[str]) -> str:
+    """Return the nearest of some directories around a file; an empty text is the package."""
+    folder = dirname(path)
+    while folder and folder not in folders:
+        folder = dirname(folder)
+    return folder
+
+
+def _definitions(before: Files, after: Files, paths: Sequence[str], is_library: bool) -> Iterator[Change]:
+    """Compare what Krmfiles state; in a library, wherever it is stated."""
+    old: dict[tuple[str, str, str], Mapping[str, object]] = {}
+    new = old.copy()
+    for path in paths:
+        try:
+            read = [definitions.read(files[path], path) if path in files else {} for files in (before, after)]
+        except InputError as error:
+            yield _file(before, after, dirname(path), path, str(error.problems[0]))
+            continue
+        where = "" if is_library else dirname(path)
+        for known, stated in zip((old, new), read, strict=True):
+            known.update({(where, *key): facts for key, facts in stated.items()})
+    for where, what, name in sorted({*old, *new}):
+        one, other = old.get((where, what, name)), new.get((where, what, name))
+        if one is None or other is None:
+            values = [None if each is None else each.get("default") for each in (one, other)]
+            change = "added" if one is None else "removed"
+            yield Change(where=where, what=what, name=name, change=change, before=values[0], after=values[1])
+            continue
+        for path, was, now in definitions.compare(one, other):
+            yield Change(where=where, what=what, name=name, path=path, change="changed", before=was, after=now)
+
+
+def _requirements(before: bytes | None, after: bytes | None, whole: Collection[str]) -> Iterator[Change]:
+    """Compare what the use cases that stay need of a cluster."""
+    if before is None or after is None or before == after:
+        return
+    try:
+        old, new = (Manifest.parse(data).use_cases for data in (before, after))
+    except IntegrityError as error:
+        yield Change(where="", what="file", name=manifest.FILE, change="changed", note=str(error.problems[0]))
+        return
+    for where in sorted(old.keys() & new.keys() - whole):
+        for name in sorted({*old[where].requires} ^ {*new[where].requires}):
+            change = "removed" if name in old[where].requires else "added"
+            yield Change(where=where, what="requirement", name=name, change=change)
+
+
+def _contents(before: Files, after: Files, folder: str, paths: Sequence[str]) -> Iterator[Change]:
+    """Compare the files of one directory: objects by their fields, all else as files."""
+    old: list[Document] = []
+    new: list[Document] = []
+    for path in paths:
+        if not path.endswith(_YAML):
+            yield _file(before, after, folder, path)
+            continue
+        try:
+            read = [objects.read(files[path], path) if path in files else [] for files in (before, after)]
+            old += read[0]
+            new += read[1]
+        except InputError as error:
+            yield _file(before, after, folder, path, str(error.problems[0]))
+    for one, other in objects.pair(old, new):
+        yield from _object(folder, one, other)
+
+
+def _object(where: str, before: Document | None, after: Document | None) -> Iterator[Change]:
+    known = after or before
+    assert known is not None
+    if before is None or after is None:
+        yield Change(where=where, what="object", name=known.name, change=_change(before, after))
+        return
+    for each in fields.compare(before.root, after.root, {**before.setters, **after.setters}):
+        yield Change(
+            where=where,
+            what="field",
+            name=known.name,
+            path=each.path,
+            change=each.change,
+            before=each.before,
+            after=each.after,
+            setter=each.setter,
+        )
+
+
+def _file(before: Files, after: Files, where: str, path: str, note: str = "") -> Change:
+    change = _change(before.get(path), after.get(path))
+    return Change(where=where, what="file", name=relpath(path, where or "."), change=change, note=note)
+
+
+def _change(before: object | None, after: object | None) -> str:
+    return "added" if before is None else "removed" if after is None else "changed"
+
+
+def _explained(found: Iterable[Change], after: Files) -> Iterator[Change]:
+    """Say of setters that were removed what replaced them: as the package says, or as their fields are bound now."""
+    found = list(found)
+    bound = [change for change in found if change.change == "bound" and change.after]
+    moved = {**{str(change.before): f"{change.after} sets its fields now" for change in bound}, **_moved(after)}
+    for change in found:
+        is_gone = change.what == "setter" and change.change == "removed"
+        yield replace(change, note=moved.get(change.name, "")) if is_gone else change
+
+
+def _moved(files: Files) -> Mapping[str, str]:
+    """Return what a package, or a library, says of setters that it once had."""
+    try:
+        if WORKSPACE not in files:
+            return Manifest.parse(files[manifest.FILE]).moved if manifest.FILE in files else {}
+        root = only(aliases.read(source_of(files[WORKSPACE], WORKSPACE)), WORKSPACE).root
+    except PackyardError:
+        return {}
+    moved = root.mapping("moved") if isinstance(root, MappingNode) else None
+    return {entry.name: moved.text(entry.name) for entry in moved.entries} if moved else {}

@@ -1,0 +1,76 @@
+"""An untarred package on disk, moved to another version: read, merged, and written all or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from packyard.core.bundle import manifest
+from packyard.core.bundle.bundle import Bundle
+from packyard.core.bundle.manifest import Manifest
+from packyard.core.errors import ConflictError, InputError, Problem
+from packyard.core.files.tree import Keep, Tree
+from packyard.using.upgrade.difference import Files
+from packyard.using.upgrade.merge import Merged, Versions, merge
+
+_DECIDE = "--ours keeps yours, --theirs takes the new version's, --markers writes both into the files"
+
+
+@dataclass(frozen=True, slots=True)
+class Upgrade:
+    """What was done to a package, or would be: its files as they were, and what was merged."""
+
+    ours: Files
+    merged: Merged
+
+    @property
+    def changes(self) -> Mapping[str, str]:
+        """The files that differ now, each ``added``, ``changed`` or ``removed``."""
+        return {
+            path: "removed" if data is None else "changed" if path in self.ours else "added"
+            for path, data in self.merged.files.items()
+        }
+
+
+def upgrade(
+    folder: Path, base: Bundle, theirs: Bundle, decision: str = "", *, dry_run: bool = False, keep: Keep | None = None
+) -> Upgrade:
+    """Move a package, which came from ``base``, to the version of another bundle.
+
+    Raises `ConflictError` with every conflict, and changes nothing, unless a ``decision`` is given (`merge.merge`).
+    Files that no bundle has stay as they are, unread. ``keep`` is told of the change before it is made.
+    """
+    tree = Tree(folder)
+    with nullcontext() if dry_run else tree.locked():
+        _check_same(tree, base, theirs)
+        old, new = ({member.path: member.data for member in bundle.members} for bundle in (base, theirs))
+        ours = dict(_read(tree, {*old, *new}))
+        versions = Versions(base=old, ours=ours, theirs=new, root_dir=Path(tree.root), new=theirs.version)
+        merged = merge(versions, decision)
+        placed = tuple(replace(each, file=tree.prefix + each.file) for each in merged.conflicts)
+        if placed and not decision:
+            number = f"{len(placed)} conflict{'s' * (len(placed) > 1)}; nothing was changed"
+            raise ConflictError(*placed, Problem(number, hint=_DECIDE))
+        if not dry_run:
+            executable = [member.path for member in theirs.members if member.executable]
+            tree.write(merged.files, keep, executable=executable)
+    return Upgrade(ours, replace(merged, conflicts=placed))
+
+
+def _check_same(tree: Tree, base: Bundle, theirs: Bundle) -> None:
+    """Refuse bundles of other packages."""
+    names = {base.name, theirs.name}
+    if tree.has_file(manifest.FILE):
+        names.add(Manifest.parse(tree.read(manifest.FILE)).name)
+    if len(names) > 1:
+        raise InputError(Problem(f"these are different packages: {', '.join(sorted(names))}", file=str(tree.root_dir)))
+
+
+def _read(tree: Tree, names: set[str]) -> Iterator[tuple[str, bytes]]:
+    for path in sorted(names):
+        if tree.has_file(path):
+            yield path, tree.read(path)
+        elif tree.has(path):
+            raise InputError(Problem("must be a file: the package has one of this name", file=tree.prefix + path))

@@ -1,0 +1,223 @@
+"""An untarred package moved to another version: three-way, and nothing that its user did is lost.
+
+    base      the bundle that the package came from, as it was packed
+    ours      the package, with what its user set, enabled and edited
+    theirs    the bundle of the version to move to
+
+What was set and enabled is done to base and theirs too. Then base and ours differ by what was edited by hand alone, and
+the files are merged by lines. What both sides changed is a conflict, which somebody has to decide: without a decision
+the result is not to be used. Nothing is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from posixpath import basename, dirname
+
+from packyard.core.bundle import manifest
+from packyard.core.bundle.manifest import Manifest
+from packyard.core.errors import InputError, Problem, on_one_line, shown
+from packyard.core.kubernetes import kustomization
+from packyard.core.yaml.document import source_of
+from packyard.using.setters.definition import Setter
+from packyard.using.setters.krmfile import NAME as KRMFILE
+from packyard.using.setters.krmfile import Krmfile
+from packyard.using.setters.rules import rule
+from packyard.using.upgrade import onefile, settings, switched
+from packyard.using.upgrade.difference import Files
+from packyard.using.upgrade.settings import Key
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Versions:
+    """Files of the three by their paths, the real directory of ours, and what messages call theirs."""
+
+    base: Files
+    ours: Files
+    theirs: Files
+    root_dir: Path
+    new: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merged:
+    """Files that get other bytes than they have, None for one that goes, and what conflicts.
+
+    ``values`` were kept, each with its setter in the new version; ``options`` were kept, by use case; ``edited`` are
+    files that keep edits by hand. ``to_set`` are setters that need a value now and did not before.
+    """
+
+    files: Mapping[str, bytes | None]
+    conflicts: tuple[Problem, ...]
+    values: Mapping[Key, Key]
+    options: tuple[Key, ...]
+    edited: tuple[str, ...]
+    to_set: tuple[Key, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Carried:
+    """Base and theirs with what was set and enabled, and the conflicts where theirs does not take it.
+
+    Base and ours have the defaults of theirs.
+    """
+
+    base: Files
+    ours: Files
+    theirs: Files
+    values: Mapping[Key, Key]
+    options: tuple[Key, ...]
+    conflicts: tuple[Problem, ...]
+
+
+def merge(versions: Versions, decision: str = "") -> Merged:
+    """Merge; conflicts are decided for ``ours``, ``theirs``, by ``markers`` that have both, or not.
+
+    Raises `InputError` for a file of ours that has to be read and cannot.
+    """
+    given_up: frozenset[Key] = frozenset()
+    conflicts: dict[Problem, None] = {}
+    while True:
+        merged, broken = _merge(versions, decision, given_up)
+        conflicts.update(dict.fromkeys((*merged.conflicts, *broken)))
+        names = {key for keys in broken.values() for key in keys} & merged.values.keys()
+        if decision != "theirs" or not names:
+            return replace(merged, conflicts=tuple(conflicts))
+        given_up |= names
+
+
+def edited_by_hand(base: Files, ours: Files, root_dir: Path) -> tuple[str, ...]:
+    """Return the files of a bundle that are there and differ from it by more than what was set and enabled."""
+    return merge(Versions(base=base, ours=ours, theirs=base, root_dir=root_dir, new="")).edited
+
+
+def _merge(versions: Versions, decision: str, given_up: Collection[Key]) -> tuple[Merged, dict[Problem, list[Key]]]:
+    """Merge with some values left behind; also return the rules that are broken now, each with its setters."""
+    carried = _carry(versions, decision, given_up)
+    removed = dict(_removed(versions))
+    conflicts = [*carried.conflicts, *removed.values()]
+    result: dict[str, bytes | None] = {}
+    for path in sorted({*carried.base, *carried.theirs} - {manifest.FILE}):
+        sides = carried.base.get(path), carried.ours.get(path), carried.theirs.get(path)
+        if any(path.startswith(f"{folder}/") for folder in removed):
+            result[path] = carried.theirs.get(path) if decision == "theirs" else versions.ours.get(path)
+            continue
+        result[path], found = onefile.merge(path, *sides, decision, versions.new)
+        conflicts += found
+    result[manifest.FILE] = versions.theirs[manifest.FILE]
+    merged = Merged(
+        files={path: data for path, data in result.items() if data != versions.ours.get(path)},
+        conflicts=tuple(conflicts),
+        values=carried.values,
+        options=carried.options,
+        edited=tuple(path for path, data in result.items() if data not in (None, carried.theirs.get(path))),
+        to_set=tuple(_to_set(versions.ours, result)),
+    )
+    return merged, _broken(versions.ours, result)
+
+
+def _carry(versions: Versions, decision: str, given_up: Collection[Key]) -> _Carried:
+    """Do what was set and enabled in ours to base and theirs; what theirs refuses is decided with the text.
+
+    If that is for theirs, base gets it nevertheless: then nobody but theirs changed it. Defaults that are new in theirs
+    go to base and ours.
+    """
+    before, after, target = map(settings.definitions, (versions.base, versions.ours, versions.theirs))
+    moved = Manifest.parse(versions.theirs[manifest.FILE]).moved
+    values = settings.read_values(before, after, target)
+    _, by_hand = settings.with_values(versions.base, values)
+    values = {key: setter for key, setter in values.items() if key not in by_hand}
+    names = settings.renamed(values, moved, target)
+    wanted = {names[key]: setter for key, setter in values.items() if key not in given_up}
+    theirs, refused = settings.with_values(versions.theirs, wanted)
+    lost = {key: refused[names[key]] for key in values if names[key] in refused}
+    kept = {key: setter for key, setter in values.items() if key not in lost or decision == "theirs"}
+    base, _ = settings.with_values(versions.base, kept)
+    conflicts = [_not_taken(values[key], problem, moved, versions.new) for key, problem in lost.items()]
+
+    defaults = settings.read_defaults(before, after, target, moved)
+    _, edited = settings.with_defaults(versions.ours, defaults)
+    defaults = {key: setter for key, setter in defaults.items() if key not in edited}
+    ours, _ = settings.with_defaults(versions.ours, defaults)
+    base, _ = settings.with_defaults(base, defaults)
+
+    lines = switched.read_options(versions.base, versions.ours, versions.root_dir)
+    there, gone = switched.without_gone(versions.theirs, lines)
+    for name, item in gone:
+        message = f"option {name!r} is enabled, and {versions.new} does not have it"
+        conflicts.append(item.value.problem(message))
+    return _Carried(
+        base=switched.with_options(base, lines if decision == "theirs" else there, versions.root_dir),
+        ours=ours,
+        theirs=switched.with_options(theirs, there, versions.root_dir),
+        values={key: names[key] for key in values if key not in lost and key not in given_up},
+        options=tuple((dirname(each.file), name) for each in there for name in each.enabled),
+        conflicts=tuple(conflicts),
+    )
+
+
+def _not_taken(setter: Setter, problem: Problem, moved: Mapping[str, str], new: str) -> Problem:
+    """Describe a value that another version has no setter for, or refuses."""
+    message = f"{setter.name} is set to {shown(setter.shown)}, and {new}"
+    if problem.missing:
+        went = moved.get(setter.name)
+        return setter.problem(f"{message} has no such setter" + (f": {on_one_line(went)}" if went else ""))
+    return setter.problem(f"{message} does not admit that: {problem.message}")
+
+
+def _removed(versions: Versions) -> Iterator[tuple[str, Problem]]:
+    """Yield the use cases and options that theirs has no more, and in which ours changed something."""
+    parts = (KRMFILE, *kustomization.NAMES)
+    folders = {dirname(path) for path in versions.base if basename(path) in parts} - {""}
+    for folder in sorted(folders):
+        below = [path for path in versions.base if path.startswith(f"{folder}/")]
+        changed = [path for path in below if versions.ours.get(path) != versions.base[path]]
+        if changed and not any(path.startswith(f"{folder}/") for path in versions.theirs):
+            names = ", ".join(path.removeprefix(f"{folder}/") for path in changed)
+            message = f"is removed by {versions.new}, and changed here: {names}"
+            yield folder, Problem(message, file=folder)
+
+
+def _krmfiles(files: Mapping[str, bytes | None]) -> Iterator[tuple[str, Krmfile]]:
+    """Yield the Krmfiles that can be read, by their directories."""
+    for path, data in files.items():
+        if basename(path) == KRMFILE and data is not None:
+            try:
+                yield dirname(path), Krmfile(source_of(data, path))
+            except InputError:  # with markers
+                continue
+
+
+def _to_set(ours: Files, result: Mapping[str, bytes | None]) -> Iterator[Key]:
+    """Yield the setters that need a value in the result, and not in ours, where ours has the use case."""
+    before = dict(_krmfiles(ours))
+    for where, krmfile in _krmfiles(result):
+        if where not in before:
+            continue
+        known = before[where].definitions.setters
+        for name, setter in krmfile.definitions.setters.items():
+            if setter.must_be_set and not (name in known and known[name].must_be_set):
+                yield where, name
+
+
+def _broken(ours: Files, result: Mapping[str, bytes | None]) -> dict[Problem, list[Key]]:
+    """Return the rules that are broken in the result, and not in ours, each with the setters that it names."""
+    before = {where: dict(_breaks(krmfile)) for where, krmfile in _krmfiles(ours)}
+    return {
+        problem: [(where, name) for name in names]
+        for where, krmfile in _krmfiles(result)
+        for problem, names in _breaks(krmfile)
+        if problem.message not in {each.message for each in before.get(where, ())}
+    }
+
+
+def _breaks(krmfile: Krmfile) -> Iterator[tuple[Problem, tuple[str, ...]]]:
+    setters = krmfile.definitions.setters
+    try:
+        for each in rule.read(krmfile.root):
+            if problem := each.misfit(setters) or each.broken(setters):
+                yield problem, tuple(each.names)
+    except InputError as error:
+        yield error.problems[0], ()

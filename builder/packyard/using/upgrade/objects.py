@@ -1,0 +1,84 @@
+"""The documents of YAML files in memory, and which of two versions of a folder are the same object."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from posixpath import basename
+
+from packyard.core.kubernetes.kinds import kind_of, name_of
+from packyard.core.yaml import aliases, strict
+from packyard.core.yaml.document import source_of
+from packyard.core.yaml.node import MappingNode, Node
+from packyard.using.setters import fields
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One document of a file: what says which object it is, if it is one, and the setters of its fields.
+
+    ``setters`` are the names in setter comments by the identity of the node that each binds.
+    """
+
+    file: str
+    root: Node
+    identity: tuple[str, ...]
+    setters: Mapping[int, str]
+
+    @property
+    def name(self) -> str:
+        """The object by kind and name; what is none has its file's name."""
+        return " ".join(self.identity[1::2]) if self.identity else basename(self.file)
+
+
+def read(data: bytes, file: str) -> list[Document]:
+    """Read the documents of a file, all of whose values `kustomize build` can read."""
+    found = []
+    for document in aliases.read(source_of(data, file)):
+        if document.root is not None:
+            strict.to_value(document.root)
+            setters = {id(bound.node): bound.reference.name for bound in fields.find(document)}
+            found.append(Document(file, document.root, _identity(document.root), setters))
+    return found
+
+
+def _identity(root: Node) -> tuple[str, ...]:
+    """Return group, kind, namespace and name of an object, or nothing."""
+    name = name_of(root) if isinstance(root, MappingNode) else None
+    if not isinstance(root, MappingNode) or name is None:
+        return ()
+    metadata = root.mapping("metadata")
+    group, kind = kind_of(root)
+    return group, kind, metadata.text("namespace") if metadata else "", name.value
+
+
+def pair(old: Sequence[Document], new: Sequence[Document]) -> Iterator[tuple[Document | None, Document | None]]:
+    """Pair the documents of a folder: the same object in the same file, in another file, and one with another name."""
+    for key in (
+        lambda each: (each.file, each.identity),
+        lambda each: each.identity or each.file,
+        lambda each: (each.file, each.identity[:2]),
+    ):
+        pairs, old, new = _pair(old, new, key)
+        yield from pairs
+    yield from ((each, None) for each in old)
+    yield from ((None, each) for each in new)
+
+
+def _pair(
+    before: Sequence[Document], after: Sequence[Document], key: Callable[[Document], Hashable]
+) -> tuple[list[tuple[Document, Document]], list[Document], list[Document]]:
+    """Pair what has the same key, in its order; return the pairs and what is left on both sides."""
+    waiting: defaultdict[Hashable, deque[Document]] = defaultdict(deque)
+    for each in after:
+        waiting[key(each)].append(each)
+    pairs: list[tuple[Document, Document]] = []
+    left: list[Document] = []
+    for each in before:
+        same = waiting[key(each)]
+        if same:
+            pairs.append((each, same.popleft()))
+        else:
+            left.append(each)
+    return pairs, left, [each for same in waiting.values() for each in same]

@@ -1,0 +1,59 @@
+"""One file merged from three versions: kept, taken, removed, or merged by lines to what is YAML still."""
+
+from __future__ import annotations
+
+from posixpath import basename
+
+from packyard.core.errors import InputError, Problem
+from packyard.core.yaml.document import check_keys, parse_file
+from packyard.using.setters.krmfile import NAME as KRMFILE
+from packyard.using.upgrade import blocks, lines
+
+_YAML = (".yaml", ".yml", KRMFILE, "Kustomization")
+
+
+def merge(
+    path: str, base: bytes | None, ours: bytes | None, theirs: bytes | None, decision: str, new: str
+) -> tuple[bytes | None, list[Problem]]:
+    """Merge three versions of a file, None where there is none; return it, and what conflicts."""
+    if ours in (base, theirs):
+        return theirs, []
+    if theirs == base:
+        return ours, []
+    if ours is None or theirs is None:
+        message = f"is removed here, and changed by {new}" if ours is None else f"is changed here, and removed by {new}"
+        kept = {"ours": ours, "theirs": theirs}.get(decision, theirs if ours is None else ours)
+        return kept, [Problem(message, file=path, line=0 if ours is None else 1)]
+    by = blocks.merge if basename(path) == KRMFILE else lines.merge
+    is_text = b"\0" not in ours + theirs + (base or b"")
+    merged, fault = by(base or b"", ours, theirs) if is_text else lines.whole(ours, theirs), ""
+    if not lines.clashes(merged) and (fault := _unfit(path, ours, theirs, lines.decided(merged, decision, new))):
+        merged = lines.whole(ours, theirs)
+    conflicts = [
+        Problem(fault or _described(clash, new), file=path, line=clash.line) for clash in lines.clashes(merged)
+    ]
+    return lines.decided(merged, decision, new), conflicts
+
+
+def _described(clash: lines.Clash, new: str) -> str:
+    last = clash.line + len(clash.ours) - 1
+    here = "this line is" if last == clash.line else f"lines {clash.line} to {last} are"
+    if not clash.ours:
+        return f"lines that stood here are removed, and changed by {new}"
+    return f"{here} changed here and by {new}" if clash.theirs else f"{here} changed here, and removed by {new}"
+
+
+def _unfit(path: str, ours: bytes, theirs: bytes, merged: bytes) -> str:
+    """Say why what was merged by lines is not YAML, where both sides are."""
+    if not path.endswith(_YAML) or _fault(path, ours) or not (fault := _fault(path, merged)) or _fault(path, theirs):
+        return ""
+    return f"the changes here and those of the new version do not fit together: {fault}"
+
+
+def _fault(path: str, data: bytes) -> str:
+    try:
+        for document in parse_file(data, path):
+            check_keys(document)
+    except InputError as error:
+        return error.problems[0].message
+    return ""

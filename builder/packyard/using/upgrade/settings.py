@@ -1,0 +1,162 @@
+"""What a user set in an untarred package, and the same done to the files of another version.
+
+    values = read_values(definitions(bundle), definitions(directory))    IMAGE_TAG is set to 1.8 in multi-node/nfs
+    with_values(theirs, values)                                          theirs, as if `packyard set` had run there
+
+Values are set by the engine of `set`, which leaves the very bytes that it left in the user's files. Nothing is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from itertools import groupby
+from posixpath import basename, dirname
+
+from packyard.core.errors import InputError, Problem
+from packyard.using.setters.definition import Definitions, Setter
+from packyard.using.setters.krmfile import NAME as KRMFILE
+from packyard.using.setters.packages import PackageFiles, read_krmfile
+from packyard.using.setters.plan import Assignment, plan
+from packyard.using.upgrade.difference import Files
+
+#: A setter by its directory and its name.
+Key = tuple[str, str]
+_RESOURCES = (".yaml", ".yml")
+
+
+def definitions(files: Files) -> dict[str, Definitions]:
+    """Return what each Krmfile of a package defines, by its directory."""
+    return {
+        dirname(path): read_krmfile(PackageFiles(data, {}, _prefix(dirname(path)))).definitions
+        for path, data in sorted(files.items())
+        if basename(path) == KRMFILE
+    }
+
+
+def read_values(
+    before: Mapping[str, Definitions], after: Mapping[str, Definitions], target: Mapping[str, Definitions]
+) -> dict[Key, Setter]:
+    """Return the setters that have another value, or are set, since ``before``, in directories that all three have."""
+    return {
+        (where, name): setter
+        for where in before.keys() & after.keys() & target.keys()
+        for name, setter in after[where].setters.items()
+        if name in before[where].setters and _state(setter) != _state(before[where].setters[name])
+    }
+
+
+def with_values(files: Files, values: Mapping[Key, Setter]) -> tuple[Files, dict[Key, Problem]]:
+    """Set values in a package that has the directories; also return those that it refuses, each with the reason."""
+    changed = dict(files)
+    refused: dict[Key, Problem] = {}
+    for where, group in groupby(sorted(values), key=lambda key: key[0]):
+        package, faults = _set(_package(files, where), {name: values[where, name] for _, name in group})
+        refused.update({(where, name): problem for name, problem in faults.items()})
+        changed.update({_prefix(where) + path: data for path, data in package.files.items()})
+    return changed, refused
+
+
+def read_defaults(
+    before: Mapping[str, Definitions],
+    after: Mapping[str, Definitions],
+    target: Mapping[str, Definitions],
+    moved: Mapping[str, str],
+) -> dict[Key, Setter]:
+    """Return the setters that nobody set, and that ``target`` has with another value, as they are there."""
+    known = {
+        (where, name): setter
+        for where in before.keys() & after.keys() & target.keys()
+        for name, setter in after[where].setters.items()
+        if not setter.is_set and setter.default is None and name in before[where].setters
+        if _state(setter) == _state(before[where].setters[name])
+    }
+    found = {}
+    for key, (where, name) in renamed(known, moved, target).items():
+        later = target[where].setters.get(name)
+        if later and not later.is_set and _state(later) != _state(known[key]):
+            found[key] = later
+    return found
+
+
+def with_defaults(files: Files, defaults: Mapping[Key, Setter]) -> tuple[Files, set[Key]]:
+    """Give setters other values that nobody set; also return those of which a field was edited by hand, and stays."""
+    changed = dict(files)
+    edited = set()
+    for where, group in groupby(sorted(defaults), key=lambda key: key[0]):
+        package = _package(files, where)
+        for _, name in group:
+            setter = defaults[where, name]
+            try:
+                known = read_krmfile(package).definitions.setters[name]
+                if any(each.old != each.new for each in plan(package, Assignment({name: _texts(known)})).changes):
+                    edited.add((where, name))
+                    continue
+                shipped = {name: setter.values if setter.is_list else setter.value}
+                package = package.with_files(plan(package, Assignment({}, [name]), shipped=shipped).files)
+            except InputError:
+                edited.add((where, name))
+        changed.update({_prefix(where) + path: data for path, data in package.files.items()})
+    return changed, edited
+
+
+def renamed(
+    values: Mapping[Key, Setter], moved: Mapping[str, str], target: Mapping[str, Definitions]
+) -> dict[Key, Key]:
+    """Return the names of setters in another version: a new one where ``moved`` says that and nothing else."""
+    names = {}
+    for where, name in values:
+        there, new = target[where].setters, (where, moved.get(name, name))
+        is_moved = name not in there and new[1] in there and new not in values
+        names[where, name] = new if is_moved else (where, name)
+    return names
+
+
+def _state(setter: Setter) -> tuple[object, ...]:
+    return setter.value, setter.values, setter.is_set, setter.set_by
+
+
+def _without(names: Collection[str], others: Collection[str]) -> list[str]:
+    return [name for name in names if name not in others]
+
+
+def _prefix(where: str) -> str:
+    return f"{where}/" if where else ""
+
+
+def _package(files: Files, where: str) -> PackageFiles:
+    """Return the package of a directory: its Krmfile, and the resource files below that no other package has."""
+    prefix = _prefix(where)
+    below = [path.removeprefix(prefix) for path in sorted(files) if path.startswith(prefix)]
+    others = tuple(_prefix(dirname(path)) for path in below if basename(path) == KRMFILE and path != KRMFILE)
+    resources = (path for path in below if path.endswith(_RESOURCES) and not path.startswith(others))
+    return PackageFiles(files[prefix + KRMFILE], {path: files[prefix + path] for path in resources}, prefix)
+
+
+def _set(package: PackageFiles, wanted: Mapping[str, Setter]) -> tuple[PackageFiles, dict[str, Problem]]:
+    """Set all values of each user at once, or one by one where one of them is refused."""
+    refused: dict[str, Problem] = {}
+    for by, group in groupby(
+        sorted(wanted, key=lambda name: wanted[name].set_by), key=lambda name: wanted[name].set_by
+    ):
+        names = list(group)
+        try:
+            package = _given(package, {name: wanted[name] for name in names}, by)
+        except InputError:
+            for name in names:
+                try:
+                    package = _given(package, {name: wanted[name]}, by)
+                except InputError as error:
+                    refused[name] = error.problems[0]
+    return package, refused
+
+
+def _given(package: PackageFiles, wanted: Mapping[str, Setter], by: str) -> PackageFiles:
+    values = {name: _texts(setter) for name, setter in wanted.items()}
+    return package.with_files(plan(package, Assignment(values, set_by=by)).files)
+
+
+def _texts(setter: Setter) -> list[str]:
+    """Return the value of a setter as `set` is given it."""
+    if setter.is_list:
+        return list(setter.values or ())
+    return [setter.value] if setter.value else []

@@ -1,0 +1,90 @@
+"""The options that a user enabled in an untarred package, and the same done to the files of another version.
+
+The engine is that of `enable`, which leaves the very bytes that it left in the user's files. Nothing is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from posixpath import basename, dirname
+
+from packyard.core.kubernetes import kustomization
+from packyard.core.yaml.node import Item
+from packyard.using.options import folder
+from packyard.using.options.enabled import EnabledOptions
+from packyard.using.options.folder import Folder
+from packyard.using.upgrade.difference import Files
+
+
+@dataclass(frozen=True, slots=True)
+class OptionLines:
+    """The options of a use case that the user enabled, each with its line, and those that the user disabled."""
+
+    file: str
+    enabled: Mapping[str, Item]
+    disabled: tuple[str, ...]
+
+
+def read_options(before: Files, after: Files, root_dir: Path) -> list[OptionLines]:
+    """Return which options of the package were enabled and disabled since ``before``, in use cases that both have."""
+    found = []
+    for path in sorted(before.keys() & after.keys()):
+        was = _use_case(before, path, root_dir) if before[path] != after[path] else None
+        now = _use_case(after, path, root_dir) if was else None
+        if was and now:
+            known = _names(before, path)  # an option that the user wrote is an edit by hand
+            enabled = {name: item for name, item in now.options.items() if name not in was.options and name in known}
+            found.append(OptionLines(path, enabled, tuple(name for name in was.options if name not in now.options)))
+    return found
+
+
+def with_options(files: Files, lines: Iterable[OptionLines], root_dir: Path) -> Files:
+    """Enable and disable options in a package that has them."""
+    changed = dict(files)
+    for each in lines:
+        if use_case := _use_case(changed, each.file, root_dir):
+            names = [name for name in each.enabled if name not in use_case.options]
+            changed[each.file] = use_case.with_options(names)
+        if use_case and (use_case := _use_case(changed, each.file, root_dir)):
+            changed[each.file] = use_case.without(each.disabled)
+    return changed
+
+
+def without_gone(files: Files, lines: Iterable[OptionLines]) -> tuple[list[OptionLines], list[tuple[str, Item]]]:
+    """Return the options that were switched without those that a package has no more, and these, with their lines."""
+    left, gone = [], []
+    for each in lines:
+        known = _names(files, each.file) if each.file in files else each.enabled.keys()
+        gone += [(name, item) for name, item in each.enabled.items() if name not in known]
+        enabled = {name: item for name, item in each.enabled.items() if name in known}
+        left.append(OptionLines(each.file, enabled, each.disabled))
+    return left, gone
+
+
+def _options_above(files: Files, path: str) -> str | None:
+    """Return the folder of the options that a use case sees, by the path of its kustomization."""
+    where = dirname(path)
+    while where:
+        where = dirname(where)
+        options = f"{where}/{folder.NAME}".lstrip("/")
+        if any(each.startswith(f"{options}/") for each in files) and not path.startswith(f"{options}/"):
+            return options
+    return None
+
+
+def _names(files: Files, path: str) -> set[str]:
+    """Return the names of the options that a use case can enable."""
+    options = _options_above(files, path)
+    folders = (dirname(each) for each in files if basename(each) in kustomization.NAMES)
+    return {basename(each) for each in folders if dirname(each) == options}
+
+
+def _use_case(files: Files, path: str, root_dir: Path) -> EnabledOptions | None:
+    """Read which options a use case has enabled, by the path of its kustomization; None for any other file."""
+    options = _options_above(files, path) if basename(path) in kustomization.NAMES and path in files else None
+    if options is None:
+        return None
+    found = Folder(root_dir / dirname(path), str(root_dir / options), str(root_dir))
+    return EnabledOptions(files[path], basename(path), path, found)

@@ -1,0 +1,1 @@
+"""What an author does: sources, checks, builds."""

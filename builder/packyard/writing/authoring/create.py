@@ -1,0 +1,312 @@
+"""Creating setters and substitutions: which fields get the comment, and what the Krmfile gets.
+
+    create_setter(package, NewSetter(name="N", value="3", field="spec.replicas"))
+
+    spec:                    spec:                           io.k8s.cli.setters.N:
+      replicas: 3              replicas: 3 # {"$openapi":"N"}      x-k8s-cli: {setter: {name: N, value: "3"}}
+
+Fields are chosen as kustomize 3.8.7 chooses them: by the end of their dotted path, and by their text.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from packyard.core.errors import InputError, NotHereError
+from packyard.core.yaml.edit import Edit
+from packyard.core.yaml.node import Child, Document, Entry, Item, MappingNode, Node, Scalar, SequenceNode
+from packyard.core.yaml.proof import rewrite
+from packyard.core.yaml.splice import add
+from packyard.core.yaml.tree import Text, Tree
+from packyard.using.setters import comment
+from packyard.using.setters.comment import REF_PREFIX, SETTER_PREFIX, SUBSTITUTION_PREFIX
+from packyard.using.setters.definition import Definitions, Setter, Substitution
+from packyard.using.setters.krmfile import Krmfile
+from packyard.using.setters.packages import PackageFiles, read_krmfile
+from packyard.using.setters.plan import Plan
+from packyard.writing.authoring import place, schemafile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewSetter:
+    """A setter to create; ``value`` and ``field`` choose the fields, an empty text chooses all."""
+
+    name: str
+    value: str = ""
+    field: str = ""
+    type: str = ""
+    schema: Mapping[str, object] = dataclasses.field(default_factory=dict)
+    description: str = ""
+    set_by: str = ""
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewSubstitution:
+    """A substitution to create for the fields that now show ``value``; setters that it lacks are created with it."""
+
+    name: str
+    pattern: str
+    value: str
+    field: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Creation:
+    """What is created: the new files, the number of fields bound, and what a substitution's markers were found to be.
+
+    A marker is listed with the value of the setter that is created for it, or with None where it stands for another
+    substitution; not at all where its setter was there.
+    """
+
+    plan: Plan
+    fields: int
+    markers: tuple[tuple[str, str | None], ...] = ()
+
+
+def create_setter(package: PackageFiles, new: NewSetter) -> Creation:
+    """Bind the fields that match, and define the setter."""
+    krmfile = read_krmfile(package)
+    _check_setter(krmfile.definitions, new)
+    binder = _Binder(package, new, _lists_at(new.field) if new.type == "array" else _scalars_at(new))
+    definition: dict[str, Tree] = {key: schemafile.to_tree(value) for key, value in new.schema.items()}
+    if new.description:
+        definition.pop("description", None)
+        definition["description"] = Text(new.description)
+    if new.type:
+        definition.setdefault("type", Text(new.type))
+    setter: dict[str, Tree] = {"name": Text(new.name), "value": Text("" if new.type == "array" else new.value)}
+    if binder.values:
+        setter["listValues"] = [Text(value) for value in binder.values]
+    if new.set_by:
+        setter["setBy"] = Text(new.set_by)
+    if new.required:
+        setter["required"] = "true"
+    definition["x-k8s-cli"] = {"setter": setter}
+    return binder.finish(krmfile, {SETTER_PREFIX + new.name: definition})
+
+
+def create_substitution(package: PackageFiles, new: NewSubstitution) -> Creation:
+    """Bind the fields that match, define the substitution, and create the setters that it needs and nobody defines."""
+    krmfile = read_krmfile(package)
+    definitions = krmfile.definitions
+    if new.name in definitions.substitutions:
+        raise NotHereError(f'substitution with name "{new.name}" already exists')
+    if new.name in definitions.setters:
+        raise NotHereError(
+            f'setter with name "{new.name}" already exists, substitution and setter can\'t have same name'
+        )
+    _check_name(new.name)
+    markers = _markers(new)
+    derived = _derive(new, markers)
+    kinds = {
+        marker: SUBSTITUTION_PREFIX if marker[2:-1] in definitions.substitutions else SETTER_PREFIX
+        for marker in markers
+    }
+    _check_cycle(definitions, new, kinds)
+    entries: dict[str, Tree] = {SUBSTITUTION_PREFIX + new.name: _substitution(new, markers, kinds)}
+    found: list[tuple[str, str | None]] = []
+    for marker in markers:
+        name = marker[2:-1]
+        if kinds[marker] == SUBSTITUTION_PREFIX:
+            found.append((marker, None))
+        elif name not in definitions.setters:
+            _check_name(name)
+            found.append((marker, derived[marker]))
+            setter: Tree = {"name": Text(name), "value": Text(derived[marker])}
+            entries[SETTER_PREFIX + name] = {"x-k8s-cli": {"setter": setter}}
+    return _Binder(package, new, _scalars_or_lists_at(new)).finish(krmfile, entries, tuple(found))
+
+
+def _check_setter(definitions: Definitions, new: NewSetter) -> None:
+    if new.name in definitions.substitutions:
+        raise NotHereError(
+            f'substitution with name "{new.name}" already exists, substitution and setter can\'t have same name'
+        )
+    if new.name in definitions.setters:
+        raise NotHereError(
+            f'setter with name "{new.name}" already exists, '
+            "if you want to modify it, please delete the existing setter and recreate it"
+        )
+    schemafile.check_types(new.schema, new.type)
+    if not new.field and not new.value:
+        raise InputError("must specify either fieldName or fieldValue")
+    _check_name(new.name)
+
+
+def _check_name(name: str) -> None:
+    if not name or any(sign in name for sign in "/%\n"):  # parts of a URL's path: what refers to it is lost
+        raise InputError(f"no comment can refer to the name {name!r}: use letters, digits, '-', '_' and '.'")
+
+
+# Which fields match.
+
+#: Says of a part at a dotted path whether it is to be bound.
+_Match = Callable[[Child, str], bool]
+
+
+def _scalars_at(new: NewSetter | NewSubstitution) -> _Match:
+    def match(child: Child, path: str) -> bool:
+        scalar = child.value
+        return isinstance(scalar, Scalar) and path.endswith(new.field) and new.value in ("", scalar.value)
+
+    return match
+
+
+def _lists_at(suffix: str) -> _Match:
+    """Match lists; one whose key has a comment already is left alone, as in kustomize 3.8.7."""
+
+    def match(child: Child, path: str) -> bool:
+        value = child.value
+        if not isinstance(value, SequenceNode) or not isinstance(child, Entry) or not path.endswith(suffix):
+            return False
+        return child.comment is None and not (value.comment and place.is_binding(value.comment.text))
+
+    return match
+
+
+def _scalars_or_lists_at(new: NewSubstitution) -> _Match:
+    """Match scalars, and block lists that ``field`` names: 3.8.7 marks their keys too, though nothing reads it."""
+    scalars, lists = _scalars_at(new), _lists_at(new.field)
+
+    def match(child: Child, path: str) -> bool:
+        block = isinstance(child.value, SequenceNode) and not child.value.flow
+        return scalars(child, path) or (bool(new.field) and block and lists(child, path))
+
+    return match
+
+
+class _Binder:
+    """The comments that the files of a package get."""
+
+    def __init__(self, package: PackageFiles, new: NewSetter | NewSubstitution, match: _Match) -> None:
+        self.package = package
+        self.text = comment.write(new.name)
+        self.match = match
+        self.sets_lists = isinstance(new, NewSetter)
+        words = [] if isinstance(new, NewSetter) and new.type == "array" else new.value.split()
+        self.mark = (words or [new.field.rpartition(".")[2]])[0].encode()
+        self.count = 0
+        self.values: tuple[str, ...] = ()  # of the lists that were bound
+        self.files: dict[str, bytes] = {}
+        self._listed = False
+        for path, data in package.resources.items():
+            self._bind_file(path, data)
+
+    def finish(
+        self, krmfile: Krmfile, entries: Mapping[str, Tree], markers: tuple[tuple[str, str | None], ...] = ()
+    ) -> Creation:
+        """Add the definitions, and return all that was done."""
+        edits = add(krmfile.root, ("openAPI", "definitions"), entries)
+        recorded = krmfile.edited(self.package.krmfile, edits)
+        if recorded is not None:
+            self.files[self.package.name] = recorded
+        return Creation(Plan(files=self.files), self.count, markers)
+
+    def _bind_file(self, path: str, data: bytes) -> None:
+        if self.mark not in data and b"\\" not in data:  # a file without the value may be a template, and no YAML
+            return
+        new = rewrite(data, self.package.where + path, self._bind_document)
+        if new != data:
+            self.files[path] = new
+
+    def _bind_document(self, document: Document) -> list[Edit]:
+        matching = [child for child, path in _fields(document.root, "") if self.match(child, path)]
+        self.count += len(matching)
+        return [edit for child in matching for edit in self._bind(child)]
+
+    def _bind(self, child: Child) -> list[Edit]:
+        if isinstance(child.value, SequenceNode):
+            assert isinstance(child, Entry)
+            if self.sets_lists:
+                self._same_values(child.value)
+            return place.bind_list(child, self.text)
+        return place.bind(child, self.text)
+
+    def _same_values(self, node: SequenceNode) -> None:
+        scalars = [item.value for item in node.items if isinstance(item.value, Scalar)]
+        if len(scalars) < len(node.items):
+            message = "the list holds more than plain values, which a setter would replace"
+            raise InputError(node.problem(message, "choose another by a longer --field"))
+        values = tuple(scalar.value for scalar in scalars)
+        if self._listed and values != self.values:
+            raise NotHereError(
+                "setters can only be created for fields with same values, encountered different array values "
+                f"for specified field path: [{' '.join(values)}], [{' '.join(self.values)}]"
+            )
+        self.values, self._listed = values, True
+
+
+def _fields(node: Node | None, path: str) -> Iterator[tuple[Child, str]]:
+    """Yield every entry and item with its dotted path; the index of an item is left out."""
+    children: list[tuple[Child, str]] = []
+    if isinstance(node, MappingNode):
+        children = [(entry, f"{path}.{entry.name}") for entry in node.entries if isinstance(entry.key, Scalar)]
+    elif isinstance(node, SequenceNode):
+        children = [(item, path) for item in node.items if isinstance(item, Item)]
+    for child, below in children:
+        yield child, below
+        yield from _fields(child.value, below)
+
+
+# What a substitution's markers stand for.
+
+
+def _markers(new: NewSubstitution) -> list[str]:
+    markers = re.findall(r"\$\{[^}\n]*\}", new.pattern)
+    if not markers:
+        raise InputError("unable to find setter or substitution names in pattern, setter names must be enclosed in ${}")
+    if f"${{{new.name}}}" in markers:
+        raise InputError(f"setters must have different name than the substitution: {new.name}")
+    for one in markers:
+        for other in markers:
+            if one != other and one in other:
+                raise InputError(f"markers {one} is substring of {other}, no marker should be substring of other")
+    return markers
+
+
+def _derive(new: NewSubstitution, markers: list[str]) -> dict[str, str]:
+    """Return what each marker must stand for so that the pattern yields the value."""
+    literals = re.split(r"\$\{[^}\n]*\}", new.pattern)
+    for index in range(1, len(markers)):
+        if not literals[index]:
+            raise InputError(
+                f"markers {markers[index - 1]} and {markers[index]} are found to have no delimiters between them, "
+                "pre-create setters and try again"
+            )
+    failure = InputError("unable to derive values for markers, create setters for all markers and then try again")
+    if not new.value.startswith(literals[0]):
+        raise failure
+    rest = new.value[len(literals[0]) :]
+    derived: dict[str, str] = {}
+    for marker, literal in zip(markers, literals[1:], strict=True):
+        if literal:
+            text, found, rest = rest.partition(literal)
+        else:
+            text, found, rest = rest, rest, ""
+        if not found:
+            raise failure
+        if derived.setdefault(marker, text) != text:
+            raise InputError(f"marker {marker} is found to have different values {derived[marker]} and {text}")
+    if rest:
+        raise failure
+    return derived
+
+
+def _substitution(new: NewSubstitution, markers: list[str], kinds: Mapping[str, str]) -> Tree:
+    values: list[Tree] = [
+        {"marker": Text(marker), "ref": Text(f"{REF_PREFIX}{kinds[marker]}{marker[2:-1]}")} for marker in markers
+    ]
+    body: Tree = {"name": Text(new.name), "pattern": Text(new.pattern), "values": values}
+    return {"x-k8s-cli": {"substitution": body}}
+
+
+def _check_cycle(definitions: Definitions, new: NewSubstitution, kinds: Mapping[str, str]) -> None:
+    markers = tuple((marker, comment.parse_ref(f"{REF_PREFIX}{kind}{marker[2:-1]}")) for marker, kind in kinds.items())
+    created = Substitution(new.name, new.pattern, markers)
+    setters = {marker[2:-1]: Setter(marker[2:-1]) for marker in kinds}
+    known = Definitions({**setters, **definitions.setters}, {**definitions.substitutions, new.name: created})
+    known.setters_of(created)

@@ -1,0 +1,63 @@
+"""Creating setters of version 1: a comment with the whole definition behind each field that shows the value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from packyard.core.errors import InputError
+from packyard.core.yaml.document import walk
+from packyard.core.yaml.edit import Edit
+from packyard.core.yaml.node import Child, Document, Entry, MappingNode, Scalar, SequenceNode
+from packyard.core.yaml.proof import rewrite
+from packyard.using.setters.inline import InlineDefinition, parse
+from packyard.writing.authoring import place
+from packyard.writing.authoring.annotate import Selection
+from packyard.writing.authoring.create import NewSetter
+
+
+def creation(new: NewSetter, selection: Selection, *, partial: bool) -> Callable[[bytes, str], bytes]:
+    """Return what adds the comments of a new setter to the documents of a file that a selection holds.
+
+    A setter that a field has already is replaced. A ``partial`` one stands for its value wherever a text holds it.
+    """
+
+    def bind(document: Document) -> Iterator[Edit]:
+        for child, key in _fields(document) if selection.holds(document.root) else ():
+            if isinstance(child.value, Scalar) and new.field in ("", key):
+                text = child.value.value
+                if new.value in text if partial else new.value == text:
+                    yield from _bind(new, child, child.value, partial)
+
+    return lambda data, name: rewrite(data, name, bind) if new.value.encode() in data else data
+
+
+def _bind(new: NewSetter, child: Child, scalar: Scalar, partial: bool) -> list[Edit]:
+    if scalar.style in "|>":
+        line, _ = scalar.source.locate(scalar.start)
+        raise InputError(f"{scalar.source.name}:{line}: a block scalar can have no setter of version 1")
+    old = parse(scalar.comment.text) if partial and scalar.comment else None
+    found = old or InlineDefinition({})
+    found.type = new.type
+    found.description = new.description or found.description
+    found.set_by = new.set_by or found.set_by
+    if partial:
+        found.record(new.name, new.value)
+    else:
+        found.whole = (new.name, new.value)
+    return place.bind(child, found.text())
+
+
+def _fields(document: Document) -> Iterator[tuple[Child, str]]:
+    """Yield entries, and items of lists, with the key that they stand under."""
+    for node in walk(document.root):
+        for entry in node.entries if isinstance(node, MappingNode) else ():
+            yield entry, entry.name
+            if isinstance(entry.value, SequenceNode):
+                yield from _items(entry.value, entry)
+
+
+def _items(node: SequenceNode, entry: Entry) -> Iterator[tuple[Child, str]]:
+    for item in node.items:
+        yield item, entry.name
+        if isinstance(item.value, SequenceNode):
+            yield from _items(item.value, entry)

@@ -1,0 +1,94 @@
+"""Deleting a setter or a substitution: its definition, and every comment that refers to it.
+
+What `create` added goes again, byte for byte; other comments, and the values of the fields, stay.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from packyard.core.errors import InputError, NotHereError
+from packyard.core.yaml.document import find_comments
+from packyard.core.yaml.edit import Edit, exchange
+from packyard.core.yaml.node import Document, MappingNode
+from packyard.core.yaml.proof import rewrite
+from packyard.core.yaml.splice import remove
+from packyard.using.setters import comment
+from packyard.using.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX
+from packyard.using.setters.definition import Definitions, Setter, Substitution
+from packyard.using.setters.krmfile import Krmfile
+from packyard.using.setters.packages import PackageFiles, read_krmfile
+from packyard.using.setters.plan import Plan
+from packyard.writing.authoring import place
+
+
+def delete_setter(package: PackageFiles, name: str) -> Plan:
+    """Plan to delete a setter that no substitution uses."""
+    krmfile = read_krmfile(package)
+    definition = krmfile.definitions.setters.get(name)
+    if definition is None:
+        raise NotHereError(f'setter "{name}" does not exist')
+    return _delete(package, krmfile, definition)
+
+
+def delete_substitution(package: PackageFiles, name: str) -> Plan:
+    """Plan to delete a substitution that no other one uses; its setters stay."""
+    krmfile = read_krmfile(package)
+    definition = krmfile.definitions.substitutions.get(name)
+    if definition is None:
+        raise NotHereError(f'substitution "{name}" does not exist')
+    return _delete(package, krmfile, definition)
+
+
+def _delete(package: PackageFiles, krmfile: Krmfile, definition: Setter | Substitution) -> Plan:
+    kind, prefix = (
+        ("setter", SETTER_PREFIX) if isinstance(definition, Setter) else ("substitution", SUBSTITUTION_PREFIX)
+    )
+    _check_unused(krmfile.definitions, kind, definition.name)
+    files: dict[str, bytes] = {}
+    recorded = krmfile.edited(package.krmfile, _take_definition_out(krmfile, prefix + definition.name))
+    if recorded is not None:
+        files[package.name] = recorded
+    for path, data in package.resources.items():
+        if comment.is_marked(data):
+            change = partial(_take_comments_out, definitions=krmfile.definitions, definition=definition)
+            new = rewrite(data, package.where + path, change)
+            if new != data:
+                files[path] = new
+    return Plan(files=files)
+
+
+def _check_unused(definitions: Definitions, kind: str, name: str) -> None:
+    for parent in definitions.substitutions.values():
+        for _, reference in parent.markers:
+            if reference and (reference.kind, reference.name) == (kind, name):
+                raise NotHereError(
+                    f'{kind} "{name}" is used in substitution "{parent.name}", '
+                    "please delete the parent substitution first"
+                )
+
+
+def _take_definition_out(krmfile: Krmfile, key: str) -> list[Edit]:
+    """Remove a definition, and with the last one the mappings that held it."""
+    way: list[tuple[MappingNode, str]] = []
+    node: MappingNode | None = krmfile.root
+    for name in ("openAPI", "definitions", key):
+        if not isinstance(node, MappingNode):
+            raise InputError(f"{krmfile.source.name}: {name} cannot be removed where it stands")
+        way.append((node, name))
+        node = node.mapping(name)
+    while len(way) > 1 and len(way[-1][0].entries) == 1:
+        way.pop()
+    parent, name = way[-1]
+    if len(parent.entries) == 1:
+        return exchange(parent, "{}", {})
+    return remove(parent, {name})
+
+
+def _take_comments_out(document: Document, definitions: Definitions, definition: Setter | Substitution) -> list[Edit]:
+    edits: dict[int, Edit] = {}
+    for found in find_comments(document):
+        reference = comment.parse(found.text)
+        if reference and definitions.resolve(reference) is definition:
+            edits[found.start] = place.take_out(document.source, found)
+    return list(edits.values())

@@ -1,0 +1,72 @@
+"""Where use cases are in a folder, and what they are called."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from posixpath import commonpath, dirname, join, normpath
+
+from packyard.core.errors import InputError, Problem
+from packyard.core.kubernetes import kustomization
+from packyard.core.yaml.node import MappingNode, Node
+from packyard.core.yaml.sources import Sources
+from packyard.using.setters.packages import KPTFILE
+from packyard.writing.source.package import NAME
+
+#: A use case has a group and its own step; a folder of this name is no group.
+_GROUPED, _OVERLAYS = 2, "overlays"
+
+
+def leaves(sources: Sources) -> list[str]:
+    """Return the folders with a kustomization that no other one builds on, and packages of kpt without any."""
+    found: dict[str, Node | None] = {}
+    for name in kustomization.NAMES:
+        for path in _visible(sources, name):
+            found[dirname(path)] = root(sources, path)
+    below = {normpath(join(folder, text)) for folder, top in found.items() for text in kustomization.referred(top)}
+    kinds = {folder: top.text("kind") for folder, top in found.items() if isinstance(top, MappingNode)}
+    leaves = [folder for folder in found if (folder or ".") not in below and kinds.get(folder) != "Component"]
+    for folder in map(dirname, _visible(sources, KPTFILE)):
+        if not any(_holds(folder, other) for other in found) and not any(_holds(other, folder) for other in leaves):
+            leaves.append(folder)
+    return sorted(leaves)
+
+
+def _visible(sources: Sources, name: str) -> list[str]:
+    """Return the files of a name, those of outer folders first, without what is hidden."""
+    files = [path for path in sources.list("", f"**/{name}") if sources.is_file(path)]
+    visible = [path for path in files if not any(part.startswith(".") for part in path.split("/"))]
+    return sorted(visible, key=lambda path: path.count("/"))
+
+
+def _holds(folder: str, other: str) -> bool:
+    return not folder or f"{other}/".startswith(f"{folder}/")
+
+
+def paths(folders: Sequence[str], prefix: str, shown: str, name: str) -> dict[str, str]:
+    """Name use cases by their folders: below the prefix, or else below what all have in common but for two steps."""
+    found = {folder: f"/{folder}".rpartition(f"/{prefix}/") for folder in folders}
+    marked = {folder: path for folder, (_, _, path) in found.items()}
+    packages = sorted({head.strip("/") for head, mark, _ in found.values() if mark})
+    if len(packages) > 1:
+        hint = f"import each by itself, first: packyard import {join(shown, packages[0])}"
+        raise InputError(Problem(f"holds several packages: {', '.join(packages)}", file=shown, hint=hint))
+    if not all(mark for _, mark, _ in found.values()):
+        common = [step for step in commonpath(folders).split("/") if step and len(folders) > 1]
+        least = _GROUPED if common != [_OVERLAYS] else 1
+        skipped = max(0, min(len(common), *(len(folder.split("/")) - least for folder in folders)))
+        marked = {folder: "/".join(folder.split("/")[skipped:]) or name for folder in folders}
+    named = {folder: re.sub(r"[^a-z0-9/]+", "-", path.lower()) for folder, path in marked.items()}
+    for folder, path in named.items():
+        others = [other for other in folders if other != folder and f"{named[other]}/".startswith(f"{path}/")]
+        if others or not all(map(NAME.fullmatch, path.split("/"))):
+            what = f"would be one use case with {others[0]}" if others else "is no name for a use case"
+            hint = "rename the folder: lower case letters, digits and dashes"
+            raise InputError(Problem(f"{path!r} {what}", file=folder, hint=hint))
+    return named
+
+
+def root(sources: Sources, path: str) -> Node | None:
+    """Return the root of a file's first document."""
+    documents = sources.documents(path)
+    return documents[0].root if documents else None

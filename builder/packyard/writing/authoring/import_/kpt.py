@@ -1,0 +1,107 @@
+"""Comments of kpt as words of ours: a name alone is a setter, a pattern a substitution named for its field.
+
+image: nginx:1.7 # kpt-set: ${image}:${tag}    ->    image: nginx:1.7 # {"$openapi":"IMAGE"}
+                                                     IMAGE: "${image}:${tag}", image: nginx, tag: "1.7"
+
+What the fields show is what the setters are worth, as kpt itself derives it, whatever the Kptfile says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from packyard.core.errors import InputError
+from packyard.core.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode
+from packyard.core.yaml.values import type_of
+from packyard.using.setters.fields import path_text
+from packyard.using.setters.kpt import kptfile, tagged
+from packyard.using.setters.kpt.derived import derive
+from packyard.using.setters.kpt.kptpackage import KptPackage
+from packyard.using.setters.kpt.tagged import Tagged
+from packyard.writing.authoring.import_.note import DOUBTFUL, LOST, Note
+from packyard.writing.authoring.import_.word import Word, named_for, typed
+
+
+@dataclass(slots=True)
+class Found:
+    """Names by the identities of the fields that they bind, and what the names stand for."""
+
+    bound: dict[int, str] = field(default_factory=dict)
+    words: dict[str, Word] = field(default_factory=dict)
+
+
+def read(documents: Sequence[Document], notes: list[Note]) -> Found:
+    """Read the comments of some documents."""
+    found = Found()
+    roots = [document.root for document in documents]
+    fields = [each for root in roots for each in tagged.find(root)]
+    for setter in derive(roots):
+        if not setter.is_list:
+            types = {type_of(each.node) for each in _alone(fields, setter.name) if isinstance(each.node, Scalar)}
+            found.words[setter.name] = Word(setter.name, setter.value, is_setter=True, schema=typed(types))
+    values = {name: word.value for name, word in found.words.items()}
+    patterns: dict[str, str] = {}
+    for each in fields:
+        fault = _list(each, each.node, found) if isinstance(each.node, SequenceNode) else _text(each, values)
+        if fault:
+            notes.append(_unbound(each, fault))
+            continue
+        name = each.pattern.sole_name or patterns.get(each.pattern.text)
+        if name is None:
+            name = patterns[each.pattern.text] = named_for(each.path, found.words)
+            found.words[name] = Word(name, each.pattern.text, is_setter=False)
+        found.bound[id(each.node)] = name
+    return found
+
+
+def review(package: KptPackage, root: Node | None, words: Mapping[str, Word], file: str) -> list[Note]:
+    """Say what a Kptfile has beside the setters of the fields."""
+    notes = [
+        Note(DOUBTFUL, "values that fields do not show", "set them once more", (f"{file}: {name}: {text!r}",))
+        for name, text in package.values.items()
+        if name in words and words[name].values is None and words[name].value != text
+    ]
+    notes += [
+        Note(LOST, "setters that no field uses", "bind the fields that they were meant for", (f"{file}: {name}",))
+        for name in package.values
+        if name not in words
+    ]
+    own = [id(each.node) for each in kptfile.find_mutators(root)]
+    pipeline = root.mapping("pipeline") if isinstance(root, MappingNode) else None
+    for entry in pipeline.entries if pipeline else ():
+        for item in entry.value.items if isinstance(entry.value, SequenceNode) else ():
+            if id(item.value) not in own and isinstance(item.value, MappingNode):
+                called = item.value.text("image") or item.value.text("exec")
+                todo = "run the function before you import, or do by hand what it does"
+                notes.append(Note(LOST, "functions of the pipeline", todo, (f"{file}: {entry.name}: {called}",)))
+    return notes
+
+
+def _alone(fields: Sequence[Tagged], name: str) -> list[Tagged]:
+    return [each for each in fields if each.pattern.sole_name == name]
+
+
+def _list(each: Tagged, node: SequenceNode, found: Found) -> str:
+    """Define the setter of a list; say why it cannot be bound."""
+    name = each.pattern.sole_name
+    texts = tuple(item.value.value for item in node.items if isinstance(item.value, Scalar))
+    if name is None or len(texts) < len(node.items):
+        return "a list has one setter, which sets it as a whole"
+    word = found.words.setdefault(name, Word(name, "", is_setter=True, values=texts, schema=typed({"array"})))
+    return "" if word.values == texts else "its other fields show other values"
+
+
+def _text(each: Tagged, values: Mapping[str, str]) -> str:
+    assert isinstance(each.node, Scalar)
+    try:
+        text = each.pattern.expand(values, "")
+    except InputError as error:
+        return str(error)
+    return "" if text == each.node.value else f"yields {text!r}, not {each.node.value!r}"
+
+
+def _unbound(each: Tagged, fault: str) -> Note:
+    line = each.node.source.locate(each.node.start)[0]
+    place = f"{each.node.source.name}:{line}: {path_text(each.path)}: {each.pattern.text}: {fault}"
+    return Note(DOUBTFUL, "kpt-set comments that cannot be kept", "decide what is right, and bind the field", (place,))

@@ -1,0 +1,45 @@
+"""What is imported: a folder, or a tarball, which is unpacked where nobody looks, after all of it was checked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from packyard.core.bundle import archive
+from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Path]:
+    """Yield the folder that a path is, or that its tarball holds; messages name files of a tarball below its path."""
+    if path.is_dir():
+        yield path
+        return
+    if not path.is_file():
+        raise InputError(Problem("no such folder or tarball", file=str(path)))
+    with TemporaryDirectory(prefix="packyard-") as folder:
+        try:
+            yield _unpacked(path, Path(folder))
+        except PackyardError as error:
+            raise type(error)(*(_named(problem, path, folder) for problem in error.problems)) from error
+
+
+def _unpacked(path: Path, into: Path) -> Path:
+    try:
+        with path.open("rb") as file:
+            found = archive.Files(archive.Expanded(file, os.fstat(file.fileno()).st_size))
+            unpacked = archive.write_all("unpacked", found, into)
+    except OSError as error:
+        raise UnavailableError(Problem(error.strerror or str(error), file=str(path))) from error
+    return unpacked.rename(into / (found.top or path.name))
+
+
+def _named(problem: Problem, path: Path, folder: str) -> Problem:
+    inner = problem.file.removeprefix(folder)
+    if inner == problem.file:
+        return replace(problem, file=problem.file or str(path))
+    return replace(problem, file=f"{path}: {inner.strip('/').partition('/')[2] or inner.strip('/')}")

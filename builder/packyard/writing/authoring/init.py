@@ -1,0 +1,97 @@
+"""A new workspace: it builds on packyard's own library, and builds, lints and is published as it is.
+
+packyard.yaml                   what the workspace is called, and what it builds on
+LICENSE                         of all packages
+.gitignore                      what is built
+.pre-commit-config.yaml         lint before each commit
+.github/workflows/publish.yml   the release job, by a tag
+.gitlab-ci.yml
+.schemas/*.json                 of the files that authors write
+.vscode/settings.json           which file has which schema, for editors with a YAML language server
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from packyard.core.errors import ConflictError, Problem, UnavailableError
+from packyard.core.files import atomic, paths, regular
+from packyard.core.files.paths import WORKSPACE
+from packyard.core.yaml.tree import lexeme
+from packyard.writing.source import library, schemas
+
+LICENSE = "LICENSE"
+#: The recipes of the release job, from the folder of the catalogue that packyard carries.
+_RECIPES = {
+    ".github/workflows/publish.yml": "docs/recipes/github-actions.yml",
+    ".gitlab-ci.yml": "docs/recipes/gitlab-ci.yml",
+}
+_PACKYARD = """\
+apiVersion: packyard/v1
+kind: Workspace
+name: {name}
+prefix: {prefix} # where use cases lie in a package
+license: LICENSE
+libraries: [builtin] # bases and overlays that packyard carries; packyard parts lists them
+"""
+_SCHEMAS = {"package": "packages/*/package.yaml", "workspace": WORKSPACE, "krmfile": "**/Krmfile"}
+_IGNORED = "/build/\n"
+_PRE_COMMIT = """\
+repos:
+- repo: local
+  hooks:
+  - id: packyard-lint
+    name: packyard lint
+    entry: packyard lint
+    language: system
+    files: ^(packages/|bases/|overlays/|Krmfile$|packyard\\.yaml$)
+    pass_filenames: false
+"""
+
+
+def files(name: str, prefix: str, license_id: str) -> dict[str, bytes]:
+    """Return the files of a workspace by their paths."""
+    texts = {
+        WORKSPACE: _PACKYARD.format(name=lexeme(name), prefix=lexeme(prefix)),
+        LICENSE: f"SPDX-License-Identifier: {license_id}\n",
+        ".gitignore": _IGNORED,
+        ".pre-commit-config.yaml": _PRE_COMMIT,
+    }
+    made = {f".schemas/{name}.json": schemas.read(name) for name in schemas.NAMES}
+    settings = {"yaml.schemas": {f".schemas/{name}.json": pattern for name, pattern in _SCHEMAS.items()}}
+    texts[".vscode/settings.json"] = json.dumps(settings, indent=2) + "\n"
+    recipes = {path: regular.read(library.carried_dir() / recipe) for path, recipe in _RECIPES.items()}
+    return {**{path: text.encode() for path, text in texts.items()}, **recipes, **made}
+
+
+def write(folder: Path, made: Mapping[str, bytes]) -> list[Path]:
+    """Write the files into a folder, all or none; a licence that is there already stays, any other file is refused."""
+    for path in made:
+        paths.inside(folder, path)  # a link may lead out of it
+    made = {path: data for path, data in made.items() if path != LICENSE or not os.path.lexists(folder / path)}
+    taken = [path for path in made if os.path.lexists(folder / path)]
+    if taken:
+        hint = "choose another folder, or move them away"
+        raise ConflictError(*(Problem("exists already", file=str(folder / path), hint=hint) for path in taken))
+    written: list[Path] = []
+    folders = [each for path in made for each in reversed((folder / path).parents) if not each.exists()]
+    try:
+        for path, data in made.items():
+            file = folder / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            atomic.write(str(file), data, mode=0o644, durable=False, replace=False)
+            written.append(file)
+    except BaseException as error:
+        for file in written:
+            file.unlink(missing_ok=True)
+        for each in reversed(folders):
+            with suppress(OSError):
+                each.rmdir()
+        if isinstance(error, OSError):
+            raise UnavailableError(f"{error.filename or folder}: {error.strerror or error}") from error
+        raise
+    return written

@@ -1,0 +1,275 @@
+"""A new source package, written from a few answers: it builds and lints as it is, and its author goes on from there.
+
+packages/NAME/package.yaml           what each use case is made of
+packages/NAME/patches/USECASE.yaml   what the program is started with, for the author to change, where parts leave
+                                     its ``args`` empty; what a command names and no part has, such as MODEL_SCRIPT,
+                                     is in one for variables
+packages/NAME/docs/                  the beginning of its README
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from packyard.core.errors import InputError, Problem, suggest
+from packyard.core.kubernetes import pods
+from packyard.core.kubernetes.kinds import APPS, BATCH, CORE, group_of
+from packyard.core.kubernetes.pods import Path
+from packyard.core.yaml.document import mappings
+from packyard.core.yaml.node import Node, Scalar, SequenceNode
+from packyard.core.yaml.tree import Text, Tree, Written, block, in_brackets, lexeme, literal
+from packyard.using.kustomize import accumulate
+from packyard.using.kustomize.accumulate import SourceObject
+from packyard.using.kustomize.part import Part
+from packyard.using.setters import comment
+from packyard.using.setters.definition import Setter
+from packyard.writing.source import parts
+from packyard.writing.source.offered import BASE, Offered
+from packyard.writing.source.package import FILE, NAME
+from packyard.writing.source.words import Words
+from packyard.writing.source.workspace import PROGRAMS, STORAGE, Workspace
+
+#: The kinds whose lists a strategic merge patch merges by their keys; those of others it would replace.
+_MERGED = (CORE, APPS, BATCH)
+_RUN = ("command", "args")
+_WIDTH = 100
+_VARIABLE = re.compile(r"\$[({]?([A-Z][A-Z0-9_]*)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UseCase:
+    """What a use case is made of; ``setters`` are its own values."""
+
+    base: str
+    storage: Sequence[str] = ()
+    programs: Sequence[str] = ()
+    setters: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """What the author of a package was asked; ``setters`` are the values of all use cases."""
+
+    name: str
+    model: Mapping[str, str]
+    use_cases: Mapping[str, UseCase]
+    setters: Mapping[str, str] = field(default_factory=dict)
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Patch:
+    """A patch: its file, and what is written there; ``kind`` is its target where it names no object.
+
+    ``texts`` are the words that it starts a program with; ``is_open`` says that parts leave arguments to the package.
+    """
+
+    file: str
+    tree: Tree
+    kind: str = ""
+    texts: Sequence[str] = ()
+    is_open: bool = False
+
+    @property
+    def entry(self) -> Tree:
+        """Its entry among the patches of a use case."""
+        return {"path": Text(self.file), "target": {"kind": Text(self.kind)}} if self.kind else Text(self.file)
+
+
+def check(workspace: Workspace, answers: Answers, parts: Sequence[Offered]) -> None:
+    """Refuse a name that cannot be, parts that are not there, and names that no chosen part defines."""
+    if not NAME.fullmatch(answers.name):
+        raise InputError(f"{answers.name!r} cannot name a package: it must be lower case words joined by dashes")
+    if answers.name in workspace.package_names():
+        raise InputError(Problem("exists already", file=str(workspace.root_dir / "packages" / answers.name)))
+    made = answers.use_cases.values()
+    chosen = [(BASE, each.base) for each in made]
+    chosen += [(kind, name) for each in made for kind in (STORAGE, PROGRAMS) for name in getattr(each, kind)]
+    for kind, name in chosen:
+        known = {part.name for part in parts if part.kind == kind}
+        if name not in known:
+            raise InputError(Problem(f"no {kind} {name!r}", hint=suggest(name, known) or "packyard parts lists them"))
+    here = [part for part in parts if (part.kind, part.name) in chosen]
+    defined = {name for part in here for name in part.defines}
+    for setters in (answers.setters, *(each.setters for each in made)):
+        defined |= {name for name, value in setters.items() if "${" in value}
+    missing = {name for part in here for name in part.needs} - defined
+    if missing:
+        raise InputError(_missing(missing, parts))
+
+
+def _missing(missing: set[str], parts: Sequence[Offered]) -> Problem:
+    """Say which parts define what is missing."""
+    defining = [part for part in parts if part.kind in (STORAGE, PROGRAMS) and missing & set(part.defines)]
+    flags = " or ".join(f"--{part.kind} {part.name}" for part in defining)
+    names = sorted(missing)
+    follows = f"--set '{names[0]}=${{REGISTRY}}/…', so that it follows from others"
+    return Problem(f"no chosen part defines {', '.join(names)}", hint=f"add {flags or follows}")
+
+
+def write(workspace: Workspace, answers: Answers) -> dict[str, bytes]:
+    """Return the files of the package by their paths in its folder."""
+    started = {name: _Started.of(workspace, each, answers.setters) for name, each in answers.use_cases.items()}
+    patches = {name: list(_patches(name, each)) for name, each in started.items()}
+    values = {name: value for each in started.values() for name, value in each.missing.items()}
+    answers = replace(answers, setters={**values, **answers.setters})
+    description = _escaped(answers.description or "What it does, in a sentence.")
+    texts = {
+        FILE: _text(_package(answers, patches)),
+        "docs/00-title.md": f"# {answers.name}\n",
+        "docs/10-description.md": f"{description}\n",
+    }
+    for made in patches.values():
+        texts |= {patch.file: f"# What the program is started with.\n{_text(patch.tree)}" for patch in made}
+    return {path: text.encode() for path, text in texts.items()}
+
+
+def _text(tree: Tree) -> str:
+    return "".join(f"{line}\n" for line in block(tree))
+
+
+def _escaped(text: str) -> str:
+    """Return what Jinja2 writes as the text."""
+    return text.replace("{", "{{ '{' }}") if re.search("{[{%#]", text) else text
+
+
+def _package(answers: Answers, patches: Mapping[str, Sequence[_Patch]]) -> Tree:
+    tree: dict[str, Tree] = {"apiVersion": "packyard/v1", "kind": "Package"}
+    tree["model"] = in_brackets({key: Text(text) for key, text in answers.model.items()})
+    if answers.setters:
+        tree["setters"] = {name: Text(value) for name, value in answers.setters.items()}
+    tree["useCases"] = {name: _use_case(each, patches[name]) for name, each in answers.use_cases.items()}
+    return tree
+
+
+def _use_case(made: UseCase, patches: Sequence[_Patch]) -> Tree:
+    lists = {"storage": _texts(made.storage), "programs": _texts(made.programs)}
+    lists["patches"] = [patch.entry for patch in patches]
+    tree: dict[str, Tree] = {"base": Text(made.base)}
+    tree |= {key: in_brackets(items) for key, items in lists.items() if items}
+    if made.setters:
+        tree["setters"] = in_brackets({name: Text(value) for name, value in made.setters.items()})
+    return tree
+
+
+def _texts(names: Sequence[str]) -> list[Tree]:
+    return [Text(name) for name in names]
+
+
+@dataclass(frozen=True, slots=True)
+class _Started:
+    """How the programs of a use case are started: a patch of each workload, by the name of its file.
+
+    ``missing`` are the setters that the programs read as variables, and no part gives them, with their values.
+    """
+
+    runs: Mapping[str, _Patch]
+    missing: Mapping[str, str]
+
+    @classmethod
+    def of(cls, workspace: Workspace, made: UseCase, setters: Mapping[str, str]) -> _Started:
+        part = parts.read(workspace.sources, workspace.base_dir(made.base), "Kustomization")
+        dirs = [workspace.overlay_dir(PROGRAMS, name) for name in made.programs]
+        programs = tuple(parts.read(workspace.sources, folder, "Component") for folder in dirs)
+        objects = accumulate.accumulate(Part(part.folder, resources=(part,), components=programs))
+        named = zip(accumulate.file_names(objects), objects, strict=True)
+        started = {file: patch for file, item in named if (patch := _patch(item))}
+        asked = {name for patch in started.values() for text in patch.texts for name in _VARIABLE.findall(text)}
+        runs = {file: patch for file, patch in started.items() if patch.is_open}
+        values = {**_defaults(workspace, (part, *programs)), **setters, **made.setters}
+        missing = (asked & values.keys()) - {name for item in objects for name in _variables(item)}
+        is_read = any(item.identity[1:] == ("ConfigMap", "", accumulate.RUN) for item in objects)
+        return cls(runs, {name: values[name] for name in sorted(missing)} if is_read else {})
+
+
+def _defaults(workspace: Workspace, found: Sequence[Part]) -> dict[str, str]:
+    """Return the values of the setters that parts share, or have for themselves."""
+    shared = parts.read_shared(workspace.sources, workspace.libraries)
+    own = [krmfile for part in found for krmfile in part.krmfiles()]
+    defined = Words(shared, [[each] for each in own], {}, workspace.sources.memo).defined
+    return {name: word.definition.value for name, word in defined.items() if isinstance(word.definition, Setter)}
+
+
+def _variables(item: SourceObject) -> Iterator[str]:
+    """Yield the variables that an object gives to programs: those of ``env``, and the keys of a ConfigMap."""
+    data = item.root.mapping("data") if item.identity[1] == "ConfigMap" else None
+    yield from (entry.name for entry in (data.entries if data else ()))
+    for pod in pods.find(item.root):
+        for container in pod.containers:
+            yield from (each.text("name") for each in mappings(container.get("env")))
+
+
+def _patches(name: str, started: _Started) -> Iterator[_Patch]:
+    """Yield the patches of a use case, with their files."""
+    for file, patch in started.runs.items():
+        called = f"{name}-{file}" if len(started.runs) > 1 else f"{name}.yaml"
+        yield replace(patch, file=f"patches/{called.replace('/', '-')}")
+    if started.missing:
+        data = {key: _bound(key, value) for key, value in started.missing.items()}
+        tree: Tree = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": accumulate.RUN}, "data": data}
+        yield _Patch(f"patches/{name}-variables.yaml", tree)
+
+
+def _bound(name: str, value: str) -> Written:
+    return Written(lexeme(value, flow=True), value, (f"{lexeme(value)} {comment.write(name)}",))
+
+
+def _patch(item: SourceObject) -> _Patch | None:
+    """Return a patch of the first container that runs a program, or None for an object without one."""
+    for pod in pods.find(item.root):
+        for path, container in pod.container_places:
+            lists = {key: container.get(key) for key in _RUN}
+            run = {key: _short(_items(value)) for key, value in lists.items() if value and not _is_bound(value)}
+            if run and "initContainers" not in path:
+                name = container.get("name")
+                named: dict[str, Tree] = {"name": Text(name.value)} if isinstance(name, Scalar) else {}
+                texts = tuple(_texts_of(lists.values()))
+                is_open = isinstance(lists["args"], SequenceNode) and not lists["args"].items
+                if group_of(item.identity[0]) in _MERGED:
+                    return _Patch("", _merge(item, path, {**named, **run}), texts=texts, is_open=is_open)
+                return _Patch("", list(_operations(path, named, run)), item.identity[1], texts, is_open)
+    return None
+
+
+def _texts_of(lists: Iterable[Node | None]) -> Iterator[str]:
+    for value in lists:
+        for item in value.items if isinstance(value, SequenceNode) else ():
+            if isinstance(item.value, Scalar):
+                yield item.value.value
+
+
+def _is_bound(value: Node) -> bool:
+    """Say whether a setter changes an item, which a patch would unbind."""
+    items = value.items if isinstance(value, SequenceNode) else ()
+    found = (item.value.comment for item in items if item.value.comment)
+    return any(comment.parse(each.text) for each in found)
+
+
+def _items(value: Node) -> list[Tree]:
+    return [literal(text) or Text(text) for text in _texts_of([value])]
+
+
+def _short(tree: Tree) -> Tree:
+    """Return a tree in brackets if these fit on a line, and no text has several."""
+    written = in_brackets(tree)
+    return written if len(written.flow) <= _WIDTH and "\\n" not in written.flow else tree
+
+
+def _merge(item: SourceObject, path: Path, container: Tree) -> Tree:
+    """Return a strategic merge patch of a container."""
+    inner: Tree = [container]
+    for step in reversed(path[:-1]):
+        inner = {str(step): inner}
+    api_version, kind, _, name = item.identity
+    assert isinstance(inner, Mapping)
+    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": name}, **inner}
+
+
+def _operations(path: Path, named: Mapping[str, Tree], run: Mapping[str, Tree]) -> Iterator[Tree]:
+    """Yield the operations of a patch of RFC 6902; the index of a container is tested by its name."""
+    pointer = "".join(f"/{step}" for step in path)
+    for operation, fields in (("test", named), ("replace", run)):
+        for key, value in fields.items():
+            yield _short({"op": operation, "path": Text(f"{pointer}/{key}"), "value": value})

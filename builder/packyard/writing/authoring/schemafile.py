@@ -1,0 +1,108 @@
+"""The JSON file of `create-setter --schema-path`: the OpenAPI keywords of a definition.
+
+Read as kustomize 3.8.7 reads it: keywords that it does not know, and extensions, are dropped; the others are written in
+alphabetical order.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+
+from packyard.core.errors import InputError
+from packyard.core.yaml.tree import Text, Tree
+
+TYPES = ("object", "array", "string", "integer", "number", "boolean", "file", "null")
+
+_NUMBERS = frozenset(
+    (
+        *("maximum", "minimum", "maxLength", "minLength", "maxItems", "minItems"),
+        *("maxProperties", "minProperties", "multipleOf"),
+    )
+)
+_KEYWORDS = frozenset(
+    (
+        *_NUMBERS,
+        *("id", "description", "type", "nullable", "format", "title", "default", "enum", "pattern", "uniqueItems"),
+        *("exclusiveMaximum", "exclusiveMinimum", "required", "items", "additionalItems", "allOf", "oneOf", "anyOf"),
+        *("not", "properties", "additionalProperties", "patternProperties", "dependencies", "definitions"),
+    )
+)
+
+#: What Go's parser says of a character where Python's says this.
+_GO_WORDS = {
+    "Expecting value": "looking for beginning of value",
+    "Expecting property name enclosed in double quotes": "looking for beginning of object key string",
+    "Expecting ':' delimiter": "after object key",
+    "Extra data": "after top-level value",
+}
+_OTHERWISE = "-tfn.eE'"  # of these it says more, or names what follows
+
+
+def parse(text: str) -> dict[str, object]:
+    """Read a schema file's text, empty for none; `InputError` says what is wrong with it as kustomize does."""
+    if not text:
+        return {}
+    try:
+        value = json.loads(text)
+    except ValueError as error:
+        raise InputError(f"unable to parse schema: {_fault(text, error)}") from error
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise InputError("unable to parse schema: its root must be an object")
+    for key in _NUMBERS & value.keys():
+        if isinstance(value[key], bool) or not isinstance(value[key], int | float):
+            raise InputError(f"unable to parse schema: {key} must be a number")
+    return {key: value[key] for key in sorted(value) if key in _KEYWORDS}
+
+
+def declared_type(schema: Mapping[str, object], flag: str) -> str:
+    """Return the type that the schema or the flag ``--type`` gives, or an empty text."""
+    declared = schema.get("type")
+    listed = declared if isinstance(declared, list) else [declared] if declared else []
+    if len(listed) > 1:
+        raise InputError(f"only one type is supported: {', '.join(map(str, listed))}")
+    found = str(listed[0]) if listed else ""
+    if found and flag and found != flag:
+        raise InputError(f"type provided in type flag ({flag}) and in schema ({found}) doesn't match")
+    return found or flag
+
+
+def check_types(schema: Mapping[str, object], declared: str) -> None:
+    """Refuse a type that OpenAPI does not have, in the schema itself or in that of its items."""
+    for name in (declared, *_types_of_items(schema)):
+        if name and name not in TYPES:
+            raise InputError(f'invalid schema: type "{name}" is not supported. Must be one of: {", ".join(TYPES)}')
+
+
+def to_tree(value: object) -> Tree:
+    """Return JSON as it is written into a Krmfile."""
+    if isinstance(value, str):
+        return Text(value)
+    if isinstance(value, Mapping):
+        return {key: to_tree(value[key]) for key in sorted(value)}
+    if isinstance(value, list):
+        return [to_tree(item) for item in value]
+    return json.dumps(value)
+
+
+def _types_of_items(schema: Mapping[str, object]) -> Iterator[str]:
+    items = schema.get("items")
+    for item in items if isinstance(items, list) else [items]:
+        if isinstance(item, Mapping):
+            declared = item.get("type")
+            yield from map(str, declared if isinstance(declared, list) else [declared] if declared else [])
+            yield from _types_of_items(item)
+
+
+def _fault(text: str, error: ValueError) -> str:
+    """Word the fault as Go's parser does where that is easy, else as Python's does."""
+    if not isinstance(error, json.JSONDecodeError):
+        return str(error)
+    if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):
+        return "unexpected end of JSON input"
+    found = text[error.pos]
+    if error.msg in _GO_WORDS and "!" <= found <= "~" and found not in _OTHERWISE:
+        return f"invalid character {found!r} {_GO_WORDS[error.msg]}"
+    return str(error)

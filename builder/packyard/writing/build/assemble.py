@@ -1,0 +1,58 @@
+"""From a package's sources to its bundle: compose every use case, render the README, pack all files."""
+
+from __future__ import annotations
+
+from packyard.core.bundle.archive import Member
+from packyard.core.bundle.bundle import Bundle
+from packyard.core.work.kept import Fact
+from packyard.core.yaml.sources import Sources
+from packyard.writing.build import describe, documented, library, readme
+from packyard.writing.build.draft import MARK, README, Draft
+from packyard.writing.source import compose, fragments, scripts
+from packyard.writing.source import package as packages
+from packyard.writing.source.workspace import Workspace
+
+
+def assemble(workspace: Workspace, name: str, version: str) -> Bundle:
+    """Build the bundle of one package. The same sources and version give the same tar on every machine."""
+    return draft(workspace, name, version).bundle(version)
+
+
+def draft(workspace: Workspace, name: str, version: str) -> Draft:
+    """Compose a package; the draft holds for every version if its README does nothing but print the version.
+
+    A library has no packages to compose by its own name: it is packed as it is.
+    """
+    if workspace.is_library and name == workspace.name:
+        return library.draft(workspace)
+    composed = compose.compose(workspace, packages.read(workspace, name))
+    package, sources, memo = composed.package, workspace.sources, workspace.sources.memo
+    objects = {item.use_case.path: item.values(memo) for item in composed.use_cases}
+    texts = fragments.find(workspace, package)
+    shown = MARK if readme.only_prints("version", texts, memo) else version
+    described = describe.manifest(workspace, composed, objects, shown)
+    members = [Member(path=f"{workspace.prefix}/{path}", data=data) for path, data in composed.files.items()]
+    members.append(Member(path="LICENSE", data=sources.read(workspace.license_file)))
+    members += _own_files(sources, package)
+    context = documented.context(workspace.prefix, composed, objects, described)
+    members.append(Member(path=README, data=readme.render(texts, context, memo)))
+    return Draft(manifest=described, members=tuple(members), idle=composed.idle)
+
+
+def asked(workspace: Workspace, name: str) -> list[Fact]:
+    """Return what `draft` asks of the sources, and the answers; nothing is composed."""
+    package, sources = packages.read(workspace, name), workspace.sources
+    compose.read(workspace, package)
+    fragments.find(workspace, package)
+    sources.read(workspace.license_file)
+    _own_files(sources, package)
+    return sources.facts
+
+
+def _own_files(sources: Sources, package: packages.Package) -> list[Member]:
+    """Return the files that the package ships as they are, with their run bit."""
+    members = []
+    for file in scripts.find(sources, package.folder):
+        path = file.removeprefix(f"{package.folder}/{scripts.DIRECTORY}/")
+        members.append(Member(path=path, data=sources.read(file), executable=sources.is_executable(file)))
+    return members

@@ -1,0 +1,90 @@
+"""What packyard.json says of a package: what its use cases require, the values that they are shipped with, images."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from packyard.core.bundle.manifest import Manifest, ShippedUseCase, ShippedValue
+from packyard.core.kubernetes import requirements
+from packyard.core.kubernetes.images import find as find_images
+from packyard.core.work.memo import Memo
+from packyard.using.options.folder import NAME as OPTIONS
+from packyard.using.setters.definition import Setter
+from packyard.using.setters.plan import set_fields
+from packyard.writing.source.compose import Composed, ComposedPackage, values
+from packyard.writing.source.workspace import Workspace
+
+
+def manifest(
+    workspace: Workspace,
+    composed: ComposedPackage,
+    objects: Mapping[str, Sequence[Mapping[str, object]]],
+    version: str,
+) -> Manifest:
+    """Describe a version of a package, but not its files; ``objects`` are those of its use cases by their paths."""
+    found = {item.use_case.path: _use_case(item, workspace.sources.memo) for item in composed.use_cases}
+    if composed.options.all:  # nobody deploys their folder: it requires nothing by itself
+        found[OPTIONS] = ShippedUseCase(setters=values_of(composed.options.definitions.setters))
+    return Manifest(
+        name=composed.package.name,
+        version=version,
+        model=composed.package.model,
+        images=_images(composed, objects),
+        moved=_moved(workspace, composed),
+        use_cases={f"{workspace.prefix}/{path}": item for path, item in found.items()},
+    )
+
+
+def _images(composed: ComposedPackage, objects: Mapping[str, Sequence[Mapping[str, object]]]) -> tuple[str, ...]:
+    """Return the images that a package pulls, sorted."""
+    found = {image for each in objects.values() for image in find_images(each)}
+    for each in composed.options.all:
+        found.update(_images_in(each.values))
+    return tuple(sorted(found))
+
+
+def _moved(workspace: Workspace, composed: ComposedPackage) -> dict[str, str]:
+    """Return the replacement of each former setter that the package no longer has."""
+    known = {name for item in composed.use_cases for name in item.definitions.setters}
+    known.update(composed.options.definitions.setters)
+    moved = {**workspace.moved, **composed.package.moved}
+    return {name: sentence for name, sentence in sorted(moved.items()) if name not in known}
+
+
+def _images_in(values: Sequence[object]) -> Iterator[str]:
+    """Yield what stands below a key ``image``, wherever it is."""
+    ahead = [*values]
+    while ahead:
+        value = ahead.pop()
+        if isinstance(value, dict):
+            image = value.get("image")
+            if isinstance(image, str) and image:
+                yield image
+            ahead += value.values()
+        elif isinstance(value, list):
+            ahead += value
+
+
+def _use_case(composed: Composed, memo: Memo) -> ShippedUseCase:
+    """Describe a use case as it is shipped.
+
+    What it requires is looked for with the name of each setter that is still to be set in the place of its value.
+    """
+    setters = composed.definitions.setters
+    changed = {
+        name: replace(setter, value=name)
+        for name, setter in setters.items()
+        if setter.must_be_set and setter.type in ("", "string") and not setter.enum_values
+    }
+    named = set_fields(composed.resources, composed.definitions, changed, memo).files if changed else {}
+    needed = requirements.find(values({**composed.resources, **named}, memo))
+    return ShippedUseCase(setters=values_of(setters), requires=tuple(map(str, needed)))
+
+
+def values_of(setters: Mapping[str, Setter]) -> dict[str, ShippedValue]:
+    """Return the values that setters are shipped with."""
+    return {
+        name: None if setter.must_be_set else (setter.values or ()) if setter.is_list else setter.value
+        for name, setter in sorted(setters.items())
+    }

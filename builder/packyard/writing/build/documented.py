@@ -1,0 +1,240 @@
+"""What a README may say of a package: its use cases, each setter and each rule once, and its options.
+
+How that is written is up to the fragments and to `readme`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from packyard.core.bundle.manifest import Manifest, ShippedUseCase
+from packyard.core.kubernetes import images, operators
+from packyard.core.kubernetes.lenient import name_of, text
+from packyard.using.setters.definition import Setter
+from packyard.writing.source.compose import Composed, ComposedPackage
+from packyard.writing.source.option import Option
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentedUseCase:
+    """What a README fragment may ask of a use case; ``name`` is that without its storage.
+
+    ``objects`` are kinds and files, ``names`` what the first object of each kind is called as shipped.
+    """
+
+    path: str
+    name: str
+    storage: str
+    setters: list[Setter]
+    objects: tuple[tuple[str, str], ...]
+    names: Mapping[str, str]
+    beside: tuple[str, ...]
+    requirements: list[str]
+    images: tuple[str, ...]
+
+    @property
+    def required(self) -> list[Setter]:
+        """The setters that have to be set."""
+        return [row for row in self.setters if row.required]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentedParameter:
+    """One line of a README's table of parameters: a setter, and the use cases that have it, as patterns.
+
+    None are named where all have it that have many setters. ``values`` has what it ships with, and where that is so if
+    there are several; an empty text stands for what has to be set.
+    """
+
+    name: str
+    values: tuple[tuple[str, tuple[str, ...]], ...]
+    required: bool
+    description: str
+    example: str
+    places: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentedRule:
+    """One rule in a README, and the use cases that have it, as patterns (none: all)."""
+
+    rule: str
+    message: str
+    places: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentedOption:
+    """One option in a README: the first sentence of what it says of itself, its setters, the use cases that it fits.
+
+    ``places`` are those as patterns; none are named where it fits all that have many setters.
+    """
+
+    name: str
+    summary: str
+    setters: list[Setter]
+    use_cases: tuple[str, ...]
+    places: tuple[str, ...]
+
+
+def context(
+    prefix: str, composed: ComposedPackage, objects: Mapping[str, Sequence[Mapping[str, object]]], described: Manifest
+) -> dict[str, object]:
+    """Return what fragments may ask of a package whose use cases stand below a prefix.
+
+    ``objects`` are those of its use cases by their paths, as plain values; packyard.json says what is ``described``.
+    """
+    found = {item.use_case.path: item for item in composed.use_cases}
+    shipped = described.use_cases
+    use_cases = [_use_case(item, objects[path], shipped[f"{prefix}/{path}"]) for path, item in found.items()]
+    return {
+        "name": described.name,
+        "version": described.version,
+        "prefix": prefix,
+        "model": described.model,
+        "presets": composed.presets,
+        "example": next(use_case for use_case in use_cases if use_case.path == composed.package.first),
+        "use_cases": use_cases,
+        "kinds": {kind for use_case in use_cases for kind, _ in use_case.objects},
+        "names": {row.name for use_case in use_cases for row in use_case.setters},
+        "operators": operators.needed(each for use_case in use_cases for each in use_case.requirements),
+        "images": sorted({image for use_case in use_cases for image in use_case.images}),
+        "required": required(use_cases),
+        "levels": levels(use_cases),
+        "parameters": parameters(use_cases),
+        "rules": rules(composed.use_cases),
+        "options": options(composed.options.all, use_cases),
+    }
+
+
+def _use_case(item: Composed, objects: Sequence[Mapping[str, object]], described: ShippedUseCase) -> DocumentedUseCase:
+    return DocumentedUseCase(
+        path=item.use_case.path,
+        name=item.use_case.name,
+        storage=item.use_case.storage,
+        setters=list(item.definitions.setters.values()),
+        objects=item.objects,
+        names={text(each.get("kind")): name_of(each) for each in reversed(objects)},
+        beside=item.beside,
+        requirements=list(described.requires),
+        images=images.find(objects),
+    )
+
+
+def parameters(use_cases: Sequence[DocumentedUseCase]) -> list[DocumentedParameter]:
+    """Return one line per setter, in the order of the use cases' Krmfiles, those of the largest first."""
+    everywhere, main = [use_case.path for use_case in use_cases], _main(use_cases)
+    found: dict[str, dict[str, Setter]] = {}
+    for use_case in sorted(use_cases, key=lambda use_case: -len(use_case.setters)):
+        for row in use_case.setters:
+            found.setdefault(row.name, {})[use_case.path] = row
+    return [_parameter(rows, main, everywhere) for rows in found.values()]
+
+
+def _main(use_cases: Sequence[DocumentedUseCase]) -> set[str]:
+    """Return the paths of the use cases with many setters; the others only serve them."""
+    most = max((len(use_case.setters) for use_case in use_cases), default=0)
+    return {use_case.path for use_case in use_cases if 2 * len(use_case.setters) > most}
+
+
+def _parameter(rows: Mapping[str, Setter], main: set[str], everywhere: Sequence[str]) -> DocumentedParameter:
+    values: dict[str, list[str]] = {}
+    for path in sorted(rows):
+        values.setdefault("" if rows[path].required else rows[path].value, []).append(path)
+    first = max(rows.values(), key=lambda row: row.required)
+    shown = sorted(values.items(), key=lambda item: -len(item[1]))
+    return DocumentedParameter(
+        name=first.name,
+        values=tuple((value, _places(paths, list(rows))) for value, paths in shown),
+        required=first.required,
+        description=first.description,
+        example=first.example or "",
+        places=() if rows.keys() >= main else _patterns(sorted(rows), everywhere),
+    )
+
+
+def required(use_cases: Sequence[DocumentedUseCase]) -> list[tuple[tuple[str, ...], list[Setter]]]:
+    """Return what has to be set, with the use cases where it has to, as patterns."""
+    everywhere = [use_case.path for use_case in use_cases]
+    found: dict[tuple[str, ...], list[DocumentedUseCase]] = {}
+    for use_case in use_cases:
+        found.setdefault(tuple(row.name for row in use_case.required), []).append(use_case)
+    return [
+        (_patterns([each.path for each in alike], everywhere), alike[0].required)
+        for names, alike in found.items()
+        if names
+    ]
+
+
+def levels(use_cases: Sequence[DocumentedUseCase]) -> list[tuple[str, tuple[str, ...]]]:
+    """Return the Pod Security levels below ``restricted``, each with the use cases that need it, as patterns."""
+    everywhere = [use_case.path for use_case in use_cases]
+    found: dict[str, list[str]] = {}
+    for use_case in use_cases:
+        for kind, _, name in (requirement.partition(" ") for requirement in use_case.requirements):
+            if kind == "PodSecurity" and name != "restricted":
+                found.setdefault(name, []).append(use_case.path)
+    return [(level, _patterns(paths, everywhere)) for level, paths in sorted(found.items())]
+
+
+def rules(composed: Sequence[Composed]) -> list[DocumentedRule]:
+    """Return every rule once, in the order of the use cases, with those that it holds for."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for item in composed:
+        for rule in item.rules:
+            found.setdefault((rule.text, rule.message), []).append(item.use_case.path)
+    everywhere = [item.use_case.path for item in composed]
+    return [DocumentedRule(rule, message, _places(paths, everywhere)) for (rule, message), paths in found.items()]
+
+
+def options(found: Sequence[Option], use_cases: Sequence[DocumentedUseCase]) -> list[DocumentedOption]:
+    """Return the options, sorted by name."""
+    everywhere, main = [use_case.path for use_case in use_cases], _main(use_cases)
+    return [
+        DocumentedOption(
+            name=each.name,
+            summary=_sentence(each.description),
+            setters=list(each.setters.values()),
+            use_cases=each.use_cases,
+            places=() if main <= set(each.use_cases) else _patterns(each.use_cases, everywhere),
+        )
+        for each in found
+    ]
+
+
+def _sentence(text: str) -> str:
+    """Return the first sentence of a text."""
+    return text.partition(". ")[0].removesuffix(".")
+
+
+def _places(paths: Sequence[str], everywhere: Sequence[str]) -> tuple[str, ...]:
+    return () if len(paths) == len(everywhere) else _patterns(paths, everywhere)
+
+
+def _patterns(paths: Sequence[str], everywhere: Sequence[str]) -> tuple[str, ...]:
+    """Return patterns for paths; one for all storages of a use case is its name."""
+    alone = {
+        path
+        for path in everywhere
+        if [other.rpartition("/")[0] for other in everywhere].count(path.rpartition("/")[0]) == 1
+    }
+    found = abbreviate(paths, everywhere)
+    return tuple(each.rpartition("/")[0] or each if each.endswith("/*") or each in alone else each for each in found)
+
+
+def abbreviate(paths: Sequence[str], everywhere: Sequence[str]) -> list[str]:
+    """Write paths as few patterns with one ``*``, each of which stands for nothing else among all paths."""
+    first = {f"{path.split('/')[0]}/*": f"{path.split('/')[0]}/" for path in everywhere if "/" in path}
+    last = {f"*/{path.split('/')[-1]}": f"/{path.split('/')[-1]}" for path in everywhere if "/" in path}
+    groups = {pattern: {path for path in everywhere if path.startswith(start)} for pattern, start in first.items()}
+    groups |= {pattern: {path for path in everywhere if path.endswith(end)} for pattern, end in last.items()}
+    left, found = set(paths), []
+    while left:
+        fitting = [pattern for pattern, group in groups.items() if group <= set(paths) and len(group & left) > 1]
+        if not fitting:
+            break
+        best = max(fitting, key=lambda pattern: len(groups[pattern] & left))
+        found.append(best)
+        left -= groups[best]
+    return sorted([*found, *left])

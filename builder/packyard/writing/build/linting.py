@@ -1,0 +1,224 @@
+"""Lint of the packages of a workspace: composed or found in the cache, each finding at the line that its author wrote.
+
+What `build` refuses is a finding here, so that one fault does not hide the others.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from importlib.metadata import version
+
+from packyard.core.bundle.manifest import LIBRARY
+from packyard.core.errors import InputError
+from packyard.core.kubernetes import kustomization, schemas
+from packyard.core.yaml.sources import LIBRARIES
+from packyard.using.kustomize import idle
+from packyard.using.kustomize.idle import Idle
+from packyard.using.options.folder import NAME as OPTIONS
+from packyard.using.setters.krmfile import EMPTY, NAME
+from packyard.using.setters.packages import PackageFiles
+from packyard.writing.build.draft import Draft
+from packyard.writing.build.packing import Drafted, Packing, Settings, inputs
+from packyard.writing.checks import catalogue, exception, parts
+from packyard.writing.checks.catalogue import Named
+from packyard.writing.checks.finding import REMOVE, Finding, finding
+from packyard.writing.checks.lint import find, in_order
+from packyard.writing.checks.parsed import parse
+from packyard.writing.source import library, whole
+from packyard.writing.source.origin import Stack
+from packyard.writing.source.traced import Traced
+from packyard.writing.source.workspace import Workspace
+
+_VERSION = "0.0.0"  # which no finding shows
+#: The extra packages whose schemas are used.
+_SCHEMAS = ("jsonschema-rs", "kubernetes-validate")
+
+
+@dataclass(frozen=True, slots=True)
+class Linted:
+    """What is wrong with the composed files of a package, exceptions included, and what `between` needs to know.
+
+    ``inputs`` are the sources that it was composed from, ``fault`` says why it was not cached. What does not compose
+    ``is_broken``.
+    """
+
+    name: str
+    findings: Sequence[Finding] = ()
+    use_cases: int = 0
+    named: Sequence[Named] = ()
+    options: Sequence[str] = ()
+    idle: Idle = field(default_factory=dict)
+    inputs: Sequence[str] = ()
+    fault: str = ""
+    is_broken: bool = False
+
+
+class Linting:
+    """Lints packages of a workspace, one after the other."""
+
+    def __init__(self, packing: Packing) -> None:
+        self.packing = packing
+
+    def __call__(self, name: str, drafted: Drafted | None = None) -> Linted:
+        """Return what is wrong with a package; ``drafted`` is it, composed, where that is at hand."""
+        found = self.find(name)
+        if found:
+            return found
+        try:
+            draft, facts = drafted or self.packing.draft(name)
+            draft.check()
+        except InputError as error:
+            return Linted(name, _refused(error), is_broken=True)
+        packages = package_files(draft)
+        parsed = [parse(package, self.packing.memo) for package in packages]
+        here = self._workspace()
+        judges = [] if schemas.missing() else schemas.choose(here.kubernetes)
+        findings = [each for pair in zip(packages, parsed, strict=True) for each in find(*pair, judges=judges)]
+        findings += [*catalogue.kinds(parsed), *catalogue.definitions(parsed)]
+        named = [each for known in parsed for each in catalogue.names(known)]
+        placed = _placed(here, {name}, findings)
+        use_cases = sum(not package.where.endswith(f"/{OPTIONS}/") for package in packages)
+        linted = Linted(name, placed, use_cases, named, draft.options, draft.idle)
+        fault = "" if facts is None else self.packing.kept.keep(self._words(name), facts, lambda: _to_bytes(linted))
+        return replace(linted, inputs=tuple(inputs(facts or ())), fault=fault)
+
+    def find(self, name: str) -> Linted | None:
+        """Return what is wrong with a package if it is in the cache; nothing of a workspace that cannot be read is."""
+        try:
+            words = self._words(name)
+        except InputError:
+            return None
+        found = self.packing.kept.find(words, _parse)
+        return replace(found.result, inputs=tuple(inputs(found.facts))) if found else None
+
+    def _workspace(self) -> Workspace:
+        return self.packing.settings.workspace(self.packing.memo)
+
+    def _words(self, name: str) -> tuple[str, ...]:
+        """Return the key of a package's findings."""
+        return ("findings", name, *self._rests_on)
+
+    @cached_property
+    def _rests_on(self) -> tuple[str, ...]:
+        """What all findings rest on beside the sources: the schemas, and the roots by which they name files."""
+        here = self._workspace()
+        used = [] if schemas.missing() else [*here.kubernetes, *map(version, _SCHEMAS)]
+        return (*used, str(here.root_dir), *map(str, library.places(here.libraries).values()))
+
+
+def package_files(draft: Draft) -> list[PackageFiles]:
+    """Return the directories of a composed package that have setters; parts of a library are not composed."""
+    found: list[PackageFiles] = []
+    if draft.manifest.kind == LIBRARY:
+        return found
+    for folder in draft.manifest.use_cases:
+        files = {
+            member.path.removeprefix(f"{folder}/"): member.data
+            for member in draft.members
+            if member.path.startswith(f"{folder}/")
+        }
+        krmfile = files.pop(NAME, EMPTY + b"\n")
+        patches = {path: files.pop(path) for path in list(files) if not path.endswith(".yaml")}
+        found.append(PackageFiles(krmfile, files, f"{draft.manifest.name}/{folder}/", patches=patches))
+    return found
+
+
+def lint(here: Workspace, name: str) -> list[Finding]:
+    """Return what is wrong with one package by itself, as it is now."""
+    settings = Settings(root_dir=here.root_dir, version=_VERSION, libraries=here.libraries)
+    return judge(here, [Linting(Packing(settings))(name)], alone=True)
+
+
+def judge(here: Workspace, linted: Sequence[Linted], *, alone: bool = False) -> list[Finding]:
+    """Return what is wrong with packages and between them, at the lines that authors wrote, but for the exceptions.
+
+    What only all packages of the workspace together can tell is told where all are there, unless they are ``alone``.
+    """
+    names = {each.name for each in linted}
+    found = [item for each in linted for item in each.findings]
+    found += _placed(here, names, catalogue.check(named for each in linted for named in each.named))
+    sound = [each for each in linted if not each.is_broken]
+    is_whole = not alone and len(sound) == len(linted) and names >= set(here.package_names())
+    found += _of_all(here, linted) if is_whole else []
+    paths = sorted({path for each in sound for path in each.inputs})
+    own = tuple(f"packages/{each.name}/" for each in sound)
+    judged = [path for path in paths if path.startswith(own) or (is_whole and not path.startswith(f"{LIBRARIES}/"))]
+    files = {here.sources.shown(path): here.sources.read(path) for path in paths}
+    return in_order(exception.apply(_once(found), files, set(map(here.sources.shown, judged)), shipped=True))
+
+
+def refuse(here: Workspace, linted: Sequence[Linted]) -> int:
+    """Raise all errors of packages, or return the number of warnings."""
+    found = judge(here, linted)
+    problems = [_named(each).problem for each in found if each.severity == "error"]
+    if problems:
+        raise InputError(*problems)
+    return len(found)
+
+
+def _named(each: Finding) -> Finding:
+    """Return a finding whose message names its rule, unless the message is that of composing."""
+    return each if each.rule == "does-not-compose" else replace(each, message=f"{each.message} [{each.rule}]")
+
+
+def _placed(here: Workspace, names: set[str], findings: Iterable[Finding]) -> list[Finding]:
+    """Move findings from composed files to the sources."""
+    traced: dict[str, Traced] = {}
+    placed = []
+    for each in findings:
+        name, _, path = each.file.partition("/")
+        stack: Stack = ()
+        if name in names and path.startswith(f"{here.prefix}/"):
+            if name not in traced:
+                traced[name] = Traced(here, name)
+            stack = traced[name].at(path.removeprefix(f"{here.prefix}/"), each.line, each.column)
+        composed = f"{each.file}:{each.line}"
+        # What is removed from a patch would bring back what it replaced.
+        fix = "" if each.fix == REMOVE and len(stack) > 1 else each.fix
+        placed.append(replace(each, **asdict(stack[0]), composed=composed, fix=fix) if stack else each)
+    return placed
+
+
+def _once(findings: Iterable[Finding]) -> Iterable[Finding]:
+    """Return what several packages have from one part once, with the first composed place."""
+    once: dict[tuple[object, ...], Finding] = {}
+    for each in findings:
+        once.setdefault((each.file, each.line, each.column, each.rule, each.message), each)
+    return once.values()
+
+
+def _of_all(here: Workspace, linted: Sequence[Linted]) -> list[Finding]:
+    """Find what is wrong with all packages together, and with the parts, compared with each other."""
+    sources = here.sources
+    try:
+        whole.check(here, [each.name for each in linted], linted)
+        bases, overlays = sources.list("bases", "**/*.yaml"), sources.list("overlays", f"*/*/{kustomization.FILE}")
+        files = ({sources.shown(file): sources.read(file) for file in each} for each in (bases, overlays))
+        return list(parts.check(*files))
+    except InputError as error:
+        return _refused(error)
+
+
+def _refused(error: InputError) -> list[Finding]:
+    return [finding("does-not-compose", "error", problem) for problem in error.problems]
+
+
+def _to_bytes(linted: Linted) -> bytes:
+    findings = [asdict(each) for each in linted.findings]
+    counted = (linted.name, linted.use_cases, list(linted.options), idle.document(linted.idle))
+    return json.dumps([findings, list(linted.named), counted]).encode()
+
+
+def _parse(data: bytes) -> Linted:
+    findings, named, (name, use_cases, options, nothing) = json.loads(data)
+    return Linted(
+        name,
+        [Finding(**each) for each in findings],
+        use_cases,
+        [Named(*each) for each in named],
+        tuple(options),
+        idle.parse(nothing),
+    )

@@ -1,0 +1,129 @@
+"""One package after the other: its bundle, found in the cache, or assembled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
+
+from packyard.core.bundle.archive import Member
+from packyard.core.digest import Digest
+from packyard.core.work import code
+from packyard.core.work.cache import Cache
+from packyard.core.work.kept import Fact, Found, Kept
+from packyard.core.work.memo import Memo
+from packyard.core.yaml.sources import Observed
+from packyard.writing.build.built import Built
+from packyard.writing.build.draft import MARK, Draft
+from packyard.writing.source import library, library_search, workspace
+from packyard.writing.source.library import Library
+from packyard.writing.source.workspace import Workspace
+
+_LIBRARIES = ("yaml", "jinja2", "markupsafe")  # what has a say in the bytes beside our own code
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How packages are built: from which sources, as which version, and where results are cached (None: nowhere).
+
+    ``libraries`` are those of the workspace, if they were found already.
+    """
+
+    root_dir: Path
+    version: str
+    cache_dir: Path | None = None
+    libraries: tuple[Library, ...] | None = None
+
+    def workspace(self, memo: Memo | None = None) -> Workspace:
+        """Read the workspace."""
+        return workspace.read(self.root_dir, memo, self.libraries)
+
+
+#: A package as it was composed, with the facts that it rests on; None where it is not to be cached.
+Drafted = tuple[Draft, list[Fact] | None]
+
+
+class Made(NamedTuple):
+    """A bundle, its files and the draft that it was made from, where these are at hand."""
+
+    built: Built
+    members: Sequence[Member] | None = None
+    drafted: Drafted | None = None
+
+
+class Packing:
+    """Builds bundles, or finds them in the cache; what it has made of the parts that packages share, it remembers."""
+
+    def __init__(self, settings: Settings) -> None:
+        if settings.libraries is None:
+            settings = replace(settings, libraries=library_search.find(settings.root_dir))
+        self.settings = settings
+        self.memo = Memo()
+        self.kept = kept(settings.root_dir, settings.cache_dir, settings.libraries or ())
+
+    def __call__(self, name: str) -> Built:
+        """Return a package's bundle."""
+        return self.make(name).built
+
+    def make(self, name: str) -> Made:
+        """Return what a call does, with what it was made from where that is at hand."""
+        found = self.find(name)
+        if found is not None:
+            return Made(found)
+        draft, facts = self.draft(name)
+        bundle = draft.bundle(self.settings.version)
+        built = Built.of(bundle, draft.idle)
+        words = ("bundle", name, self.settings.version)
+        fault = "" if facts is None else self.kept.keep(words, facts, built.to_bytes)
+        return Made(replace(built, fault=fault, inputs=inputs(facts or ())), bundle.members, (draft, facts))
+
+    def find(self, name: str) -> Built | None:
+        """Return a package's bundle if it is in the cache."""
+        asked = (name, self.settings.version)
+        found = self.kept.find(("bundle", *asked), Built.parse)
+        if not found or (found.result.name, found.result.version) != asked:
+            return None
+        return replace(found.result, inputs=inputs(found.facts))
+
+    def find_draft(self, name: str) -> Found[Draft] | None:
+        """Return a package as it was composed, for this version too, if it is in the cache."""
+        found = self.kept.find(("draft", name), Draft.parse)
+        described = found.result.manifest if found else None
+        return found if described and (described.name, described.version) == (name, MARK) else None
+
+    def readme(self, name: str) -> bytes:
+        """Return a package's README."""
+        return self.draft(name)[0].readme(self.settings.version)
+
+    def asked(self, name: str) -> list[Fact]:
+        """Return what composing a package asks of the sources, without composing it."""
+        from packyard.writing.build import assemble
+
+        return assemble.asked(self.settings.workspace(self.memo), name)
+
+    def draft(self, name: str) -> tuple[Draft, list[Fact] | None]:
+        """Compose a package, or find it, with the facts that it rests on; None where it is not to be cached."""
+        found = self.find_draft(name)
+        if found:
+            return found.result, found.facts
+        from packyard.writing.build import assemble  # which is slow to import
+
+        here = self.settings.workspace(self.memo)
+        draft = assemble.draft(here, name, self.settings.version)
+        if here.sources.torn:
+            return draft, None
+        if draft.manifest.version == MARK:
+            self.kept.keep(("draft", name), here.sources.facts, draft.to_bytes)
+        return draft, here.sources.facts
+
+
+def kept(root_dir: Path, cache_dir: Path | None, libraries: Sequence[Library]) -> Kept:
+    """Return the results that were made from sources by this code, with these libraries."""
+    cache, observed = Cache(cache_dir) if cache_dir else None, Observed(root_dir, library.places(libraries))
+    return Kept(cache=cache, code=code.digest(_LIBRARIES) if cache else None, agrees=observed.agrees)
+
+
+def inputs(facts: Iterable[Fact]) -> dict[str, Digest]:
+    """Return the files that were read, among what was asked."""
+    return {path: Digest(answer) for question, path, answer in facts if question == "bytes" and answer[:7] == "sha256:"}

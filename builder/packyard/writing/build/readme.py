@@ -1,0 +1,103 @@
+"""A bundle's README: Markdown fragments, rendered by Jinja2 and joined.
+
+    {% for row in example.required %}
+    kustomize cfg set . {{ row.name }} {{ row.example }}      ->      kustomize cfg set . PVC_NAME workdisk
+    {% endfor %}
+
+Fragments are sandboxed by `bounded`: they can format what they are given, and reach nothing else.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from packyard.core.errors import InputError, Problem
+from packyard.core.markdown import code
+from packyard.core.work.memo import Memo
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+    from jinja2.nodes import Node
+
+    from packyard.writing.build.bounded import Bounded
+
+
+def render(fragments: Sequence[tuple[str, str]], context: Mapping[str, object], memo: Memo) -> bytes:
+    """Render ``fragments``, pairs of file name and text, and join them with one blank line; empty ones are left out.
+
+    An unknown variable, or any other fault in a fragment, is an `InputError` at its file and line.
+    """
+    rendered = (_render(file, text, context, memo).strip("\n") for file, text in fragments)
+    return ("\n\n".join(filter(None, rendered)) + "\n").encode()
+
+
+def only_prints(name: str, fragments: Iterable[tuple[str, str]], memo: Memo) -> bool:
+    """Say whether fragments only print a variable, so that its value can be inserted later."""
+    return all(memo.once(("only prints", name, text), partial(_only_prints, name, text, memo)) for _, text in fragments)
+
+
+def _only_prints(name: str, text: str, memo: Memo) -> bool:
+    if name not in text:
+        return True
+    from jinja2 import TemplateSyntaxError
+
+    try:
+        return not _uses(name, memo.once("readme", _environment).parse(text))
+    except TemplateSyntaxError:  # which rendering it tells of
+        return False
+
+
+def _uses(name: str, node: Node) -> bool:
+    """Say whether a part of a fragment does something else with a variable than to print it.
+
+    What is printed inside of anything but a plain loop or condition may be caught, and changed or compared.
+    """
+    from jinja2 import nodes
+
+    if isinstance(node, nodes.Output):
+        printed = [child for child in node.nodes if not (isinstance(child, nodes.Name) and child.name == name)]
+        return any(_uses(name, child) for child in printed)
+    if isinstance(node, nodes.Template | nodes.If) or (isinstance(node, nodes.For) and not node.recursive):
+        return any(_uses(name, child) for child in node.iter_child_nodes())
+    return any(found.name == name for found in (node, *node.find_all(nodes.Name)) if isinstance(found, nodes.Name))
+
+
+def _environment() -> Bounded:
+    from packyard.writing.build.bounded import Bounded  # imports Jinja2: slow, and only `build` needs it
+
+    return Bounded({"code": code, "cell": cell})
+
+
+def _template(file: str, text: str, memo: Memo) -> Template:
+    from jinja2 import Template
+
+    environment = memo.once("readme", _environment)
+    code = environment.compile(text, filename=file)
+    return Template.from_code(environment, code, dict(environment.globals))
+
+
+def _render(file: str, text: str, context: Mapping[str, object], memo: Memo) -> str:
+    from jinja2 import TemplateSyntaxError
+
+    try:
+        template = memo.once(("fragment", file, text), lambda: _template(file, text, memo))
+        memo.once("readme", _environment).begin()
+        return template.render(context)
+    except TemplateSyntaxError as error:
+        raise InputError(Problem(error.message or "syntax error", file=file, line=error.lineno)) from error
+    except Exception as error:  # an expression in a fragment can raise anything: 1/0, a wrong argument, …
+        raise InputError(Problem(str(error) or type(error).__name__, file=file, line=_line(error, file))) from error
+
+
+def _line(error: Exception, file: str) -> int:
+    """Return the line of the fragment in which ``error`` was raised; Jinja2 puts it into the traceback."""
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+    return (lines[-1] or 0) if lines else 0
+
+
+def cell(value: object) -> str:
+    """Return a value for a cell of a Markdown table: on one line, with no bar that would end it."""
+    return " ".join(str(value or "").split()).replace("|", "\\|")

@@ -1,0 +1,103 @@
+"""Faults of Argo workflows: templates and parameters that are not there, objects that a second run cannot create."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from packyard.core.errors import suggest
+from packyard.core.kubernetes.kinds import ARGO, CORE, is_kind
+from packyard.core.yaml.document import items, mappings, scalars, walk
+from packyard.core.yaml.node import MappingNode, Scalar
+from packyard.writing.checks.embedded import parameters, spec_of
+from packyard.writing.checks.finding import Finding, error, warning
+from packyard.writing.checks.parsed import Parsed
+
+_EXECUTOR = "containerRuntimeExecutor"
+_PARAMETER = re.compile(r"\{\{-?\s*(workflow|inputs)\.parameters\.([\w-]+)\s*-?\}\}")
+_NAMED = re.compile(r"^metadata:[ \t]*\n(?:[ \t]+.*\n)*?[ \t]+name:[ \t]*(?P<name>\S.*)$", re.MULTILINE)
+_OWN_NAME = re.compile(r"\{\{\s*(workflow\.(name|uid)|pod\.name|retries|inputs\.)")
+
+
+def check(parsed: Parsed) -> Iterator[Finding]:
+    """Find what Argo refuses, or what works only once."""
+    for root in parsed.objects:
+        yield from _removed(root)
+        spec = spec_of(root)
+        templates = mappings(spec.get("templates")) if spec else []
+        if spec is None or not templates:
+            continue
+        known = {template.text("name") for template in templates}
+        yield from _entry(spec, "entrypoint", known)
+        yield from _entry(spec, "onExit", known)
+        given = set(parameters(spec.mapping("arguments"))) if is_kind(root, ARGO, "Workflow") else None
+        deletes = any((made := each.mapping("resource")) and made.text("action") == "delete" for each in templates)
+        for template in templates:
+            yield from _steps(template, known)
+            yield from _parameters(template, given, spec)
+            yield from () if deletes else _created(template)
+
+
+def _removed(root: MappingNode) -> Iterator[Finding]:
+    """Find a setting of the controller that Argo 3.4 refuses."""
+    data = root.mapping("data") if is_kind(root, CORE, "ConfigMap") else None
+    for entry in data.entries if data else ():
+        text = entry.value.value if isinstance(entry.value, Scalar) else ""
+        if entry.name.startswith(_EXECUTOR) or re.search(rf"^{_EXECUTOR}s?:", text, re.MULTILINE):
+            message = f"{_EXECUTOR} is refused since Argo 3.4, which has one executor"
+            yield error("removed-setting", entry, message, "remove it")
+
+
+def _entry(holder: MappingNode, field: str, known: set[str]) -> Iterator[Finding]:
+    node = holder.get(field)
+    if isinstance(node, Scalar) and node.value and node.value not in known and "{{" not in node.value:
+        message = f"{field} is {node.value!r}, which is not a template of the workflow"
+        hint = suggest(node.value, known) or f"there is {', '.join(sorted(known - {''}))}"
+        yield error("no-such-template", node, message, hint)
+
+
+def _steps(template: MappingNode, known: set[str]) -> Iterator[Finding]:
+    """Find steps and tasks of a template that is not there, and tasks that wait for one that is not there."""
+    for group in items(template.get("steps")):
+        for step in mappings(group):
+            yield from _entry(step, "template", known)
+    tasks = mappings(template.find("dag", "tasks"))
+    called = {task.text("name") for task in tasks}
+    for task in tasks:
+        yield from _entry(task, "template", known)
+        for needed in scalars(task.get("dependencies")):
+            if needed.value not in called and "{{" not in needed.value:
+                message = f"task {task.text('name')!r} waits for {needed.value!r}, which is not a task"
+                yield error("no-such-template", needed, message, suggest(needed.value, called))
+
+
+def _parameters(template: MappingNode, given: set[str] | None, spec: MappingNode) -> Iterator[Finding]:
+    """Find parameters that nothing declares: Argo refuses the workflow. A template may be given any (None)."""
+    if spec.mapping("workflowTemplateRef"):
+        return
+    inputs = set(parameters(template.mapping("inputs")))
+    seen: set[tuple[str, str]] = set()
+    for node in walk(template):
+        for scope, name in _PARAMETER.findall(node.value) if isinstance(node, Scalar) and "{{" in node.value else ():
+            declared = given if scope == "workflow" else inputs
+            if (
+                declared is not None
+                and name not in declared
+                and (scope, name) not in seen
+                and (scope, name) != ("workflow", "json")
+            ):
+                seen.add((scope, name))
+                message = f"{{{{{scope}.parameters.{name}}}}} is not declared, and Argo refuses the workflow"
+                where = "arguments" if scope == "workflow" else "the inputs of the template"
+                hint = suggest(name, declared) or f"declare it in {where}"
+                yield error("no-such-parameter", node, message, hint)
+
+
+def _created(template: MappingNode) -> Iterator[Finding]:
+    """Find an object with one name for all runs, which a second run or a retry cannot create."""
+    action, text = (template.find("resource", field) for field in ("action", "manifest"))
+    if isinstance(action, Scalar) and action.value == "create" and isinstance(text, Scalar):
+        named = _NAMED.search(text.value)
+        if named and not _OWN_NAME.search(named["name"]):
+            message = f"a second run, or a retry, cannot create {named['name'].strip()}: it exists already"
+            yield warning("created-once", action, message, "action: apply")

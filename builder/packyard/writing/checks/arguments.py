@@ -1,0 +1,120 @@
+"""Faults of commands: names without a value, a shell's syntax where no shell is, shells that an image lacks.
+
+args: [--output=$(OUTPUT_DIR)]        Kubernetes puts in the value, if the container has a variable OUTPUT_DIR
+args: [--output=$HOME/output]         no shell reads it: the program gets the text $HOME
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from packyard.core.errors import suggest
+from packyard.core.kubernetes import images
+from packyard.core.yaml.document import items
+from packyard.core.yaml.node import MappingNode, Scalar, SequenceNode
+from packyard.writing.checks import variables
+from packyard.writing.checks.finding import Finding, error, warning
+from packyard.writing.checks.parsed import Parsed
+
+_SHELLS = ("sh", "bash", "ash", "dash", "zsh", "ksh", "env", "eval", "envsubst")
+_REFERENCE = re.compile(r"(?<!\$)\$\(([A-Za-z_][A-Za-z0-9_.-]*)\)")
+_SHELL_NAME = re.compile(r"(?<![$\\])\$(?:\{([A-Z_][A-Z0-9_]*)\}|([A-Z_][A-Z0-9_]*))")
+_TORN = re.compile(r"(?:^|\s)(--[A-Za-z][\w-]*=)[ \t]+(?=[^\s-])")
+_SHELL_FLAG = re.compile(r"-[a-z]*c[a-z]*\Z")
+_STOPS = re.compile(r"\bset\s+(-\w*e|-o\s+errexit)|&&\s*\\?\n|\|\|\s*exit")
+#: A line of a script that runs a program: neither part of a loop or a branch, nor an assignment.
+_COMMAND = re.compile(
+    r"(?!(?:until|while|for|if|elif|else|then|do|done|fi|case|esac|trap|function|echo|printf|export|sleep|wait|exit|set)\b)"
+    r"(?!\w+=\S*\s*\Z)[\w./$\"]"
+)
+_FEW = 2
+_REAL_SHELLS = 6  # of them
+_OPEN = re.compile(r"(?:chmod\s+(?:-\w+\s+)*|mkdir\s+(?:-p\s+)?-m\s*)(?:0?777|a\+rwx|ugo\+rwx)\b")
+#: Images with a shell of their own, which is not bash.
+_WITHOUT_BASH = ("busybox", "alpine")
+
+
+def check(parsed: Parsed) -> Iterator[Finding]:
+    """Find what is wrong with the commands of containers."""
+    for root in parsed.objects:
+        for pod in parsed.pods_of(root):
+            for container in pod.containers:
+                yield from _container(container, parsed)
+
+
+def _container(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
+    texts = list(variables.words(container))
+    texts += [source for source in [container.get("source")] if isinstance(source, Scalar)]
+    if not texts:
+        return
+    in_shell = any(PurePosixPath(word).name in _SHELLS for text in texts for word in text.value.split())
+    image = images.parse(container.text("image")).name.rpartition("/")[2]
+    first = texts[0]
+    if PurePosixPath(first.value).name == "bash" and image in _WITHOUT_BASH:
+        message = f"the image {image} has no bash, so the container does not start"
+        yield error("no-such-shell", first, message, "use sh")
+    if not in_shell and container.get("source") is None:
+        yield from _references(texts, container, parsed)
+    yield from _goes_on(texts)
+    yield from _no_program(container)
+    for text in texts:
+        if found := _TORN.search(text.value):
+            message = f"a blank follows {found[1]}: the option is empty, and its value another argument"
+            yield error("torn-option", text, message, "remove the blank")
+        if _OPEN.search(text.value) or _joined_opens(texts, text):
+            message = "this lets everybody write"
+            yield warning("open-directory", text, message, "use fsGroup, or mode 775")
+
+
+def _no_program(container: MappingNode) -> Iterator[Finding]:
+    """Find a command whose program is missing, and a shell that is told to run a text that is missing."""
+    command, args = container.get("command"), container.get("args") or container.get("source")
+    words = items(command)
+    first = words[0] if words else None
+    if isinstance(first, Scalar) and first.value.startswith("-"):
+        message = f"the command begins with {first.value!r}, which is an option and not a program"
+        yield error("no-program", first, message, "name the program first")
+    last, second = (words[-1], words[1]) if len(words) > 1 else (None, None)
+    is_shell = isinstance(first, Scalar) and PurePosixPath(first.value).name in _SHELLS[:_REAL_SHELLS]
+    has_script = args is not None and not (isinstance(args, SequenceNode) and not args.items)
+    if is_shell and isinstance(last, Scalar) and _SHELL_FLAG.match(last.value) and not has_script:
+        message = f"nothing follows {last.value}: the shell has no script, and fails"
+        yield error("no-program", last, message, "add the script")
+    elif is_shell and isinstance(second, Scalar) and not second.value.startswith("-") and "\n" in second.value:
+        message = "the shell takes this script for the name of a file"
+        yield error("no-program", second, message, "put -c before it")
+
+
+def _goes_on(texts: list[Scalar]) -> Iterator[Finding]:
+    """Find a script of several commands that a failed one does not stop: the run then ends with success."""
+    for shell, script in ((texts[at - 1], texts[at]) for at in range(1, len(texts))):
+        flags = [each.value for each in texts if each.value.startswith("-") and "\n" not in each.value]
+        commands = [line for line in script.value.splitlines() if _COMMAND.match(line)]
+        if not _SHELL_FLAG.match(shell.value) or len(commands) < _FEW or _STOPS.search(script.value):
+            continue
+        if not any(_SHELL_FLAG.match(flag) and "e" in flag for flag in flags):
+            message = "a command of this script that fails does not stop it: the container may end with success"
+            yield warning("script-goes-on", script, message, "begin it with set -e")
+
+
+def _joined_opens(texts: list[Scalar], text: Scalar) -> bool:
+    """Say whether a word is the mode of a chmod, each word of which is an item of the list."""
+    return text.value in ("777", "0777", "a+rwx") and any(each.value in ("chmod", "mkdir", "-m") for each in texts)
+
+
+def _references(texts: list[Scalar], container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
+    """Find names that stay as they are: without a variable, or in the syntax of a shell."""
+    own = variables.find(container, parsed)
+    for text in texts:
+        for name in dict.fromkeys(_REFERENCE.findall(text.value)):
+            if own.complete and parsed.complete and name not in own.named and "\n" not in text.value:
+                message = f"the container has no variable {name}: the program gets the text $({name})"
+                hint = suggest(name, own.named) or "define it in env, or in a ConfigMap that envFrom names"
+                yield error("undefined-variable", text, message, hint)
+        found = _SHELL_NAME.search(text.value) if "\n" not in text.value and container.get("command") else None
+        if found:
+            message = f"no shell reads {found.group()}: the program gets this text"
+            hint = f"$({found[1] or found[2]}) is expanded by Kubernetes, if the container has the variable"
+            yield warning("unexpanded-variable", text, message, hint)

@@ -1,0 +1,83 @@
+"""Faults between the use cases of a catalogue: objects that overwrite each other, names with two meanings."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from packyard.core.kubernetes.kinds import LASTING, kind_of, name_of
+from packyard.using.setters.definition import Setter
+from packyard.writing.checks.finding import Finding, finding
+from packyard.writing.checks.parsed import Parsed
+
+
+class Named(NamedTuple):
+    """An object by kind and name, and the place of its name."""
+
+    group: str
+    kind: str
+    namespace: str
+    name: str
+    file: str
+    line: int
+    column: int
+
+
+def names(parsed: Parsed) -> Iterator[Named]:
+    """Yield the objects of a package that one run has for itself."""
+    for root in parsed.objects:
+        metadata, name = root.mapping("metadata"), name_of(root)
+        if metadata and name and name.value and kind_of(root) not in LASTING:
+            line, column = name.source.locate(name.start)
+            yield Named(*kind_of(root), metadata.text("namespace"), name.value, name.source.name, line, column)
+
+
+def check(named: Iterable[Named]) -> Iterator[Finding]:
+    """Find objects of different use cases that are shipped with the same kind and name."""
+    seen: dict[tuple[str, ...], Named] = {}
+    for each in named:
+        first = seen.setdefault(each[:4], each)
+        if first.file.rpartition("/")[0] != each.file.rpartition("/")[0]:
+            yield Finding(
+                file=each.file,
+                line=each.line,
+                column=each.column,
+                rule="shared-name",
+                severity="error",
+                message=f"another use case has {each.kind} {each.name!r} too: one overwrites the other in a namespace",
+                hint=f"also at {first.file}:{first.line}",
+            )
+
+
+def kinds(use_cases: Sequence[Parsed]) -> Iterator[Finding]:
+    """Find a name that is a setter of one use case and a substitution of another: one command cannot set both."""
+    setters = {name: setter for parsed in use_cases for name, setter in parsed.definitions.setters.items()}
+    for parsed in use_cases:
+        for name, substitution in parsed.definitions.substitutions.items():
+            if (setter := setters.get(name)) and name not in parsed.definitions.setters:
+                message = f"{name} is a substitution here, and a setter in another use case"
+                hint = f"rename one of them; the setter is at {setter.file}:{setter.line}"
+                yield finding("kind-differs", "warning", substitution.problem(message, hint))
+
+
+def definitions(use_cases: Sequence[Parsed]) -> Iterator[Finding]:
+    """Find a setter that one use case describes or limits otherwise than most: the table of parameters has one row."""
+    named: dict[tuple[str, bool], list[Setter]] = {}
+    for parsed in use_cases:
+        for name, setter in parsed.definitions.setters.items():
+            named.setdefault((name, setter.required), []).append(setter)
+    for (name, _), setters in named.items():
+        counted = Counter(str(_meaning(each)) for each in setters)
+        usual = next(each for each in setters if str(_meaning(each)) == counted.most_common(1)[0][0])
+        for setter in setters:
+            here, there = _meaning(setter), _meaning(usual)
+            if here != there:
+                differing = ", ".join(sorted(key for key in here.keys() | there if here.get(key) != there.get(key)))
+                message = f"{name} has another {differing} here than in another use case"
+                hint = f"make both the same; the other is at {usual.file}:{usual.line}"
+                yield finding("definition-differs", "warning", setter.problem(message, hint))
+
+
+def _meaning(setter: Setter) -> dict[str, object]:
+    return {key: setter.schema[key] for key in sorted(setter.schema) if key != "default"}

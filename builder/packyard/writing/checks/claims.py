@@ -1,0 +1,140 @@
+"""Faults of claims and of what stands for them: several writers, groups without effect, one value for two places.
+
+accessModes: [ReadWriteOnce]          one node may write; the pods of a Deployment are on several
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from packyard.core.kubernetes.kinds import APPS, BATCH, CORE, is_kind, name_of
+from packyard.core.kubernetes.pods import Pod
+from packyard.core.yaml.document import mappings, scalars
+from packyard.core.yaml.node import MappingNode, Scalar
+from packyard.writing.checks.finding import Finding, error, warning
+from packyard.writing.checks.parsed import Parsed
+
+#: Where an object says how many of its pods there are at a time.
+_COUNTS = ("replicas", "parallelism")
+#: Volumes with a path elsewhere, which fsGroup does not change.
+_ELSEWHERE = ("nfs", "hostPath")
+
+
+def check(parsed: Parsed) -> Iterator[Finding]:
+    """Find claims that several pods write where one may, and settings of volumes that do not work."""
+    claims = {
+        name.value: root
+        for root in parsed.objects
+        if is_kind(root, CORE, "PersistentVolumeClaim") and (name := name_of(root)) and name.value
+    }
+    users: dict[str, list[MappingNode]] = {}
+    for root in parsed.objects:
+        for pod in parsed.pods_of(root):
+            for name in _claimed(pod):
+                users.setdefault(name.value, []).append(root)
+                if name.value in claims:
+                    yield from _many(root, name, claims[name.value], parsed)
+            yield from _group(pod)
+            yield from _one_value(pod, parsed)
+            yield from _host_paths(root, pod, parsed)
+    for claim, roots in users.items():
+        if claim in claims and len(roots) > 1:
+            yield from _several(claims[claim], roots)
+
+
+def _claimed(pod: Pod[MappingNode]) -> Iterator[Scalar]:
+    """Yield the names of the claims that a pod may write."""
+    for volume in pod.volumes:
+        claim = volume.mapping("persistentVolumeClaim")
+        name = claim.get("claimName") if claim else None
+        if claim and isinstance(name, Scalar) and name.value and claim.text("readOnly") != "true":
+            mounts = [
+                mount
+                for container in pod.containers
+                for mount in mappings(container.get("volumeMounts"))
+                if mount.text("name") == volume.text("name")
+            ]
+            if any(mount.text("readOnly") != "true" for mount in mounts):
+                yield name
+
+
+def _modes(claim: MappingNode) -> set[str]:
+    return {each.value for each in scalars(claim.find("spec", "accessModes"))}
+
+
+def _is_single(claim: MappingNode) -> bool:
+    modes = _modes(claim)
+    return bool(modes) and modes <= {"ReadWriteOnce", "ReadWriteOncePod"}
+
+
+def _many(root: MappingNode, name: Scalar, claim: MappingNode, parsed: Parsed) -> Iterator[Finding]:
+    """Find a claim for one writer in an object that has several pods, now or after a set."""
+    if not _is_single(claim):
+        return
+    count = _count(root, parsed)
+    if count is not None:
+        setters = parsed.changed_by(count)
+        how = f"{count.value} pods write" if not setters else f"as many pods write as {', '.join(sorted(setters))} says"
+        message = f"{how} claim {name.value!r}, which is for one node ({', '.join(sorted(_modes(claim)))})"
+        yield warning("single-writer", name, message, "use ReadWriteMany, or a claim for each pod")
+
+
+def _count(root: MappingNode, parsed: Parsed) -> Scalar | None:
+    """Return the number of pods that an object has at a time, if that is more than one, or may be after a set."""
+    spec = root.mapping("spec")
+    count = next((node for field in _COUNTS if spec and (node := spec.get(field))), None)
+    many = isinstance(count, Scalar) and count.value.isdecimal() and int(count.value) > 1
+    return count if isinstance(count, Scalar) and (many or parsed.changed_by(count)) else None
+
+
+def _several(claim: MappingNode, roots: list[MappingNode]) -> Iterator[Finding]:
+    """Find a claim for one writer that the pods of several objects, or of several roles, write."""
+    node = claim.find("spec", "accessModes")
+    if node is None or not _is_single(claim):
+        return
+    kinds = ", ".join(dict.fromkeys(f"{root.text('kind')} {_called(root)}" for root in roots))
+    find, of_one = (error, "pod") if _modes(claim) == {"ReadWriteOncePod"} else (warning, "node")
+    message = f"several pods write this claim, which is for one {of_one} ({kinds})"
+    yield find("single-writer", node, message, "use ReadWriteMany, or a claim for each")
+
+
+def _group(pod: Pod[MappingNode]) -> Iterator[Finding]:
+    """Find an fsGroup where no volume takes it: neither NFS nor directories of nodes do."""
+    context = pod.spec.mapping("securityContext")
+    entry = context.entry("fsGroup") if context else None
+    if entry and pod.volumes and all(any(volume.get(kind) for kind in _ELSEWHERE) for volume in pod.volumes):
+        message = "fsGroup has no effect here: Kubernetes changes no group on NFS or in a directory of a node"
+        hint = "use supplementalGroups, with a number that the server knows"
+        yield warning("fs-group-without-effect", entry, message, hint)
+
+
+def _one_value(pod: Pod[MappingNode], parsed: Parsed) -> Iterator[Finding]:
+    """Find a setter that is both where a volume comes from and where containers see it."""
+    mounts = [mount for container in pod.containers for mount in mappings(container.get("volumeMounts"))]
+    for volume in pod.volumes:
+        for kind in _ELSEWHERE:
+            path = volume.find(kind, "path")
+            setters = parsed.changed_by(path)
+            inside = (mount.get("mountPath") for mount in mounts if mount.text("name") == volume.text("name"))
+            if path and setters and any(parsed.changed_by(node) == setters for node in inside):
+                message = (
+                    f"{', '.join(sorted(setters))} is the directory of the {kind} volume and where containers see it: "
+                    "a directory can only be mounted at its own path"
+                )
+                yield warning("one-value-two-places", path, message, "give the mount a path of its own")
+
+
+def _host_paths(root: MappingNode, pod: Pod[MappingNode], parsed: Parsed) -> Iterator[Finding]:
+    """Find directories of nodes in pods of which there are several, which a node without them makes empty."""
+    if not is_kind(root, APPS, "Deployment", "ReplicaSet", "StatefulSet") and not is_kind(root, BATCH, "Job"):
+        return
+    for volume in pod.volumes if _count(root, parsed) else ():
+        held = volume.mapping("hostPath")
+        if held and held.text("type") not in ("Directory", "File") and (entry := held.entry("path")):
+            message = "there are several pods, and each sees the directory of the node that it happens to run on"
+            yield warning("host-path-of-many", entry, message, "use a claim")
+
+
+def _called(root: MappingNode) -> str:
+    name, metadata = name_of(root), root.mapping("metadata")
+    return name.value if name else metadata.text("generateName") if metadata else ""

@@ -1,0 +1,194 @@
+"""Faults of the commands of a page, which are read and not run: paths, parameters and names that are not there.
+
+cd NAME/quickstart/mlops        `cd` is followed, from the folder of the page or the one above it
+kustomize cfg set . WORKERZ 4   no package there has the parameter
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import shlex
+from collections.abc import Iterator
+from itertools import pairwise
+
+from packyard.core.errors import suggest
+from packyard.writing.checks.finding import Finding
+from packyard.writing.checks.markdown import Block, Page
+from packyard.writing.checks.pages import Folder, at
+
+_LANGUAGES = ("", "sh", "bash", "shell", "console", "zsh")
+#: What a reader has to fill in, or a shell does.
+_OPEN = re.compile(r"[$<>{}*?~`\[\]…]|\.\.\.|//|^-$|^/")
+_PODS = re.compile(r"kubectl\s[^|;&]*\bget\s+(?:po|pod|pods)\b[^|;&]*\|\s*(?:grep|awk|sed)\b")
+_REMOVING = re.compile(r"(?i)\b(clean[ -]?up|delete|remove|uninstall|tear[ -]?down)\b")
+_JOINING = frozenset(("|", "||", "&&", ";", "&"))
+#: What `kustomize edit add` takes by path; the rest it takes by names and flags.
+_ADDED = ("base", "component", "generator", "resource", "transformer")
+_SCRIPTS = ("sh", "bash", "source", ".")
+
+
+def check(folder_path: str, page: Page, folder: Folder, place: str) -> Iterator[Finding]:
+    """Find commands of a page that cannot work in its folder."""
+    installed: set[str] = set()
+    made: set[str] = set()  # names of files that commands before speak of
+    for block in page.blocks:
+        if block.language.lower() not in _LANGUAGES:
+            continue
+        roots = {folder_path, *_above(folder_path)}
+        applies = removes = 0
+        for line, words in _commands(block):
+            program = posixpath.basename(words[0])
+            if program == "cd" and len(words) > 1:
+                found = _cd(words[1], roots, folder)
+                if found is None:
+                    yield at("no-such-path", place, line, f"there is no folder {words[1]} to go to", "correct it")
+                roots = found or set()
+                continue
+            yield from _command(program, words, line, roots, folder, place, made)
+            made |= {posixpath.basename(word) for word in words[1:]}
+            if program == "helm":
+                yield from _helm(words, line, installed, place)
+            applies = applies or (line if words[:2] == ["kubectl", "apply"] else 0)
+            removes = removes or (line if program in ("kubectl", "helm") and words[1:2] != ["apply"] else 0)
+        if _REMOVING.search(block.heading) and applies and not removes:
+            message = f"below {block.heading!r} this applies objects, and nothing deletes them"
+            yield at("removal-applies", place, applies, message, "kubectl delete")
+        for line, text in block.lines:
+            if _PODS.search(text):
+                message = "this finds pods by a text in their names, also those of other runs"
+                yield at("pods-by-text", place, line, message, "kubectl get pods -l LABEL=VALUE")
+
+
+def _commands(block: Block) -> Iterator[tuple[int, list[str]]]:
+    """Yield the commands of a block, each as its words, with its line; in a console those behind a prompt."""
+    prompts = any(line.lstrip().startswith("$ ") for _, line in block.lines)
+    held, first = "", 0
+    until = ""
+    for number, line in block.lines:
+        text = line.strip()
+        if until:
+            until = "" if text == until else until
+            continue
+        if prompts and not held:
+            if not text.startswith("$ "):
+                continue
+            text = text[2:]
+        held, first = (held + " " + text, first) if held else (text, number)
+        if held.endswith("\\"):
+            held = held[:-1]
+            continue
+        if heredoc := re.search(r"<<-?\s*['\"]?(\w+)", held):
+            until = heredoc[1]
+        yield from ((first, words) for words in _split(held))
+        held = ""
+
+
+def _split(text: str) -> Iterator[list[str]]:
+    try:
+        lexer = shlex.shlex(text, posix=True, punctuation_chars=";|&")
+        lexer.whitespace_split = True
+        tokens = list(lexer)
+    except ValueError:
+        return
+    words: list[str] = []
+    for token in [*tokens, ";"]:
+        if token in _JOINING or token == ";;":
+            while words and (words[0] in ("sudo", "time", "export", "then", "do") or re.match(r"\w+=", words[0])):
+                words.pop(0)
+            if words:
+                yield words
+            words = []
+        else:
+            words.append(token)
+
+
+def _cd(target: str, roots: set[str], folder: Folder) -> set[str] | None:
+    """Return where a `cd` may lead, from any of these folders; None if nowhere, nothing if nobody knows."""
+    if _OPEN.search(target) or not roots:
+        return set()
+    found = set()
+    for root in roots:
+        for path in (posixpath.normpath(posixpath.join(root, target)), _below_top(root, target)):
+            there = folder.has(path) if path is not None else None
+            if there is None and path is not None:
+                return set()
+            if there and path in folder.folders | {"."}:
+                found.add("" if path == "." else path)
+    return found or None
+
+
+def _above(folder: str) -> Iterator[str]:
+    """Yield the folders above one, from which a page may mean its commands."""
+    while folder:
+        folder = posixpath.dirname(folder)
+        yield folder
+
+
+def _below_top(root: str, target: str) -> str | None:
+    """Return a path that begins with the name of the unpacked folder, from that folder."""
+    first, _, rest = target.partition("/")
+    return posixpath.normpath(posixpath.join(root, rest or ".")) if first not in (".", "..") else None
+
+
+def _command(
+    program: str, words: list[str], line: int, roots: set[str], folder: Folder, place: str, made: set[str]
+) -> Iterator[Finding]:
+    if not roots:
+        return
+    for path in _paths(program, words):
+        is_made = path == "." or posixpath.basename(path) in made
+        if not _OPEN.search(path) and not is_made and not any(_has(root, path, folder) for root in roots):
+            message = f"there is no {path} here"
+            yield at("no-such-path", place, line, message, "correct the path")
+    for target, name in _set(program, words):
+        found = [folder.setters_below(posixpath.normpath(posixpath.join(root, target)).lstrip("./")) for root in roots]
+        known = {each for setters in found for each in setters}
+        if known and name not in known and not _OPEN.search(name + target):
+            hint = suggest(name, known) or "packyard setters lists them"
+            yield at("no-such-parameter-here", place, line, f"no Krmfile here defines {name}", hint)
+
+
+def _has(root: str, path: str, folder: Folder) -> bool:
+    """Say whether a path is there, or leads to where nobody looked."""
+    return folder.has(posixpath.join(root, path)) is not False
+
+
+def _paths(program: str, words: list[str]) -> Iterator[str]:
+    """Yield the local paths that a command needs."""
+    if program == "kubectl":
+        for flag, value in pairwise(words):
+            if flag in ("-k", "--kustomize") or (flag in ("-f", "--filename") and "logs" not in words):
+                yield value
+        if words[1:2] == ["kustomize"] and len(words) > 2 and not words[2].startswith("-"):
+            yield words[2]
+    elif program == "kustomize":
+        if words[1:2] == ["build"] and len(words) > 2 and not words[2].startswith("-"):
+            yield words[2]
+        if words[1:3] == ["edit", "add"] and words[3:4] in ([each] for each in _ADDED):
+            yield from (word for word in words[4:] if not word.startswith("-"))
+    elif program == "docker" and words[1:2] == ["build"] and not words[-1].startswith("-") and len(words) > 2:
+        yield words[-1]
+    elif program in _SCRIPTS and len(words) > 1 and words[1].endswith(".sh"):
+        yield words[1]
+    elif words[0].startswith("./") and words[0].endswith((".sh", ".py")):
+        yield words[0]
+
+
+def _set(program: str, words: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield the folder and the name of each parameter that a command sets."""
+    if program in ("kustomize", "packyard") and words[1:3] == ["cfg", "set"] and len(words) > 4:
+        yield words[3], words[4]
+    elif program == "packyard" and words[1:2] == ["set"] and len(words) > 2:
+        yield from ((words[2], word.partition("=")[0]) for word in words[3:] if re.match(r"[A-Z_0-9]+=", word))
+
+
+def _helm(words: list[str], line: int, installed: set[str], place: str) -> Iterator[Finding]:
+    names = [word for word in words[2:] if not word.startswith("-")]
+    if words[1:2] == ["install"] and names:
+        installed.add(names[0])
+    elif words[1:2] in (["uninstall"], ["delete"]) and names and installed and names[0] not in installed:
+        message = f"no command of this page installs a release {names[0]}"
+        if not _OPEN.search(names[0]):
+            hint = suggest(names[0], installed) or f"it is {', '.join(sorted(installed))}"
+            yield at("no-such-release", place, line, message, hint)

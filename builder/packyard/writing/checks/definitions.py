@@ -1,0 +1,99 @@
+"""Faults of how a Krmfile is written: unknown fields, fields of another type, a definition with two names.
+
+io.k8s.cli.setters.TAG:
+  x-k8s-cli: {setter: {name: TAGS, value: v1}}      a comment finds TAG, and a set looks for TAGS
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from packyard.core.errors import suggest
+from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar, SequenceNode
+from packyard.core.yaml.values import implicit_type
+from packyard.using.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX
+from packyard.writing.checks.finding import Finding, error, warning
+from packyard.writing.checks.parsed import Parsed
+
+_HEADER = {"apiVersion": "config.k8s.io/v1alpha1", "kind": "Krmfile"}
+_KINDS = {SETTER_PREFIX: "setter", SUBSTITUTION_PREFIX: "substitution"}
+#: The fields of each kind of definition, by what their values are.
+_FIELDS: Mapping[str, Mapping[str, str]] = {
+    "setter": {
+        **dict.fromkeys(("name", "value", "setBy"), "text"),
+        **dict.fromkeys(("required", "isSet"), "switch"),
+        **dict.fromkeys(("listValues", "enumValues"), "any"),
+    },
+    "substitution": {"name": "text", "pattern": "text", "values": "any"},
+}
+#: The keywords of OpenAPI that say something of a value, and those that only people read.
+_KEYWORDS = frozenset(
+    (
+        *("type", "description", "title", "format", "pattern", "enum", "default", "example", "items", "nullable"),
+        *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength"),
+        *("minItems", "maxItems", "uniqueItems", "required", "properties", "additionalProperties", "readOnly"),
+        *("allOf", "anyOf", "oneOf", "not", "externalDocs", "deprecated", "writeOnly"),
+    )
+)
+
+
+def check(parsed: Parsed) -> Iterator[Finding]:
+    """Find what kustomize or packyard would pass over."""
+    if parsed.krmfile is None or not parsed.krmfile.entries:
+        return
+    root = parsed.krmfile.root
+    for name, wanted in _HEADER.items() if parsed.krmfile.source.name.endswith("Krmfile") else ():
+        node = root.get(name)
+        if node is None:
+            message = f"the Krmfile has no {name}: other tools and editors do not know what it is"
+            yield warning("no-krmfile", root, message, f"{name}: {wanted}")
+        elif isinstance(node, Scalar) and node.value != wanted:
+            message = f"{name} of a Krmfile is {node.value}: other tools and editors take it for another file"
+            yield warning("no-krmfile", node, message, f"{name}: {wanted}")
+    for entry in parsed.krmfile.entries:
+        for prefix, kind in _KINDS.items():
+            if entry.name.startswith(prefix) and isinstance(entry.value, MappingNode):
+                yield from _definition(entry, entry.value, entry.name.removeprefix(prefix), kind)
+
+
+def _definition(entry: Entry, definition: MappingNode, name: str, kind: str) -> Iterator[Finding]:
+    for keyword in definition.entries:
+        if keyword.name not in _KEYWORDS and not keyword.name.startswith("x-"):
+            yield _unknown(keyword, f"the definition of {name}", _KEYWORDS)
+    body = definition.mapping("x-k8s-cli", kind)
+    if body is None:
+        message = f"the definition of {name} is no {kind}: it has no x-k8s-cli.{kind}"
+        yield error("no-definition", entry, message, "add it, or remove the definition")
+        return
+    fields = _FIELDS[kind]
+    for field in body.entries:
+        if field.name not in fields:
+            yield _unknown(field, f"{kind} {name}", fields)
+        elif not _fits(field.value, fields[field.name]):
+            message = (
+                f"{field.name} of {kind} {name} must be {'true or false' if fields[field.name] == 'switch' else 'text'}"
+            )
+            yield error("wrong-type", field.value, message, "change the quotes")
+    inner = body.text("name")
+    if inner != name:
+        place = body.entry("name") or entry
+        message = (
+            f"the definition of {name} is named {inner!r} inside" if inner else f"the definition of {name} has no name"
+        )
+        yield error("two-names", place, message, f"name: {name}")
+    wanted = ("pattern", "values") if kind == "substitution" else ("listValues" if body.get("listValues") else "value",)
+    for missing in (each for each in wanted if body.get(each) is None):
+        message = f"{kind} {name} has no {missing}"
+        yield error("missing-field", entry, message, "add it, empty if users have to set it")
+
+
+def _unknown(entry: Entry, what: str, known: Mapping[str, str] | frozenset[str]) -> Finding:
+    message = f"{what} has no field {entry.name!r}, which nothing reads"
+    return error("unknown-field", entry, message, suggest(entry.name, known))
+
+
+def _fits(node: Node, wanted: str) -> bool:
+    if wanted == "any":
+        return isinstance(node, MappingNode | SequenceNode)
+    plain = isinstance(node, Scalar) and node.style == "plain" and implicit_type(node.value) == "boolean"
+    return plain if wanted == "switch" else isinstance(node, Scalar)

@@ -1,0 +1,111 @@
+"""Faults of the documents of a folder: dead links, tables that lack parameters, tables that fall apart.
+
+| Name | Default |           a table whose first column names setters has all of the packages below its page,
+| --- | --- |                and states their values
+| NFS_PATH | `/nfs` |
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Mapping
+from urllib.parse import unquote
+
+from packyard.core.errors import suggest
+from packyard.using.setters.definition import Setter
+from packyard.writing.checks import commands, markdown
+from packyard.writing.checks.finding import Finding
+from packyard.writing.checks.markdown import Page, Table
+from packyard.writing.checks.pages import Folder, at
+
+_NAME = re.compile(r"[A-Za-z][\w.-]*\Z")
+_WORD = re.compile(r"[A-Za-z][\w.-]*\w")
+_NAMING = re.compile(r"(?i)\W*(name|parameter|setter|variable|option|key)s?\W*\Z")
+_STATING = re.compile(r"(?i)\W*(default|shipped|value|preset)", re.IGNORECASE)
+_EXTERNAL = re.compile(r"[a-z][a-z0-9+.-]*:|//|#\Z", re.IGNORECASE)
+_IMAGE = re.compile(r"(?P<name>(?:[\w.-]+(?::\d+)?/)*[a-z0-9][\w.-]*/[a-z0-9][\w.-]*):(?P<tag>[\w][\w.-]*)\Z")
+#: At least so many setters of a table's rows make it one of parameters.
+_FEWEST = 2
+
+
+def check(pages: Mapping[str, bytes], folder: Folder, prefix: str = "") -> Iterator[Finding]:
+    """Find what is wrong with Markdown pages; ``prefix`` stands before their paths in findings."""
+    read = {path: markdown.parse(data.decode("utf-8", "replace")) for path, data in pages.items()}
+    for path, page in read.items():
+        place = prefix + path
+        yield from _links(path, page, read, folder, place)
+        yield from _tables(path, page, folder, place)
+        yield from _images(page, folder, place)
+        yield from commands.check(posixpath.dirname(path), page, folder, place)
+
+
+def _links(path: str, page: Page, pages: Mapping[str, Page], folder: Folder, place: str) -> Iterator[Finding]:
+    for line, target in page.links:
+        if _EXTERNAL.match(target):
+            continue
+        file, _, anchor = target.partition("#")
+        file = unquote(file.partition("?")[0])
+        there = posixpath.normpath(posixpath.join(posixpath.dirname(path), file)) if file else path
+        if file.startswith("/") or (file and folder.has(there) is None):
+            continue
+        if file and not folder.has(there):
+            yield at("dead-link", place, line, f"there is no {target}", "correct the path, or remove the link")
+        elif anchor and there in pages and anchor.lower() not in pages[there].anchors:
+            hint = suggest(anchor, pages[there].anchors)
+            yield at("dead-link", place, line, f"{there} has no heading for #{anchor}", hint)
+
+
+def _tables(path: str, page: Page, folder: Folder, place: str) -> Iterator[Finding]:
+    known = folder.setters_below(posixpath.dirname(path))
+    named: set[str] = set()
+    first = 0
+    for table in page.tables:
+        for line, row in table.rows:
+            if len(row) > len(table.head):
+                message = f"this row has {len(row)} cells, and the head of its table {len(table.head)}"
+                yield at("broken-table", place, line, message, r"write a bar in a cell as \|")
+        names = [(line, name, row) for line, row in table.rows if (name := _plain(row[0])) and _NAME.match(name)]
+        if len({name for _, name, _ in names} & known.keys()) < _FEWEST or not _NAMING.match(table.head[0]):
+            continue
+        named |= {name for _, name, _ in names}
+        first = first or table.line
+        yield from _rows(table, names, known, place)
+    told = {word for table in page.tables for _, row in table.rows for cell in row for word in _WORD.findall(cell)}
+    for name in sorted(known.keys() - told) if named else ():
+        hint = "add a row, or write the page again by packyard docs"
+        yield at("undocumented-parameter", place, first, f"the table of parameters lacks {name}", hint)
+
+
+def _rows(
+    table: Table, names: list[tuple[int, str, list[str]]], known: Mapping[str, list[Setter]], place: str
+) -> Iterator[Finding]:
+    stating = next((index for index, cell in enumerate(table.head) if _STATING.match(cell)), None)
+    for line, name, row in names:
+        if name not in known:
+            hint = suggest(name, known) or "remove the row"
+            yield at("no-such-parameter-here", place, line, f"no Krmfile defines {name}", hint)
+        elif stating is not None and stating < len(row):
+            stated = set(markdown.code(row[stating]))
+            values = {setter.shown for setter in known[name]}
+            if stated and not stated & (values | {setter.example or "" for setter in known[name]}):
+                shipped = ", ".join(sorted(repr(value) for value in values))
+                message = f"{name} is said to be {', '.join(sorted(stated))}, and ships as {shipped}"
+                yield at("stale-default", place, line, message, "state the value of the Krmfile")
+
+
+def _plain(cell: str) -> str:
+    """Return a cell without the marks around it."""
+    return cell.strip("`*_ ")
+
+
+def _images(page: Page, folder: Folder, place: str) -> Iterator[Finding]:
+    """Find an image that the page names with another tag than the pods of the folder have."""
+    spoken = [(line, each) for line, text in page.prose for each in markdown.code(text)]
+    spoken += [(line, word) for block in page.blocks for line, text in block.lines for word in text.split()]
+    for line, each in spoken:
+        found = _IMAGE.match(each)
+        tags = folder.images.get(found["name"], set()) if found else set()
+        if found and tags and found["tag"] not in tags:
+            message = f"the page speaks of {each}, and pods have the tag {', '.join(sorted(tags))}"
+            yield at("stale-image", place, line, message, "name the image of the manifests")

@@ -1,0 +1,84 @@
+"""One fault of a package, and the place where it has to be fixed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from packyard.core.errors import Problem
+from packyard.core.yaml.node import Entry, Node, Source
+
+#: A node, an entry with its key, or a character of a file.
+Place = Node | Entry | tuple[Source, int]
+#: The fix that takes away what a finding is about.
+REMOVE = "remove"
+#: An error breaks the package when it is set or applied; a warning should be looked at.
+Severity = Literal["error", "warning"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One fault; ``rule`` is the stable name of the rule that it breaks, such as ``unresolved-comment``.
+
+    Where file and line are those of a source, ``composed`` is the place of what was composed from it: ``FILE:LINE``.
+    ``fix`` is what is to stand there, a name or a value, or `REMOVE`; it is empty where a person has to decide.
+    """
+
+    file: str
+    line: int
+    column: int
+    rule: str
+    severity: Severity
+    message: str
+    hint: str = ""
+    composed: str = ""
+    fix: str = ""
+
+    @property
+    def problem(self) -> Problem:
+        """The fault, as an error has it."""
+        return Problem(self.message, file=self.file, line=self.line, column=self.column, hint=self.hint)
+
+    def __str__(self) -> str:
+        message = f"{self.severity}: {self.message} [{self.rule}]"
+        return str(Problem(message, file=self.file, line=self.line, column=self.column, hint=self.hint))
+
+
+def finding(rule: str, severity: Severity, problem: Problem) -> Finding:
+    """Make a finding of a problem that has its place already."""
+    return Finding(
+        file=problem.file,
+        line=problem.line,
+        column=problem.column,
+        rule=rule,
+        severity=severity,
+        message=problem.message,
+        hint=problem.hint,
+    )
+
+
+def error(rule: str, place: Place, message: str, hint: str = "", fix: str = "") -> Finding:
+    """Make an error at a place of a file."""
+    return _at(rule, "error", place, message, hint, fix)
+
+
+def warning(rule: str, place: Place, message: str, hint: str = "", fix: str = "") -> Finding:
+    """Make a warning at a place of a file."""
+    return _at(rule, "warning", place, message, hint, fix)
+
+
+def _at(rule: str, severity: Severity, place: Place, message: str, hint: str, fix: str) -> Finding:
+    if isinstance(place, Entry):
+        place = place.key.source, place.start
+    source, position = (place.source, place.start) if isinstance(place, Node) else place
+    line, column = source.locate(position)
+    return Finding(
+        file=source.name,
+        line=line,
+        column=column,
+        rule=rule,
+        severity=severity,
+        message=message,
+        hint=hint,
+        fix=fix,
+    )

@@ -1,0 +1,124 @@
+"""What is wrong with a folder, whoever made it: its packages, the manifests that belong to none, its documents.
+
+Below a packyard.json is a user's copy: what is required may be set there. Of any other folder nobody knows whether its
+values are as they are shipped, or somebody has set them. The templates of Helm charts are not YAML, and left out.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from packyard.core.bundle import manifest
+from packyard.core.files import regular
+from packyard.core.files.tree import Tree
+from packyard.core.kubernetes import images, kustomization
+from packyard.core.kubernetes.schemas import Judge
+from packyard.core.work.memo import Memo
+from packyard.using.setters.krmfile import EMPTY
+from packyard.using.setters.krmfile import NAME as KRMFILE
+from packyard.using.setters.packages import KPTFILE, PackageFiles, find_packages, read_package, read_resources
+from packyard.writing.checks import catalogue, documents, exception, secret_texts
+from packyard.writing.checks.finding import Finding
+from packyard.writing.checks.lint import find, in_order
+from packyard.writing.checks.pages import Folder, Setters
+from packyard.writing.checks.parsed import Parsed, parse
+
+_CHART = "Chart.yaml"
+_PAGE = re.compile(r"\.(md|markdown)\Z", re.IGNORECASE)
+#: Files that may hold exceptions.
+_EXCEPTED = re.compile(r"\.(ya?ml|json6902|md|markdown)\Z|(^|/)(Krmfile|Kptfile|Kustomization)\Z")
+_PATCHES = (".json6902",)
+
+
+@dataclass(frozen=True, slots=True)
+class Linted:
+    """What was found in a folder; ``use_cases`` are the folders that were looked at as one package each."""
+
+    findings: list[Finding]
+    use_cases: list[str]
+
+
+def lint(tree: Tree, *, judges: Sequence[Judge] = (), is_closed: bool = False) -> Linted:
+    """Return what is wrong with a folder, which need not have a Krmfile or a kustomization.
+
+    ``is_closed`` says that nothing is beside it: a link that leads out is dead.
+    """
+    files = [f"{folder}/{name}" if folder else name for folder, _, names in tree.walk() for name in names]
+    charts = [posixpath.dirname(file) for file in files if posixpath.basename(file) == _CHART]
+    read = {folder: _without_charts(charts, folder, package) for folder, package in _packages(tree, files)}
+    memo = Memo()
+    parsed = {folder: parse(package, memo) for folder, package in read.items()}
+    seen = Folder(files, _setters(parsed), _images(parsed.values()), is_closed=is_closed)
+
+    def exists(path: str) -> bool | None:
+        """Say whether kustomize finds a file, or a folder to build."""
+        below = path.removeprefix(tree.prefix)
+        there = seen.has(below) if path.startswith(tree.prefix) else None
+        if there and below in seen.folders:
+            return any(kustomization.names(lambda name: f"{below}/{name}" in seen.files))
+        return there
+
+    found = []
+    for folder, package in read.items():
+        shipped = False if _is_copy(tree, folder) else None
+        found += find(package, parsed[folder], shipped=shipped, judges=judges, exists=exists)
+    own = [each for folder, each in parsed.items() if folder in seen.setters and not _is_copy(tree, folder)]
+    shared = catalogue.check([named for each in own for named in catalogue.names(each)])
+    found += (replace(each, severity="warning") for each in shared)  # nobody says that they are applied together
+    found += [*catalogue.kinds(own), *catalogue.definitions(own)]
+    found += documents.check({file: tree.read(file) for file in files if _PAGE.search(file)}, seen, tree.prefix)
+    secret = (file for file in files if secret_texts.is_looked_into(file) and tree.has_file(file))
+    found += secret_texts.check_files({tree.prefix + file: tree.read(file) for file in secret})
+    named = {tree.prefix + file: tree.read(file) for file in files if _EXCEPTED.search(file) and tree.has_file(file)}
+    judged = [] if any(_is_copy(tree, each) for each in read) else list(named)
+    left = exception.apply(dict.fromkeys(found), named, judged, shipped=False)
+    return Linted(in_order(left), list(read))
+
+
+def _packages(tree: Tree, files: Sequence[str]) -> Iterator[tuple[str, PackageFiles]]:
+    """Yield the packages of a folder, and what belongs to none."""
+    held = any(posixpath.basename(file) in (KRMFILE, KPTFILE) for file in files)
+    packages = find_packages(tree, recursive=True, kpt=True) if held else []
+    for each in packages:
+        yield each, replace(read_package(tree, each), patches=read_resources(tree, each, suffixes=_PATCHES))
+    resources = {} if "" in packages else read_resources(tree, "")
+    if resources:
+        yield "", PackageFiles(EMPTY, resources, tree.prefix, "", patches=read_resources(tree, "", suffixes=_PATCHES))
+
+
+def _without_charts(charts: Iterable[str], folder: str, package: PackageFiles) -> PackageFiles:
+    """Leave out the templates of Helm charts."""
+    below = f"{folder}/" if folder else ""
+    templates = tuple(f"{chart}/templates/".lstrip("/").removeprefix(below) for chart in charts)
+    if not templates:
+        return package
+    resources = {path: data for path, data in package.resources.items() if not path.startswith(templates)}
+    return replace(package, resources=resources)
+
+
+def _is_copy(tree: Tree, folder: str) -> bool:
+    """Say whether a folder is part of an unpacked bundle."""
+    above = [folder]
+    while above[-1]:
+        above.append(posixpath.dirname(above[-1]))
+    here = any(tree.has_file(f"{each}/{manifest.FILE}".lstrip("/")) for each in above)
+    return here or regular.is_file(f"{tree.root}/{manifest.FILE}")
+
+
+def _setters(parsed: dict[str, Parsed]) -> Setters:
+    return {folder: each.definitions.setters for folder, each in parsed.items() if each.definitions.setters}
+
+
+def _images(parsed: Iterable[Parsed]) -> dict[str, set[str]]:
+    """Return the tags of each image that pods have."""
+    found: dict[str, set[str]] = {}
+    for each in parsed:
+        for build in map(each.of, each.builds):
+            for pod in (pod for root in build.objects for pod in build.pods_of(root)):
+                for container in pod.containers:
+                    image = images.parse(build.image(container.text("image")))
+                    found.setdefault(image.name, set()).add(image.tag)
+    return {name: tags for name, tags in found.items() if "" not in tags}

@@ -1,0 +1,75 @@
+"""Faults of images: none, a name that is no image, a stand-in that nobody replaced, one image pulled in two ways."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from packyard.core.kubernetes import images
+from packyard.core.kubernetes.kinds import TRAINER, is_kind
+from packyard.core.kubernetes.pods import Pod
+from packyard.core.yaml.node import MappingNode, Scalar
+from packyard.using.setters.comment import parse
+from packyard.writing.checks.finding import Finding, error, warning
+from packyard.writing.checks.parsed import Parsed
+
+#: A text that some program replaces before it is an image.
+_TEMPLATED = re.compile(r"\{\{|\$[A-Z({]|^ko://")
+#: Names that stand for an image that the reader has to fill in.
+_STAND_IN = re.compile(
+    r"(?i)(^|/)(image|your[-_]?\w*|my[-_]?image|replace[-_]?me\w*|change[-_]?me|placeholder|todo|image[-_]?name|"
+    r"image[-_]?(to[-_]?be[-_]?)?replaced?|path[-_]to[-_]\w*|xxx+)(:|@|$)|<[^>]*>|(^|//)(\w+\.)?example\.(com|org|net)/|"
+    r"^(your|my)[-_]?(registry|repo|account|org)\w*/"
+)
+
+
+def check(parsed: Parsed) -> Iterator[Finding]:
+    """Find images that cannot be pulled, or are pulled in several ways."""
+    policies: dict[str, Scalar] = {}
+    for root in parsed.objects:
+        for pod in parsed.pods_of(root):
+            for container in pod.containers:
+                yield from _image(container, root, pod, parsed)
+                yield from _policy(container, policies)
+
+
+def _image(container: MappingNode, root: MappingNode, pod: Pod[MappingNode], parsed: Parsed) -> Iterator[Finding]:
+    entry = container.entry("image")
+    image = entry.value if entry else None
+    label = f"container {name!r}" if (name := container.text("name")) else "the container"
+    if not isinstance(image, Scalar) or not image.value or image.value in ("null", "~"):
+        if _must_have(image, root, pod, parsed):
+            place = entry or container
+            yield error("no-image", place, f"{label} has no image", "name it, or bind a setter")
+        return
+    reference = parsed.image(image.value)
+    if _TEMPLATED.search(reference):
+        return
+    if _STAND_IN.search(reference):
+        message = f"{reference!r} of {label} stands for an image that nobody has named"
+        hint = "name the image, or replace it in the kustomization's images"
+        yield warning("stand-in-image", image, message, hint)
+    elif not images.is_valid(reference):
+        message = f"{reference!r} of {label} is not the name of an image"
+        yield error("invalid-image", image, message, "REGISTRY/NAME:TAG")
+
+
+def _must_have(image: object, root: MappingNode, pod: Pod[MappingNode], parsed: Parsed) -> bool:
+    """Say whether a container needs an image: not where another object or a setter gives one."""
+    if isinstance(image, Scalar) and parsed.changed_by(image):
+        return not parsed.waits(image)
+    if isinstance(image, Scalar) and image.comment and parse(image.comment.text):
+        return False
+    return pod.template is not None and parsed.complete and not is_kind(root, TRAINER, "TrainJob")
+
+
+def _policy(container: MappingNode, policies: dict[str, Scalar]) -> Iterator[Finding]:
+    """Find an image that one container pulls each time, and another one only where it is missing."""
+    image, policy = container.text("image"), container.get("imagePullPolicy")
+    if not image or not isinstance(policy, Scalar):
+        return
+    first = policies.setdefault(image, policy)
+    if first.value != policy.value:
+        line = first.source.locate(first.start)[0]
+        message = f"imagePullPolicy is {policy.value} here and {first.value} at line {line} of {first.source.name}"
+        yield warning("pull-policy-differs", policy, message, "pull one image in one way")

@@ -1,0 +1,182 @@
+"""Faults of what is named inside of an object: keys of ConfigMaps, files of volumes, annotations, fixed words.
+
+configMap: {name: settings, items: [{key: a.txt, path: a}]}     settings has the key a.txt
+volumeMounts: [{name: settings, subPath: a}]                    and the volume has the file a
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from packyard.core.errors import suggest
+from packyard.core.kubernetes.kinds import CORE, NETWORKING, RBAC, is_kind
+from packyard.core.kubernetes.pods import Pod
+from packyard.core.yaml.document import items, mappings
+from packyard.core.yaml.node import MappingNode, Node, Scalar, SequenceNode
+from packyard.writing.checks import variables
+from packyard.writing.checks.finding import Finding, error
+from packyard.writing.checks.parsed import Parsed
+
+_FIELD_PATH = re.compile(r"metadata\.(annotations|labels)\['([^']+)'\]\Z")
+_SOURCES = ("configMap", "downwardAPI")
+#: Fields whose values are a few words, which no schema of Kubernetes lists.
+_CHOICES = {
+    "persistentVolumeReclaimPolicy": ("Retain", "Delete", "Recycle"),
+    "imagePullPolicy": ("Always", "IfNotPresent", "Never"),
+    "concurrencyPolicy": ("Allow", "Forbid", "Replace"),
+    "completionMode": ("Indexed", "NonIndexed"),
+    "fsGroupChangePolicy": ("OnRootMismatch", "Always"),
+    "dnsPolicy": ("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"),
+    "volumeMode": ("Filesystem", "Block"),
+    "protocol": ("TCP", "UDP", "SCTP"),
+    "externalTrafficPolicy": ("Cluster", "Local"),
+}
+_MODES = ("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod")
+_HOST_PATHS = ("", "DirectoryOrCreate", "Directory", "FileOrCreate", "File", "Socket", "CharDevice", "BlockDevice")
+_RESTARTS = ("Always", "OnFailure", "Never")
+_DIRECTIONS = ("Ingress", "Egress")
+_MEDIA = ("Memory", "HugePages", "HugePages-2Mi", "HugePages-1Gi")
+_SUBJECTS = ("ServiceAccount", "User", "Group")
+_SECCOMP = ("RuntimeDefault", "Localhost", "Unconfined")
+_SYSTEMS = ("linux", "windows")
+_SERVICES = ("ClusterIP", "NodePort", "LoadBalancer", "ExternalName")
+
+
+def check(parsed: Parsed) -> Iterator[Finding]:
+    """Find names inside of objects that lead nowhere, and words that Kubernetes does not know."""
+    for root in parsed.objects:
+        if is_kind(root, CORE, "PersistentVolumeClaim", "PersistentVolume"):
+            yield from _storage(root)
+        if is_kind(root, CORE, "Service"):
+            yield from _word(root.find("spec", "type"), "type", _SERVICES)
+            yield from _address(root.find("spec", "clusterIP"))
+        for subject in (
+            mappings(root.get("subjects")) if is_kind(root, RBAC, "RoleBinding", "ClusterRoleBinding") else ()
+        ):
+            yield from _word(subject.get("kind"), "kind", _SUBJECTS)
+        if is_kind(root, NETWORKING, "NetworkPolicy"):
+            for each in items(root.find("spec", "policyTypes")):
+                yield from _word(each, "policyTypes", _DIRECTIONS)
+        yield from _words(root.mapping("spec"))
+        for pod in parsed.pods_of(root):
+            yield from _words(pod.spec)
+            yield from _word(pod.spec.get("restartPolicy"), "restartPolicy", _RESTARTS)
+            yield from _word(pod.spec.find("nodeSelector", "kubernetes.io/os"), "kubernetes.io/os", _SYSTEMS)
+            for volume in pod.volumes:
+                yield from _word(volume.find("hostPath", "type"), "type", _HOST_PATHS)
+                yield from _word(volume.find("emptyDir", "medium"), "medium", _MEDIA)
+            yield from _pod(pod, parsed)
+
+
+def _storage(root: MappingNode) -> Iterator[Finding]:
+    """Find a claim or a volume without an access mode or a size, which the API server rejects."""
+    kind = root.text("kind")
+    modes = root.find("spec", "accessModes")
+    place = root.entry("spec") or root
+    if modes is None or (isinstance(modes, SequenceNode) and not modes.items):
+        yield error("incomplete-claim", place, f"the {kind} has no accessModes", "ReadWriteMany")
+    for each in items(modes):
+        yield from _word(each, "accessModes", _MODES)
+    size = root.mapping("spec", "capacity") if kind == "PersistentVolume" else None
+    size = size or root.mapping("spec", "resources", "requests")
+    if size is None or size.get("storage") is None:
+        yield error("incomplete-claim", place, f"the {kind} has no size", "storage: 10Gi")
+
+
+def _words(holder: MappingNode | None) -> Iterator[Finding]:
+    """Find words that Kubernetes does not know, in a spec and in the containers and ports of a pod."""
+    parts = [holder] if holder else []
+    for container in mappings(holder.get("containers")) + mappings(holder.get("initContainers")) if holder else ():
+        parts += [container, *mappings(container.get("ports"))]
+    for part in tuple(parts):
+        yield from _word(part.find("securityContext", "seccompProfile", "type"), "type", _SECCOMP)
+    context = holder.mapping("securityContext") if holder else None
+    for part in (*parts, *([context] if context else [])):
+        for entry in part.entries:
+            if entry.name in _CHOICES:
+                yield from _word(entry.value, entry.name, _CHOICES[entry.name])
+
+
+def _address(node: Node | None) -> Iterator[Finding]:
+    if isinstance(node, Scalar) and node.value not in ("None", "") and not re.fullmatch(r"[0-9a-fA-F.:]+", node.value):
+        yield error("wrong-value", node, f"clusterIP is {node.value!r}", "None, or an address")
+
+
+def _word(node: Node | None, field: str, choices: tuple[str, ...]) -> Iterator[Finding]:
+    if isinstance(node, Scalar) and node.value and node.value not in choices and "{{" not in node.value:
+        hint = suggest(node.value, choices) or f"must be one of {', '.join(filter(None, choices))}"
+        yield error("wrong-value", node, f"{field} is {node.value!r}", hint)
+
+
+def _pod(pod: Pod[MappingNode], parsed: Parsed) -> Iterator[Finding]:
+    files = {}
+    for volume in pod.volumes:
+        for kind in _SOURCES:
+            held = volume.mapping(kind)
+            if held:
+                files[volume.text("name")] = _files(held, parsed)
+                yield from _items(held, pod, parsed)
+    for container in pod.containers:
+        for each in mappings(container.get("env")):
+            yield from _key(each.mapping("valueFrom", "configMapKeyRef"), parsed)
+            yield from _field_path(each.find("valueFrom", "fieldRef", "fieldPath"), pod)
+        for mount in mappings(container.get("volumeMounts")):
+            known, path = files.get(mount.text("name")), mount.get("subPath")
+            if known and isinstance(path, Scalar) and path.value and path.value not in known and "$(" not in path.value:
+                message = f"the volume has no file {path.value!r}: an empty directory is mounted"
+                hint = suggest(path.value, known) or f"it has {', '.join(sorted(known))}"
+                yield error("no-such-key", path, message, hint)
+
+
+def _files(held: MappingNode, parsed: Parsed) -> set[str]:
+    """Return the files of a volume; none where nobody knows."""
+    items = mappings(held.get("items"))
+    if items:
+        return {item.text("path") for item in items}
+    entries = variables.config_map(held.text("name"), parsed)
+    return {entry.name for entry in entries or ()}
+
+
+def _items(held: MappingNode, pod: Pod[MappingNode], parsed: Parsed) -> Iterator[Finding]:
+    entries = variables.config_map(held.text("name"), parsed) if held.get("name") else None
+    known = {entry.name for entry in entries or ()}
+    for item in mappings(held.get("items")):
+        key = item.get("key")
+        if (
+            held.text("optional") != "true"
+            and known
+            and isinstance(key, Scalar)
+            and key.value not in known
+            and parsed.complete
+        ):
+            yield _missing(key, known)
+        yield from _field_path(item.find("fieldRef", "fieldPath"), pod)
+        if held.get("name") is None and item.get("fieldRef") is None and item.get("resourceFieldRef") is None:
+            message = "the file has no fieldRef, and the API server rejects the pod"
+            yield error("no-such-key", item, message, "fieldRef: {fieldPath: metadata.name}")
+
+
+def _key(reference: MappingNode | None, parsed: Parsed) -> Iterator[Finding]:
+    """Find a key that a ConfigMap of the package does not have."""
+    if reference is None or reference.text("optional") == "true":
+        return
+    key, entries = reference.get("key"), variables.config_map(reference.text("name"), parsed)
+    known = {entry.name for entry in entries or ()}
+    if known and parsed.complete and isinstance(key, Scalar) and key.value not in known:
+        yield _missing(key, known)
+
+
+def _missing(key: Scalar, known: set[str]) -> Finding:
+    hint = suggest(key.value, known) or f"it has {', '.join(sorted(known))}"
+    return error("no-such-key", key, f"the ConfigMap has no key {key.value!r}", hint)
+
+
+def _field_path(path: Node | None, pod: Pod[MappingNode]) -> Iterator[Finding]:
+    """Find an annotation or a label that the pod does not have."""
+    found = _FIELD_PATH.match(path.value) if isinstance(path, Scalar) else None
+    if found is None or path is None or pod.template is None:
+        return
+    if pod.template.find("metadata", found[1], found[2]) is None and "/" not in found[2]:
+        message = f"the pod has no {found[1].removesuffix('s')} {found[2]!r}: the text is empty"
+        yield error("no-such-key", path, message, f"add it to the {found[1]} of the pod")

@@ -1,0 +1,216 @@
+"""Faults of kustomization files: fields that kustomize does not know, files that are missing, entries without effect.
+
+resources: [deployment.yml]                     the file is called deployment.yaml
+images: [{name: server, newTag: "2"}]           no container has the image server
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable, Iterator
+
+from packyard.core.errors import suggest
+from packyard.core.kubernetes import images, kustomization
+from packyard.core.kubernetes.kinds import RBAC, is_kind, kind_of, name_of
+from packyard.core.kubernetes.kustomization import GROUP, NAMES
+from packyard.core.yaml.document import mappings, scalars
+from packyard.core.yaml.node import MappingNode, Scalar
+from packyard.writing.checks.builds import Build
+from packyard.writing.checks.finding import Finding, error, warning
+from packyard.writing.checks.parsed import Parsed
+
+#: Says whether the tree has a file or a folder of this path; None where the path leads out of it.
+Exists = Callable[[str], "bool | None"]
+
+_LISTS = ("resources", "components", "bases", "crds", "configurations", "generators", "transformers", "validators")
+_REPLACED = {
+    "bases": "resources",
+    "patchesStrategicMerge": "patches",
+    "patchesJson6902": "patches",
+    "commonLabels": "labels",
+    "vars": "replacements",
+    "imageTags": "images",
+    "helmChartInflationGenerator": "helmCharts",
+}
+_FIELDS = frozenset(
+    (
+        *("apiVersion", "kind", "metadata", *_LISTS, *_REPLACED, "namePrefix", "nameSuffix", "namespace", "labels"),
+        *("commonAnnotations", "configMapGenerator", "secretGenerator", "generatorOptions", "patches", "replacements"),
+        *("images", "replicas", "openapi", "buildMetadata", "helmCharts", "helmGlobals", "sortOptions", "inventory"),
+    )
+)
+_REMOTE = re.compile(r"[a-z][a-z0-9+.-]*::?/?/|git@|[^/]*\.[a-z]{2,}/.|.*(\?|\.git\b)", re.IGNORECASE)
+
+
+def check(parsed: Parsed, exists: Exists) -> Iterator[Finding]:
+    """Find what kustomize refuses or passes over; ``exists`` says which files are there."""
+    for document in parsed.documents:
+        root = document.root
+        if isinstance(root, MappingNode) and _is_kustomization(root, document.source.name):
+            yield from _header(root)
+            yield from _fields(root)
+            yield from _paths(root, exists)
+            yield from _without_objects(root, parsed)
+    yield from _unlisted(parsed)
+    for build in parsed.builds:
+        if build.kustomizations:
+            yield from _unreached(build, parsed)
+        yield from _subjects(build)
+
+
+def _is_kustomization(root: MappingNode, file: str) -> bool:
+    return root.text("apiVersion").startswith(f"{GROUP}/") or posixpath.basename(file) in NAMES
+
+
+def _header(root: MappingNode) -> Iterator[Finding]:
+    """Find an apiVersion or a kind that kustomize refuses; it takes a file without both."""
+    version, kind = root.get("apiVersion"), root.get("kind")
+    wanted = kustomization.VERSIONS.get(root.text("kind", "Kustomization"))
+    for node, right in ((kind, tuple(kustomization.VERSIONS)), (version, (wanted,) if wanted else ())):
+        if isinstance(node, Scalar) and right and node.value not in right:
+            message = f"{node.value} is no kustomization that kustomize reads"
+            yield error("no-kustomization", node, message, " or ".join(right))
+
+
+def _without_objects(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
+    """Find files of manifests in which something is no object: kustomize refuses the build."""
+    listed = {item.value for item in scalars(root.get("resources"))}
+    folder = posixpath.dirname(root.source.name)
+    names = {posixpath.normpath(posixpath.join(folder, each)) for each in listed}
+    for document in parsed.documents:
+        node = document.root
+        if isinstance(node, MappingNode) and node.entries and document.source.name in names:
+            named = node.mapping("metadata") or node.text("kind").endswith("List")
+            missing = [field for field in ("apiVersion", "kind") if not node.text(field)]
+            missing += [] if named else ["metadata"]
+            if missing:
+                message = f"this is no object: it has no {missing[0]}, and kustomize fails"
+                yield error("no-object", node, message, "correct its first lines")
+
+
+def _fields(root: MappingNode) -> Iterator[Finding]:
+    for entry in root.entries:
+        if entry.name not in _FIELDS:
+            message = f"kustomize knows no field {entry.name!r}"
+            yield error("unknown-kustomize-field", entry, message, suggest(entry.name, _FIELDS))
+        elif entry.name in _REPLACED:
+            message = f"{entry.name} is deprecated"
+            hint = f"use {_REPLACED[entry.name]}; kustomize edit fix rewrites it"
+            yield warning("deprecated-field", entry, message, hint)
+    namespace = root.entry("namespace")
+    if namespace and isinstance(namespace.value, Scalar) and namespace.value.value == "default":
+        message = "everything goes into the namespace default, whatever namespace kubectl is told"
+        yield warning("namespace-default", namespace, message, "leave it to the user")
+
+
+def _paths(root: MappingNode, exists: Exists) -> Iterator[Finding]:
+    folder = posixpath.dirname(root.source.name)
+    for node, text in _named(root):
+        if not text or "\n" in text or _REMOTE.match(text) or text.startswith("/"):
+            continue
+        path = posixpath.normpath(posixpath.join(folder, text))
+        if exists(path) is False:
+            message = f"there is no {text} here, and kustomize fails"
+            yield error("missing-file", node, message, "correct the path, or remove the line")
+
+
+def _named(root: MappingNode) -> Iterator[tuple[Scalar, str]]:
+    """Yield the places where a kustomization names files and folders, with what they name."""
+    for field in (*_LISTS, "patchesStrategicMerge"):
+        yield from ((item, item.value) for item in scalars(root.get(field)))
+    for field in ("patches", "patchesJson6902", "replacements"):
+        for each in mappings(root.get(field)):
+            path = each.get("path")
+            if isinstance(path, Scalar):
+                yield path, path.value
+    for generator in ("configMapGenerator", "secretGenerator"):
+        for each in mappings(root.get(generator)):
+            for field in ("files", "envs"):
+                for item in scalars(each.get(field)):
+                    yield item, item.value.partition("=")[2] or item.value
+
+
+def _unlisted(parsed: Parsed) -> Iterator[Finding]:
+    """Find manifests beside a kustomization that none takes in, neither as objects nor as patches."""
+    roots = [
+        document.root
+        for document in parsed.documents
+        if isinstance(document.root, MappingNode) and _is_kustomization(document.root, document.source.name)
+    ]
+    folders = {posixpath.dirname(root.source.name) for root in roots}
+    listed = {
+        posixpath.normpath(posixpath.join(posixpath.dirname(root.source.name), text))
+        for root in roots
+        for _, text in _named(root)
+    }
+    for document in parsed.documents:
+        root, file = document.root, document.source.name
+        if not isinstance(root, MappingNode) or not root.mapping("metadata") or not root.get("kind"):
+            continue
+        is_beside = posixpath.dirname(file) in folders and not _is_kustomization(root, file)
+        if is_beside and posixpath.normpath(file) not in listed:
+            message = "no kustomization takes this file in, so nothing of it is applied"
+            yield warning("unlisted-file", root, message, "list it in resources, or remove it")
+
+
+def _unreached(build: Build, parsed: Parsed) -> Iterator[Finding]:
+    """Find entries that reach no object, where all objects are known."""
+    if not build.is_whole:
+        return
+    containers = [each for root in build.objects for pod in parsed.pods_of(root) for each in pod.containers]
+    used = {images.parse(each.text("image")).name for each in containers}
+    known = {name for root in build.objects if (name := _name(root))}
+    elsewhere = any(root.get("configurations") for root in build.kustomizations)  # say where more images stand
+    for root in build.kustomizations:
+        for each in mappings(root.get("images")) if not elsewhere else ():
+            old = each.get("name")
+            if isinstance(old, Scalar) and used and old.value not in used | _renamed(build):
+                message = f"no container has the image {old.value}"
+                yield warning("entry-without-target", old, message, suggest(old.value, used))
+        for each in mappings(root.get("replicas")):
+            called = each.get("name")
+            if isinstance(called, Scalar) and called.value not in known:
+                message = f"no object is called {called.value}, and kustomize fails"
+                yield error("entry-without-target", called, message, suggest(called.value, known))
+        for each in mappings(root.get("patches")):
+            target = each.mapping("target")
+            if target and not any(_is_target(root, target) for root in build.objects):
+                message = "no object is the target of this patch, which kustomize passes over"
+                yield warning("entry-without-target", target, message, "correct the target")
+
+
+def _renamed(build: Build) -> set[str]:
+    """Return the names that the kustomizations give images: an entry above may rename them again."""
+    entries = (each for root in build.kustomizations for each in kustomization.images(root))
+    return {new["newName"] for _, new in entries if "newName" in new}
+
+
+def _name(root: MappingNode) -> str:
+    name = name_of(root)
+    return name.value if name else ""
+
+
+def _is_target(root: MappingNode, target: MappingNode) -> bool:
+    """Say whether a target means an object; selectors of labels and annotations are taken to."""
+    group, kind = kind_of(root)
+    version = root.text("apiVersion").rpartition("/")[2]
+    said = {"group": group, "version": version, "kind": kind, "name": _name(root)}
+    return all(not (text := target.text(field)) or _matches(text, value) for field, value in said.items())
+
+
+def _matches(pattern: str, text: str) -> bool:
+    try:
+        return re.fullmatch(pattern, text) is not None
+    except re.error:
+        return True
+
+
+def _subjects(build: Build) -> Iterator[Finding]:
+    """Find accounts of a ClusterRoleBinding without a namespace, which the API server rejects."""
+    for root in build.objects if build.complete else ():
+        for subject in mappings(root.get("subjects")) if is_kind(root, RBAC, "ClusterRoleBinding") else ():
+            if subject.text("kind") == "ServiceAccount" and not subject.text("namespace"):
+                message = f"subject {subject.text('name')} has no namespace, and the API server rejects it"
+                hint = "name its namespace"
+                yield error("subject-without-namespace", subject, message, hint)

@@ -1,0 +1,181 @@
+"""Faults of how many processes a run starts: mpirun, torchrun and variables against the pods that there are.
+
+slotsPerWorker: 1                            with -np 2 there is a process for each slot of two workers, until
+Worker: {replicas: 2 # {"$openapi":"N"}}     somebody sets N: then -np has to be N as well, or to be left out
+command: [mpirun, -np, "2", …]
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from packyard.core.kubernetes import mpi_jobs
+from packyard.core.kubernetes.kinds import BATCH, KUBEFLOW, is_kind
+from packyard.core.kubernetes.pods import Pod
+from packyard.core.yaml.document import mappings
+from packyard.core.yaml.node import MappingNode, Node, Scalar
+from packyard.writing.checks import variables
+from packyard.writing.checks.finding import Finding, error, warning
+from packyard.writing.checks.parsed import Parsed
+
+_PROCESSES = re.compile(r"(?:^|\s)(?:mpirun|mpiexec|horovodrun)\s(?:.*?\s)?--?(?:np|n)[\s=]+(\S+)", re.DOTALL)
+_FLAGS = ("-np", "--np", "-n", "--n")
+_NODES = re.compile(r"--nnodes[=\s]+['\"]?(\d+)\b")
+_REFERENCE = re.compile(r"\$[({]?([A-Za-z_][A-Za-z0-9_]*)[)}]?\Z")
+_COUNTS = ("WORLD_SIZE", "NNODES", "NUM_WORKERS", "NUM_NODES")
+_FRAMEWORK = {"PyTorchJob": "pytorchReplicaSpecs", "TFJob": "tfReplicaSpecs"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Number:
+    """A number that is written in a package, and the setters that change it."""
+
+    value: int
+    setters: frozenset[str]
+
+
+def check(parsed: Parsed) -> Iterator[Finding]:
+    """Find numbers of processes that do not agree with the pods and devices that there are."""
+    for root in parsed.objects:
+        if is_kind(root, KUBEFLOW, "MPIJob"):
+            yield from _mpi_job(root, parsed)
+        elif counted := _pods(root, parsed):
+            for pod in parsed.pods_of(root):
+                yield from _told(pod, counted, parsed)
+        for pod in parsed.pods_of(root):
+            for container in pod.containers:
+                yield from _tf_config(container, parsed)
+
+
+def _mpi_job(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
+    """Find a launcher that starts more or fewer processes than its workers have slots, now or after a set."""
+    spec = root.mapping("spec")
+    worker = spec.mapping("mpiReplicaSpecs", "Worker") if spec else None
+    if spec is None or worker is None:
+        return
+    slots = _number(spec.get("slotsPerWorker"), parsed, 1)
+    yield from _slots(
+        spec.get("slotsPerWorker"), slots, [p for p in parsed.pods_of(root) if "Worker" in p.path], parsed
+    )
+    workers = _number(worker.get("replicas"), parsed, 1)
+    if not slots or not workers:
+        return
+    hosts = workers.value + (spec.text("runLauncherAsWorker") == "true")
+    for container in mpi_jobs.launchers(root):
+        place, count = _processes(container, parsed)
+        if place is None or count is None:
+            continue
+        there = slots.value * hosts
+        if count.value != there:
+            what = "more" if count.value > there else "fewer"
+            message = f"mpirun starts {count.value} processes, {what} than the {there} slots of {hosts} workers"
+            find = error if count.value > there else warning
+            yield find("process-count", place, message, "leave the number out: mpirun fills the slots")
+        elif count.setters != workers.setters | slots.setters:
+            changed = ", ".join(sorted(workers.setters | slots.setters)) or "nothing"
+            message = f"the number of slots changes with {changed}, and the number of processes does not"
+            yield error("process-count", place, message, "leave it out: mpirun fills the slots")
+
+
+def _slots(
+    node: Node | None, slots: _Number | None, workers: Sequence[Pod[MappingNode]], parsed: Parsed
+) -> Iterator[Finding]:
+    """Find slots that are not as many as the GPUs of a worker."""
+    for container in (container for pod in workers for container in pod.containers):
+        limits = container.mapping("resources", "limits")
+        gpus = next((entry.value for entry in limits.entries if entry.name.endswith("/gpu")), None) if limits else None
+        count = _number(gpus, parsed, 0)
+        if isinstance(node, Scalar) and slots and count and count.value and count.value != slots.value:
+            message = f"a worker has {count.value} GPUs and {slots.value} slots, which are the processes on it"
+            yield warning("slots-and-gpus", node, message, "give it as many slots as GPUs")
+
+
+def _processes(container: MappingNode, parsed: Parsed) -> tuple[Scalar | None, _Number | None]:
+    """Return the word with the number of processes that a launcher's command has, and the number."""
+    texts = list(variables.words(container))
+    if texts and mpi_jobs.starts_ranks([text.value for text in texts]):
+        for flag, word in pairwise(texts):
+            if flag.value in _FLAGS:
+                return word, _resolved(word, word.value, container, parsed)
+    for text in texts:
+        if found := _PROCESSES.search(text.value):
+            return text, _resolved(text, found[1], container, parsed)
+    return None, None
+
+
+def _resolved(word: Scalar, text: str, container: MappingNode, parsed: Parsed) -> _Number | None:
+    """Return a number that is written out, or is the value of a variable."""
+    named = _REFERENCE.match(text)
+    value = variables.find(container, parsed).value(named[1]) if named else None
+    if named:
+        return _number(value, parsed) if value else None
+    return _Number(int(text), parsed.changed_by(word)) if text.isdecimal() else None
+
+
+def _number(node: Node | None, parsed: Parsed, default: int | None = None) -> _Number | None:
+    if node is None:
+        return None if default is None else _Number(default, frozenset())
+    if isinstance(node, Scalar) and node.value.isdecimal():
+        return _Number(int(node.value), parsed.changed_by(node))
+    return None
+
+
+def _pods(root: MappingNode, parsed: Parsed) -> _Number | None:
+    """Return how many pods of one run an object starts, where a program may be told."""
+    spec = root.mapping("spec")
+    if spec and is_kind(root, BATCH, "Job") and spec.text("completionMode") == "Indexed":
+        return _number(spec.get("completions"), parsed)
+    replicas = (
+        spec.mapping(_FRAMEWORK.get(root.text("kind"), "")) if spec and is_kind(root, KUBEFLOW, *_FRAMEWORK) else None
+    )
+    if replicas is None:
+        return None
+    roles = [entry.value for entry in replicas.entries if isinstance(entry.value, MappingNode)]
+    counts = [_number(role.get("replicas"), parsed, 1) for role in roles]
+    known = [count for count in counts if count]
+    if len(known) < len(counts):
+        return None
+    return _Number(sum(count.value for count in known), frozenset().union(*(count.setters for count in known)))
+
+
+def _told(pod: Pod[MappingNode], pods: _Number, parsed: Parsed) -> Iterator[Finding]:
+    """Find a program that is told another number of pods than there are, now or after a set."""
+    for container in pod.containers:
+        told = [(word, int(found[1])) for word in variables.words(container) if (found := _NODES.search(word.value))]
+        told += [
+            (value, int(value.value))
+            for each in mappings(container.get("env"))
+            if each.text("name") in _COUNTS
+            and isinstance(value := each.get("value"), Scalar)
+            and value.value.isdecimal()
+        ]
+        for node, number in told:
+            if number != pods.value:
+                message = f"the program is told of {number} pods, and there are {pods.value}"
+                yield error("process-count", node, message, "make both the same number")
+            elif parsed.changed_by(node) != pods.setters:
+                changed = ", ".join(sorted(pods.setters ^ parsed.changed_by(node)))
+                message = f"the number of pods and the number that the program is told part with {changed}"
+                yield error("process-count", node, message, "give both the same setter comment")
+
+
+def _tf_config(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
+    """Find a TF_CONFIG that TensorFlow refuses: no JSON, an index that is text, a task that the cluster lacks."""
+    node = variables.find(container, parsed).value("TF_CONFIG") if container.get("env") else None
+    if node is None or "$(" in node.value or "{{" in node.value or not node.value:
+        return
+    try:
+        config = json.loads(node.value)
+        task, cluster = config.get("task", {}), config.get("cluster", {})
+        index, role = task.get("index", 0), task.get("type", "")
+        fault = "the index of its task is a text" if isinstance(index, str) else ""
+        if not fault and role and cluster and index >= len(cluster.get(role, ())):
+            fault = f"its cluster has no {role} {index}"
+    except (ValueError, AttributeError, TypeError, RecursionError):
+        fault = "it is not what TensorFlow reads"
+    if fault:
+        yield error("tf-config", node, f"TF_CONFIG cannot be used: {fault}", "write the index as a number")

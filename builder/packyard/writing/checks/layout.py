@@ -1,0 +1,45 @@
+"""Files that ``kustomize cfg set`` would reformat, or cannot read: see `yaml.fixedpoint`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from packyard.core.errors import InputError, Problem
+from packyard.core.work.memo import Memo
+from packyard.core.yaml import fixedpoint
+from packyard.core.yaml.node import Document, MappingNode
+from packyard.writing.checks.finding import Finding, error, finding
+
+
+def find(documents: Sequence[Document], memo: Memo) -> list[Problem]:
+    """Find lines of a file that a set by kustomize 3.8.7 or 4.5.4 would reformat; its aliases must be in place."""
+    if not documents:
+        return []
+    source = documents[0].source
+    try:
+        found = memo.once(("rewritten", source.text), lambda: fixedpoint.find(source, documents))
+    except InputError:  # which is reported already
+        return []
+    return [replace(each, file=source.name) for each in found]
+
+
+def roots(documents: Iterable[Document]) -> Iterator[Finding]:
+    """Find roots at which a set by kustomize 3.8.7 fails."""
+    for document in documents:
+        if document.root is not None and not isinstance(document.root, MappingNode):
+            message = "the root of this file is not a mapping, and kustomize cfg set then fails for the whole directory"
+            hint = "name a file of RFC 6902 operations *.json6902, or put them into the kustomization"
+            yield error("root-no-mapping", document.root, message, hint)
+
+
+def check(rewritten: Mapping[str, Sequence[Problem]], *, shipped: bool) -> Iterator[Finding]:
+    """Report what was found in each file that a set writes: the Krmfile, and those with a field that is set.
+
+    In a user's copy, which many people may have edited, only the first line of each file is reported.
+    """
+    for found in rewritten.values():
+        if found and not shipped and len(found) > 1:
+            message = f"{found[0].message}; likewise {len(found) - 1} more in this file"
+            found = [Problem(message, file=found[0].file, line=found[0].line, hint=found[0].hint)]
+        yield from (finding("rewritten", "warning", problem) for problem in found)

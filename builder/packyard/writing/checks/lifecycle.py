@@ -1,0 +1,105 @@
+"""Faults of how pods start and end: restart policies, retries, what nobody asks whether it is ready.
+
+Deployment    restartPolicy: Always alone         Job    OnFailure or Never
+MPIJob        the restartPolicy of a role, which replaces that of its pods
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from packyard.core.kubernetes.kinds import APPS, BATCH, CORE, KUBEFLOW, is_kind, of
+from packyard.core.kubernetes.pods import Pod
+from packyard.core.yaml.document import mappings, walk
+from packyard.core.yaml.node import MappingNode, Scalar
+from packyard.writing.checks import variables
+from packyard.writing.checks.finding import Finding, error, warning
+from packyard.writing.checks.parsed import Parsed
+
+_ENDLESS = (*of(APPS, "Deployment", "DaemonSet", "ReplicaSet", "StatefulSet"), (CORE, "ReplicationController"))
+_MOST_RETRIES = 100
+
+
+def check(parsed: Parsed) -> Iterator[Finding]:
+    """Find pods that the API server rejects for how they end, that never end, or that get requests too early."""
+    served = [selector for root in parsed.objects if (selector := _selector(root))]
+    for root in parsed.objects:
+        if is_kind(root, CORE, "ReplicationController"):
+            message = "a ReplicationController starts what has ended again, and nobody updates it step by step"
+            yield warning("old-kind", root, message, "make it a Deployment, or a Job")
+        for pod in parsed.pods_of(root):
+            yield from _restarts(pod, root)
+            yield from _training(pod, root, parsed)
+            if is_kind(root, APPS, "Deployment", "StatefulSet"):
+                yield from _unready(pod, served)
+        yield from _retries(root)
+        yield from _idle(root)
+
+
+def _restarts(pod: Pod[MappingNode], root: MappingNode) -> Iterator[Finding]:
+    policy = pod.spec.get("restartPolicy") if not pod.is_argo else None
+    text = policy.value if isinstance(policy, Scalar) else ""
+    place = policy if isinstance(policy, Scalar) else pod.spec
+    if is_kind(root, BATCH, "Job", "CronJob"):
+        if text not in ("OnFailure", "Never"):
+            what = f"is {text!r}" if text else "is missing"
+            message = f"restartPolicy {what}: a Job's pod must have OnFailure or Never"
+            yield error("restart-policy", place, message, "restartPolicy: OnFailure")
+    elif text and any(is_kind(root, group, kind) for group, kind in _ENDLESS):
+        if text != "Always":
+            message = f"restartPolicy is {text!r}: the pods of a {root.text('kind')} must have Always"
+            yield error("restart-policy", place, message, "remove it, or make it a Job")
+    elif text and is_kind(root, KUBEFLOW, "MPIJob", "TFJob", "PyTorchJob"):
+        message = "the operator replaces the restartPolicy of a pod by that of its role"
+        yield warning("restart-policy-ignored", place, message, "put it beside the template")
+
+
+def _retries(root: MappingNode) -> Iterator[Finding]:
+    spec = root.mapping("spec")
+    holders = [spec, spec.mapping("runPolicy")] if spec else []
+    for holder in holders:
+        node = holder.get("backoffLimit") if holder else None
+        if isinstance(node, Scalar) and node.value.isdecimal() and int(node.value) > _MOST_RETRIES:
+            message = f"a run that cannot work is tried {node.value} times, which takes days"
+            yield warning("endless-retries", node, message, "lower backoffLimit")
+
+
+def _idle(root: MappingNode) -> Iterator[Finding]:
+    """Find a Job that would run more pods at once than it needs in all."""
+    for node in walk(root):
+        most, needed = (
+            (node.text(field) for field in ("parallelism", "completions"))
+            if isinstance(node, MappingNode)
+            else ("", "")
+        )
+        entry = node.entry("parallelism") if isinstance(node, MappingNode) else None
+        if entry and most.isdecimal() and needed.isdecimal() and int(most) > int(needed):
+            message = f"parallelism is {most}, and the Job needs {needed} pods in all: no more run"
+            yield warning("parallelism-without-effect", entry, message, "make them the same")
+
+
+def _training(pod: Pod[MappingNode], root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
+    """Find a task of a TensorFlow cluster under a kind that starts it again when it has ended."""
+    if not any(is_kind(root, group, kind) for group, kind in _ENDLESS):
+        return
+    for container in pod.containers:
+        if found := variables.find(container, parsed).named.get("TF_CONFIG"):
+            message = f"a {root.text('kind')} starts a training that has ended again, for ever"
+            yield warning("training-restarts", found, message, "make it a Job, or a TFJob")
+
+
+def _selector(root: MappingNode) -> dict[str, str]:
+    found = root.mapping("spec", "selector") if is_kind(root, CORE, "Service") else None
+    entries = found.entries if found else []
+    return {entry.name: entry.value.value for entry in entries if isinstance(entry.value, Scalar)}
+
+
+def _unready(pod: Pod[MappingNode], served: list[dict[str, str]]) -> Iterator[Finding]:
+    """Find pods behind a Service that get requests before they can answer."""
+    labels = pod.template.mapping("metadata", "labels") if pod.template else None
+    if labels is None or not any(all(labels.text(name) == text for name, text in each.items()) for each in served):
+        return
+    listed = mappings(pod.spec.get("containers"))
+    if listed and not any(container.get("readinessProbe") for container in listed):
+        message = "a Service sends requests to the pod as soon as it runs: nothing asks whether it is ready"
+        yield warning("no-readiness-probe", listed[0], message, "add a readinessProbe")

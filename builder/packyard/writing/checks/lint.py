@@ -1,0 +1,123 @@
+"""All checks on one package directory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from packyard.core.kubernetes.schemas import Judge
+from packyard.core.work.memo import Memo
+from packyard.using.setters.krmfile import NAME as KRMFILE
+from packyard.using.setters.packages import PackageFiles
+from packyard.writing.checks import (
+    argo,
+    arguments,
+    claims,
+    defaults,
+    definitions,
+    empty,
+    exception,
+    image,
+    keys,
+    kustomizations,
+    launch,
+    layout,
+    lifecycle,
+    mounts,
+    mpi,
+    names,
+    options,
+    ports,
+    practice,
+    quantities,
+    references,
+    roles,
+    rules,
+    schema,
+    secret_texts,
+    security,
+    selectors,
+    setters,
+    vocabulary,
+    workload,
+)
+from packyard.writing.checks.finding import Finding
+from packyard.writing.checks.kustomizations import Exists
+from packyard.writing.checks.parsed import Parsed, parse
+
+#: The families that look at one build.
+_OF_BUILDS = (
+    *(workload, mpi, launch, names, references, selectors, ports, mounts, claims, image, arguments, lifecycle),
+    *(quantities, keys, argo, roles, empty, security, secret_texts),
+)
+
+
+def lint(
+    package: PackageFiles, *, shipped: bool = True, judges: Sequence[Judge] = (), is_own: bool = True
+) -> list[Finding]:
+    """Return everything that is wrong with a package, but for its exceptions, in the order of files and lines.
+
+    ``shipped`` says that nobody has set anything yet: a required setter then has to be empty. ``judges`` are those of
+    `schemas.choose`. A file that cannot be read is a finding, and the other files are checked nevertheless. In a
+    package that ``is_own``, which was not composed for several, each exception has to be needed.
+    """
+    files = {package.where + path: data for path, data in {**package.files, **package.patches}.items()}
+    found = find(package, parse(package, Memo()), shipped=shipped, judges=judges)
+    return in_order(exception.apply(found, files, files if is_own else (), shipped=shipped))
+
+
+def find(
+    package: PackageFiles,
+    parsed: Parsed,
+    *,
+    shipped: bool | None = True,
+    judges: Sequence[Judge] = (),
+    exists: Exists | None = None,
+) -> list[Finding]:
+    """Return everything that is wrong with a package, exceptions included.
+
+    ``shipped`` is None where nobody knows whether values are as shipped; ``exists`` says what is beside the package.
+    """
+    found = [*parsed.unreadable, *_checks(parsed, shipped=shipped)]
+    found += options.check(package, parsed) if package.name else ()
+    found += kustomizations.check(parsed, exists or _exists(package))
+    if package.name:  # without a Krmfile nobody sets anything
+        found += layout.roots(parsed.documents)
+        found += layout.check(parsed.rewritten, shipped=bool(shipped)) if package.name == KRMFILE else ()
+    explained = {(finding.file, finding.line, finding.column) for finding in found if finding.severity == "error"}
+    by_schema = schema.check(parsed, judges) if judges else ()
+    return in_order([*found, *(item for item in by_schema if (item.file, item.line, item.column) not in explained)])
+
+
+def in_order(findings: Iterable[Finding]) -> list[Finding]:
+    """Sort findings by files and lines."""
+    return sorted(findings, key=lambda finding: (finding.file, finding.line, finding.column, finding.rule))
+
+
+def _exists(package: PackageFiles) -> Exists:
+    """Say of a manifest below a package whether it is there; of anything else nothing is known."""
+    files = {package.where + path for path in (*package.files, *package.patches)}
+
+    def exists(path: str) -> bool | None:
+        below = path.startswith(package.where) and not path.startswith("../")
+        return path in files or (False if below and path.endswith((".yaml", ".yml")) else None)
+
+    return exists
+
+
+def _checks(parsed: Parsed, *, shipped: bool | None) -> list[Finding]:
+    """Check the whole package, then each build; a fault of several builds is reported once."""
+    found = [
+        *setters.check(parsed, shipped=shipped),
+        *rules.check(parsed, shipped=bool(shipped)),
+        *definitions.check(parsed),
+        *vocabulary.check(parsed),
+    ]
+    earlier: set[Finding] = set()
+    for build in map(parsed.of, parsed.builds):
+        families = [family.check(build) for family in _OF_BUILDS]
+        families += [practice.check(build, shipped=bool(shipped)), *([defaults.check(build)] if shipped else [])]
+        # A fault in a node that aliases repeat is found once for each place, and reported once.
+        here = dict.fromkeys(finding for family in families for finding in family)
+        found += (finding for finding in here if finding not in earlier)
+        earlier.update(here)
+    return found

@@ -1,0 +1,189 @@
+"""Faults of what containers see of volumes: mounts that hide or break each other, results that are not on any volume.
+
+mountPath: /pvc                       a claim
+mountPath: /pvc/cache                 below it: its mount point has to be made inside of the claim, as root
+OUTPUT_DIR: /scratch/output           on no volume: lost with the container
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from packyard.core.kubernetes.pods import Pod
+from packyard.core.yaml.document import mappings
+from packyard.core.yaml.node import MappingNode, Node, Scalar
+from packyard.writing.checks import variables
+from packyard.writing.checks.finding import Finding, error, warning
+from packyard.writing.checks.parsed import Parsed
+
+#: Volumes with directories that others own: a claim, an export, a directory of the node.
+_FOREIGN = ("persistentVolumeClaim", "nfs", "hostPath", "ephemeral", "csi")
+#: Volumes whose files the kubelet writes, as root, with a mode.
+_WRITTEN = ("secret", "configMap", "projected", "downwardAPI")
+#: Variables that say where results go.
+_RESULTS = re.compile(r"(^|_)(OUTPUT|CHECKPOINT|CHECKPOINTS|CKPT|RESULTS?)_(DIR|DIRECTORY|PATH)$")
+_OTHERS_READ = 0o004
+_OTHERS_EXECUTE = 0o001
+
+
+@dataclass(frozen=True, slots=True)
+class _Mount:
+    """A mount of a container: its path, and the volume of the pod."""
+
+    node: MappingNode
+    path: Scalar
+    volume: MappingNode
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether others own the directories of the volume."""
+        return any(entry.name in _FOREIGN for entry in self.volume.entries)
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether the container cannot write."""
+        held = next((found for kind in _FOREIGN if (found := self.volume.mapping(kind))), None)
+        return self.node.text("readOnly") == "true" or (held is not None and held.text("readOnly") == "true")
+
+    def holds(self, path: str) -> bool:
+        """Say whether a path is the mounted directory or below it."""
+        return f"{posixpath.normpath(path)}/".startswith(posixpath.normpath(self.path.value).rstrip("/") + "/")
+
+
+def check(parsed: Parsed) -> Iterator[Finding]:
+    """Find mounts that do not work, and results that get lost."""
+    for root in parsed.objects:
+        for pod in parsed.pods_of(root):
+            volumes = {volume.text("name"): volume for volume in pod.volumes}
+            for container in pod.containers:
+                mounts = list(_mounts(container, volumes))
+                yield from _same(mounts)
+                yield from _below(mounts, pod, container)
+                yield from _unreadable(mounts, pod, container)
+                if mounts:
+                    yield from _results(mounts, container, parsed)
+                yield from _home(mounts, container, parsed)
+                yield from _not_executable(mounts, container)
+
+
+def _mounts(container: MappingNode, volumes: dict[str, MappingNode]) -> Iterator[_Mount]:
+    for node in mappings(container.get("volumeMounts")):
+        path, volume = node.get("mountPath"), volumes.get(node.text("name"))
+        if isinstance(path, Scalar) and path.value and volume is not None:
+            yield _Mount(node, path, volume)
+
+
+def _same(mounts: list[_Mount]) -> Iterator[Finding]:
+    seen: set[str] = set()
+    for mount in mounts:
+        if mount.path.value in seen:
+            message = f"two volumes are mounted at {mount.path.value}: the API server rejects the pod"
+            yield error("same-mount-path", mount.path, message, "give one of them another path")
+        seen.add(mount.path.value)
+
+
+def _below(mounts: list[_Mount], pod: Pod[MappingNode], container: MappingNode) -> Iterator[Finding]:
+    """Find a mount below a claim or an export: a directory for it has to be made inside, as root."""
+    for outer in mounts:
+        for inner in mounts:
+            path = inner.path.value
+            if inner is outer or not outer.is_foreign or path == outer.path.value or not outer.holds(path):
+                continue
+            if outer.is_read_only:
+                message = (
+                    f"{path} lies below the read-only mount {outer.path.value}, where its directory cannot be made"
+                )
+            elif _runs_as_root(pod, container) or outer.volume.get("hostPath"):
+                continue
+            else:
+                message = (
+                    f"{path} lies below {outer.path.value}: its directory is made there as root, "
+                    "which the pod's user may not read and a server may refuse"
+                )
+            hint = "mount it beside the other, not below"
+            yield warning("mount-below-claim", inner.path, message, hint)
+
+
+def _unreadable(mounts: list[_Mount], pod: Pod[MappingNode], container: MappingNode) -> Iterator[Finding]:
+    """Find files of a Secret or a ConfigMap whose mode does not let the user of the container read them."""
+    context = pod.spec.mapping("securityContext")
+    if _runs_as_root(pod, container) or (context and context.get("fsGroup")):
+        return
+    for mount in mounts:
+        held = next((found for kind in _WRITTEN if (found := mount.volume.mapping(kind))), None)
+        modes = [held.get("defaultMode"), *(item.get("mode") for item in mappings(held.get("items")))] if held else []
+        for mode in modes:
+            number = _mode(mode)
+            if mode is not None and number is not None and not number & _OTHERS_READ:
+                message = f"only root can read files of mode {number:04o}, and the container runs as another user"
+                yield error("unreadable-mount", mode, message, "add fsGroup, or use mode 0444")
+
+
+def _mode(node: Node | None) -> int | None:
+    """Return a mode, which YAML 1.1 writes in octal digits after a zero."""
+    text = node.value if isinstance(node, Scalar) else ""
+    digits = text.removeprefix("0o") if text.startswith("0o") else text
+    if not digits.isdecimal():
+        return None
+    try:
+        return int(digits, 8 if text.startswith("0") else 10)
+    except ValueError:
+        return None
+
+
+def _runs_as_root(pod: Pod[MappingNode], container: MappingNode) -> bool:
+    """Say whether a container is not known to run as another user."""
+    contexts = [found for each in (container, pod.spec) if (found := each.mapping("securityContext"))]
+    user = next((text for each in contexts if (text := each.text("runAsUser"))), "")
+    promise = next((text for each in contexts if (text := each.text("runAsNonRoot"))), "")
+    return user == "0" or (not user and promise != "true")
+
+
+def _results(mounts: list[_Mount], container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
+    """Find a directory of results that is on no volume, or where the container cannot write.
+
+    A container that can write on none of its claims only reads results of others.
+    """
+    foreign = [mount for mount in mounts if mount.is_foreign]
+    if foreign and all(mount.is_read_only for mount in foreign):
+        return
+    for name, value in variables.find(container, parsed).values.items():
+        if not _RESULTS.search(name) or not isinstance(value, Scalar) or not value.value.startswith("/"):
+            continue
+        holders = [mount for mount in mounts if mount.holds(value.value)]
+        nearest = max(holders, key=lambda mount: len(mount.path.value), default=None)
+        if nearest is None:
+            message = (
+                f"{name} is {value.value}, which is on no volume: what is written there is lost with the container"
+            )
+            yield warning("results-not-stored", value, message, "put it below a mount")
+        elif nearest.is_read_only:
+            message = f"{name} is {value.value}, below {nearest.path.value}, which is mounted read-only"
+            yield error("results-read-only", value, message, "put it below another mount")
+
+
+def _home(mounts: list[_Mount], container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
+    """Find a home where the container cannot write, as its files are read-only and nothing is mounted there."""
+    context, home = container.mapping("securityContext"), variables.find(container, parsed).value("HOME")
+    if not home or not home.value.startswith("/") or not context or context.text("readOnlyRootFilesystem") != "true":
+        return
+    holders = [mount for mount in mounts if mount.holds(home.value)]
+    nearest = max(holders, key=lambda mount: len(mount.path.value), default=None)
+    if nearest is None or nearest.is_read_only or any(nearest.volume.get(kind) for kind in _WRITTEN):
+        message = f"HOME is {home.value}, where this container can write nothing"
+        yield warning("home-read-only", home, message, "mount an emptyDir there, or name another")
+
+
+def _not_executable(mounts: list[_Mount], container: MappingNode) -> Iterator[Finding]:
+    """Find a program that is a file of a ConfigMap or a Secret, which nobody may execute unless its mode says so."""
+    first = next(variables.words(container), None) if container.get("command") else None
+    for mount in mounts if first else ():
+        held = next((found for kind in _WRITTEN if (found := mount.volume.mapping(kind))), None)
+        if first and held and mount.holds(first.value) and held.get("items") is None:
+            mode = _mode(held.get("defaultMode"))
+            if held.get("defaultMode") is None or (mode is not None and not mode & _OTHERS_EXECUTE):
+                message = f"{first.value} is a file of volume {mount.node.text('name')!r}, which nobody may execute"
+                yield error("not-executable", first, message, "defaultMode: 0555, or name its program")

@@ -1,0 +1,97 @@
+"""Names that Kubernetes refuses, and names that get too long when a controller makes others of them.
+
+Names are checked as they are shipped and at their longest, by the limits of the setters that they are made of. What a
+name has to be is in `kubernetes.name_forms`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from packyard.core.errors import InputError
+from packyard.core.kubernetes.name_forms import SUBDOMAIN, Name, find
+from packyard.core.yaml.node import Node, Scalar
+from packyard.using.setters.definition import Definitions, Setter, Substitution
+from packyard.writing.checks import rules
+from packyard.writing.checks.finding import Finding, error, warning
+from packyard.writing.checks.longest import Length, limited, longest
+from packyard.writing.checks.parsed import Parsed
+
+#: The index that is counted on where a number has no maximum.
+_ANY_INDEX = 9999
+
+
+def check(parsed: Parsed) -> Iterator[Finding]:
+    """Find names that Kubernetes refuses, now or once their setters are set."""
+    definitions = limited(parsed.definitions, rules.sound(parsed))
+    bound = {id(each.node): definitions.resolve(each.reference) for each in parsed.bound}
+    found: dict[tuple[str, str], Finding] = {}
+    names = [(name, _after(name, bound)) for name in find(parsed.objects, parsed.pods_of)]
+    for name, after in sorted(names, key=lambda item: item[0].form.most - len(item[1])):
+        if "{{" in name.node.value or (not parsed.complete and "$(" in name.node.value):  # others put a text there
+            continue
+        definition = bound.get(id(name.node))
+        called = definition.name if definition else name.node.value
+        try:
+            for finding in _faults(name, after, definition, definitions):
+                found.setdefault((finding.rule, called), finding)  # the strictest form alone
+        except InputError:  # a broken definition, which the checks of setters report
+            continue
+    yield from found.values()
+
+
+def _faults(
+    name: Name, after: str, definition: Setter | Substitution | None, definitions: Definitions
+) -> Iterator[Finding]:
+    """Find faults of a name followed by ``after``: a wrong character, too long, or without a limit."""
+    node, form, what = name.node, name.form, f"{name.what} {f'NAME{after} ' if after else ''}"
+    for text in _texts(node, definition, definitions):
+        if not form.pattern.match(text + after):
+            message = f"{text + after!r} is not a valid name for {name.what}"
+            yield error("no-name", node, message, form.description)
+            break
+    length = longest(definition, definitions) if definition else Length(len(node.value))
+    left = form.most - len(after)
+    if length.most > left:
+        shown = f" ({length}{f' + {len(after)}' if after else ''})" if definition else ""
+        message = f"{what}may have {form.most} characters, and this may make it {length.most + len(after)}{shown}"
+        hint = "lower the maxLength of a setter" if definition else "shorten it"
+        yield error("name-too-long", node, message, hint)
+    elif length.unlimited and form.most < SUBDOMAIN.most:
+        names = ", ".join(dict.fromkeys(length.unlimited))
+        message = f"{what}may have {form.most} characters, and nothing limits {names}"
+        hint = f"give it a maxLength: {left - length.most} characters are left"
+        yield warning("name-without-limit", node, message, hint)
+
+
+def _texts(node: Scalar, definition: Setter | Substitution | None, definitions: Definitions) -> Iterator[str]:
+    """Yield a name as it is shipped, unless it still has to be set, and with the examples of its setters."""
+    if definition is None:
+        yield node.value
+        return
+    reached = [definitions.setters[name] for name in definitions.setters_of(definition)]
+    if not any(setter.must_be_set for setter in reached):
+        yield node.value
+    examples = {setter.name: replace(setter, value=setter.example) for setter in reached if setter.example is not None}
+    if len(examples) < sum(setter.must_be_set for setter in reached) or not examples:
+        return
+    changed = definitions.with_setters(examples)
+    yield changed.setters[definition.name].text if isinstance(definition, Setter) else changed.expand(definition)
+
+
+def _after(name: Name, bound: Mapping[int, Setter | Substitution | None]) -> str:
+    """Return the text that follows a name; an index is written as nines, as many as the highest one has digits."""
+    return "".join(part if isinstance(part, str) else "9" * len(str(_last(part, bound))) for part in name.after)
+
+
+def _last(counts: Iterable[Node | None], bound: Mapping[int, Setter | Substitution | None]) -> int:
+    """Return the highest index by the first count that is not None; without a count it is 0."""
+    count = next((each for each in counts if isinstance(each, Scalar)), None)
+    setter = bound.get(id(count))
+    most = setter.schema.get("maximum") if isinstance(setter, Setter) else None
+    if count is None:
+        return 0
+    if setter is None and count.value.isdecimal():
+        return max(int(count.value) - 1, 0)
+    return max(int(most) - 1, 0) if isinstance(most, int | float) else _ANY_INDEX

@@ -1,0 +1,186 @@
+"""A package directory, parsed once for all checks: definitions, documents with their bound fields, objects by build."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from packyard.core.errors import InputError, Problem
+from packyard.core.kubernetes import pods
+from packyard.core.kubernetes.pods import Pod
+from packyard.core.work.memo import Memo
+from packyard.core.yaml import aliases
+from packyard.core.yaml.document import check_keys, find_comments, parse_file, walk
+from packyard.core.yaml.node import Comment, Document, Entry, MappingNode, Node, Source
+from packyard.using.setters import fields
+from packyard.using.setters.comment import is_marked
+from packyard.using.setters.definition import Definitions
+from packyard.using.setters.fields import Binding
+from packyard.using.setters.krmfile import Krmfile
+from packyard.using.setters.packages import PackageFiles, read_krmfile
+from packyard.writing.checks import builds, embedded, layout
+from packyard.writing.checks.builds import Build
+from packyard.writing.checks.finding import Finding, finding
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """What a package holds; ``krmfile`` is None where it cannot be read. ``of`` narrows it to one build.
+
+    In its documents each alias is replaced by the node that it repeats: that node is met once for each place.
+    """
+
+    where: str  # stands before paths in messages
+    krmfile: Krmfile | None
+    files: Mapping[str, Sequence[Document]]  # by path, without what cannot be read
+    comments: tuple[tuple[Source, Comment], ...]
+    bound: tuple[Binding, ...]
+    objects: tuple[MappingNode, ...]  # the Kubernetes objects that are built, whole ones
+    complete: bool  # whether no object can come from elsewhere, or be changed on the way
+    unreadable: tuple[Finding, ...]
+    builds: tuple[Build, ...]
+    rewritten: Mapping[str, Sequence[Problem]]  # what kustomize would write otherwise, by path: see `layout`
+    reached: Mapping[int, frozenset[str]]  # the setters that change each bound field, by its node
+    pods: Mapping[int, list[Pod[MappingNode]]]  # those of each object, by its node
+    roots: Mapping[int, MappingNode]  # the root of the document of each bound field, by its node
+    keys: Mapping[int, Mapping[str, list[tuple[MappingNode, Entry]]]]  # what has each key in each object, by its node
+
+    @property
+    def is_loose(self) -> bool:
+        """Whether nothing puts the files of the build together."""
+        return any(build.is_loose for build in self.builds)
+
+    @property
+    def documents(self) -> list[Document]:
+        """Those of all files."""
+        return [document for documents in self.files.values() for document in documents]
+
+    @property
+    def definitions(self) -> Definitions:
+        """The definitions of the Krmfile; none where it cannot be read."""
+        return self.krmfile.definitions if self.krmfile else Definitions()
+
+    def changed_by(self, node: Node | None) -> frozenset[str]:
+        """Return the names of the setters that change a field; none where a definition is broken."""
+        return self.reached.get(id(node), frozenset())
+
+    def waits(self, node: Node | None) -> bool:
+        """Say whether a field waits for a value that somebody has to set."""
+        setters = self.definitions.setters
+        return any(setters[name].must_be_set for name in self.changed_by(node))
+
+    def pods_of(self, root: MappingNode) -> list[Pod[MappingNode]]:
+        """Return the pods of an object."""
+        return self.pods[id(root)]
+
+    def entries_of(self, root: MappingNode, *names: str) -> list[tuple[MappingNode, Entry]]:
+        """Return the entries with these keys, wherever in an object, each with the mapping that has it."""
+        return [each for name in names for each in self.keys[id(root)].get(name, ())]
+
+    def image(self, reference: str) -> str:
+        """Return an image as the kustomizations of the build leave it."""
+        return self.builds[0].image(reference) if len(self.builds) == 1 else reference
+
+    def of(self, build: Build) -> Parsed:
+        """Return the package as if it had this build alone."""
+        return replace(self, objects=build.objects, complete=build.complete and self.complete, builds=(build,))
+
+
+def parse(package: PackageFiles, memo: Memo) -> Parsed:
+    """Parse every file; a file that cannot be parsed is left out and reported.
+
+    The memo remembers what equal texts of several packages have in common.
+    """
+    bound: list[Binding] = []
+    roots: dict[int, MappingNode] = {}
+    comments: list[tuple[Source, Comment]] = []
+    unreadable: list[Finding] = []
+    krmfile: Krmfile | None = None
+    try:
+        krmfile = read_krmfile(package)
+    except InputError as error:
+        unreadable += findings(error)
+    rewritten = {package.name: layout.find(krmfile.documents, memo)} if krmfile else {}
+    files: dict[str, list[Document]] = {}
+    for path, data in package.resources.items():
+        name = package.where + path
+        try:
+            documents = parse_file(data, name)
+            marked = documents if is_marked(data) else ()
+            by_document = [(document.root, fields.find(document)) for document in marked]
+            here = [each for _, found in by_document for each in found]
+            inside = {
+                id(each.node): root for root, found in by_document if isinstance(root, MappingNode) for each in found
+            }
+            said = [(document, comment) for document in documents for comment in _comments(document)]
+            lines = layout.find(documents, memo) if here else []  # before aliases are followed
+            for document in documents:
+                check_keys(document)
+                aliases.follow(document)
+        except InputError as error:
+            unreadable += findings(error)
+        else:
+            files[path] = documents
+            rewritten[path] = lines
+            bound += here
+            roots.update(inside)
+            comments += [(document.source, comment) for document, comment in said]
+    found = builds.find(package.resources, files, is_loose=not package.name)
+    reached = _reached(bound, krmfile.definitions if krmfile else Definitions())
+    found = [_with_embedded(build, reached) for build in found]
+    objects = {id(root): root for build in found for root in build.objects}
+    return Parsed(
+        where=package.where,
+        krmfile=krmfile,
+        files=files,
+        comments=tuple(comments),
+        bound=tuple(bound),
+        objects=tuple(objects.values()),
+        complete=not unreadable,
+        unreadable=tuple(unreadable),
+        builds=tuple(found),
+        rewritten=rewritten,
+        reached=reached,
+        pods={key: pods.find(root) for key, root in objects.items()},
+        roots=roots,
+        keys={key: _keys(root) for key, root in objects.items()},
+    )
+
+
+def _keys(root: MappingNode) -> dict[str, list[tuple[MappingNode, Entry]]]:
+    """Return all entries of an object by their keys."""
+    found: dict[str, list[tuple[MappingNode, Entry]]] = {}
+    for node in (each for each in walk(root) if isinstance(each, MappingNode)):
+        for entry in node.entries:
+            found.setdefault(entry.name, []).append((node, entry))
+    return found
+
+
+def _with_embedded(build: Build, reached: dict[int, frozenset[str]]) -> Build:
+    """Return a build with the objects that its workflows hold as text; note what changes their fields."""
+    inside = [each for root in build.objects for each in embedded.find(root, reached)]
+    for _, changed in inside:
+        reached.update(changed)
+    return replace(build, objects=(*build.objects, *(root for root, _ in inside))) if inside else build
+
+
+def _comments(document: Document) -> Iterator[Comment]:
+    if "#" in document.source.text:  # most have none
+        yield from (*document.head, *document.tail, *find_comments(document))
+
+
+def _reached(bound: Iterable[Binding], definitions: Definitions) -> dict[int, frozenset[str]]:
+    """Return the names of the setters that change each field; none where a definition is broken."""
+    found: dict[int, frozenset[str]] = {}
+    for each in bound:
+        definition = definitions.resolve(each.reference)
+        try:
+            found[id(each.node)] = definitions.setters_of(definition) if definition else frozenset()
+        except InputError:  # which the checks of setters report
+            found[id(each.node)] = frozenset()
+    return found
+
+
+def findings(error: InputError) -> list[Finding]:
+    """Return a finding for each problem of a file that cannot be read."""
+    return [finding("unreadable", "error", problem) for problem in error.problems]

@@ -1,0 +1,230 @@
+"""Good practice that no schema checks: limits, labels, a command, no token, no moving tag.
+
+Most findings are warnings: a cluster accepts such objects, and their users have the trouble.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from packyard.core.kubernetes import images, pods
+from packyard.core.kubernetes.kinds import APPS, CORE, KUBEFLOW, LASTING, RBAC, is_kind, kind_of, name_of, names, of
+from packyard.core.kubernetes.pods import Pod
+from packyard.core.yaml.document import mappings
+from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar, SequenceNode
+from packyard.using.setters.definition import Setter
+from packyard.writing.checks import variables
+from packyard.writing.checks.finding import Finding, error, warning
+from packyard.writing.checks.parsed import Parsed
+
+_LABELS = ("app.kubernetes.io/name", "app.kubernetes.io/instance")
+_INJECT = "sidecar.istio.io/inject"
+#: Kinds whose pods are not meant to end.
+_SERVING = of(APPS, "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet")
+_SHELL = re.compile(r"\$\{?[A-Z_][A-Z0-9_]*\}?")
+_LIMITS = ("activeDeadlineSeconds", "ttlSecondsAfterFinished")
+
+
+def check(parsed: Parsed, *, shipped: bool) -> Iterator[Finding]:
+    """Find what is not good practice; ``shipped`` packages are also checked for what their authors should explain."""
+    package = _Package(parsed, shipped)
+    for root in parsed.objects:
+        yield from _labelled(root, root, f"the {root.text('kind')}")
+        yield from _unexpanded(variables.stated(root, parsed))
+        yield from _classes(root, package)
+        yield from _deadlines(root, package)
+        if is_kind(root, CORE, "Pod") and not _sleeps(root):
+            message = "a bare Pod is lost with its node, and cannot be applied again once it has ended"
+            yield warning("bare-pod", root, message, "make it a Job or a Deployment")
+        for pod in parsed.pods_of(root):
+            if pod.template and pod.template is not root:
+                yield from _labelled(pod.template, root, "the pod")
+            if pod.template:
+                yield from _sidecar(pod.template, root)
+            yield from _pod(pod, root, package)
+
+
+class _Package:
+    """What the checks of one object need to know of the others and of the definitions."""
+
+    def __init__(self, parsed: Parsed, shipped: bool) -> None:
+        self.shipped = shipped
+        self.parsed = parsed
+        self._bound = {id(each.node): parsed.definitions.resolve(each.reference) for each in parsed.bound}
+        self.silent: set[str] = set()  # accounts that mount no token by themselves
+        self.trusted: set[str] = set()  # accounts with rights, which are of no use without a token
+        for root in parsed.objects:
+            name = name_of(root)
+            if is_kind(root, CORE, "ServiceAccount") and root.text("automountServiceAccountToken") == "false":
+                self.silent.add(name.value if name else "")
+            if is_kind(root, RBAC, "RoleBinding", "ClusterRoleBinding"):
+                self.trusted |= {name.value for name in names(root.get("subjects"))}
+
+    def setter(self, node: Node | None) -> Setter | None:
+        """Return the setter whose value a field is."""
+        found = self._bound.get(id(node))
+        return found if isinstance(found, Setter) else None
+
+
+def _sleeps(root: MappingNode) -> bool:
+    """Say whether all that a Pod does is sleep: people open a shell in it."""
+    containers = mappings(root.find("spec", "containers"))
+    commands = [command for each in containers if isinstance(command := each.get("command"), SequenceNode)]
+    words = [command.items[0].value for command in commands if command.items]
+    return len(words) == len(containers) > 0 and all(
+        isinstance(word, Scalar) and word.value == "sleep" for word in words
+    )
+
+
+def _labelled(node: MappingNode, root: MappingNode, what: str) -> Iterator[Finding]:
+    """Find an object or a pod with none of the labels that tell which run it belongs to."""
+    labels = node.mapping("metadata", "labels")
+    if (
+        root.get("metadata")
+        and kind_of(root) not in LASTING
+        and not any(labels and labels.get(name) for name in _LABELS)
+    ):
+        place = node.entry("metadata") or root.entry("metadata")
+        message = f"{what} has no label {' or '.join(_LABELS)}: the objects of one run cannot be told from others"
+        yield warning("no-labels", place or node, message)
+
+
+def _sidecar(template: MappingNode, root: MappingNode) -> Iterator[Finding]:
+    if kind_of(root) in _SERVING:
+        return
+    metadata = template.mapping("metadata")
+    marks = [metadata.mapping(field) for field in ("annotations", "labels")] if metadata else []
+    if not any(mark.text(_INJECT) == "false" for mark in marks if mark):
+        place = template.entry("metadata") or template.entry("spec")
+        message = f'the pod has no annotation {_INJECT}: "false": in a service mesh its proxy keeps it from ending'
+        yield warning("sidecar", place or template, message)
+
+
+def _unexpanded(stated: Iterable[tuple[str, Node | None]]) -> Iterator[Finding]:
+    """Find variables of the shell where no shell reads them; a text of several lines is a script, or another file."""
+    for name, value in stated:
+        found = _SHELL.search(value.value) if isinstance(value, Scalar) and "\n" not in value.value else None
+        if found and value is not None:
+            message = f"{name} keeps the text {found.group()}: Kubernetes does not expand it"
+            hint = "Kubernetes expands $(NAME) in env, and nothing in a ConfigMap"
+            yield warning("unexpanded-variable", value, message, hint)
+
+
+def _classes(root: MappingNode, package: _Package) -> Iterator[Finding]:
+    for node, entry in package.parsed.entries_of(root, "storageClassName"):
+        value = entry.value
+        if not isinstance(value, Scalar) or value.value or package.parsed.waits(value):
+            continue
+        if value.style != "plain" and not is_kind(root, CORE, "PersistentVolume") and not node.text("volumeName"):
+            message = 'storageClassName: "" turns dynamic provisioning off: no volume is created'
+            yield error("empty-storage-class", value, message, "remove the field")
+
+
+def _deadlines(root: MappingNode, package: _Package) -> Iterator[Finding]:
+    for _, entry in package.parsed.entries_of(root, *_LIMITS):
+        if isinstance(entry.value, Scalar) and not package.parsed.changed_by(entry.value):
+            message = f"{entry.name} is {entry.value.value}, and no setter changes or removes it"
+            yield warning("fixed-deadline", entry, message, "remove it, or bind a setter")
+
+
+def _pod(pod: Pod[MappingNode], root: MappingNode, package: _Package) -> Iterator[Finding]:
+    # Pods of Argo report through the API server, and who makes those of an unknown kind gives them an account.
+    if not pod.is_argo and (pods.knows(kind_of(root)) or pod.spec.get("serviceAccountName")):
+        yield from _token(pod.spec, package)
+    if is_kind(root, KUBEFLOW, "MPIJob"):
+        yield from _root_with_group(pod, package)
+    for volume in pod.volumes:
+        path = volume.entry("hostPath")
+        if path and isinstance(path.value, MappingNode) and not path.value.text("type"):
+            message = "a hostPath without a type is an empty directory on nodes that do not have the path"
+            yield warning("untyped-host-path", path, message, "type: Directory")
+    for container in pod.containers:
+        label = f"container {container.text('name')!r}" if container.text("name") else "the container"
+        yield from _image(container, label, package)
+        yield from _command(container, label)
+        yield from _resources(container, label)
+        yield from _user(container, label, [container.get("securityContext"), pod.get("securityContext")])
+
+
+def _token(spec: MappingNode, package: _Package) -> Iterator[Finding]:
+    account = spec.text("serviceAccountName", "default")
+    own = spec.text("automountServiceAccountToken")
+    if own == "false" or (not own and account in package.silent) or account in package.trusted:
+        return
+    place = spec.entry("serviceAccountName")
+    message = "a token for the API server is mounted into the pod, and its account has no rights that need one"
+    hint = "automountServiceAccountToken: false"
+    yield warning("token-mounted", place or spec, message, hint)
+
+
+def _root_with_group(pod: Pod[MappingNode], package: _Package) -> Iterator[Finding]:
+    """Find user 0 with an fsGroup, or a setter that admits 0: ssh as root ignores a key that a group can read."""
+    context = pod.spec.mapping("securityContext")
+    if context is None or context.get("fsGroup") is None:
+        return
+    for each in (context, *(container.mapping("securityContext") for container in pod.containers)):
+        user = each.get("runAsUser") if each else None
+        if not isinstance(user, Scalar):
+            continue
+        setter = package.setter(user)
+        least = setter.schema.get("minimum") if setter else None
+        hint = "remove fsGroup, or run as another user"
+        if user.value == "0":
+            message = "user 0 with fsGroup: ssh ignores a key that the group can read, so no worker can be reached"
+            yield error("root-with-fs-group", user, message, hint)
+        elif setter and not (isinstance(least, int | float) and least > 0):
+            message = f"{setter.name} may be 0, and with fsGroup ssh then ignores its key"
+            yield warning("root-with-fs-group", user, message, f"give {setter.name} minimum: 1")
+
+
+def _image(container: MappingNode, label: str, package: _Package) -> Iterator[Finding]:
+    image = container.get("image")
+    if not isinstance(image, Scalar) or not image.value or package.parsed.waits(image):
+        return
+    parsed = images.parse(package.parsed.image(image.value))
+    if not parsed.is_moving:
+        return
+    node = container.get("imagePullPolicy")
+    policy = container.text("imagePullPolicy")
+    if node and policy == "Always" and package.shipped:
+        message = f"the image of {label} is pulled at each start, as its tag moves"
+        yield warning("pulled-each-time", node, message, "use a tag that does not move, or say why")
+    elif policy != "Always" and (policy or parsed.tag not in ("", "latest")):
+        what = f"the tag {parsed.tag!r}" if parsed.tag else "an image without a tag"
+        message = f"{what} of {label} moves, and nodes that have an older build keep it"
+        yield warning("moving-tag", image, message, "imagePullPolicy: Always, or another tag")
+
+
+def _command(container: MappingNode, label: str) -> Iterator[Finding]:
+    arguments = container.entry("args")
+    if arguments and container.get("command") is None:
+        message = f"{label} has args and no command: the image decides what runs"
+        yield warning("args-without-command", arguments, message, "add the command")
+
+
+def _resources(container: MappingNode, label: str) -> Iterator[Finding]:
+    """Find a container without limits; what has a limit and no request requests as much as its limit."""
+    limits = _entries(container.find("resources", "limits"))
+    place = container.entry("resources") or container
+    if not limits:
+        message = f"{label} has no limits: it may starve its neighbors, or be evicted first"
+        yield warning("no-resources", place, message)
+    elif all(entry.name != "memory" for entry in limits):
+        message = f"{label} has no limit of memory: it may take all that its node has"
+        yield warning("no-resources", place, message)
+
+
+def _user(container: MappingNode, label: str, settings: Iterable[Node | None]) -> Iterator[Finding]:
+    """Find a container that may run as root: the first of the settings that has a field decides."""
+    said = [setting for setting in settings if isinstance(setting, MappingNode)]
+    promise = next((text for each in said if (text := each.text("runAsNonRoot"))), "")
+    if promise != "true":
+        user = next((node for each in said if isinstance(node := each.get("runAsUser"), Scalar)), None)
+        place = user if user and user.value == "0" else container
+        message = f"{label} {'runs' if place is user else 'may run'} as root"
+        yield warning("runs-as-root", place, message, "runAsNonRoot: true")
+
+
+def _entries(node: Node | None) -> list[Entry]:
+    return node.entries if isinstance(node, MappingNode) else []

@@ -1,0 +1,69 @@
+"""Faults of amounts of resources that schemas admit: no quantity at all, a request above its limit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from packyard.core.errors import suggest
+from packyard.core.kubernetes import quantity
+from packyard.core.yaml.node import MappingNode, Scalar
+from packyard.core.yaml.values import implicit_type
+from packyard.writing.checks.finding import Finding, error
+from packyard.writing.checks.parsed import Parsed
+
+#: Where kinds say how large they are.
+_SIZES = {"PersistentVolumeClaim": ("resources", "requests"), "PersistentVolume": ("capacity",)}
+#: The resources without a domain that containers may have.
+_KNOWN = ("cpu", "memory", "ephemeral-storage")
+
+
+def check(parsed: Parsed) -> Iterator[Finding]:
+    """Find amounts that the API server rejects."""
+    for root in parsed.objects:
+        for pod in parsed.pods_of(root):
+            for container in pod.containers:
+                resources = container.mapping("resources")
+                if resources:
+                    yield from _resources(resources)
+            for volume in pod.volumes:
+                yield from _amount(volume.find("emptyDir", "sizeLimit"), "sizeLimit")
+        place = _SIZES.get(root.text("kind"))
+        yield from _amount(root.find("spec", *place, "storage") if place else None, "storage")
+
+
+def _resources(resources: MappingNode) -> Iterator[Finding]:
+    limits, requests = resources.mapping("limits"), resources.mapping("requests")
+    for held in (limits, requests):
+        for entry in held.entries if held else ():
+            yield from _amount(entry.value, entry.name)
+            if (
+                entry.name not in _KNOWN
+                and not entry.name.startswith("hugepages-")
+                and not re.search(r"/|\{\{", entry.name)
+            ):
+                message = f"there is no resource {entry.name!r}: the API server rejects the pod"
+                hint = suggest(entry.name, _KNOWN) or "cpu, memory, ephemeral-storage, or DOMAIN/NAME of a device"
+                yield error("no-such-resource", entry, message, hint)
+    for entry in requests.entries if requests and limits else ():
+        limit = limits.get(entry.name) if limits else None
+        if not isinstance(limit, Scalar) or not isinstance(entry.value, Scalar):
+            continue
+        most, least = quantity.parse(limit.value), quantity.parse(entry.value.value)
+        if most is not None and least is not None and least > most:
+            message = f"the request of {entry.name}, {entry.value.value}, is more than the limit, {limit.value}"
+            yield error("request-above-limit", entry.value, message, "raise the limit")
+        elif "/" in entry.name and "kubernetes.io/" not in entry.name and most != least:
+            message = f"the request of {entry.name} must equal its limit: a device is not shared"
+            yield error("request-above-limit", entry.value, message, "remove the request")
+
+
+def _amount(node: object, name: str) -> Iterator[Finding]:
+    """Find a text that is no quantity; one that waits for its setter is empty."""
+    if not isinstance(node, Scalar) or (node.style == "plain" and implicit_type(node.value) == "boolean"):
+        return  # which schemas report
+    if node.value and "{{" not in node.value and "$(" not in node.value:
+        amount = quantity.parse(node.value)
+        if amount is None or amount < 0:
+            message = f"{node.value!r} is not an amount of {name}"
+            yield error("no-quantity", node, message, "16Gi, 500m or 2, for example")

@@ -1,0 +1,189 @@
+"""References between the objects of a package: whether what they name is there, and changes with them.
+
+ServiceAccounts, Services and Roles must be in the package. Secrets and claims may be the cluster's, which makes them
+requirements: a setter has to say which claim it is, and a Secret may have the name that the package gives it. A
+ConfigMap is a requirement where its name is a setter that names no object of the package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from packyard.core.errors import suggest
+from packyard.core.kubernetes import job_sets
+from packyard.core.kubernetes.kinds import APPS, CORE, OPAQUE, Kind, group_of, is_kind, kind_of, name_of, names, of
+from packyard.core.kubernetes.name_fields import ALWAYS_THERE, HOLDERS, NAMES, TYPED
+from packyard.core.yaml.document import mappings, walk
+from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar
+from packyard.using.setters.comment import parse
+from packyard.writing.checks.finding import Finding, error, warning
+from packyard.writing.checks.parsed import Parsed
+
+#: Fields that may stand empty or be something else.
+_LENIENT = ("configMap", "secret", "persistentVolumeClaim")
+#: What the cluster may have: a requirement, where the package does not bring it.
+_REQUIREMENTS = of(CORE, "Secret", "PersistentVolumeClaim", "PersistentVolume")
+
+
+@dataclass(frozen=True, slots=True)
+class _Reference:
+    """A field that names an object, by the kind of the object and the node of the name."""
+
+    kind: Kind
+    name: Scalar
+    optional: bool = False
+    is_loose: bool = False  # whether all works without the object, but for names in DNS
+
+    @property
+    def is_always_there(self) -> bool:
+        """Whether every cluster or namespace has the object."""
+        return (self.kind[1], self.name.value) in ALWAYS_THERE
+
+
+def check(parsed: Parsed) -> Iterator[Finding]:
+    """Find references to missing objects, and references that a set does not change together with the name."""
+    own = _names(parsed)
+    own_names = (name for by_name in own.values() for name in by_name.values())
+    naming = frozenset[str]().union(*map(parsed.changed_by, own_names))
+    yield from _unused(parsed)
+    for root in parsed.objects:
+        if kind_of(root) in OPAQUE:
+            continue
+        for reference in _references(root):
+            if isinstance(reference, Finding):
+                yield reference
+                continue
+            target = own.get(reference.kind, {}).get(reference.name.value)
+            if target is not None:
+                yield from _left_behind(reference, target, parsed)
+            elif parsed.complete and not reference.optional and not reference.is_always_there:
+                yield from _missing(reference, own.get(reference.kind, {}), parsed, naming)
+
+
+def _unused(parsed: Parsed) -> Iterator[Finding]:
+    """Find accounts that no pod and no binding of the package has, where pods have none or others."""
+    used = {name.value for root in parsed.objects for name in _accounts(root, parsed)}
+    for root in parsed.objects if parsed.complete and parsed.pods else ():
+        name = name_of(root) if is_kind(root, CORE, "ServiceAccount") else None
+        if name and name.value not in used | {"default"} and not parsed.is_loose:
+            message = f"no pod and no binding has ServiceAccount {name.value!r}"
+            yield warning("unused-account", name, message, "name it in serviceAccountName")
+
+
+def _accounts(root: MappingNode, parsed: Parsed) -> Iterator[Scalar]:
+    """Yield the names of accounts in an object."""
+    for _, entry in parsed.entries_of(root, "serviceAccountName", "subjects"):
+        found = names(entry.value) if entry.name == "subjects" else [entry.value]
+        yield from (each for each in found if isinstance(each, Scalar))
+
+
+def _names(parsed: Parsed) -> dict[Kind, dict[str, Scalar]]:
+    """Return the names of the package's objects by kind."""
+    found: dict[Kind, dict[str, Scalar]] = {}
+    for root in parsed.objects:
+        if name := name_of(root):
+            found.setdefault(kind_of(root), {})[name.value] = name
+    for service in (job_set.service for job_set in job_sets.find(parsed.objects)):
+        if service is not None:
+            found.setdefault((CORE, "Service"), {})[service.value] = service
+    return found
+
+
+def _references(root: MappingNode) -> Iterator[_Reference | Finding]:
+    for node in walk(root):
+        for entry in node.entries if isinstance(node, MappingNode) else ():
+            found = _read(entry, root)
+            if found is not None:
+                yield found
+            elif entry.name == "imagePullSecrets":
+                yield from (_Reference((CORE, "Secret"), name) for name in names(entry.value) if name.value)
+            elif entry.name == "subjects":
+                for item in mappings(entry.value):
+                    name = item.get("name")
+                    is_own = item.text("kind") == "ServiceAccount" and not item.text("namespace")
+                    if is_own and isinstance(name, Scalar):
+                        yield _Reference((CORE, "ServiceAccount"), name)
+
+
+def _read(entry: Entry, root: MappingNode) -> _Reference | Finding | None:
+    value = entry.value
+    if entry.name in NAMES or (entry.name == "serviceName" and is_kind(root, APPS, "StatefulSet")):
+        kind = NAMES.get(entry.name, "Service")
+        is_loose = entry.name == "serviceName"
+        return _Reference((CORE, kind), value, is_loose=is_loose) if isinstance(value, Scalar) and value.value else None
+    if entry.name == "volumeName" and is_kind(root, CORE, "PersistentVolumeClaim"):
+        return _Reference((CORE, "PersistentVolume"), value) if isinstance(value, Scalar) and value.value else None
+    if entry.name in TYPED and isinstance(value, MappingNode):
+        name = value.get("name")
+        cluster = value.text("kind").startswith("Cluster")
+        group = value.text("apiGroup", group_of(value.text("apiVersion", TYPED[entry.name])))
+        return _Reference((group, value.text("kind")), name) if isinstance(name, Scalar) and not cluster else None
+    if entry.name not in HOLDERS:
+        return None
+    kind, keys = HOLDERS[entry.name]
+    named = next((key for key in keys if _name(value, key)), "")
+    if named and isinstance(value, MappingNode):
+        name = _name(value, named)
+        assert name is not None
+        templated = "{{" in name.value or "$(" in name.value
+        return _Reference((CORE, kind), name, optional=templated or value.text("optional") == "true")
+    if (
+        entry.name in _LENIENT
+        or not isinstance(value, MappingNode | Scalar)
+        or any(_is_unset(value, key) for key in keys)
+    ):
+        return None
+    message = f"{entry.name} does not name a {kind}: nothing is read from it"
+    return error("empty-reference", entry, message, "put its name below it, indented deeper")
+
+
+def _name(value: Node, key: str) -> Scalar | None:
+    found = value.get(key) if isinstance(value, MappingNode) else None
+    return found if isinstance(found, Scalar) and found.value else None
+
+
+def _is_unset(value: Node, key: str) -> bool:
+    """Say whether a name is empty only until its setter is set."""
+    found = value.get(key) if isinstance(value, MappingNode) else None
+    return found is not None and found.comment is not None and parse(found.comment.text) is not None
+
+
+def _left_behind(reference: _Reference, target: Scalar, parsed: Parsed) -> Iterator[Finding]:
+    """Find a name and its reference that do not change together."""
+    name, there, here = reference.name, parsed.changed_by(target), parsed.changed_by(reference.name)
+    if there == here:
+        return
+    what = f"{reference.kind[1]} {name.value!r}"
+    if there - here:
+        message = f"the name of {what} changes with {', '.join(sorted(there))}, and this reference to it does not"
+        hint = "give it the setter comment of the name"
+    else:
+        message = f"this reference to {what} changes with {', '.join(sorted(here))}, and the name does not"
+        hint = "give the name the setter comment of this reference"
+    yield error("reference-left-behind", name, message, hint)
+
+
+def _missing(
+    reference: _Reference, own: Mapping[str, Scalar], parsed: Parsed, naming: frozenset[str]
+) -> Iterator[Finding]:
+    """Find a name that is not in the package: a fault, or a requirement without a setter.
+
+    ``naming`` are the setters that change the names of its objects.
+    """
+    name = reference.name
+    message = f"{reference.kind[1]} {name.value!r} is not in the package"
+    here = parsed.changed_by(name)
+    if reference.kind in _REQUIREMENTS or (reference.kind == (CORE, "ConfigMap") and here and not here & naming):
+        if not here and reference.kind != (CORE, "Secret"):
+            hint = "ship it, or bind a setter to the name: then it is a requirement"
+            message += ", and no setter says which one it is"
+            yield warning("fixed-requirement", name, message, hint)
+    elif own:
+        near = suggest(name.value, own)
+        hint = near or f"there is {', '.join(sorted(own))}"
+        find = error if (near or not parsed.is_loose) and not reference.is_loose else warning
+        yield find("dangling-reference", name, message, hint)
+    else:
+        hint = "add it to the package, unless the cluster has it"
+        yield warning("dangling-reference", name, message, hint)

@@ -1,0 +1,101 @@
+"""Faults of roles: rights that are too broad, that nothing grants, or that a workflow lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from packyard.core.kubernetes.kinds import ARGO, RBAC, is_kind, name_of, names
+from packyard.core.yaml.document import mappings, scalars
+from packyard.core.yaml.node import MappingNode, Scalar
+from packyard.writing.checks.finding import Finding, error, warning
+from packyard.writing.checks.parsed import Parsed
+
+_WRITES = frozenset(("create", "update", "patch", "delete"))
+#: What lets its holder become more than it is.
+_RISING = ("escalate", "bind", "impersonate")
+#: Resources whose full control is that of the namespace.
+_POWERFUL = ("pods", "secrets", "services", "configmaps", "serviceaccounts", "pods/exec")
+#: Groups that serve nothing since Kubernetes 1.22.
+_GONE = ("extensions",)
+_CLUSTER_WIDE = (
+    *("nodes", "namespaces", "persistentvolumes", "customresourcedefinitions", "clusterroles", "clusterrolebindings"),
+    *("storageclasses", "priorityclasses", "mutatingwebhookconfigurations", "validatingwebhookconfigurations"),
+)
+_RESULTS = "workflowtaskresults"
+
+
+def check(parsed: Parsed) -> Iterator[Finding]:
+    """Find roles that grant too much, nothing, or too little."""
+    for root in parsed.objects:
+        if is_kind(root, RBAC, "Role", "ClusterRole"):
+            for rule in mappings(root.get("rules")):
+                yield from _rule(rule, root)
+    yield from _workflows(parsed)
+
+
+def _rule(rule: MappingNode, root: MappingNode) -> Iterator[Finding]:
+    verbs, resources, groups = (_texts(rule, field) for field in ("verbs", "resources", "apiGroups"))
+    hint = "grant what is used"
+    broad = next((field for field in ("resources", "verbs") if "*" in _texts(rule, field)), "")
+    rising = [verb for verb in _RISING if verb in verbs]
+    powerful = [each for each in _POWERFUL if each in resources and "" in groups]
+    if broad:
+        message = f"this grants all {broad} of {_listed(resources if broad == 'verbs' else groups)}"
+        yield warning("broad-role", rule, message, hint)
+    elif rising:
+        message = f"{', '.join(rising)} lets the account take rights that it was not given"
+        yield warning("broad-role", rule, message, hint)
+    elif powerful and verbs >= _WRITES and not rule.get("resourceNames"):
+        message = f"this grants full control of all {', '.join(powerful)}, also of those of others"
+        yield warning("broad-role", rule, message, hint)
+    for group in groups & set(_GONE):
+        message = f"the API group {group!r} serves nothing since Kubernetes 1.22"
+        yield warning("role-without-effect", rule, message, "remove it")
+    wide = sorted(resources & set(_CLUSTER_WIDE))
+    if root.text("kind") == "Role" and wide:
+        message = f"a Role grants no rights on {', '.join(wide)}, which are in no namespace"
+        yield warning("role-without-effect", rule, message, "use a ClusterRole")
+
+
+def _texts(rule: MappingNode, field: str) -> set[str]:
+    return {each.value for each in scalars(rule.get(field))}
+
+
+def _listed(texts: set[str]) -> str:
+    return ", ".join(repr(text) if text in ("", "*") else text for text in sorted(texts)) or "everything"
+
+
+def _workflows(parsed: Parsed) -> Iterator[Finding]:
+    """Find accounts of workflows whose role in the package lets their pods report no results."""
+    roles = {
+        (root.text("kind"), name.value): root
+        for root in parsed.objects
+        if is_kind(root, RBAC, "Role", "ClusterRole") and (name := name_of(root))
+    }
+    bound: dict[str, list[MappingNode]] = {}
+    for root in parsed.objects:
+        reference = root.mapping("roleRef") if is_kind(root, RBAC, "RoleBinding", "ClusterRoleBinding") else None
+        role = roles.get((reference.text("kind"), reference.text("name"))) if reference else None
+        for subject in names(root.get("subjects")) if role else ():
+            assert role is not None
+            bound.setdefault(subject.value, []).append(role)
+    for root in parsed.objects:
+        spec = root.mapping("spec") if is_kind(root, ARGO, "Workflow", "WorkflowTemplate", "CronWorkflow") else None
+        spec = (spec.mapping("workflowSpec") or spec) if spec else None
+        account = spec.get("serviceAccountName") if spec else None
+        given = bound.get(account.value, []) if isinstance(account, Scalar) else []
+        if isinstance(account, Scalar) and given and not any(map(_reports, given)):
+            message = (
+                f"{account.value} may not create {_RESULTS}: the pods of the workflow cannot report since Argo 3.4"
+            )
+            hint = f"grant create and patch on {_RESULTS} of {ARGO}"
+            yield error("workflow-cannot-report", account, message, hint)
+
+
+def _reports(role: MappingNode) -> bool:
+    return any(
+        _texts(rule, "resources") & {_RESULTS, "*"}
+        and _texts(rule, "verbs") & {"create", "*"}
+        and _texts(rule, "apiGroups") & {ARGO, "*"}
+        for rule in mappings(role.get("rules"))
+    )

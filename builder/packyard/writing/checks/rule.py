@@ -1,0 +1,62 @@
+"""The table of rules: what each is about, how severe it is, why it matters, and an example of the fault.
+
+The rows are data, a file for each family in ``explained/``. Checks name a rule by its key there; a test holds that
+every rule that a check yields has a row, and that each row's example has the fault and loses it by its change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from packyard.core.yaml.document import parse_one
+from packyard.core.yaml.values import to_value
+from packyard.writing.checks.finding import Severity
+
+_FOLDER = Path(__file__).with_name("explained")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """One rule. Findings of an error may be warnings where the fault is not certain, as its summary says.
+
+    A rule of ``shipped`` packages is not for those in which somebody may have set values. ``fix`` says what ``--fix``
+    writes; it is empty where a person has to decide. ``example`` is a change that takes the fault away: files below
+    lines ``--- NAME``, with ``-`` and ``+`` before lines that go and come.
+    """
+
+    name: str
+    family: str
+    severity: Severity
+    summary: str
+    why: str
+    hint: str
+    example: str
+    fix: str = ""
+    shipped: bool = False
+
+    def files(self, mark: str) -> dict[str, str]:
+        """Return the files of the example: ``-`` gives those with the fault, ``+`` those without."""
+        found: dict[str, str] = {}
+        name = ""
+        for line in self.example.splitlines(keepends=True):
+            if line.startswith("--- "):
+                name = line[4:].strip()
+                found[name] = ""
+            elif line[0] in (" ", mark):
+                found[name] += line[1:]
+        return found
+
+
+@cache
+def table() -> Mapping[str, Rule]:
+    """Return every rule by its name, family by family."""
+    rules: dict[str, Rule] = {}
+    for file in sorted(_FOLDER.glob("*.yaml")):
+        document: Any = to_value(parse_one(file.read_bytes(), file.name).root)
+        for name, row in document["rules"].items():
+            rules[name] = Rule(name=name, family=document["title"], **row)
+    return rules

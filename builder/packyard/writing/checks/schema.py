@@ -1,0 +1,251 @@
+"""Faults by schemas: unknown and missing fields, wrong types, kinds that a version of Kubernetes does not serve.
+
+Objects are checked with the ``example`` of every setter that still has to be set. A pod is checked by the schemas of
+Kubernetes wherever it stands; a custom resource also by the schema of its operator. Of a custom resource of an unknown
+operator only metadata and pods are checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from packyard.core.errors import InputError, suggest
+from packyard.core.kubernetes import pods
+from packyard.core.kubernetes.groups import BUILT_IN_GROUPS
+from packyard.core.kubernetes.pods import Path
+from packyard.core.kubernetes.schemas import KUBERNETES, Fault, Judge, last
+from packyard.core.yaml.document import parse_text
+from packyard.core.yaml.edit import Edit
+from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar, Source
+from packyard.core.yaml.values import double_quoted, nearest, to_value
+from packyard.using.setters import value as values
+from packyard.using.setters.comment import parse
+from packyard.using.setters.fields import FieldEdits
+from packyard.writing.checks.finding import Finding, error, warning
+from packyard.writing.checks.parsed import Parsed, findings
+
+_CORE = "io.k8s.api.core.v1."
+_OLD_GROUP = "extensions"  # which Kubernetes served before 1.22
+_METADATA = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
+#: Fields that a container of Argo has beyond those of Kubernetes, and its name, which Argo gives.
+_ARGO_FIELDS = ("source", "mirrorVolumeMounts", "dependencies", "name")
+#: How alike names are that differ by a letter or two.
+_ALIKE = 0.87
+
+
+@dataclass(frozen=True, slots=True)
+class _Object:
+    """An object as it would be applied, and as it is written in its file."""
+
+    root: MappingNode
+    value: dict[str, object]
+
+    @property
+    def kind(self) -> str:
+        """``batch/v1 Job``."""
+        return f"{self.value.get('apiVersion')} {self.value.get('kind')}"
+
+
+def check(parsed: Parsed, judges: Sequence[Judge]) -> Iterator[Finding]:
+    """Find what the schemas of these versions of Kubernetes and of these operators reject."""
+    kubernetes = [judge for judge in judges if judge.name == KUBERNETES]
+    operators = [judge for judge in judges if judge.name != KUBERNETES]
+    examples = _examples(parsed)
+    waiting = _waiting(parsed, examples)
+    # What a kustomization changes may get its missing fields from there.
+    finished = {id(root) for build in parsed.builds if build.complete for root in build.objects}
+    for item in _objects(parsed, examples):
+        if isinstance(item, Finding):
+            yield item
+            continue
+        noted = _Noted(item, waiting)
+        for judge, fault in _faults(item, kubernetes, operators):
+            if fault.rule != "missing-field" or id(item.root) in finished:
+                noted.add(judge, fault)
+        yield from noted.findings(judges)
+
+
+def _faults(item: _Object, kubernetes: Sequence[Judge], operators: Sequence[Judge]) -> Iterator[tuple[Judge, Fault]]:
+    if item.value.get("kind") == "List":
+        return
+    own = any(item.kind in judge.kinds for judge in kubernetes)
+    custom = [judge for judge in operators if item.kind in judge.kinds]
+    for judge in custom:
+        yield from ((judge, fault) for fault in judge.faults(judge.kinds[item.kind], item.value))
+    if not own and not custom:
+        yield from _unserved(item, kubernetes, operators)
+    # Of a custom resource that is its metadata and its pods; a Workflow's volumes once.
+    found = () if own else _pod_parts(item.value)
+    parts: dict[Path, tuple[str, object]] = {("metadata",): (_METADATA, item.value.get("metadata"))}
+    parts |= {path: (definition, part) for path, definition, part in found}
+    for judge in kubernetes:
+        if item.kind in judge.kinds:
+            yield from ((judge, fault) for fault in judge.faults(judge.kinds[item.kind], item.value))
+        elif own:
+            yield judge, _no_such_kind(item, "another version of Kubernetes serves it")
+        else:
+            yield from ((judge, fault) for fault in _parts(judge, parts, known=bool(custom)))
+
+
+def _unserved(item: _Object, kubernetes: Sequence[Judge], operators: Sequence[Judge]) -> Iterator[tuple[Judge, Fault]]:
+    """Find a kind that its group has in another version only, or not at all."""
+    version, kind = str(item.value.get("apiVersion")), str(item.value.get("kind"))
+    group = version.rpartition("/")[0]
+    built_in = group in (*BUILT_IN_GROUPS, _OLD_GROUP)
+    judges = [
+        judge
+        for judge in (*kubernetes, *operators)
+        if (built_in and judge.name == KUBERNETES) or any(_is_meant(name, group, version, kind) for name in judge.kinds)
+    ]
+    for judge in judges:
+        served = sorted({name.split(" ")[0] for name in judge.kinds if name.endswith(f" {kind}")})
+        kinds = [name.split(" ")[1] for name in judge.kinds if name.startswith(f"{version} ")]
+        yield judge, _no_such_kind(item, f"it is {' or '.join(served)} there" if served else suggest(kind, kinds))
+
+
+def _is_meant(name: str, group: str, version: str, kind: str) -> bool:
+    """Say whether a kind that is served is the one of another version, or is one letter or two from it."""
+    from difflib import SequenceMatcher  # slow to import
+
+    served, _, known = name.partition(" ")
+    if (served.rpartition("/")[0], known) == (group, kind):
+        return True
+    is_near = served == version and bool(suggest(kind, [known]))  # a ServiceMonitor is not a PodMonitor, though
+    return is_near and SequenceMatcher(None, kind.casefold(), known.casefold()).ratio() > _ALIKE
+
+
+def _no_such_kind(item: _Object, hint: str) -> Fault:
+    return Fault("unserved-kind", (), f"there is no {item.kind}", hint, "apiVersion")
+
+
+def _parts(judge: Judge, parts: Mapping[Path, tuple[str, object]], *, known: bool) -> Iterator[Fault]:
+    """Check what Kubernetes defines in a custom resource."""
+    for path, (definition, part) in parts.items():
+        for fault in judge.faults(definition, part, last(path)):
+            argo = definition == _CORE + "Container" and not fault.path and fault.field in _ARGO_FIELDS
+            beyond = not known and definition == _CORE + "PodSpec" and not fault.path and fault.rule == "unknown-field"
+            if not argo and not beyond:
+                yield replace(fault, path=(*path, *fault.path))
+
+
+def _pod_parts(value: dict[str, object]) -> Iterator[tuple[Path, str, object]]:
+    """Yield the parts of pods in an object, each with the definition that it has to meet."""
+    for pod in pods.find(value):
+        if pod.is_argo:
+            yield from ((path, _CORE + "Container", container) for path, container in pod.container_places)
+            yield from ((path, _CORE + "Volume", volume) for path, volume in pod.volume_places)
+            tolerations = pod.spec.get("tolerations")
+            for index, item in enumerate(tolerations if isinstance(tolerations, list) else ()):
+                yield (*pod.path, "tolerations", index), _CORE + "Toleration", item
+        elif pod.template and len(pod.path) > 1:
+            yield pod.path, _CORE + "PodSpec", pod.spec
+            yield (*pod.path[:-1], "metadata"), _METADATA, pod.template.get("metadata") or {}
+
+
+class _Noted:
+    """The faults of one object, each with the judges that report it: one finding for all versions."""
+
+    def __init__(self, item: _Object, waiting: frozenset[int]) -> None:
+        self._item = item
+        self._waiting = waiting
+        self._found: dict[tuple[str, Entry | Node, str], tuple[Fault, str, list[Judge]]] = {}
+
+    def add(self, judge: Judge, fault: Fault) -> None:
+        """Note a fault, unless its field waits for a value."""
+        path = (*fault.path, fault.field) if fault.field else fault.path
+        entry, node = nearest(self._item.root, path)
+        if id(node) in self._waiting and fault.rule != "unknown-field":
+            return
+        if fault.field and fault.rule != "missing-field" and entry is not None:
+            place: Entry | Node = entry
+        else:
+            _, node = nearest(self._item.root, fault.path)
+            place = node
+        fix = _fix(node, fault)
+        *_, judges = self._found.setdefault((fault.rule, place, fault.message), (fault, fix, []))
+        if judge not in judges:
+            judges.append(judge)
+
+    def findings(self, order: Sequence[Judge]) -> Iterator[Finding]:
+        """Yield a finding for each fault, with the versions that report it."""
+        for (rule, place, message), (fault, fix, judges) in self._found.items():
+            find = warning if fault.counts_as_missing else error
+            yield find(rule, place, f"{message} in {versions(judges, order)}", fault.hint, fix)
+
+
+def _fix(node: Node, fault: Fault) -> str:
+    """Return a value with the right quotes; a setter would write others with the next set."""
+    if fault.quotes is None or not isinstance(node, Scalar) or (node.comment and parse(node.comment.text)):
+        return ""
+    return double_quoted(node.value) if fault.quotes else node.value
+
+
+def versions(found: Iterable[Judge], order: Sequence[Judge]) -> str:
+    """Name judges, consecutive ones as a range: ``Kubernetes 1.28 to 1.31 and 1.33``."""
+    chosen = list(found)
+    names: list[str] = []
+    for name in dict.fromkeys(judge.name for judge in order):
+        runs: list[list[str]] = []
+        before = False
+        for judge in (judge for judge in order if judge.name == name):
+            now = judge in chosen
+            if now and before:
+                runs[-1].append(judge.version)
+            elif now:
+                runs.append([judge.version])
+            before = now
+        if runs:
+            names.append(f"{name} {' and '.join(_range(run) for run in runs)}")
+    return ", ".join(names)
+
+
+def _range(run: list[str]) -> str:
+    return run[0] if len(run) == 1 else f"{run[0]} to {run[-1]}"
+
+
+def _objects(parsed: Parsed, examples: Mapping[str, str]) -> Iterator[_Object | Finding]:
+    """Pair every object as it is written with its value once the examples are set."""
+    try:
+        filled = _filled(parsed, examples)
+    except InputError:  # broken definitions, which other checks report
+        filled = {}
+    for root in parsed.objects:
+        try:
+            value = to_value(root, filled)
+            assert isinstance(value, dict)
+            yield _Object(root, value)
+        except InputError as refused:
+            yield from findings(refused)
+
+
+def _filled(parsed: Parsed, examples: Mapping[str, str]) -> dict[int, object]:
+    """Return the values of the fields that the examples change, by their nodes."""
+    setters = {name: parsed.definitions.setters[name].given([text]) for name, text in examples.items()}
+    edits = FieldEdits(parsed.definitions.with_setters(setters), setters)
+    reached = {id(each.node.source) for each in parsed.bound if parsed.changed_by(each.node) & setters.keys()}
+    edits.visit(document for document in parsed.documents if id(document.source) in reached)
+    return {id(edit.node): _read(edit) for edit in edits.edits if edit.reads is not None}
+
+
+def _read(edit: Edit) -> object:
+    """Return what the text that an edit writes is read as."""
+    if not isinstance(edit.reads, str):
+        return edit.reads
+    (document,) = parse_text(Source("", edit.replacement))
+    return to_value(document.root)
+
+
+def _examples(parsed: Parsed) -> dict[str, str]:
+    """Return the example of every setter that has to be set."""
+    return {
+        setter.name: setter.example
+        for setter in parsed.definitions.setters.values()
+        if setter.must_be_set and setter.example is not None and not values.faults(setter, [setter.example])
+    }
+
+
+def _waiting(parsed: Parsed, examples: Mapping[str, str]) -> frozenset[int]:
+    """Return the fields that wait for a setter without an example, by their nodes."""
+    names = {setter.name for setter in parsed.definitions.setters.values() if setter.must_be_set} - examples.keys()
+    return frozenset(node for node, changed_by in parsed.reached.items() if not names.isdisjoint(changed_by))

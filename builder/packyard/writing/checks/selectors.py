@@ -1,0 +1,212 @@
+"""Faults of selectors: whether they select pods of the package, and no others, and ports, now and after each set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from packyard.core.kubernetes.groups import BUILT_IN_GROUPS
+from packyard.core.kubernetes.kinds import APPS, CORE, NETWORKING, POLICY, is_kind, kind_of, name_of, of
+from packyard.core.kubernetes.pods import Pod
+from packyard.core.yaml.document import mappings
+from packyard.core.yaml.node import Entry, MappingNode, Scalar, SequenceNode
+from packyard.writing.checks.finding import Finding, error, warning
+from packyard.writing.checks.parsed import Parsed
+
+#: Kinds that find their pods by a selector that somebody writes.
+_SELECTING = of(APPS, "Deployment", "DaemonSet", "ReplicaSet", "StatefulSet")
+_INSTANCE = "app.kubernetes.io/instance"
+#: Kinds that are about pods, and the field that says which.
+_CHOOSING = {(POLICY, "PodDisruptionBudget"): "selector", (NETWORKING, "NetworkPolicy"): "podSelector"}
+#: Who gives pods labels of their own, by the end of the labels' prefix.
+_CONTROLLERS = ("kubernetes.io", "k8s.io", "kubeflow.org", "argoproj.io")
+
+
+def check(parsed: Parsed) -> Iterator[Finding]:
+    """Find Services that select no pod of the package, or that a set parts from their pods."""
+    found_pods = [pod for root in parsed.objects for pod in parsed.pods_of(root)]
+    labels = [found for pod in found_pods if (found := _labels(pod))]
+    operated = any(_is_operated(root, parsed) for root in parsed.objects)
+    for root in parsed.objects:
+        selector = root.mapping("spec", "selector") if is_kind(root, CORE, "Service") else None
+        if selector is not None and selector.entries and not any(map(_is_given, selector.entries)):
+            yield from _selected(selector, labels, parsed, operated)
+            yield from _ports(root, selector, found_pods, parsed)
+        yield from _workload(root, parsed)
+        yield from _disruption(root, labels, parsed, operated)
+    yield from _overlapping(parsed)
+    yield from _instances(parsed)
+
+
+def _workload(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
+    """Find a workload whose selector its own pods do not match, now or after a set: the API server rejects it."""
+    yield from _empty(root)
+    selector = root.mapping("spec", "selector", "matchLabels")
+    template = root.mapping("spec", "template", "metadata", "labels")
+    if selector is None or kind_of(root) not in _SELECTING:
+        return
+    for entry in selector.entries:
+        there = template.get(entry.name) if template else None
+        if not isinstance(entry.value, Scalar):
+            continue
+        if not isinstance(there, Scalar) or there.value != entry.value.value:
+            has = f"has {there.value!r}" if isinstance(there, Scalar) else "does not have"
+            message = f"the selector wants label {entry.name}: {entry.value.value}, which the pod {has}"
+            yield error("selects-nothing", entry, message, "write the same in both")
+        elif parsed.changed_by(there) != parsed.changed_by(entry.value):
+            here = _listed(parsed.changed_by(entry.value))
+            message = (
+                f"this {entry.name} changes with {here}, and that of the pod with {_listed(parsed.changed_by(there))}"
+            )
+            yield error("reference-left-behind", entry.value, message, "give both the same comment")
+
+
+def _empty(root: MappingNode) -> Iterator[Finding]:
+    """Find a workload whose selector says nothing."""
+    entry = spec.entry("selector") if kind_of(root) in _SELECTING and (spec := root.mapping("spec")) else None
+    held = entry.value if entry else None
+    if (
+        entry
+        and isinstance(held, MappingNode)
+        and not any(isinstance(each.value, MappingNode | SequenceNode) and each.value.children for each in held.entries)
+    ):
+        message = "the selector selects by nothing: the API server rejects it"
+        yield error("selects-nothing", entry, message, "name a label of the pod")
+
+
+def _disruption(root: MappingNode, labels: list[MappingNode], parsed: Parsed, operated: bool) -> Iterator[Finding]:
+    """Find a budget or a network policy that no pod of the package has the labels of."""
+    field = _CHOOSING.get(kind_of(root))
+    selector = root.mapping("spec", field, "matchLabels") if field else None
+    if (
+        selector
+        and labels
+        and parsed.complete
+        and not operated
+        and not any(_matches(each, selector) for each in labels)
+    ):
+        message = "no pod of the package has the labels of this selector"
+        find = error if is_kind(root, POLICY, "PodDisruptionBudget") else warning  # a policy may be for others
+        yield find("selects-nothing", selector, message, "compare it with the pod's labels")
+
+
+def _overlapping(parsed: Parsed) -> Iterator[Finding]:
+    """Find a workload whose selector matches the pods of another one: Services and budgets cannot tell them apart."""
+    found = [
+        (root, selector, template)
+        for root in parsed.objects
+        if kind_of(root) in _SELECTING
+        and (selector := root.mapping("spec", "selector", "matchLabels"))
+        and (template := root.mapping("spec", "template", "metadata", "labels"))
+    ]
+    having: dict[tuple[str, str], list[tuple[MappingNode, MappingNode]]] = {}
+    for root, _, labels in found:
+        for entry in labels.entries:
+            having.setdefault((entry.name, labels.text(entry.name)), []).append((root, labels))
+    for root, selector, _ in found if parsed.complete else ():
+        first = selector.entries[0].name if selector.entries else ""
+        for other, labels in having.get((first, selector.text(first)), ()):
+            if (
+                _identity(other) != _identity(root)
+                and _matches(labels, selector)
+                and _namespace(other) == _namespace(root)
+            ):
+                name = name_of(other)
+                what = f"{other.text('kind')} {name.value if name else ''}"
+                message = f"the selector also matches the pods of {what}: a Service mixes them"
+                yield warning("selector-overlap", selector, message, "give each its own label")
+                break
+
+
+def _identity(root: MappingNode) -> tuple[str, str, str]:
+    name = name_of(root)
+    return (*kind_of(root), name.value if name else "")
+
+
+def _namespace(root: MappingNode) -> str:
+    metadata = root.mapping("metadata")
+    return metadata.text("namespace") if metadata else ""
+
+
+def _ports(
+    service: MappingNode, selector: MappingNode, found_pods: list[Pod[MappingNode]], parsed: Parsed
+) -> Iterator[Finding]:
+    """Find ports of a Service that no container of its pods declares, or that a set parts from the container's."""
+    selected = [pod for pod in found_pods if (labels := _labels(pod)) and _matches(labels, selector)]
+    containers = [container for pod in selected for container in pod.containers]
+    declared = [port for container in containers for port in mappings(container.get("ports"))]
+    for port in mappings(service.find("spec", "ports")) if declared else ():
+        target = port.get("targetPort") or port.get("port")
+        if not isinstance(target, Scalar) or not target.value:
+            continue
+        matching = [
+            each.get(field)
+            for each in declared
+            for field in ("name", "containerPort")
+            if each.text(field) == target.value
+        ]
+        here, there = parsed.changed_by(target), [parsed.changed_by(node) for node in matching]
+        if not matching and parsed.complete:
+            known = {each.text("name") or each.text("containerPort") for each in declared} - {""}
+            message = f"no container of the selected pods declares port {target.value}"
+            yield error("no-such-port", target, message, f"they declare {', '.join(sorted(known))}")
+        elif matching and here not in there:
+            message = f"this port changes with {_listed(here)}, and that of the container with {_listed(there[0])}"
+            yield error("reference-left-behind", target, message, "give both the same comment")
+
+
+def _is_operated(root: MappingNode, parsed: Parsed) -> bool:
+    """Say whether an operator may make pods of an object, with labels that nobody here knows."""
+    return kind_of(root)[0] not in BUILT_IN_GROUPS and not parsed.pods_of(root)
+
+
+def _labels(pod: Pod[MappingNode]) -> MappingNode | None:
+    return pod.template.mapping("metadata", "labels") if pod.template else None
+
+
+def _matches(labels: MappingNode, selector: MappingNode) -> bool:
+    wanted = ((entry.name, entry.value) for entry in selector.entries)
+    return all(isinstance(value, Scalar) and labels.text(name) == value.value for name, value in wanted)
+
+
+def _selected(selector: MappingNode, labels: list[MappingNode], parsed: Parsed, operated: bool) -> Iterator[Finding]:
+    wanted = {entry.name: entry.value for entry in selector.entries if isinstance(entry.value, Scalar)}
+    matching = [each for each in labels if all(each.text(name) == value.value for name, value in wanted.items())]
+    if not matching and parsed.complete and not operated and (labels or not parsed.is_loose):
+        message = "no pod of the package has the labels of this selector"
+        find = warning if parsed.is_loose else error
+        yield find("selects-nothing", selector, message, "compare it with the pod's labels")
+    for name, value in wanted.items() if matching else ():
+        here, there = parsed.changed_by(value), [parsed.changed_by(each.get(name)) for each in matching]
+        if here not in there:
+            message = f"this {name} changes with {_listed(here)}, and that of the pods with {_listed(there[0])}"
+            yield error("reference-left-behind", value, message, "give both the same comment")
+
+
+def _is_given(entry: Entry) -> bool:
+    """Say whether a controller gives pods this label."""
+    prefix = entry.name.rpartition("/")[0]
+    return entry.name == "job-name" or (prefix.endswith(_CONTROLLERS) and prefix != "app.kubernetes.io")
+
+
+def _listed(names: frozenset[str]) -> str:
+    return ", ".join(sorted(names)) or "nothing"
+
+
+def _instances(parsed: Parsed) -> Iterator[Finding]:
+    """Find the label of an instance that a set leaves behind: the objects of two runs then have the same."""
+    holders = [each for root in parsed.objects for each in (root, *(pod.template for pod in parsed.pods_of(root)))]
+    labels = [found for each in holders if each and (found := each.mapping("metadata", "labels"))]
+    labels += [found for root in parsed.objects if (found := _own_pods(root))]
+    nodes = [node for each in labels if isinstance(node := each.get(_INSTANCE), Scalar)]
+    setters = frozenset[str]().union(*map(parsed.changed_by, nodes))
+    naming = frozenset[str]().union(*(parsed.changed_by(name_of(root)) for root in parsed.objects))
+    for node in nodes if setters or naming else ():
+        if not parsed.changed_by(node):
+            what = f"{_INSTANCE} of other objects" if setters else "the name of the object"
+            message = f"{what} changes with {_listed(setters or naming)}, and this label does not"
+            find = error if setters else warning
+            yield find("reference-left-behind", node, message, "give both the same comment")
+
+
+def _own_pods(root: MappingNode) -> MappingNode | None:
+    return root.mapping("spec", "podSelector", "matchLabels") if is_kind(root, NETWORKING, "NetworkPolicy") else None

@@ -1,0 +1,260 @@
+"""Faults between definitions, setter comments and the fields that they bind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from difflib import get_close_matches
+from itertools import islice
+
+from packyard.core.errors import InputError, Problem
+from packyard.core.yaml.document import items, mappings, scalars
+from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar, SequenceNode
+from packyard.core.yaml.values import double_quoted, implicit_type
+from packyard.using.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX, DefinitionRef, parse, parse_ref
+from packyard.using.setters.definition import Definitions, Setter, Substitution
+from packyard.using.setters.fields import Binding, sets
+from packyard.using.setters.refusal import refusal, review
+from packyard.writing.checks.finding import REMOVE, Finding, error, finding, warning
+from packyard.writing.checks.parsed import Parsed
+
+_MOST_BROKEN = 100  # the most substitutions that are checked
+_NAMED = re.compile(r"\$\{([^${}]+)\}")
+
+
+def check(parsed: Parsed, *, shipped: bool | None) -> Iterator[Finding]:
+    """Find what is wrong with a package's setters."""
+    unbound = list(_unbound(parsed))
+    yield from unbound
+    if parsed.krmfile is None:
+        return
+    definitions = parsed.krmfile.definitions
+    reached: set[str] = set()
+    broken = _broken(definitions)
+    fields = [each for bound in parsed.bound for each in _field(bound, definitions, reached)]
+    yield from fields
+    # What a broken comment stood for must not be taken for dead.
+    is_certain = not unbound and all(each.rule != "unresolved-comment" for each in fields)
+    for entry in parsed.krmfile.entries:
+        name, kind = _name(entry)
+        if kind and entry.name not in reached:
+            hint = "bind a field to it, or remove it" if kind == "setter" else "remove it"
+            yield error("unused-definition", entry, f"no field uses {kind} {name}", hint, REMOVE * is_certain)
+        if kind == "setter":
+            yield from _setter(entry, definitions.setters[name], shipped=shipped)
+        elif kind == "substitution":
+            yield from _substitution(entry, definitions.substitutions[name], definitions)
+            if name in broken:
+                yield error(broken[name][0], entry, *broken[name][1:])
+
+
+# Fields and their comments.
+
+
+def _field(bound: Binding, definitions: Definitions, reached: set[str]) -> Iterator[Finding]:
+    source, reference = bound.node.source, bound.reference
+    definition = definitions.resolve(reference)
+    if definition is None:
+        kind = reference.kind or "setter or substitution"
+        hint = _resembling(reference.name, definitions) or "define it in the Krmfile, or remove the comment"
+        message = f"the comment refers to {kind} {reference.name}, which is not defined: the field never changes"
+        same = [name for name in _known(definitions) if name.casefold() == reference.name.casefold()]
+        fix = same[0] if len(same) == 1 else ""
+        yield error("unresolved-comment", (source, bound.comment.start), message, hint, fix)
+        return
+    if not sets(definition, bound.node):
+        is_, on = ("a list", "a single value") if isinstance(bound.node, Scalar) else ("a single value", "a list")
+        message = f"{definition.name} is {is_}, but its comment is on {on}: it has no effect here"
+        yield warning("comment-does-not-fit", (source, bound.comment.start), message, "remove the comment", REMOVE)
+        return
+    _reach(definition, definitions, reached)
+    found = bound.node.value if isinstance(bound.node, Scalar) else _texts(bound.node)
+    expected = _expected(definition, definitions)
+    if expected is not None and found != expected:
+        message = f"the field is {_quoted(found)}, but {definition.name} makes it {_quoted(expected)} at the next set"
+        yield error("value-disagrees", bound.node, message, "fix the definition or the field")
+
+
+def _expected(definition: Setter | Substitution, definitions: Definitions) -> str | list[str] | None:
+    """Return the value that a set to the current value writes; None where the definition is broken."""
+    if isinstance(definition, Setter):
+        return list(definition.values or ()) if definition.is_list or definition.values else definition.text
+    try:
+        return definitions.expand(definition)
+    except InputError:
+        return None
+
+
+def _reach(definition: Setter | Substitution, definitions: Definitions, reached: set[str]) -> None:
+    """Add the keys of a definition, and of all definitions that it is made of, to ``reached``."""
+    todo = [definition]
+    while todo:
+        current = todo.pop()
+        key = (SETTER_PREFIX if isinstance(current, Setter) else SUBSTITUTION_PREFIX) + current.name
+        if key not in reached and isinstance(current, Substitution):
+            targets = (definitions.resolve(reference) for _, reference in current.markers if reference)
+            todo += [target for target in targets if target is not None]
+        reached.add(key)
+
+
+def _unbound(parsed: Parsed) -> Iterator[Finding]:
+    used = {id(binding.comment) for binding in parsed.bound}
+    for source, comment in parsed.comments:
+        reference = parse(comment.text)
+        if reference is not None and id(comment) not in used:
+            message = f"the comment for {reference.name} is not behind a value, so it binds no field"
+            yield warning("unbound-comment", (source, comment.start), message, "put it behind the value")
+
+
+# Definitions.
+
+
+def _setter(entry: Entry, setter: Setter, *, shipped: bool | None) -> Iterator[Finding]:
+    body = _body(entry, "setter")
+    for value in _values(body):
+        if value.style == "plain" and implicit_type(value.value) in ("integer", "number", "boolean"):
+            message = f"{value.value} of setter {setter.name} is not a string, and kustomize then refuses every set"
+            fix = double_quoted(value.value)
+            yield error("unquoted-value", value, message, "put it in quotes", fix)
+    wrong = list(review(entry, setter, shipped=bool(shipped)))
+    yield from (finding(rule, "error", problem) for rule, problem in wrong)
+    if all(rule != "invalid-keyword" for rule, _ in wrong):
+        yield from _refused(entry, body, setter)
+    if shipped is None and setter.required and setter.is_set:
+        place = body.entry("isSet") or entry
+        message = f"setter {setter.name} is required, and somebody has set it: shipped so, nobody is asked for a value"
+        yield warning("required-but-set", place, message, 'ship value: "" without isSet')
+    elif shipped and setter.required and (setter.value or setter.values or setter.is_set):
+        place = body.entry("isSet" if setter.is_set else "value") or body.entry("listValues") or entry
+        if setter.is_set:
+            message = f"setter {setter.name} is required, but ships as if somebody had set it to {setter.value!r}"
+            yield error("required-but-set", place, message, 'ship value: "" without isSet')
+        else:
+            message = (
+                f"setter {setter.name} is required, but ships the value {setter.value!r}: users are not asked for one"
+            )
+            yield warning("required-with-value", place, message, 'ship value: "", or remove required')
+
+
+def _refused(entry: Entry, body: MappingNode, setter: Setter) -> Iterator[Finding]:
+    """Find a value, a default or an example that the definition itself rejects."""
+    shipped = body.get("value") if not setter.is_list else None
+    schema = entry.value if isinstance(entry.value, MappingNode) else None
+    for what, node in (("value", shipped), *((name, schema and schema.get(name)) for name in ("default", "example"))):
+        judged = isinstance(node, Scalar) and not setter.is_list and (node.value or what == "example")
+        if isinstance(node, Scalar) and judged and (fault := refusal(setter, [node.value])):
+            message = f"the {what} of {setter.name} is rejected by its own definition: {fault}"
+            yield error("refused-value", node, message, "fix one of them")
+
+
+def _values(body: MappingNode) -> Iterator[Scalar]:
+    value, listed = body.get("value"), body.get("listValues")
+    nodes: list[Node] = [value] if value is not None else []
+    nodes += items(listed)
+    names = body.mapping("enumValues")
+    nodes += [entry.value for entry in names.entries] if names else []
+    return (node for node in nodes if isinstance(node, Scalar))
+
+
+def _substitution(entry: Entry, substitution: Substitution, definitions: Definitions) -> Iterator[Finding]:
+    name, body = substitution.name, _body(entry, "substitution")
+    if name in definitions.setters:
+        message = f"{name} is a setter and a substitution: a comment that names it means the setter"
+        yield warning("ambiguous-name", entry, message, "rename one of them")
+    for item in mappings(body.get("values")):
+        yield from _marker(item, substitution, definitions)
+    pattern = body.get("pattern")
+    unlisted = [marker for marker in _NAMED.finditer(substitution.pattern) if not _is_listed(marker, substitution)]
+    for marker in unlisted if pattern else ():
+        message = f"{marker.group()} in the pattern of {name} has no entry in values and stays as it is"
+        yield warning("unlisted-marker", pattern or body, message, "add it to values")
+
+
+def _is_listed(found: re.Match[str], substitution: Substitution) -> bool:
+    return any(marker and marker in found.group() for marker, _ in substitution.markers)
+
+
+def _marker(item: MappingNode, substitution: Substitution, definitions: Definitions) -> Iterator[Finding]:
+    marker, ref = item.text("marker"), item.get("ref")
+    reference = parse_ref(item.text("ref"))
+    if reference is None or definitions.resolve(reference) is None:
+        what = f"{reference.kind} {reference.name}" if reference else repr(item.text("ref"))
+        hint = _resembling(reference.name, definitions) if reference else ""
+        message = f"marker {marker!r} of substitution {substitution.name} refers to {what}, which is not defined"
+        yield error("unresolved-marker", ref or item, message, hint)
+        return
+    if marker not in substitution.pattern:
+        message = f"the pattern of {substitution.name} has no {marker}: {reference.name} has no effect on it"
+        yield error("missing-marker", item, message, "add it to the pattern, or remove the entry")
+    named = _NAMED.fullmatch(marker)
+    if named and named.group(1) != reference.name:
+        message = f"marker {marker} of substitution {substitution.name} stands for {reference.name}"
+        other = definitions.resolve(DefinitionRef("", named.group(1))) is not None
+        find = error if other else warning
+        hint = f"{named.group(1)} is defined too" if other else f"rename it to ${{{reference.name}}}"
+        yield find("marker-disagrees", ref or item, message, hint)
+
+
+def _broken(definitions: Definitions) -> dict[str, tuple[str, str, str]]:
+    """Return why substitutions yield no value, by name: rule, message and hint; not what a marker's finding says."""
+    found: dict[str, tuple[str, str, str]] = {}
+    for substitution, problem in islice(_unexpanded(definitions), _MOST_BROKEN):
+        inside: set[str] = set()
+        for _, reference in substitution.markers:
+            target = definitions.resolve(reference) if reference else None
+            if target is not None:
+                _reach(target, definitions, inside)
+        if SUBSTITUTION_PREFIX + substitution.name in inside:
+            found[substitution.name] = "cyclic-substitution", f"substitution {substitution.name} contains itself", ""
+        elif problem.line == substitution.line and all(_resolves(item, definitions) for item in substitution.markers):
+            found[substitution.name] = "substitution-too-large", problem.message, problem.hint
+    return found
+
+
+def _unexpanded(definitions: Definitions) -> Iterator[tuple[Substitution, Problem]]:
+    for substitution in definitions.substitutions.values():
+        try:
+            definitions.expand(substitution)
+        except InputError as error:
+            yield substitution, error.problems[0]
+
+
+def _resolves(marker: tuple[str, DefinitionRef | None], definitions: Definitions) -> bool:
+    return marker[1] is not None and definitions.resolve(marker[1]) is not None
+
+
+def _name(entry: Entry) -> tuple[str, str]:
+    """Return name and kind of a definition; the kind is empty where it is neither setter nor substitution."""
+    for prefix, kind in ((SETTER_PREFIX, "setter"), (SUBSTITUTION_PREFIX, "substitution")):
+        if entry.name.startswith(prefix) and _has_body(entry, kind):
+            return entry.name.removeprefix(prefix), kind
+    return entry.name, ""
+
+
+def _has_body(entry: Entry, kind: str) -> bool:
+    return isinstance(entry.value, MappingNode) and entry.value.mapping("x-k8s-cli", kind) is not None
+
+
+def _body(entry: Entry, kind: str) -> MappingNode:
+    assert isinstance(entry.value, MappingNode)
+    body = entry.value.mapping("x-k8s-cli", kind)
+    assert body is not None
+    return body
+
+
+def _resembling(name: str, definitions: Definitions) -> str:
+    """Return a hint where the name looks like a typing error."""
+    near = get_close_matches(name, _known(definitions), n=1, cutoff=0.85)
+    return f"did you mean '{near[0]}'?" if near else ""
+
+
+def _known(definitions: Definitions) -> list[str]:
+    return list(dict.fromkeys((*definitions.setters, *definitions.substitutions)))
+
+
+def _texts(node: SequenceNode) -> list[str]:
+    return [each.value for each in scalars(node)]
+
+
+def _quoted(value: str | list[str]) -> str:
+    return repr(value) if isinstance(value, str) else f"[{', '.join(value)}]"

@@ -1,0 +1,171 @@
+"""Faults of what setters mean: without a type or a description, one for two purposes, a field that one forgot.
+
+image: repo:${MODEL_NAME}            a setter that names objects and is part of the image: who renames a run
+name: ${MODEL_NAME}                  pulls another image
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from packyard.core.errors import InputError
+from packyard.core.kubernetes.fieldtypes import field_type
+from packyard.core.kubernetes.kinds import CORE, is_kind, name_of
+from packyard.core.kubernetes.name_fields import NAMES
+from packyard.core.yaml.document import walk
+from packyard.core.yaml.node import Child, Entry, MappingNode, Scalar
+from packyard.using.setters.comment import SETTER_PREFIX, parse
+from packyard.using.setters.definition import Setter
+from packyard.using.setters.fields import Binding
+from packyard.writing.checks.finding import Finding, warning
+from packyard.writing.checks.parsed import Parsed
+
+#: A text as short as a number or a letter is the same in two places by chance.
+_SHORTEST = 4
+#: A text as long as this is the value of a setter, and not a word that both use.
+_DISTINCT = 12
+#: Fields of numbers that mean one port, user or group.
+_NUMBERED = ("containerPort", "port", "targetPort", "runAsUser", "runAsGroup", "fsGroup")
+_PLAIN = ("integer", "number", "boolean")
+
+
+def check(parsed: Parsed) -> Iterator[Finding]:
+    """Find setters that mislead their users."""
+    if parsed.krmfile is None:
+        return
+    entries = {
+        entry.name.removeprefix(SETTER_PREFIX): entry
+        for entry in parsed.krmfile.entries
+        if entry.name.startswith(SETTER_PREFIX)
+    }
+    setters = {name: setter for name, setter in parsed.definitions.setters.items() if name in entries}
+    yield from _described(setters, entries)
+    yield from _typed(parsed, setters, entries)
+    yield from _purposes(parsed, entries)
+    yield from _forgotten(parsed, setters)
+    yield from _slashes(parsed)
+
+
+def _described(setters: dict[str, Setter], entries: dict[str, Entry]) -> Iterator[Finding]:
+    seen: dict[str, str] = {}
+    for name, setter in setters.items():
+        place = entries[name]
+        text = setter.description.strip()
+        if not text:
+            message = f"setter {name} has no description, which every list of parameters shows"
+            yield warning("no-description", place, message, "say what it is in a sentence")
+        elif (first := seen.setdefault(text, name)) != name:
+            message = f"setter {name} has the description of {first}: {text!r}"
+            yield warning("same-description", place, message, "say what tells them apart")
+
+
+def _typed(parsed: Parsed, setters: dict[str, Setter], entries: dict[str, Entry]) -> Iterator[Finding]:
+    """Find a setter without a type whose field is a number or a switch: any text is taken for it."""
+    told: set[str] = set()
+    for bound in parsed.bound:
+        definition = parsed.definitions.resolve(bound.reference)
+        if not isinstance(definition, Setter) or definition.type or definition.name in told:
+            continue
+        root = parsed.roots.get(id(bound.node))
+        expected = field_type(root.text("apiVersion"), root.text("kind"), bound.path) if root else None
+        if expected in _PLAIN and not definition.schema.get("enum") and definition.name in setters:
+            told.add(definition.name)
+            place = entries[definition.name]
+            message = f"setter {definition.name} takes any text, and a field of it has to be of type {expected}"
+            yield warning("untyped-setter", place, message, f"add type: {expected}")
+
+
+def _purposes(parsed: Parsed, entries: dict[str, Entry]) -> Iterator[Finding]:
+    """Find setters that change the name of an object and the image that is pulled."""
+    naming = frozenset[str]().union(*(parsed.changed_by(name_of(root)) for root in parsed.objects))
+    pulling = frozenset[str]().union(
+        *(
+            parsed.changed_by(container.get("image"))
+            for root in parsed.objects
+            for pod in parsed.pods_of(root)
+            for container in pod.containers
+        )
+    )
+    for name in sorted(naming & pulling & set(entries)):
+        message = f"setter {name} names objects and is part of an image: who renames a run pulls another image"
+        yield warning("two-purposes", entries[name], message, "make it two setters")
+
+
+def _forgotten(parsed: Parsed, setters: dict[str, Setter]) -> Iterator[Finding]:
+    """Find a field that is like a bound one, and a key of a ConfigMap that is like a setter, which no set changes."""
+    bound = {(_key(each.part), each.node.value): each for each in parsed.bound if isinstance(each.node, Scalar)}
+    known = dict(_texts(parsed))
+    for document in parsed.documents:
+        for node in walk(document.root):
+            for entry in node.entries if isinstance(node, MappingNode) else ():
+                value = entry.value
+                if not isinstance(value, Scalar) or len(value.value) < _SHORTEST:
+                    continue
+                same, name = bound.get((entry.name, value.value)), known.get(value.value)
+                if not (same or name) or parsed.changed_by(value) or _is_commented(value):
+                    continue
+                if same and same.node is not value and _is_set(same, parsed):
+                    line = same.node.source.locate(same.node.start)[0]
+                    there = f"line {line} of {same.node.source.name}"
+                    message = f"{entry.name} is {value.value}, as at {there}, but no set changes it here"
+                    hint = f"bind it to {same.reference.name} as well"
+                    yield warning("forgotten-field", value, message, hint)
+                elif name and not same and _is_distinct(entry):
+                    message = f"{entry.name} has the value of {name}, {value.value}, and no set changes it"
+                    yield warning("forgotten-field", value, message, f"bind it to {name}")
+    for root in parsed.objects:
+        data = root.mapping("data") if is_kind(root, CORE, "ConfigMap") else None
+        for entry in data.entries if data else ():
+            setter, node = setters.get(entry.name), entry.value
+            if setter is None or not isinstance(node, Scalar) or node.value != setter.text or not node.value:
+                continue
+            if not parsed.changed_by(node) and not _is_commented(node):
+                message = f"{entry.name} has the value of setter {entry.name}, and no set changes it"
+                yield warning("forgotten-field", node, message, "bind it, or remove the key")
+
+
+def _texts(parsed: Parsed) -> Iterator[tuple[str, str]]:
+    """Yield the texts that setters and substitutions make, with their names."""
+    yield from ((setter.text, name) for name, setter in parsed.definitions.setters.items())
+    for name, substitution in parsed.definitions.substitutions.items():
+        try:
+            yield parsed.definitions.expand(substitution), name
+        except InputError:  # which `setters` reports
+            continue
+
+
+def _is_distinct(entry: Entry) -> bool:
+    """Say whether a field does not have the text of a setter by chance."""
+    text = entry.value.value if isinstance(entry.value, Scalar) else ""
+    is_reference = entry.name in (*NAMES, "volumeName")  # which `references` judges
+    return entry.name in _NUMBERED or (len(text) >= _DISTINCT and not is_reference)
+
+
+def _is_commented(node: Scalar) -> bool:
+    return node.comment is not None and parse(node.comment.text) is not None
+
+
+def _is_set(bound: Binding, parsed: Parsed) -> bool:
+    return bool(parsed.changed_by(bound.node))
+
+
+def _key(part: Child) -> str:
+    return part.name if isinstance(part, Entry) else ""
+
+
+def _slashes(parsed: Parsed) -> Iterator[Finding]:
+    """Find a path with two slashes, of a value that begins with one and a pattern that has one before it."""
+    assert parsed.krmfile is not None
+    for substitution in parsed.definitions.substitutions.values():
+        try:
+            text = parsed.definitions.expand(substitution)
+        except InputError:  # which `setters` reports
+            continue
+        if "//" not in text.replace("://", ""):
+            continue
+        entry = next(
+            (each for each in parsed.krmfile.entries if each.name.endswith(f".substitutions.{substitution.name}")), None
+        )
+        if entry:
+            message = f"substitution {substitution.name} makes {text!r}, with two slashes"
+            yield warning("double-slash", entry, message, "take one from the pattern or the value")

@@ -1,0 +1,141 @@
+"""Faults of pods that no schema reports: mounts without volumes, duplicate names, fields at the wrong level."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from packyard.core.kubernetes.groups import is_cluster_scoped
+from packyard.core.kubernetes.kinds import name_of, names
+from packyard.core.kubernetes.pods import Pod
+from packyard.core.yaml.document import mappings, walk
+from packyard.core.yaml.node import MappingNode, Scalar
+from packyard.writing.checks.builds import Build
+from packyard.writing.checks.finding import Finding, error, warning
+from packyard.writing.checks.parsed import Parsed
+
+#: Fields of a pod's securityContext that a container's does not have.
+_POD_ONLY = ("fsGroup", "fsGroupChangePolicy", "supplementalGroups", "supplementalGroupsPolicy", "sysctls")
+
+#: Labels that only one node, or one type of machine, has.
+_PINNING = (
+    *("kubernetes.io/hostname", "node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type"),
+    "alpha.eksctl.io/instance-id",
+)
+#: The beginnings of annotations that fields replaced years ago.
+_DEAD_ANNOTATIONS = (
+    *("scheduler.alpha.kubernetes.io/", "pod.alpha.kubernetes.io/", "pod.beta.kubernetes.io/init-containers"),
+    *("seccomp.security.alpha.kubernetes.io/", "container.seccomp.security.alpha.kubernetes.io/"),
+    *("security.alpha.kubernetes.io/", "volume.alpha.kubernetes.io/"),
+)
+
+
+def check(parsed: Parsed) -> Iterator[Finding]:
+    """Find what is wrong with a package's pods."""
+    for build in parsed.builds:
+        yield from _objects(build)
+    for root in parsed.objects:
+        yield from _metadata(root, parsed)
+        found_pods = parsed.pods_of(root)
+        yield from _volumes(found_pods)
+        for pod in found_pods:
+            yield from _nodes(pod, parsed)
+            volumes = pod.volume_names
+            called = (container.get("name") for container in pod.containers)
+            yield from _twice("container", [name for name in called if isinstance(name, Scalar)])
+            for container in pod.containers:
+                yield from _container(container, volumes)
+
+
+def _objects(build: Build) -> Iterator[Finding]:
+    seen: dict[tuple[str, ...], Scalar] = {}
+    for root in build.objects:
+        metadata, name = root.mapping("metadata"), name_of(root)
+        if name is None or metadata is None:
+            continue
+        apart = build.apart.get(id(root), "")
+        identity = (root.text("apiVersion"), root.text("kind"), metadata.text("namespace"), name.value, apart)
+        first = seen.setdefault(identity, name)
+        if first is not name:
+            hint = f"also at {first.source.name}:{first.source.locate(first.start)[0]}"
+            message = f"{root.text('kind')} {name.value!r} occurs twice"
+            find = error
+            if build.is_loose and first.source is not name.source:
+                find, message = warning, f"{message} in this folder: of the two, the one applied last counts"
+            yield find("duplicate-name", name, message, hint)
+
+
+def _metadata(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
+    """Find a namespace of what has none, and annotations that a field has replaced."""
+    metadata = root.mapping("metadata")
+    namespace = metadata.entry("namespace") if metadata else None
+    if namespace and is_cluster_scoped(root.text("apiVersion"), root.text("kind")):
+        message = f"a {root.text('kind')} is in no namespace: the field has no effect"
+        yield warning("namespace-without-effect", namespace, message, "remove it")
+    templates = [pod.template for pod in parsed.pods_of(root) if pod.template is not root]
+    for holder in (root, *templates):
+        marks = holder.mapping("metadata", "annotations") if holder else None
+        for entry in marks.entries if marks else ():
+            if entry.name.startswith(_DEAD_ANNOTATIONS):
+                message = f"nothing reads the annotation {entry.name} any more"
+                yield warning("ignored-annotation", entry, message, "use the field")
+
+
+def _nodes(pod: Pod[MappingNode], parsed: Parsed) -> Iterator[Finding]:
+    """Find a pod for one node, or for one type of machine, that no setter changes."""
+    selector = pod.spec.mapping("nodeSelector")
+    entries = [entry for entry in selector.entries if entry.name in _PINNING] if selector else []
+    for entry in [*entries, *filter(None, [pod.spec.entry("nodeName")])]:
+        if isinstance(entry.value, Scalar) and not parsed.changed_by(entry.value) and "{{" not in entry.value.value:
+            message = f"the pod runs on {entry.value.value} alone, which another cluster does not have"
+            yield warning("pinned-to-nodes", entry, message, "bind a setter, or use an affinity")
+
+
+def _volumes(found_pods: list[Pod[MappingNode]]) -> Iterator[Finding]:
+    """Find volumes that no container mounts; those of a Workflow are for all of its pods."""
+    for node in {id(node): node for pod in found_pods for _, node in pod.chain}.values():
+        declared = names(node.get("volumes"))
+        mounted = {name.value for name in _mounts(node)} if declared else set()
+        for volume in mappings(node.get("volumes")):
+            if len(volume.entries) == 1 and volume.get("name"):
+                message = f"volume {volume.text('name')!r} names nothing to mount: it is an empty directory"
+                yield warning("volume-without-source", volume, message, "write emptyDir: {}")
+        for name in declared:
+            if name.value not in mounted:
+                message = f"no container mounts volume {name.value!r}"
+                yield warning("volume-never-mounted", name, message, "mount it, or remove it")
+        yield from _twice("volume", declared)
+
+
+def _mounts(node: MappingNode) -> list[Scalar]:
+    """Return the names that all mounts and devices in a node refer to."""
+    inside = [each for each in walk(node) if isinstance(each, MappingNode)]
+    entries = (entry for each in inside for entry in each.entries if entry.name in ("volumeMounts", "volumeDevices"))
+    return [name for entry in entries for name in names(entry.value)]
+
+
+def _container(container: MappingNode, volumes: frozenset[str]) -> Iterator[Finding]:
+    called = container.text("name")
+    label = f"container {called!r}" if called else "the container"
+    for name in _mounts(container):
+        if name.value not in volumes:
+            known = ", ".join(sorted(volumes))
+            message = f"{label} mounts {name.value!r}, which is not a volume of its pod"
+            hint = f"the volumes are {known}" if known else "the pod has no volumes"
+            yield error("mount-without-volume", name, message, hint)
+    context = container.mapping("securityContext")
+    for entry in context.entries if context else ():
+        if entry.name in _POD_ONLY:
+            message = f"{entry.name} in the securityContext of {label} is not a field there, and is rejected or dropped"
+            hint = "put it into the pod's securityContext"
+            yield error("pod-field-in-container", entry, message, hint)
+    yield from _twice("variable", names(container.get("env")))
+
+
+def _twice(what: str, called: list[Scalar]) -> Iterator[Finding]:
+    counted: Counter[str] = Counter()
+    for name in called:
+        counted[name.value] += 1
+        if counted[name.value] > 1:
+            find = warning if what == "variable" else error
+            yield find("duplicate-name", name, f"{what} {name.value!r} occurs twice")

@@ -1,0 +1,47 @@
+"""kustomize as the judge of composing: what packyard made of a use case's sources is what kustomize builds of them."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from packyard.core.kubernetes import kustomization
+from packyard.core.yaml.node import Source
+from packyard.using.kustomize import builtin, objects
+from packyard.using.render.programs import Program
+from packyard.writing.build import for_kustomize
+from packyard.writing.source import compose
+from packyard.writing.source.package import Package, UseCase
+from packyard.writing.source.workspace import Workspace
+
+_Objects = dict[str, object]
+
+
+def of_sources(workspace: Workspace, package: Package, use_case: UseCase, program: Program) -> list[str]:
+    """Return the objects, ``Kind/name``, that a program builds otherwise of a use case's sources, a sentence each.
+
+    They are compared before setters get the values of the package, which kustomize knows nothing of.
+    """
+    ours = _objects(compose.plain(workspace, package, use_case).values())
+    with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
+        real = Path(os.path.realpath(folder))
+        (real / kustomization.FILE).write_bytes(for_kustomize.to_bytes(workspace, use_case, real))
+        theirs = _objects([program.build(real, unrestricted=True)])
+    return [f"{name} is composed otherwise than {program.name} builds it" for name in _unlike(ours, theirs)]
+
+
+def of_directory(directory: Path, manifests: bytes) -> list[str]:
+    """Return the objects that packyard builds otherwise of a directory than they are in what a program built of it."""
+    ours, theirs = _objects([builtin.build(directory)]), _objects([manifests])
+    return [f"{name} is built otherwise by packyard itself" for name in _unlike(ours, theirs)]
+
+
+def _objects(texts: Iterable[bytes]) -> _Objects:
+    found = [item for text in texts for item in objects.parse(Source("", text.decode()))]
+    return {f"{item.kind}/{item.name}": item.root for item in found}
+
+
+def _unlike(some: _Objects, others: _Objects) -> list[str]:
+    return sorted(name for name in some.keys() | others.keys() if some.get(name) != others.get(name))

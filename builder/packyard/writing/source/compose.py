@@ -1,0 +1,231 @@
+"""A package from its parts: the same objects that kustomize builds from them, with the setter comments that it drops.
+
+resources: [bases/mpi-job]  +  components: [overlays/storage/user-mounted-nfs]  +  patches: […]
+    ->  config-map.yaml  mpi-job.yaml  service-account.yaml  kustomization.yaml  Krmfile
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from posixpath import basename
+
+from packyard.core.errors import InputError, Problem, refuse, suggest
+from packyard.core.kubernetes import kustomization
+from packyard.core.work.memo import Memo
+from packyard.core.yaml import aliases
+from packyard.core.yaml.node import MappingNode, Source
+from packyard.core.yaml.sources import Sources
+from packyard.core.yaml.values import quoted, to_value
+from packyard.using.kustomize import idle
+from packyard.using.kustomize.accumulate import SourceObject, accumulate, file_names
+from packyard.using.kustomize.idle import Idle
+from packyard.using.kustomize.part import KrmfileData, Part
+from packyard.using.options.folder import NAME as OPTIONS
+from packyard.using.setters.definition import Definitions
+from packyard.using.setters.krmfile import EMPTY
+from packyard.using.setters.krmfile import NAME as KRMFILE
+from packyard.using.setters.packages import PackageFiles
+from packyard.using.setters.plan import set_fields
+from packyard.using.setters.rules.rule import Rule
+from packyard.writing.source import option, parts, preset, reached_definitions, rules
+from packyard.writing.source.option import Options
+from packyard.writing.source.package import Package, UseCase
+from packyard.writing.source.preset import Preset
+from packyard.writing.source.words import Words
+from packyard.writing.source.workspace import Workspace
+
+_HEAD = "# The parameters of this use case:  kustomize cfg set . NAME VALUE"
+
+
+@dataclass(frozen=True, slots=True)
+class Composed:
+    """The files of one use case by their name, and the objects in them as (kind, file).
+
+    Files that its kustomization does not list are ``beside`` the others, for users to add.
+    """
+
+    use_case: UseCase
+    files: Mapping[str, bytes]
+    objects: tuple[tuple[str, str], ...] = ()
+    beside: tuple[str, ...] = ()
+    definitions: Definitions = field(default_factory=Definitions)  # those of its Krmfile
+    rules: tuple[Rule, ...] = ()
+
+    @property
+    def resources(self) -> dict[str, bytes]:
+        """The files of objects, also those beside the others."""
+        return {name: data for name, data in self.files.items() if name not in (KRMFILE, kustomization.FILE)}
+
+    def package_files(self, where: str = "") -> PackageFiles:
+        """Return the use case as the setters' room knows it."""
+        resources = {name: data for name, data in self.files.items() if name.endswith(".yaml")}
+        return PackageFiles(self.files.get(KRMFILE, EMPTY + b"\n"), resources, where)
+
+    def values(self, memo: Memo) -> list[dict[str, object]]:
+        """Return the objects as plain values."""
+        return values({name: self.files[name] for _, name in self.objects}, memo)
+
+
+@dataclass(frozen=True, slots=True)
+class ComposedPackage:
+    """A package composed: its use cases and its options; ``idle`` are patches of its parts that reach nothing in it."""
+
+    package: Package
+    use_cases: tuple[Composed, ...]
+    options: Options
+    presets: Sequence[Preset]
+    idle: Idle
+
+    @property
+    def files(self) -> dict[str, bytes]:
+        """Every file by its path below the prefix of the workspace."""
+        found = {f"{item.use_case.path}/{name}": data for item in self.use_cases for name, data in item.files.items()}
+        return {**found, **{f"{OPTIONS}/{name}": data for name, data in self.options.files.items()}}
+
+
+def compose(workspace: Workspace, package: Package) -> ComposedPackage:
+    """Compose a package; values that none of its use cases can use are refused, and presets that do not fit."""
+    found = [make(workspace, package, use_case) for use_case in package.use_cases]
+    _check_values(package, found)
+    composed = tuple(item.composed for item in found)
+    presets = preset.read_all(workspace.sources, package)
+    preset.check(presets, {item.use_case.path: (item.definitions, item.rules) for item in composed})
+    nothing = [each for item in found for each in item.idle]
+    options = option.gather(workspace, {item.composed.use_case.path: item.objects for item in found}, nothing)
+    return ComposedPackage(package, composed, options, presets, idle.join(nothing))
+
+
+def read(workspace: Workspace, package: Package) -> None:
+    """Ask the sources what `compose` asks, and compose nothing.
+
+    Whether other parts define what a rule of this package names is not asked: its files do not depend on it.
+    """
+    for use_case in package.use_cases:
+        _beside(workspace.sources, _parts(workspace, package, use_case)[0])
+    parts.read_krmfile(workspace.sources, package.folder)
+    parts.read_shared(workspace.sources, workspace.libraries)
+    preset.read_all(workspace.sources, package)
+    option.read(workspace)
+
+
+def plain(workspace: Workspace, package: Package, use_case: UseCase) -> dict[str, bytes]:
+    """Return the objects of a use case by their file names as its kustomization builds them: no word is looked up."""
+    objects, _ = _objects(workspace, package, use_case, *_parts(workspace, package, use_case))
+    return {name: item.write() for name, item in zip(file_names(objects), objects, strict=True)}
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A use case, its objects before words were folded, by their files, and what was idle in it."""
+
+    composed: Composed
+    named: Mapping[str, SourceObject]  # also those beside the others
+    objects: list[SourceObject]
+    idle: list[Idle]
+    words: Words
+
+
+def make(workspace: Workspace, package: Package, use_case: UseCase) -> Made:
+    """Compose a use case."""
+    sources, memo = workspace.sources, workspace.sources.memo
+    base, overlays = _parts(workspace, package, use_case)
+    objects, nothing = _objects(workspace, package, use_case, base, overlays)
+    named = dict(zip(file_names(objects), objects, strict=True))
+    beside = {basename(path): SourceObject(root, PurePosixPath(path).stem) for path, root in _beside(sources, base)}
+    krmfile = parts.read_krmfile(sources, package.folder)
+    layers = [*([each] for each in base.krmfiles()), *_layers_of(overlays), [krmfile] if krmfile else []]
+    words = Words(parts.read_shared(sources, workspace.libraries), layers, use_case.setters, memo)
+    documents = {
+        name: SourceObject(words.fold(item.root), item.stem).write()
+        for name, item in sorted({**beside, **named}.items())
+    }
+    reached = reached_definitions.reach(words, documents)
+    known = reached.definitions.setters
+    applying = rules.gather([each for layer in layers for each in layer], memo)
+    here = [rule for rule in applying if rules.is_here(rule, known)]
+    refuse(rules.check(applying, known, workspace))
+    files = {**documents, **set_fields(documents, reached.definitions, known, memo).files}
+    lines = [*kustomization.header(), "resources:", *(f"- {name}" for name in sorted(named))]
+    lines += [f"namespace: {quoted(use_case.namespace)}"] if use_case.namespace else []
+    files[kustomization.FILE] = "".join(f"{line}\n" for line in lines).encode()
+    if known:
+        files[KRMFILE] = reached_definitions.write(_HEAD, reached.sections, here)
+    kinds = tuple((item.identity[1], name) for name, item in sorted(named.items()))
+    composed = Composed(use_case, files, kinds, tuple(sorted(beside)), reached.definitions, tuple(here))
+    return Made(composed, {**beside, **named}, objects, nothing, words)
+
+
+def _parts(workspace: Workspace, package: Package, use_case: UseCase) -> tuple[Part, list[Part]]:
+    """Read the base and the overlays of a use case."""
+    base = parts.read(workspace.sources, workspace.base_dir(use_case.base), "Kustomization")
+    folders = (workspace.overlay_dir(*overlay) for overlay in use_case.overlays)
+    overlays = [parts.read(workspace.sources, folder, "Component") for folder in folders]
+    if sum(part.size for part in (base, *overlays)) > parts.MAX_PARTS:
+        message = f"use case {use_case.path} is made of more than {parts.MAX_PARTS} kustomizations"
+        raise InputError(Problem(message, file=package.file, line=use_case.line))
+    return base, overlays
+
+
+def _beside(sources: Sources, base: Part) -> list[tuple[str, MappingNode]]:
+    """Read the objects beside a base, and beside those that it builds on, that no kustomization lists; with files."""
+    below = [each for part in base.resources for each in _beside(sources, part)]
+    files = sorted(set(sources.list(base.folder, "*.yaml")) - base.own_files())
+    return [*below, *((path, root) for path in files for root in parts.read_objects(sources, path))]
+
+
+def _objects(
+    workspace: Workspace, package: Package, use_case: UseCase, base: Part, overlays: Sequence[Part]
+) -> tuple[list[SourceObject], list[Idle]]:
+    """Return the objects of a use case, and which patches of its parts reach nothing; its package's own have to."""
+    begun, nothing = _begun(workspace.sources, base, overlays)
+    own: list[Idle] = []
+    objects = accumulate(Part(package.folder, patches=use_case.patches), [item.copy() for item in begun], own)
+    refuse(idle.problems(idle.join(own), f"the use case {use_case.path}", workspace.sources))
+    return [item for item in objects if not item.is_local], list(nothing)
+
+
+def _layers_of(overlays: Sequence[Part]) -> list[list[KrmfileData]]:
+    """Return the Krmfiles of overlays: those that they build on, then their own; overlays side by side must agree."""
+    below = [each for overlay in overlays for part in overlay.components for each in part.krmfiles()]
+    return [below, [overlay.krmfile for overlay in overlays if overlay.krmfile]]
+
+
+def _begun(sources: Sources, base: Part, overlays: Sequence[Part]) -> tuple[list[SourceObject], list[Idle]]:
+    """Return what the base and the overlays of a use case come to, made once in a run, and what of them is idle."""
+
+    def make() -> tuple[list[SourceObject], list[Idle]]:
+        nothing: list[Idle] = []
+        return accumulate(Part(base.folder, resources=(base,), components=tuple(overlays)), idle=nothing), nothing
+
+    return sources.once(("objects", *(item.folder for item in (base, *overlays))), make)
+
+
+def _check_values(package: Package, found: Sequence[Made]) -> None:
+    """Refuse a value that none of the use cases it is given to can use."""
+    used = {
+        (value.line, name)
+        for item in found
+        for name, value in item.composed.use_case.setters.items()
+        if item.words.is_used(name)
+    }
+    unknown = {
+        (value.line, name): value
+        for item in found
+        for name, value in item.composed.use_case.setters.items()
+        if value.line and (value.line, name) not in used
+    }
+    known = {name for item in found for name in item.words.known}
+    refuse(
+        Problem(f"setters.{name}: reaches nothing in the use cases that it is for", file=package.file, line=line,
+                hint=suggest(name, known - {name}))
+        for line, name in sorted(unknown)
+    )  # fmt: skip
+
+
+def values(files: Mapping[str, bytes], memo: Memo) -> list[dict[str, object]]:
+    """Return the objects in files as plain values."""
+    texts = (Source(name, data.decode()) for name, data in files.items())
+    found = (to_value(document.root) for source in texts for document in aliases.followed(source, memo))
+    return [value for value in found if isinstance(value, dict)]

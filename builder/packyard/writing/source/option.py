@@ -1,0 +1,178 @@
+"""Options: Components that go once into each package that they fit, as they are, for users to add.
+
+    options/Krmfile                     the definitions that their fields need
+    options/debug/kustomization.yaml    a Component; what the comment that begins it says describes it
+    options/debug/job.json6902          RFC 6902; a YAML file whose root is a list makes `cfg set` of 3.8.7 fail
+
+Each folder of ``overlays/options`` is tried on each use case. It fits where one of its patches has a target, all paths
+of its operations are there, and all of its ``test`` operations hold. Patches for kinds that no use case of the package
+has are left out of the package's copy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from posixpath import basename
+
+from packyard.core.errors import Problem, refuse
+from packyard.core.kubernetes import kustomization
+from packyard.core.yaml import span
+from packyard.core.yaml.node import MappingNode, SequenceNode
+from packyard.core.yaml.sources import Sources
+from packyard.core.yaml.values import to_value
+from packyard.using.kustomize.accumulate import SourceObject, accumulate
+from packyard.using.kustomize.idle import Idle, join
+from packyard.using.kustomize.part import Part, Patch
+from packyard.using.kustomize.patch import MisfitError
+from packyard.using.setters.definition import Definitions, Setter
+from packyard.using.setters.krmfile import EMPTY
+from packyard.using.setters.krmfile import NAME as KRMFILE
+from packyard.using.setters.packages import PackageFiles
+from packyard.using.setters.plan import set_fields
+from packyard.writing.source import parts, reached_definitions, rules
+from packyard.writing.source.words import Words
+from packyard.writing.source.workspace import OPTIONS, Workspace, authored
+
+_HEAD = "# The parameters of the options:  kustomize cfg set ../options NAME VALUE"
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option of a package: what it is for, its files by their name, and the use cases that it fits, by their paths.
+
+    ``setters`` are those of its fields, ``values`` what its patches and its objects say.
+    """
+
+    name: str
+    description: str
+    files: Mapping[str, bytes]
+    use_cases: tuple[str, ...]
+    setters: Mapping[str, Setter] = field(default_factory=dict)
+    values: tuple[object, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The options of a package; ``files`` are theirs and their Krmfile, by their path below ``options``."""
+
+    all: tuple[Option, ...] = ()
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    definitions: Definitions = field(default_factory=Definitions)
+
+    def package_files(self, where: str = "") -> PackageFiles:
+        """Return the directory of the options as the setters' room knows it."""
+        resources = {name: data for name, data in self.files.items() if name.endswith(".yaml")}
+        patches = {name: data for name, data in self.files.items() if name not in {*resources, KRMFILE}}
+        return PackageFiles(self.files.get(KRMFILE, EMPTY + b"\n"), resources, where, patches=patches)
+
+
+def gather(workspace: Workspace, use_cases: Mapping[str, Sequence[SourceObject]], idle: list[Idle]) -> Options:
+    """Find the options that fit use cases, by their objects; which of their patches reach nothing joins ``idle``."""
+    found: list[Option] = []
+    sections: dict[str, Mapping[str, str]] = {}
+    files: dict[str, bytes] = {}
+    setters: dict[str, Setter] = {}
+    applying = []
+    for name in workspace.option_names():
+        part = parts.read(workspace.sources, workspace.overlay_dir(OPTIONS, name), "Component")
+        option, definitions, texts = _option(workspace, name, part, use_cases, idle)
+        if option is None:
+            continue
+        found.append(option)
+        files.update({f"{name}/{path}": data for path, data in option.files.items()})
+        known = {word: text for section in sections.values() for word, text in section.items()}
+        refuse(
+            definitions.setters[word].problem(f"{word} has another definition in another option")
+            for word, text in texts.items()
+            if known.get(word, text) != text and word in definitions.setters
+        )
+        sections[f"# {name}"] = {word: text for word, text in texts.items() if word not in known}
+        setters.update(definitions.setters)
+        applying += rules.gather(part.krmfiles(), workspace.sources.memo)
+    if any(sections.values()):
+        files[KRMFILE] = reached_definitions.write(
+            _HEAD, sections, [rule for rule in applying if rules.is_here(rule, setters)]
+        )
+    return Options(tuple(found), files, Definitions(setters))
+
+
+def read(workspace: Workspace) -> None:
+    """Ask the sources what `gather` asks for any package."""
+    for name in workspace.option_names():
+        part = parts.read(workspace.sources, workspace.overlay_dir(OPTIONS, name), "Component")
+        _files(workspace.sources, part, ())
+
+
+def _option(
+    workspace: Workspace, name: str, part: Part, use_cases: Mapping[str, Sequence[SourceObject]], idle: list[Idle]
+) -> tuple[Option | None, Definitions, Mapping[str, str]]:
+    """Try an option on use cases; return what a package with these has of it, with its definitions."""
+    sources = workspace.sources
+    fitting: list[str] = []
+    reached: list[Idle] = []
+    for path, objects in use_cases.items():
+        nothing = _try(part, objects)
+        if nothing is not None and not all(nothing.values()):
+            fitting.append(path)
+            reached.append(nothing)
+    idle += [*reached, dict.fromkeys((patch.key for patch in part.patches), True)]
+    if not fitting:
+        return None, Definitions(), {}
+    nowhere = join(reached)
+    lacking = [patch for patch in part.patches if nowhere.get(patch.key)]
+    files = _files(sources, part, lacking)
+    krmfile = [part.krmfile] if part.krmfile else []
+    roots = [patch.document.root for patch in part.patches if patch not in lacking]
+    roots += [root for _, root in part.objects]
+    values = tuple(to_value(root) for root in roots)
+    words = Words(parts.read_shared(sources, workspace.libraries), [krmfile], {}, sources.memo)
+    shown = {sources.shown(f"{part.folder}/{path}"): data for path, data in files.items()}
+    found = reached_definitions.reach(words, {path: data for path, data in shown.items() if path.endswith(".yaml")})
+    setters = found.definitions.setters
+    refuse(
+        Problem("has fields with other values than their setters", file=file)
+        for file in set_fields(shown, found.definitions, setters, sources.memo).files
+    )
+    texts = {word: text for section in found.sections.values() for word, text in section.items()}
+    return Option(name, part.description, files, tuple(fitting), setters, values), found.definitions, texts
+
+
+def _try(part: Part, objects: Sequence[SourceObject]) -> Idle | None:
+    """Return which patches of an option reach nothing in a use case; None where the option does not fit it."""
+    tried: list[Idle] = []
+    try:
+        accumulate(part, [item.copy() for item in objects], tried)
+    except MisfitError:
+        return None
+    return join(tried)
+
+
+def _files(sources: Sources, part: Part, lacking: Sequence[Patch]) -> dict[str, bytes]:
+    """Return the files of an option without the patches that a package lacks the objects for."""
+    left = {patch.file for patch in part.patches if patch not in lacking}
+    gone = {patch.file for patch in lacking} - left
+    listed, named = authored(sources, part.folder), part.own_files()
+    refuse(
+        Problem("is not named by the kustomization beside it", file=sources.shown(file))
+        for file in listed
+        if file not in named
+    )
+    kept = {basename(file): file for file in listed if file not in gone}
+    files = {name: sources.read(file) for name, file in kept.items() if name != KRMFILE}
+    files[kustomization.FILE] = _without(sources, parts.file_of(sources, part.folder), part, lacking)
+    return files
+
+
+def _without(sources: Sources, file: str, part: Part, lacking: Sequence[Patch]) -> bytes:
+    """Return a kustomization without some patches, each with the comments above it."""
+    root = sources.documents(file)[0].root
+    listed = root.get("patches") if isinstance(root, MappingNode) else None
+    text = sources.text(file).text
+    for item, patch in reversed(
+        list(zip(listed.items if isinstance(listed, SequenceNode) else (), part.patches, strict=True))
+    ):
+        if patch in lacking:
+            start, end = span.lines(item)
+            text = text[:start] + text[end + 1 :]
+    return text.encode()

@@ -1,0 +1,181 @@
+"""Where the lines of a composed file come from: the place that an author wrote, and what that was put onto.
+
+    multi-node/user-mounted-nfs/mpi-job.yaml:61     packages/bert-k8s/patches/arguments.yaml:4
+                                                    bases/mpi-job/mpi-job.yaml:58
+
+A composed file has the shape of the nodes that it was written from, and each of these knows its source. So nothing is
+recorded while packages are built: `traced` composes a use case once more when somebody asks.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+
+from packyard.core.yaml.node import (
+    Child,
+    Collection,
+    Comment,
+    Entry,
+    Item,
+    MappingNode,
+    Node,
+    Scalar,
+    SequenceNode,
+    Source,
+)
+
+#: What each value took the place of, by the id of the value: see `patch.Working`.
+Before = Mapping[int, tuple[Node, Node]]
+_NONE: Before = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place in a file that an author wrote, as messages show it."""
+
+    file: str
+    line: int
+    column: int = 1
+
+
+#: The place that an author wrote, then what it was put onto, the last one first.
+Stack = tuple[Place, ...]
+
+
+@dataclass(slots=True)
+class Origins:
+    """The origins of a composed file, by line and column of what begins there."""
+
+    _lines: dict[int, dict[int, Stack]] = field(default_factory=dict)
+
+    def add(self, source: Source, start: int, *places: Place | None) -> None:
+        """Note the origin of what begins at a character of the composed file."""
+        stack = tuple({(place.file, place.line): place for place in reversed(places) if place}.values())[::-1]
+        if stack:
+            line, column = source.locate(start)
+            self._lines.setdefault(line, {}).setdefault(column, stack)
+
+    def add_line(self, line: int, place: Place) -> None:
+        """Note the origin of a whole line."""
+        self._lines.setdefault(line, {}).setdefault(1, (place,))
+
+    def at(self, line: int, column: int = 0) -> Stack:
+        """Return the origin of a place, by default of the last thing that begins in a line.
+
+        A line in which nothing begins belongs to what begins above it.
+        """
+        line = max((known for known in self._lines if known <= line), default=0)
+        begun = sorted(self._lines.get(line, {}).items())
+        found = bisect_right([known for known, _ in begun], column) if column else len(begun)
+        return begun[max(found, 1) - 1][1] if begun else ()
+
+
+def of_text(composed: str, original: str, file: str) -> Origins:
+    """Return the origins of a file that was copied, with or without some of its lines."""
+    found = Origins()
+    texts = original.splitlines(), composed.splitlines()
+    for start, place, size in SequenceMatcher(None, *texts, autojunk=False).get_matching_blocks():
+        for number in range(1, size + 1):
+            found.add_line(place + number, Place(file, start + number))
+    return found
+
+
+def follow(found: Origins, made: Node, node: Node, before: Before = _NONE, above: Place | None = None) -> None:
+    """Note the origins of a composed node and all below it, which was written from ``node``.
+
+    What no file has comes from where its parent does, in the end from ``above``.
+    """
+    above = place_of(node) or above
+    if isinstance(made, Collection) and isinstance(node, Collection):
+        _children(found, zip(made.children, node.children, strict=False), before, above)
+
+
+def follow_items(found: Origins, made: Node | None, items: Iterable[Item]) -> None:
+    """Note the origins of a composed list, which was written from items of several files."""
+    _children(found, zip(made.items if isinstance(made, SequenceNode) else (), items, strict=False), _NONE, None)
+
+
+def follow_names(found: Origins, made: Node, node: Node, *above: Place | None) -> None:
+    """Note the origins of a mapping whose entries may have other names, and another order, than those of ``node``.
+
+    What it has more is ``above``.
+    """
+    for entry in made.entries if isinstance(made, MappingNode) else ():
+        other = node.entry(entry.name) if isinstance(node, MappingNode) else None
+        found.add(made.source, entry.start, _key(other) if other else None, *above)
+        follow_names(found, entry.value, other.value if other else node, *above)
+
+
+def place_of(node: Node) -> Place | None:
+    """Return where a node was written; None of one that no file has."""
+    text = node.source.text
+    if node.start == 0 and node.end == len(text) and isinstance(node, Scalar) and node.style == "|":
+        return Place(node.source.name, 1)  # a file as a literal block
+    if node.start == 0 and (node.end == len(text) or not text):
+        return None
+    return Place(node.source.name, *node.source.locate(node.start))
+
+
+def _children(found: Origins, pairs: Iterable[tuple[Child, Child]], before: Before, above: Place | None) -> None:
+    for child, other in pairs:
+        _child(found, child, other, before, above)
+        follow(found, child.value, other.value, before, above)
+
+
+def _child(found: Origins, child: Child, other: Child, before: Before, above: Place | None) -> None:
+    value = list(_chain(other.value, before))
+    key = _key(other)
+    is_block = isinstance(child.value, Collection) and not child.value.flow
+    begun = [*(value if len(value) > 1 or not is_block else ()), key]
+    begun = begun if any(begun) else [above]
+    source = child.value.source
+    first = begun[0]
+    is_beside = key and first and (key.file, key.line) == (first.file, first.line)
+    found.add(source, child.start, *([key] if is_beside else []), *begun)
+    for comment, written in zip(child.head, other.head, strict=False):
+        found.add(source, comment.start, _comment(written, other) or begun[-1])
+    if not is_block:
+        found.add(source, child.value.start, *begun)
+        _block(found, child.value, other.value)
+
+
+def _block(found: Origins, made: Node, node: Node) -> None:
+    """Note the lines of a literal block, which are those of its source."""
+    place = place_of(node)
+    if not (
+        isinstance(made, Scalar) and made.style == "|" and isinstance(node, Scalar) and node.style == "|" and place
+    ):
+        return
+    first = made.source.locate(made.start)[0]
+    header = 1 if node.start == 0 else 0  # a whole file has no line like that of the key
+    for number in range(1, made.lexeme.count("\n") + 1):
+        found.add_line(first + number, Place(place.file, place.line + number - header, place.column))
+
+
+def _chain(node: Node, before: Before) -> Iterator[Place]:
+    """Yield the place of a value, then those of what it took the place of."""
+    place = place_of(node)
+    if place:
+        yield place
+    if id(node) in before:
+        yield from _chain(before[id(node)][1], before)
+
+
+def _key(child: Child) -> Place | None:
+    """Return the place of an entry's key, or of an item."""
+    if isinstance(child, Entry) and (place := place_of(child.key)):
+        return place
+    value = child.value
+    return Place(value.source.name, *value.source.locate(child.start)) if place_of(value) else None
+
+
+def _comment(comment: Comment, child: Child) -> Place | None:
+    """Return the place of a comment in the source of its child, if it is there."""
+    nodes = [child.value, *([child.key] if isinstance(child, Entry) else [])]
+    for source in (node.source for node in nodes):
+        if source.text.startswith(comment.text, comment.start):
+            return Place(source.name, *source.locate(comment.start))
+    return None

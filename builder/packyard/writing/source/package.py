@@ -1,0 +1,191 @@
+"""package.yaml: one model, what each of its use cases is made of, and the values of its setters.
+
+useCases:
+  multi-node:                       a use case for each storage: multi-node/user-allocated-pvc, …
+    base: mpi-job                   a folder of bases/
+    storage: [user-allocated-pvc]   folders of overlays/storage/
+    programs: [model-zoo]           folders of overlays/programs/
+    patches: [patches/job.yaml]     as in a kustomization
+    setters: {BATCH_SIZE: "128"}    values for this use case; those of the package are for all
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from posixpath import basename
+
+from packyard.core.errors import suggest
+from packyard.core.yaml.document import scalars
+from packyard.core.yaml.fields import Fields
+from packyard.core.yaml.node import Node
+from packyard.using.kustomize.part import Patch
+from packyard.using.options.folder import NAME as OPTIONS
+from packyard.writing.source import scripts
+from packyard.writing.source.parts import read_patches
+from packyard.writing.source.workspace import PROGRAMS, STORAGE, Workspace
+
+FILE = "package.yaml"
+#: How many directories a package may bring for its users to deploy.
+MAX_USE_CASES = 256
+#: What packages, use cases and parts are called.
+NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+#: What `model` says of every package.
+MODEL = ("name", "framework", "category", "precision", "mode")
+
+
+@dataclass(frozen=True, slots=True)
+class SetterValue:
+    """What a setter is given, and where that is written (line 0: nowhere, it is what all packages begin with).
+
+    With ``${OTHER}`` in it, it follows from others.
+    """
+
+    text: str
+    file: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UseCase:
+    """One directory that a user deploys; ``name`` is that in package.yaml, ``storage`` empty where it has none."""
+
+    path: str
+    name: str
+    base: str
+    storage: str = ""
+    programs: tuple[str, ...] = ()
+    patches: tuple[Patch, ...] = ()
+    setters: Mapping[str, SetterValue] = field(default_factory=dict)
+    namespace: str = ""
+    line: int = 0
+
+    @property
+    def overlays(self) -> tuple[tuple[str, str], ...]:
+        """Return kind and name of each overlay, in the order of composition."""
+        storage = ((STORAGE, self.storage),) if self.storage else ()
+        return (*((PROGRAMS, name) for name in self.programs), *storage)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Package:
+    """What package.yaml says, checked: every part that it names exists.
+
+    ``use_cases`` are sorted by their paths; ``first`` is the path of the one that package.yaml has first.
+    """
+
+    name: str
+    folder: str
+    file: str
+    model: Mapping[str, str]
+    use_cases: tuple[UseCase, ...]
+    first: str
+    moved: Mapping[str, str] = field(default_factory=dict)
+
+
+def read(workspace: Workspace, name: str) -> Package:
+    """Read and check a package's definition; every fault is named at once."""
+    folder = workspace.package_dir(name)
+    fields = Fields.of_file(workspace.sources, f"{folder}/{FILE}")
+    fields.expect_header("packyard/v1", "Package")
+    if not NAME.fullmatch(name):
+        fields.fault(fields.node, "", f"the package's folder {name!r} must be lower case words joined by dashes")
+    fields.problems += scripts.check(workspace.sources, folder)
+    use_cases = _use_cases(workspace, folder, fields)
+    package = Package(
+        name=name,
+        folder=folder,
+        file=fields.file,
+        model=_model(fields),
+        use_cases=tuple(sorted(use_cases, key=lambda use_case: use_case.path)),
+        first=next((use_case.path for use_case in use_cases), ""),
+        moved=fields.sentences("moved"),
+    )
+    fields.done()
+    return package
+
+
+def _model(fields: Fields) -> dict[str, str]:
+    child = fields.child("model")
+    if child is None:
+        fields.fault(fields.node, "model", "is missing")
+        return {}
+    model = {key: child.text(key) for key in MODEL}
+    child.done()
+    return model
+
+
+def _use_cases(workspace: Workspace, folder: str, fields: Fields) -> list[UseCase]:
+    """Read the use cases, in the order of package.yaml."""
+    names = fields.children("useCases")
+    if not names:
+        fields.fault(fields.node, "useCases", "is missing, or names none")
+    common = {"MODEL_NAME": SetterValue(basename(folder).removesuffix("-k8s"), fields.file, 0), **_values(fields)}
+    shared = fields.text("namespace", "")
+    found = [each for name, child in names.items() for each in _entry(workspace, folder, name, child, common, shared)]
+    if len(found) > MAX_USE_CASES:
+        fields.fault(fields.node, "useCases", f"are {len(found)} in all, where a package may have {MAX_USE_CASES}")
+    for path in (each.path for each in found):
+        if any(f"{path}/".startswith(f"{other.path}/") for other in found if other.path != path):
+            fields.fault(fields.node, "useCases", f"{path} lies inside another use case")
+    return found
+
+
+def _entry(
+    workspace: Workspace, folder: str, name: str, fields: Fields, common: Mapping[str, SetterValue], namespace: str
+) -> list[UseCase]:
+    """Read one entry of ``useCases``: a use case for each storage, or one that has none."""
+    if not all(map(NAME.fullmatch, name.split("/"))):
+        fields.fault(fields.node, "", "must be lower case words, joined by dashes and slashes")
+    if name.split("/")[0] == OPTIONS:
+        fields.fault(fields.node, "", f"{OPTIONS} is the folder of the options")
+    line = fields.node.source.locate(fields.node.start)[0] if fields.node else 0
+    base, storages, programs = fields.text("base"), fields.texts("storage"), fields.texts("programs")
+    _check(fields, "base", [base], workspace, "bases")
+    _check(fields, "storage", storages, workspace, f"overlays/{STORAGE}")
+    _check(fields, "programs", programs, workspace, f"overlays/{PROGRAMS}")
+    run_name = SetterValue(name.rpartition("/")[2], fields.file, 0)
+    values = {"RUN_NAME": run_name, **common, **_values(fields)}
+    patches = read_patches(workspace.sources, fields, "patches", f"{folder}/{FILE}")
+    namespace = fields.text("namespace", namespace)
+    fields.done()
+    return [
+        UseCase(
+            path=f"{name}/{storage}" if storage else name,
+            name=name,
+            base=base,
+            storage=storage,
+            programs=tuple(programs),
+            patches=tuple(patches),
+            setters=values,
+            namespace=namespace,
+            line=line,
+        )
+        for storage in storages or [""]
+    ]
+
+
+def _check(fields: Fields, key: str, names: list[str], workspace: Workspace, folder: str) -> None:
+    """Note a part that is not there, or that is named twice."""
+    for name in dict.fromkeys(names):
+        if not NAME.fullmatch(name) or not workspace.sources.is_folder(workspace.part_dir(f"{folder}/{name}")):
+            looked_in = " or ".join(workspace.sources.shown(f"{root}{folder}") for root in workspace.roots)
+            hint = suggest(name, workspace.part_dirs(folder))
+            fields.fault(_place(fields, key, name), key, f"no folder {name!r} in {looked_in}", hint)
+        elif names.count(name) > 1:
+            fields.fault(_place(fields, key, name), key, f"names {name!r} twice")
+
+
+def _place(fields: Fields, key: str, value: str) -> Node | None:
+    """Return the scalar below ``key`` that says ``value``, for a message to point at."""
+    node = fields.node.get(key) if fields.node else None
+    return next((each for each in scalars(node) if each.value == value), node)
+
+
+def _values(fields: Fields) -> dict[str, SetterValue]:
+    """Read the values of setters."""
+    return {
+        name: SetterValue(node.value, fields.file, node.source.locate(node.start)[0])
+        for name, node in fields.mapping("setters").items()
+    }

@@ -1,0 +1,175 @@
+"""Bases and overlays on disk: their kustomization.yaml, its resources, components and patches, and their Krmfile.
+
+The composer understands ``resources``, ``components``, ``configMapGenerator``, ``patches`` and ``replacements``. Every
+other field is refused by name and line, rather than to compose something else than kustomize would build.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
+from posixpath import basename, dirname, join, normpath, relpath
+from typing import NamedTuple
+
+from packyard.core.errors import InputError, Problem, suggest
+from packyard.core.kubernetes import kustomization
+from packyard.core.yaml import aliases
+from packyard.core.yaml.document import only
+from packyard.core.yaml.fields import Fields
+from packyard.core.yaml.node import MappingNode, Node, Scalar
+from packyard.core.yaml.sources import LIBRARIES, Sources
+from packyard.core.yaml.span import embedded
+from packyard.using.kustomize import generator, replacement, selector
+from packyard.using.kustomize.part import KrmfileData, Part, Patch
+from packyard.using.setters.krmfile import NAME as KRMFILE
+from packyard.writing.source.library import Library
+
+#: How many kustomizations a use case may be made of, and how deep they may build on each other.
+MAX_PARTS, MAX_DEPTH = 500, 32
+
+
+class Shared(NamedTuple):
+    """The Krmfile at the root of a tree, which all of its parts share, and those of the libraries that it builds on."""
+
+    krmfile: KrmfileData | None
+    libraries: tuple[Shared, ...] = ()
+
+
+def read(sources: Sources, folder: str, kind: str, within: tuple[str, ...] = ()) -> Part:
+    """Read a part and all that it builds on, once in a run; ``kind`` is Kustomization or Component."""
+    return sources.once(("part", folder, kind), lambda: _read(sources, folder, kind, within))
+
+
+def _read(sources: Sources, folder: str, kind: str, within: tuple[str, ...]) -> Part:
+    folder = sources.resolve(folder)
+    within = (*within, folder)
+    file = file_of(sources, folder)
+    fields = Fields.of_file(sources, file)
+    fields.expect_header(kustomization.VERSIONS[kind], kind)
+    own: list[str] = []
+    resources: list[Part] = []
+    for node in fields.items("resources"):
+        path = _path(sources, fields, node, "resources", within)
+        if path is not None and sources.is_folder(path):
+            resources.append(read(sources, path, "Kustomization", within))
+        elif path is not None:
+            own.append(path)
+    components = [
+        read(sources, path, "Component", within)
+        for node in fields.items("components")
+        if (path := _path(sources, fields, node, "components", within))
+    ]
+    size = 1 + sum(part.size for part in (*resources, *components))
+    if size > MAX_PARTS:
+        fields.fault(fields.node, "", f"is made of more than {MAX_PARTS} kustomizations")
+    listed = fields.items("configMapGenerator")
+    generated = [made for node in listed if (made := generator.read(fields, node, folder, sources))]
+    patches = read_patches(sources, fields, "patches", file)
+    listed = fields.items("replacements")
+    replacements = [each for node in listed for each in replacement.read(fields, node, file, sources)]
+    fields.done()
+    return Part(
+        folder=folder,
+        files=tuple(own),
+        objects=tuple((PurePosixPath(path).stem, root) for path in own for root in read_objects(sources, path)),
+        resources=tuple(resources),
+        components=tuple(components),
+        generated=tuple(generated),
+        patches=tuple(patches),
+        replacements=tuple(replacements),
+        krmfile=read_krmfile(sources, folder),
+        head=tuple(fields.node.entries[0].head) if fields.node else (),
+        size=size,
+    )
+
+
+def read_shared(sources: Sources, libraries: Sequence[Library], folder: str = "") -> Shared:
+    """Read the Krmfiles at the roots of a tree and of its libraries."""
+    below = (read_shared(sources, each.libraries, join(folder, each.place)) for each in libraries)
+    return Shared(read_krmfile(sources, folder), tuple(below))
+
+
+def read_krmfile(sources: Sources, folder: str) -> KrmfileData | None:
+    """Read the Krmfile of a folder, if there is one."""
+    path = join(folder, KRMFILE)
+    return (sources.shown(path), sources.read(path)) if sources.is_file(path) else None
+
+
+def file_of(sources: Sources, folder: str) -> str:
+    """Return the kustomization of a folder."""
+    found = kustomization.find(sources.shown(folder), lambda name: sources.is_file(join(folder, name)))
+    return join(folder, found)
+
+
+def read_objects(sources: Sources, path: str) -> list[MappingNode]:
+    """Read the Kubernetes objects of a resource file; all of them is shared."""
+    objects = []
+    for document in sources.documents(path):
+        if isinstance(document.root, Scalar) and not document.root.lexeme:
+            continue
+        if not isinstance(document.root, MappingNode):
+            raise InputError(Problem("holds a document that is not a Kubernetes object", file=sources.shown(path)))
+        objects.append(document.root)
+    return objects
+
+
+def read_patches(sources: Sources, parent: Fields, key: str, path: str) -> list[Patch]:
+    """Read the patches that a kustomization, or a use case of a package, lists: by path or inline, with a target.
+
+    A plain text is a path, from the folder of the listing file ``path``.
+    """
+    return [patch for node in parent.items(key) if (patch := _patch(sources, parent, node, path, key))]
+
+
+def _patch(sources: Sources, parent: Fields, node: Node, listing: str, key: str) -> Patch | None:
+    if isinstance(node, Scalar):
+        return _patch_of_file(sources, parent, node, key, listing, node.value, None)
+    fields = Fields(node, parent.file, f"{parent.path}.{key}" if parent.path else key, parent.problems)
+    inline, path = fields.text("patch", ""), fields.text("path", "")
+    target = selector.read(fields, "target")
+    fields.done()
+    if bool(inline) == bool(path):
+        fields.fault(node, "", "needs either path or patch")
+        return None
+    if path:
+        return _patch_of_file(sources, fields, node, "path", listing, path, target)
+    text = fields.node.get("patch") if fields.node else None
+    assert isinstance(text, Scalar)
+    document = only(aliases.read(embedded(text), sources.memo), fields.file)
+    return Patch(document, target, node, listing, node.source.locate(node.start)[0])
+
+
+def _patch_of_file(
+    sources: Sources, fields: Fields, node: Node, key: str, listing: str, name: str, target: Mapping[str, str] | None
+) -> Patch | None:
+    folder = dirname(listing)
+    path = join(folder, name)
+    if not fields.reach(node, key, name, path, sources):
+        return None
+    if not sources.is_file(path):
+        beside = (relpath(each, folder) for each in sources.list(dirname(path)))
+        fields.fault(node, key, f"no file {name!r}", suggest(name, beside))
+        return None
+    document = only(sources.documents(path), sources.shown(path))
+    return Patch(document, target, node, normpath(path), file=sources.resolve(path))
+
+
+def _path(sources: Sources, fields: Fields, node: Node, key: str, within: tuple[str, ...]) -> str | None:
+    path = join(within[-1], node.value) if isinstance(node, Scalar) else ""
+    if isinstance(node, Scalar) and not fields.reach(node, key, node.value, path, sources):
+        return None
+    if not path or not sources.exists(path):
+        what = repr(node.value) if isinstance(node, Scalar) else "this"
+        named = path and normpath(path).startswith(f"{LIBRARIES}/")
+        hint = f"{LIBRARIES} of packyard.yaml names no such library, or it has no such part" if named else ""
+        fields.fault(node, key, f"{what} is neither a file nor a folder here", hint)
+        return None
+    path = sources.resolve(path)
+    if len(within) >= MAX_DEPTH:
+        fields.fault(node, key, f"kustomizations build on each other more than {MAX_DEPTH} deep")
+        return None
+    if path in within:
+        circle = " -> ".join(basename(folder) for folder in (*within[within.index(path) :], path))
+        fields.fault(node, key, f"kustomizations build on each other in a circle: {circle}")
+        return None
+    return path

@@ -1,0 +1,78 @@
+"""Presets: values files that a package ships, for example for a machine type or a size of cluster.
+
+    packages/NAME/files/presets/p3dn.yaml    shipped byte for byte as presets/p3dn.yaml, for `packyard set --preset`
+
+Their values are checked against the definitions of the package's use cases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+
+from packyard.core.bundle.shipped import PRESETS
+from packyard.core.errors import InputError, Problem, refuse, suggest
+from packyard.core.yaml.sources import Sources
+from packyard.using.setters.definition import Definitions, Setter
+from packyard.using.setters.refusal import refusal
+from packyard.using.setters.rules.rule import Rule
+from packyard.using.setters.valuesfile import Given, ValuesFile, parse
+from packyard.writing.source import scripts
+from packyard.writing.source.package import Package
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """One values file of a package: its name without ``.yaml``, and what it says."""
+
+    name: str
+    values: ValuesFile
+
+
+def read_all(sources: Sources, package: Package) -> list[Preset]:
+    """Read the presets of a package, sorted by name; every fault of every file is named at once."""
+    found: list[Preset] = []
+    problems: list[Problem] = []
+    for path in sources.list(f"{package.folder}/{scripts.DIRECTORY}/{PRESETS}", "*.yaml"):
+        file = sources.shown(path)
+        try:
+            values = parse(sources.read(path), file)
+        except InputError as error:
+            problems += error.problems
+            continue
+        found.append(Preset(PurePosixPath(path).stem, values))
+        if not values.description:
+            problems.append(Problem("begins with no comment that says what it is for", file=file, line=1))
+    refuse(problems)
+    return found
+
+
+def check(presets: Sequence[Preset], use_cases: Mapping[str, tuple[Definitions, Sequence[Rule]]]) -> None:
+    """Refuse a preset that names what no use case has, or gives one of them what its definitions or rules refuse."""
+    problems = [problem for preset in presets for problem in _check(preset, use_cases)]
+    refuse({str(problem): problem for problem in problems}.values())
+
+
+def _check(preset: Preset, use_cases: Mapping[str, tuple[Definitions, Sequence[Rule]]]) -> Iterator[Problem]:
+    known = {name for definitions, _ in use_cases.values() for name in definitions.setters}
+    for name, given in preset.values.given.items():
+        if name not in known:
+            yield given.problem(f"no use case has a setter {name}", suggest(name, known))
+    for path, (definitions, rules) in use_cases.items():
+        setters = definitions.setters
+        here = {name: given for name, given in preset.values.given.items() if name in setters}
+        wrong = [given.problem(fault) for name, given in here.items() if (fault := refusal(setters[name], given.texts))]
+        yield from wrong or _broken(path, dict(setters), rules, here)
+
+
+def _broken(
+    path: str, setters: dict[str, Setter], rules: Sequence[Rule], given: Mapping[str, Given]
+) -> Iterator[Problem]:
+    for name, item in given.items():
+        setters[name] = replace(setters[name].given(item.texts), is_set=True)
+    for rule in rules:
+        problem = rule.broken(setters)
+        names = [name for name in rule.names if name in given]
+        if problem and names:
+            yield given[names[0]].problem(f"breaks a rule of {path}: {problem.message}", problem.hint)

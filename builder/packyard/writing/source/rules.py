@@ -1,0 +1,75 @@
+"""The rules of a use case: those of its parts of which it has every setter, each as its part wrote it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+from packyard.core.errors import InputError, Problem, refuse, suggest
+from packyard.core.work.memo import Memo
+from packyard.core.yaml.document import source_of
+from packyard.using.kustomize.part import KrmfileData
+from packyard.using.setters.comment import SETTER_PREFIX
+from packyard.using.setters.definition import Setter
+from packyard.using.setters.krmfile import NAME as KRMFILE
+from packyard.using.setters.krmfile import parse_krmfile
+from packyard.using.setters.rules.review import review
+from packyard.using.setters.rules.rule import Rule, read
+from packyard.writing.source import library
+from packyard.writing.source.workspace import Workspace
+
+_DEFINED = re.compile(rf"^ *{re.escape(SETTER_PREFIX)}([^:\s]+):", re.MULTILINE)
+
+
+def gather(krmfiles: Iterable[KrmfileData], memo: Memo) -> list[Rule]:
+    """Return the rules of Krmfiles, one that several have once; raises `InputError` with every fault of form."""
+    found: dict[tuple[str, str], Rule] = {}
+    problems: list[Problem] = []
+    for name, data in dict.fromkeys(krmfiles):
+        try:
+            for rule in _read(name, data, memo):
+                found.setdefault((rule.text, rule.message), rule)
+        except InputError as error:
+            problems += error.problems
+    refuse(problems)
+    return list(found.values())
+
+
+def _read(name: str, data: bytes, memo: Memo) -> list[Rule]:
+    if b"rules:" not in data:
+        return []
+    return memo.once(("rules", name, data), lambda: read(parse_krmfile(source_of(data, name), memo).root))
+
+
+def is_here(rule: Rule, names: Collection[str]) -> bool:
+    """Say whether every setter that a rule names is among those of the use case."""
+    return all(name in names for name in rule.names)
+
+
+def check(rules: Sequence[Rule], setters: Mapping[str, Setter], workspace: Workspace) -> Iterator[Problem]:
+    """Yield what is wrong with rules for a use case with these setters and values, by their places in the parts.
+
+    A rule about a setter that the use case does not have is left out; about one that no part defines it is a mistake.
+    """
+    for rule in rules:
+        if is_here(rule, setters):
+            yield from (problem for _, problem in review(rule, setters))
+            continue
+        known = _defined(workspace) | set(setters)
+        for name in rule.names:
+            if name not in known:
+                yield rule.problem(f"the rule {rule.text} names {name}, which no part defines", suggest(name, known))
+
+
+def _defined(workspace: Workspace) -> set[str]:
+    """Return the name of every setter that a Krmfile of the workspace or of its libraries defines."""
+    return workspace.sources.once("defined setters", lambda: _find_defined(workspace))
+
+
+def _find_defined(workspace: Workspace) -> set[str]:
+    sources = workspace.sources
+    roots = ("", *(f"{place}/" for place in library.places(workspace.libraries)))
+    folders = (f"{root}{folder}" for root in roots for folder in ("bases", "overlays", *([] if root else ["packages"])))
+    below = (file for folder in folders for file in sources.list(folder, f"**/{KRMFILE}"))
+    files = [file for file in (*(f"{root}{KRMFILE}" for root in roots), *below) if sources.is_file(file)]
+    return {name for file in files for name in _DEFINED.findall(sources.text(file).text)}

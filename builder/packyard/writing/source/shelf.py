@@ -1,0 +1,84 @@
+"""Libraries that were fetched, unpacked for the next command: ``<folder>/<hex digits of the digest of the tar>/NAME/``.
+
+The folder may be deleted at any moment, and anybody may have written there: what is found is verified again.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from packyard.core.bundle import archive
+from packyard.core.bundle.archive import Member
+from packyard.core.digest import Digest
+from packyard.core.errors import ConflictError, PackyardError, Problem, UnavailableError
+from packyard.writing.source import library
+
+#: How many bytes are kept.
+LIMIT = 512 * 1024**2
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """The libraries in ``folder``, which is made with the first."""
+
+    folder: Path
+    limit: int = LIMIT
+
+    def find(self, name: str, tar: Digest) -> Path | None:
+        """Return the folder of a library, verified; what is damaged goes."""
+        found = self.folder / tar.hex / name
+        with suppress(PackyardError, OSError):
+            if found.is_dir() and library.digest(name, found) == tar:
+                os.utime(found.parent)  # used now: `prune` begins with what was not
+                return found
+        shutil.rmtree(found, ignore_errors=True)
+        return None
+
+    def put(self, name: str, members: Iterable[Member]) -> tuple[Path, Digest]:
+        """Unpack a library, unless it is there; return its folder and the digest of its tar."""
+        files = list(members)
+        tar = Digest.of(archive.pack(name, files))
+        folder = self.find(name, tar)
+        if folder is None:
+            into = self.folder / tar.hex
+            try:
+                into.mkdir(mode=0o755, parents=True, exist_ok=True)
+            except OSError as error:
+                hint = "another XDG_CACHE_HOME may be elsewhere"
+                raise UnavailableError(Problem(error.strerror or str(error), file=str(into), hint=hint)) from error
+            with suppress(ConflictError):  # somebody else was quicker
+                archive.write(name, files, into)
+            self.prune()
+            folder = into / name
+        return folder, tar
+
+    def prune(self) -> None:
+        """Delete the libraries that were used least recently until the rest is within the limit."""
+        total = 0
+        for folder in sorted(self.folder.glob("*"), key=_used, reverse=True):
+            total += sum(_sizes(folder))
+            if total > self.limit:
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def sizes(self) -> list[int]:
+        """Return the size of each file."""
+        return _sizes(self.folder)
+
+    def clear(self) -> None:
+        """Delete all libraries."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _sizes(folder: Path) -> list[int]:
+    return [file.lstat().st_size for file in folder.glob("**/*") if file.is_file()]
+
+
+def _used(folder: Path) -> float:
+    with suppress(OSError):
+        return folder.lstat().st_mtime
+    return 0.0

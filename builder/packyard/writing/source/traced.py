@@ -1,0 +1,152 @@
+"""The origins of a package's composed files: which use case, option or definition each is from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from posixpath import basename, dirname
+
+from packyard.core.kubernetes import kustomization
+from packyard.core.yaml.document import parse_one
+from packyard.core.yaml.node import MappingNode, Scalar, SequenceNode
+from packyard.using.options.folder import NAME as OPTIONS
+from packyard.using.setters import comment as comments
+from packyard.using.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX
+from packyard.using.setters.definition import Substitution
+from packyard.using.setters.krmfile import NAME as KRMFILE
+from packyard.writing.source import origin, package, parts
+from packyard.writing.source.compose import Made, compose, make
+from packyard.writing.source.origin import Origins, Place, Stack
+from packyard.writing.source.words import MARKER, Words
+from packyard.writing.source.workspace import OPTIONS as KIND
+from packyard.writing.source.workspace import Workspace
+
+
+class Traced:
+    """One package; what is asked of it is composed when somebody asks. Paths are below the workspace's prefix."""
+
+    def __init__(self, workspace: Workspace, name: str) -> None:
+        self._workspace = workspace
+        self._package = package.read(workspace, name)
+        self._made: dict[str, Made] = {}
+        self._options: dict[str, bytes] | None = None
+        self._origins: dict[str, Origins] = {}
+
+    def at(self, path: str, line: int, column: int = 0) -> Stack:
+        """Return the origin of a place; nothing of a file that is not composed."""
+        if path not in self._origins:
+            self._origins[path] = self._find(path)
+        return self._origins[path].at(line, column)
+
+    def text(self, path: str) -> str | None:
+        """Return a composed file, or None."""
+        if path.startswith(f"{OPTIONS}/"):
+            data = self._files_of_options().get(path.removeprefix(f"{OPTIONS}/"))
+        else:
+            made, name = self._use_case(path)
+            data = made.composed.files.get(name) if made else None
+        return None if data is None else data.decode()
+
+    def names(self, path: str, line: int) -> Iterator[tuple[str, Place]]:
+        """Yield the names that the comment in a line reaches, each with the places of its value and its definition."""
+        made, _ = self._use_case(path)
+        text = self.text(path)
+        found = text.split("\n")[line - 1 : line] if text else []
+        reference = comments.parse("#" + found[0].rpartition(" #")[2]) if found else None
+        if made and reference:
+            yield from _names(made.words, reference.name, set())
+
+    def _use_case(self, path: str) -> tuple[Made | None, str]:
+        found = next((each for each in self._package.use_cases if path.startswith(f"{each.path}/")), None)
+        if found is None:
+            return None, path
+        if found.path not in self._made:
+            self._made[found.path] = make(self._workspace, self._package, found)
+        return self._made[found.path], path.removeprefix(f"{found.path}/")
+
+    def _files_of_options(self) -> dict[str, bytes]:
+        if self._options is None:
+            self._options = dict(compose(self._workspace, self._package).options.files)
+        return self._options
+
+    def _find(self, path: str) -> Origins:
+        found, text = Origins(), self.text(path)
+        root = parse_one(text.encode(), path).root if text is not None else None
+        if text is None or not isinstance(root, MappingNode):
+            return found
+        if path.startswith(f"{OPTIONS}/"):
+            return self._of_option(path.removeprefix(f"{OPTIONS}/"), text, root)
+        made, name = self._use_case(path)
+        assert made is not None
+        if name == KRMFILE:
+            _of_definitions(found, root, [made.words])
+            origin.follow_items(found, root.get("rules"), [rule.item for rule in made.composed.rules])
+        elif name == kustomization.FILE:
+            self._of_kustomization(found, root, made)
+        else:
+            found.add(root.source, root.start, origin.place_of(made.named[name].root))
+            origin.follow(found, root, made.named[name].root, made.named[name].before)
+        return found
+
+    def _of_option(self, path: str, text: str, root: MappingNode) -> Origins:
+        """Return the origins of an option's file, which is its source without some patches, or of their Krmfile."""
+        sources = self._workspace.sources
+        folder = self._workspace.overlay_dir(KIND, dirname(path))
+        if path != KRMFILE:
+            file = (
+                parts.file_of(sources, folder) if basename(path) == kustomization.FILE else f"{folder}/{basename(path)}"
+            )
+            return origin.of_text(text, sources.text(file).text, sources.shown(file))
+        found = Origins()
+        folders = {dirname(name) for name in self._files_of_options()} - {""}
+        krmfiles = [parts.read_krmfile(sources, self._workspace.overlay_dir(KIND, name)) for name in sorted(folders)]
+        shared = parts.read_shared(sources, self._workspace.libraries)
+        _of_definitions(found, root, [Words(shared, [[each]], {}, sources.memo) for each in krmfiles if each])
+        return found
+
+    def _of_kustomization(self, found: Origins, root: MappingNode, made: Made) -> None:
+        """Note for each file of a use case what its object came from, and for the rest the use case."""
+        found.add(root.source, 0, Place(self._package.file, made.composed.use_case.line))
+        listed = root.get("resources")
+        for item in listed.items if isinstance(listed, SequenceNode) else ():
+            if isinstance(item.value, Scalar) and item.value.value in made.named:
+                found.add(root.source, item.start, origin.place_of(made.named[item.value.value].root))
+
+
+def _of_definitions(found: Origins, root: MappingNode, words: Sequence[Words]) -> None:
+    """Note for each definition of a Krmfile where it was written, and who gave it its value."""
+    definitions = root.mapping("openAPI", "definitions")
+    for entry in definitions.entries if definitions else ():
+        name = entry.name.removeprefix(SETTER_PREFIX).removeprefix(SUBSTITUTION_PREFIX)
+        word = next((each.defined[name] for each in words if name in each.defined), None)
+        value = next((place for each in words if (place := _value(each, name))), None)
+        defined = origin.place_of(word.entry.key) if word else None
+        follows = value if entry.name.startswith(SUBSTITUTION_PREFIX) else None
+        found.add(root.source, entry.start, follows, defined)
+        for comment in entry.head:
+            found.add(root.source, comment.start, follows, defined)
+        body = entry.value.mapping("x-k8s-cli", "setter") if isinstance(entry.value, MappingNode) else None
+        if (given := body.entry("value") if body else None) and value:
+            found.add(root.source, given.start, value, defined)
+            found.add(root.source, given.value.start, value, defined)
+        origin.follow_names(found, entry.value, word.entry.value if word else root, follows, defined)
+
+
+def _value(words: Words, name: str) -> Place | None:
+    """Return where package.yaml gives a name its value."""
+    value = words.values.get(name)
+    return Place(value.file, value.line) if value and value.line else None
+
+
+def _names(words: Words, name: str, seen: set[str]) -> Iterator[tuple[str, Place]]:
+    """Yield a name with its places, then those that it is made of."""
+    if name in seen:
+        return
+    seen.add(name)
+    word, value = words.defined.get(name), words.values.get(name)
+    places = (_value(words, name), origin.place_of(word.entry.key) if word else None)
+    yield from ((name, place) for place in places if place)
+    pattern = (
+        value.text if value else word.definition.pattern if word and isinstance(word.definition, Substitution) else ""
+    )
+    for inner in MARKER.findall(pattern):
+        yield from _names(words, inner, seen)

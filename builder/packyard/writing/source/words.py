@@ -1,0 +1,247 @@
+"""What each name in a setter comment means in a use case: a setter, a substitution or a constant.
+
+Definitions come from the Krmfiles of libraries, of the catalogue, of bases, of overlays and of the package, an inner
+one before an outer one: libraries < catalogue < base < overlays < package. What two libraries define differently has to
+be defined by an inner one. `setters` of package.yaml give values. A use case gets what its
+comments reach. Three things are folded away, so that its readers see what they come to:
+
+    STORAGE_PATH: /nfs               a constant, a pattern without ${}: fields get the text and lose the comment
+    STORAGE_PATH: ${PVC_PATH}        another name for PVC_PATH: comments say that instead; but a substitution is text,
+                                     and so remains one where the setter is a number or a boolean
+    IMAGE: ${REGISTRY}/x:${VERSION}  a value with ${} in it: IMAGE follows from others, nobody sets it
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple, TypeVar
+
+from packyard.core.errors import InputError, Problem, suggest
+from packyard.core.work.memo import Memo
+from packyard.core.yaml import make
+from packyard.core.yaml.document import source_of
+from packyard.core.yaml.edit import PLAIN_TYPES
+from packyard.core.yaml.node import Collection, Comment, Entry, Node, Scalar
+from packyard.core.yaml.values import is_plain_text, to_value
+from packyard.using.kustomize.part import KrmfileData
+from packyard.using.setters import comment as comments
+from packyard.using.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX
+from packyard.using.setters.definition import Setter, Substitution, full_type
+from packyard.using.setters.krmfile import parse_krmfile
+from packyard.writing.source.package import SetterValue
+from packyard.writing.source.parts import Shared
+
+_Collection = TypeVar("_Collection", bound=Collection)
+
+MARKER = re.compile(r"\$\{([^{}]+)\}")
+Meaning = str | Setter | Substitution
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One definition as its part wrote it; ``section`` is the comment above it, or above those before it."""
+
+    name: str
+    entry: Entry
+    section: str
+    definition: Setter | Substitution
+    layer: int = 0
+
+    @property
+    def place(self) -> str:
+        """File and line."""
+        source = self.entry.key.source
+        return f"{source.name}:{source.locate(self.entry.start)[0]}"
+
+    def problem(self, message: str, hint: str = "") -> Problem:
+        """Describe something wrong with the definition."""
+        return self.entry.key.problem(f"{self.name}: {message}", hint)
+
+
+class Words:
+    """What each name means in one use case; ``sections`` are those of the shared definitions, in their order."""
+
+    def __init__(
+        self,
+        shared: Shared,
+        layers: Sequence[Sequence[KrmfileData]],
+        values: Mapping[str, SetterValue],
+        memo: Memo,
+    ) -> None:
+        """Gather definitions; each of ``layers`` wins over those before it, within one of them they must agree."""
+        self.values = values
+        self.memo = memo
+        gathered = memo.once(("shared words", shared), lambda: _gather(shared, memo))
+        self.defined, self._disputed = dict(gathered.words), gathered.disputed
+        self.sections = list(dict.fromkeys(word.section for word in self.defined.values()))
+        for number, layer in enumerate(layers, 1):
+            found: dict[str, Word] = {}
+            for krmfile in dict.fromkeys(layer):
+                for name, word in read(krmfile, memo).items():
+                    other = found.setdefault(name, replace(word, layer=number))
+                    if to_value(other.entry.value) != to_value(word.entry.value):
+                        raise InputError(word.problem(f"has another definition in {other.place}"))
+            self.defined.update(found)
+        self._meanings: dict[str, Meaning] = {}
+
+    @property
+    def known(self) -> list[str]:
+        """The names that are defined, or given a value."""
+        return [*self.defined, *self.values]
+
+    def is_used(self, name: str) -> bool:
+        """Say whether a name was asked for: by a comment, or by the pattern of one that was."""
+        return name in self._meanings
+
+    def fold(self, node: _Collection) -> _Collection:
+        """Return a node with constants in their fields, and with comments that say the names that users know.
+
+        It is the node itself where there is nothing to change.
+        """
+        changed = {}
+        for number, child in enumerate(node.children):
+            value, comment = self._bound(child.value, child.comment)
+            if value is not child.value or comment is not child.comment:
+                changed[number] = value, comment
+        if not changed:
+            return node
+        copied = make.copy(node)
+        for number, (value, comment) in changed.items():
+            copied.children[number].value, copied.children[number].comment = value, comment
+        return copied
+
+    def meaning(self, name: str, above: tuple[str, ...] = ()) -> Meaning:
+        """Return what a name means: a setter, a substitution of setters and substitutions, or a constant's text."""
+        if name in above:
+            raise InputError(self._problem(name, f"refers to itself: {' -> '.join((*above, name))}"))
+        if name not in self._meanings:
+            self._meanings[name] = self._find(name, (*above, name))
+        return self._meanings[name]
+
+    def _find(self, name: str, above: tuple[str, ...]) -> Meaning:
+        word, value = self.defined.get(name), self.values.get(name)
+        if word is not None and name in self._disputed and word.layer <= 0:
+            hint = "define it in the workspace's own Krmfile"
+            others = " and ".join(each.place for each in self._disputed[name])
+            raise InputError(Problem(f"{name}: libraries contradict each other, in {others}", hint=hint))
+        follows = value is not None and "${" in value.text
+        if word is not None and isinstance(word.definition, Setter) and not follows:
+            return word.definition
+        if value is not None and (follows or word is not None):
+            pattern = value.text
+        elif word is not None and isinstance(word.definition, Substitution):
+            pattern = word.definition.pattern
+        else:
+            raise InputError(self._problem(name, "no part defines it", suggest(name, set(self.known) - {name})))
+        folded = MARKER.sub(lambda found: self._piece(name, found.group(1), above), pattern)
+        alone = MARKER.fullmatch(folded)
+        other = self.meaning(alone.group(1), above) if alone else None
+        if other is not None and not (isinstance(other, Setter) and full_type(other.type) in PLAIN_TYPES):
+            return other
+        return Substitution(name, folded) if MARKER.search(folded) else folded
+
+    def _piece(self, name: str, inner: str, above: tuple[str, ...]) -> str:
+        if inner not in self.defined and inner not in self.values:
+            raise InputError(self._problem(name, f"its pattern names {inner}, which no part defines",
+                                           suggest(inner, self.known)))  # fmt: skip
+        meaning = self.meaning(inner, above)
+        return meaning if isinstance(meaning, str) else f"${{{meaning.name}}}"
+
+    def _problem(self, name: str, message: str, hint: str = "") -> Problem:
+        """Describe something wrong with a name, by the place where it is given or defined."""
+        value, word = self.values.get(name), self.defined.get(name)
+        if value is not None:
+            return Problem(f"setters.{name}: {message}", file=value.file, line=value.line, hint=hint)
+        return word.problem(message, hint) if word else Problem(f"{name}: {message}", hint=hint)
+
+    def _bound(self, value: Node, behind: Comment | None) -> tuple[Node, Comment | None]:
+        """Return a value and the comment behind its key, each folded."""
+        if isinstance(value, Collection):
+            return self.fold(value), self._renamed(behind, value)
+        if not isinstance(value, Scalar) or value.comment is None:
+            return value, behind
+        reference = comments.parse(value.comment.text)
+        meaning = self.meaning(reference.name) if reference else None
+        if isinstance(meaning, str):
+            return _constant(meaning, value), behind
+        renamed = self._renamed(value.comment, value)
+        if renamed is value.comment:
+            return value, behind
+        copied = make.clone(value)
+        copied.comment = renamed
+        return copied, behind
+
+    def _renamed(self, comment: Comment | None, node: Node) -> Comment | None:
+        reference = comments.parse(comment.text) if comment else None
+        if comment is None or reference is None:
+            return comment
+        meaning = self.meaning(reference.name)
+        if isinstance(meaning, str):
+            raise InputError(node.problem(f"{reference.name} is a constant, which a list cannot be bound to"))
+        if meaning.name == reference.name:
+            return comment
+        return Comment(comments.write(meaning.name), comment.start, comment.column, comment.own_line)
+
+
+def _constant(text: str, old: Scalar) -> Scalar:
+    """Return a scalar that says a constant where another stood; a text stays text."""
+    number = old.style == "plain" and not is_plain_text(old.value)
+    return make.scalar(text, old.source.name, text if number else None)
+
+
+class _Gathered(NamedTuple):
+    """The shared definitions of a tree and of its libraries, those that two libraries have differently, and how many
+    Krmfiles they are from.
+    """
+
+    words: Mapping[str, Word]
+    disputed: Mapping[str, tuple[Word, Word]]
+    files: int
+
+
+def _gather(shared: Shared, memo: Memo) -> _Gathered:
+    found: dict[str, Word] = {}
+    disputed: dict[str, tuple[Word, Word]] = {}
+    count = 1
+    for library in shared.libraries:
+        words, inner, below = _gather(library, memo)
+        disputed |= inner
+        for name, word in words.items():
+            other = found.setdefault(name, replace(word, layer=word.layer - count))
+            if to_value(other.entry.value) != to_value(word.entry.value):
+                disputed[name] = (other, word)
+        count += below
+    own = read(shared.krmfile, memo) if shared.krmfile else {}
+    left = {name: words for name, words in disputed.items() if name not in own}
+    return _Gathered({**found, **own}, left, count)
+
+
+def read(krmfile: KrmfileData, memo: Memo) -> dict[str, Word]:
+    """Return the definitions of a Krmfile by their names, read once in a run."""
+    return memo.once(("words of", *krmfile), lambda: _parse(*krmfile, memo))
+
+
+def _parse(name: str, data: bytes, memo: Memo) -> dict[str, Word]:
+    parsed = parse_krmfile(source_of(data, name), memo)
+    found: dict[str, Word] = {}
+    section = ""
+    for entry in parsed.entries:
+        section = "\n".join(comment.text for comment in entry.head) or section
+        kind, known = (
+            (SETTER_PREFIX, parsed.definitions.setters)
+            if entry.name.startswith(SETTER_PREFIX)
+            else (SUBSTITUTION_PREFIX, parsed.definitions.substitutions)
+        )
+        short = entry.name.removeprefix(kind)
+        definition: Setter | Substitution | None = known.get(short)
+        if definition is None:
+            raise InputError(entry.key.problem(f"{entry.name} is neither a setter nor a substitution"))
+        if isinstance(definition, Substitution) and definition.markers:
+            hint = "leave `values` out: they follow from the pattern"
+            raise InputError(entry.key.problem(f"{short} has `values` of its own, which its pattern gives", hint))
+        if short in found:
+            raise InputError(entry.key.problem(f"{short} is both a setter and a substitution"))
+        found[short] = Word(short, entry, section, definition)
+    return found

@@ -1,0 +1,194 @@
+"""The workspace: the folder with ``packyard.yaml``, ``packages/``, ``bases/`` and ``overlays/``."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from posixpath import basename, dirname
+
+from packyard.core.errors import InputError, Problem, suggest
+from packyard.core.files.paths import WORKSPACE
+from packyard.core.kubernetes import kustomization
+from packyard.core.work.memo import Memo
+from packyard.core.yaml.document import source_of
+from packyard.core.yaml.fields import Fields
+from packyard.core.yaml.node import Scalar
+from packyard.core.yaml.sources import LIBRARIES, Sources
+from packyard.using.setters.krmfile import NAME as KRMFILE
+from packyard.using.setters.krmfile import parse_krmfile
+from packyard.writing.source import library, library_entry, library_search
+from packyard.writing.source.library import Library
+
+#: The kinds of overlays, each a folder below ``overlays``.
+OVERLAYS = STORAGE, PROGRAMS, OPTIONS = "storage", "programs", "options"
+_PREFIX = "use-cases"  # of packages in a library
+_PREFIX_PART = re.compile(r"[A-Za-z0-9]([-._A-Za-z0-9]*[A-Za-z0-9])?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workspace:
+    """A catalogue's sources; `path prefix` is where use cases stand inside a package, ``quickstart/mlops``.
+
+    ``moved`` says of setters that packages used to have where each went. A part is looked for in the workspace first,
+    then in its ``libraries`` in their order. A library is a workspace that others build on; its packages try its parts.
+    """
+
+    sources: Sources
+    name: str
+    prefix: str
+    license_file: str
+    libraries: tuple[Library, ...] = ()
+    is_library: bool = False
+    kubernetes: tuple[str, ...] = ()
+    moved: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def root_dir(self) -> Path:
+        """The folder, as the user named it."""
+        return self.sources.root_dir
+
+    def package_names(self) -> list[str]:
+        """Return the names of all packages, sorted."""
+        return sorted(basename(dirname(file)) for file in self.sources.list("packages", "*/package.yaml"))
+
+    @property
+    def roots(self) -> tuple[str, ...]:
+        """What parts and fragments of READMEs are looked for in: ``""``, ``libraries/NAME/``, …"""
+        return ("", *(f"{each.place}/" for each in self.libraries))
+
+    def base_dir(self, name: str) -> str:
+        """Return the folder of a base."""
+        return self.part_dir(f"bases/{name}")
+
+    def overlay_dir(self, kind: str, name: str) -> str:
+        """Return the folder of an overlay of a kind."""
+        return self.part_dir(f"overlays/{kind}/{name}")
+
+    def part_dir(self, path: str) -> str:
+        """Return the folder of a part, such as ``bases/job``: that of the workspace if nothing has it."""
+        return next((f"{root}{path}" for root in self.roots if self.sources.is_folder(f"{root}{path}")), path)
+
+    def part_dirs(self, folder: str) -> dict[str, str]:
+        """Return the folders of all parts in ``bases`` or ``overlays/KIND`` by their names, sorted."""
+        found = [path for root in reversed(self.roots) for path in self.sources.list(f"{root}{folder}")]
+        return {basename(path): path for path in sorted(found, key=basename) if self.sources.is_folder(path)}
+
+    def option_names(self) -> list[str]:
+        """Return the names of all options, sorted."""
+        folders = (f"{root}overlays/{OPTIONS}" for root in self.roots)
+        found = (path for folder in folders for path in self.sources.list(folder, f"*/{kustomization.FILE}"))
+        return sorted({basename(dirname(path)) for path in found})
+
+    def setter_names(self) -> set[str]:
+        """Return the names of all setters that parts and packages define."""
+        places = ("", "bases/*/", "overlays/*/*/", "packages/*/")
+        found = (self.sources.list(root.rstrip("/"), place + KRMFILE) for root in self.roots for place in places)
+        sources = (source_of(self.sources.read(path), self.sources.shown(path)) for paths in found for path in paths)
+        return {name for source in sources for name in parse_krmfile(source).definitions.setters}
+
+    def hidden(self) -> Iterator[str]:
+        """Yield a sentence for each tree of which parts are not used, as an earlier one has parts of their names."""
+        first: dict[str, str] = {}
+        for root in self.roots:
+            lost: dict[str, list[str]] = {}
+            for folder in ("bases", *(f"overlays/{kind}" for kind in OVERLAYS)):
+                for path in filter(self.sources.is_folder, self.sources.list(f"{root}{folder}")):
+                    part = path.removeprefix(root)
+                    if first.setdefault(part, root) != root:
+                        lost.setdefault(first[part], []).append(part)
+            for winner, parts in lost.items():
+                whose = f"the library {basename(winner[:-1])}" if winner else "the workspace"
+                yield f"{', '.join(parts)}: used from {whose}, not from the library {basename(root[:-1])}"
+
+    def check_target(self, folder: Path) -> None:
+        """Refuse a folder for results that lies in the sources: the next build would read it."""
+        real = Path(os.path.realpath(folder))
+        for name in ("packages", "bases", "overlays", LIBRARIES):
+            if real.is_relative_to(os.path.realpath(self.root_dir / name)):
+                message = f"lies in the sources, in {self.root_dir / name}"
+                raise InputError(Problem(message, file=str(folder), hint="choose a folder elsewhere"))
+
+    def package_dir(self, name: str) -> str:
+        """Return a package's folder; an unknown name is refused with the nearest one."""
+        folder = f"packages/{name}"
+        if "/" in name or not self.sources.is_file(f"{folder}/package.yaml"):
+            known = self.package_names()
+            hint = suggest(name, known) or "packyard list shows those that are there"
+            raise InputError(Problem(f"no package {name!r} in {self.root_dir / 'packages'}", hint=hint))
+        return folder
+
+
+def read(root_dir: Path, memo: Memo | None = None, libraries: Sequence[Library] | None = None) -> Workspace:
+    """Read ``packyard.yaml``; nothing that it names may lie outside, but for its libraries.
+
+    ``memo`` is that of a run with many tasks. ``libraries`` are those that were found already.
+    """
+    memo = Memo() if memo is None else memo
+    found = library_search.find(root_dir, memo) if libraries is None else libraries
+    sources = Sources(root_dir, memo, library.places(found))
+    if not sources.is_file(WORKSPACE):
+        hint = f"packyard init {root_dir} begins one"
+        raise InputError(Problem("no such file, so this is not a workspace", file=sources.shown(WORKSPACE), hint=hint))
+    fields = Fields.of_file(sources, WORKSPACE)
+    is_library = fields.expect_header("packyard/v1", *library.KINDS) == library.KINDS[0]
+    workspace = Workspace(
+        sources=sources,
+        name=fields.text("name"),
+        prefix=fields.text("prefix", _PREFIX if is_library else None).strip("/"),
+        license_file=fields.text("license"),
+        libraries=tuple(found),
+        is_library=is_library,
+        kubernetes=tuple(fields.texts("kubernetes")),
+        moved=fields.sentences("moved"),
+    )
+    library_entry.read(fields)
+    if is_library and not library_entry.NAME.fullmatch(workspace.name):
+        fields.fault(fields.node, "name", f"{workspace.name!r} must be lower case words joined by dashes")
+    for key in ("prefix", "license"):
+        named = fields.node.get(key) if fields.node else None
+        if not isinstance(named, Scalar):
+            continue
+        is_reached = key != "license" or fields.reach(named, key, named.value, named.value, sources)
+        if key == "license" and is_reached and not sources.is_file(named.value):
+            fields.fault(named, key, f"no file {named.value!r}")
+        if key == "prefix" and not is_prefix(workspace.prefix):
+            fields.fault(named, key, f"{named.value!r} must be words joined by slashes")
+    fields.done()
+    return workspace
+
+
+def is_prefix(text: str) -> bool:
+    """Say whether use cases can lie there in a package."""
+    return all(map(_PREFIX_PART.fullmatch, text.split("/")))
+
+
+def find(start_dir: Path) -> Workspace | None:
+    """Return the workspace that holds ``start_dir``, or None; its paths are shown from there: ``../../bases/x``."""
+    root_dir = find_root(start_dir)
+    return read(root_dir) if root_dir else None
+
+
+def find_root(start_dir: Path) -> Path | None:
+    """Return the root of the workspace that holds ``start_dir``, or None."""
+    for above in range(len(start_dir.resolve().parts)):
+        folder = start_dir.joinpath(*[".."] * above)
+        if (folder / WORKSPACE).is_file():
+            return folder
+    return None
+
+
+def authored(sources: Sources, folder: str) -> list[str]:
+    """Return the files that stand in a folder of the sources, sorted; without what is hidden, and editors' copies."""
+    return [
+        path
+        for path in sources.list(folder)
+        if sources.is_file(path) and basename(path)[0] != "." and basename(path)[-1] != "~"
+    ]
+
+
+def built_in() -> Workspace:
+    """Return the catalogue that this installation carries, or in a checkout the checkout's own."""
+    return read(library.carried_dir())

@@ -1,0 +1,253 @@
+"""Packing gives the same bytes everywhere; unpacking writes all files or none."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import packyard
+from core.bundle.unpacking import unpack
+from packyard.core.bundle import tar
+from packyard.core.bundle.archive import Member, compress, pack, read
+from packyard.core.digest import Digest
+from packyard.core.errors import ConflictError, InputError, UnavailableError
+
+FILES = [
+    Member(path="README.md", data=b"# bert\n"),
+    Member(path="quickstart/mlops/multi-node/user-mounted-nfs/mpi-job.yaml", data=b"kind: MPIJob\n"),
+    Member(path="quickstart/run.sh", data=b"#!/bin/sh\n", executable=True),
+    Member(path="quickstart-notes.md", data=b""),
+    Member(path="Zeta/naïve.md", data=b"\0" * 700),
+]
+TAR = "sha256:b9bc8b89460a6daee1aa9156a35eee9c0e6502e98e59566159e32bfcd5cb2d6d"
+PROGRAM = """
+import os, sys
+os.umask(int(sys.argv[1], 8))
+from packyard.core.bundle.archive import Member, compress, pack
+from packyard.digest import Digest
+files = {files!a}
+files = files[::-1] if sys.argv[2] == "reversed" else files
+tar = pack("bert-k8s", [Member(path=p, data=d, executable=x) for p, d, x in files])
+print(Digest.of(tar), compress(tar)[:10].hex())
+"""
+
+
+def packed_elsewhere(
+    python: str = sys.executable, *, umask: str = "022", order: str = "", cwd: Path | None = None, **environment: str
+) -> list[str]:
+    program = PROGRAM.format(files=[(m.path, m.data, m.executable) for m in FILES])
+    source = str(Path(packyard.__file__).parents[1])
+    run = subprocess.run(
+        [python, "-B", "-c", program, umask, order],
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": source, **environment},
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return run.stdout.split()
+
+
+def other_pythons() -> list[str]:
+    """Return every CPython from 3.10 on that can be found, by its real path; shims may point nowhere."""
+    found = [shutil.which(f"python3.{minor}") for minor in range(10, 20)]
+    found += map(str, Path("~/.pyenv/versions").expanduser().glob("3.1[0-9]*/bin/python3"))
+    runs = (path for path in found if path and subprocess.run([path, "-c", ""], capture_output=True).returncode == 0)
+    return sorted({os.path.realpath(path) for path in runs if "shims" not in path})
+
+
+def test_the_bytes_are_pinned() -> None:
+    assert Digest.of(pack("bert-k8s", FILES)) == TAR
+
+
+@pytest.mark.parametrize(
+    "difference",
+    [
+        {"umask": "077"},
+        {"TZ": "Asia/Kathmandu"},
+        {"LC_ALL": "C"},
+        {"LC_ALL": "tr_TR.UTF-8", "PYTHONUTF8": "0"},
+        {"PYTHONHASHSEED": "1"},
+        {"PYTHONHASHSEED": "2"},
+        {"order": "reversed"},
+        {"SOURCE_DATE_EPOCH": "1"},
+        {"cwd": Path("/")},
+    ],
+    ids=str,
+)
+def test_the_same_bytes_under_another(difference: dict[str, str]) -> None:
+    assert packed_elsewhere(**difference)[0] == TAR  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("python", other_pythons())
+def test_the_same_bytes_on_python(python: str) -> None:
+    assert packed_elsewhere(python) == [TAR, "1f8b08000000000002ff"]
+
+
+def test_the_same_bytes_in_every_order() -> None:
+    assert {pack("bert-k8s", order) for order in itertools.permutations(FILES)} == {pack("bert-k8s", FILES)}
+
+
+def test_every_directory_comes_once_and_before_what_it_holds() -> None:
+    names = [entry.name for entry in tar.read(io.BytesIO(pack("top", FILES)))]
+    assert names == sorted(names, key=str.encode)
+    assert [name for name in names if name.endswith("/")] == [
+        "top/",
+        "top/Zeta/",
+        "top/quickstart/",
+        "top/quickstart/mlops/",
+        "top/quickstart/mlops/multi-node/",
+        "top/quickstart/mlops/multi-node/user-mounted-nfs/",
+    ]
+
+
+part = st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z", "M"), exclude_characters="/\\"), min_size=1)
+
+
+@st.composite
+def trees(draw: st.DrawFn) -> list[Member]:
+    """Draw files that `pack` accepts."""
+    names = draw(st.lists(st.lists(part.map(lambda text: text[:8]), min_size=1, max_size=4).map("/".join)))
+    files = [Member(path=name, data=draw(st.binary(max_size=600)), executable=draw(st.booleans())) for name in names]
+    accepted: list[Member] = []
+    for file in files:
+        try:
+            pack("top", [*accepted, file])
+        except InputError:
+            continue
+        accepted.append(file)
+    return sorted(accepted, key=lambda member: member.path.encode())
+
+
+@given(trees())
+def test_reading_what_was_packed_gives_the_same_members(tree: list[Member]) -> None:
+    assert read(compress(pack("top", tree))) == tree
+
+
+@pytest.mark.parametrize("umask", ["022", "077", "002"])
+def test_unpacks_files_with_modes_less_the_umask(tmp_path: Path, umask: str) -> None:
+    before = os.umask(int(umask, 8))
+    try:
+        top_dir = unpack(compress(pack("bert-k8s", FILES)), tmp_path, top="bert-k8s")
+    finally:
+        os.umask(before)
+    assert top_dir == tmp_path / "bert-k8s"
+    assert [path.name for path in tmp_path.iterdir()] == ["bert-k8s"]
+    for member in FILES:
+        file = top_dir / member.path
+        assert file.read_bytes() == member.data
+        assert stat.S_IMODE(file.stat().st_mode) == (0o755 if member.executable else 0o644) & ~int(umask, 8)
+    assert stat.S_IMODE(top_dir.stat().st_mode) == 0o755 & ~int(umask, 8)
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, Path.touch, lambda path: path.symlink_to("nowhere")])
+def test_refuses_to_unpack_over_what_exists(tmp_path: Path, make: object) -> None:
+    make(tmp_path / "bert-k8s")  # type: ignore[operator]
+    with pytest.raises(ConflictError, match="exists already"):
+        unpack(compress(pack("bert-k8s", FILES)), tmp_path, top=None)
+    assert [path.name for path in tmp_path.iterdir()] == ["bert-k8s"]
+
+
+def test_refuses_to_unpack_into_what_is_no_directory(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such directory"):
+        unpack(compress(pack("bert-k8s", FILES)), tmp_path / "missing", top=None)
+
+
+def test_leaves_nothing_behind_when_a_file_cannot_be_written(tmp_path: Path) -> None:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w", format=tarfile.GNU_FORMAT) as opened:
+        opened.addfile(tarfile.TarInfo("t/a"))
+        opened.addfile(tarfile.TarInfo(f"t/{'x' * 300}"))  # longer than file systems can hold
+    with pytest.raises(UnavailableError, match="cannot be written"):
+        unpack(compress(buffer.getvalue()), tmp_path, top="t")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_leaves_nothing_behind_when_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "rename", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        unpack(compress(pack("t", FILES)), tmp_path, top="t")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_loses_no_race_for_the_target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rename = os.rename
+
+    def be_overtaken(old: str, new: str) -> None:
+        (tmp_path / "t").mkdir()
+        (tmp_path / "t" / "theirs").touch()
+        rename(old, new)
+
+    monkeypatch.setattr(os, "rename", be_overtaken)
+    with pytest.raises(ConflictError, match="exists already"):
+        unpack(compress(pack("t", FILES)), tmp_path, top="t")
+    assert [path.name for path in tmp_path.rglob("*")] == ["t", "theirs"]
+
+
+def test_names_every_path_that_cannot_be_packed() -> None:
+    paths = ["/a", "../b", "c\\d", "e/", "ok", "OK", "ok", "cafe\u0301", "f", "f/g"]
+    with pytest.raises(InputError) as caught:
+        pack("top", [Member(path=path, data=b"") for path in paths])
+    text = str(caught.value)
+    for path in ("'/a'", "'../b'", "'c\\\\d'", "'e/'", "'OK'", "'ok' appears twice", "'cafe\u0301'", "'f/g'"):
+        assert f"the path {path}" in text
+
+
+@pytest.mark.parametrize("top", ["", "..", "a/b", "a\n"])
+def test_refuses_a_top_directory_that_is_no_name(top: str) -> None:
+    with pytest.raises(InputError, match="not a name for a directory"):
+        pack(top, FILES)
+
+
+@pytest.mark.skipif(shutil.which("tar") is None, reason="needs GNU tar")
+def test_gnu_tar_extracts_the_same_files_and_modes(tmp_path: Path) -> None:
+    (tmp_path / "a.tar.gz").write_bytes(compress(pack("bert-k8s", FILES)))
+    extract = ["tar", "-xvf", "a.tar.gz"]
+    run = subprocess.run(
+        extract, cwd=tmp_path, capture_output=True, check=True, env={"LC_ALL": "C.UTF-8", **os.environ}
+    )
+    assert run.stderr == b""
+    (tmp_path / "ours").mkdir()
+    unpack((tmp_path / "a.tar.gz").read_bytes(), tmp_path / "ours", top="bert-k8s")
+    theirs_dir, ours_dir = tmp_path / "bert-k8s", tmp_path / "ours" / "bert-k8s"
+    assert snapshot(theirs_dir) == snapshot(ours_dir)
+    listed = {os.path.normpath(line) for line in run.stdout.decode("unicode_escape").splitlines()}
+    assert len(listed) == 1 + len(list(ours_dir.rglob("*")))
+
+
+def test_python_extracts_the_same_with_its_data_filter(tmp_path: Path) -> None:
+    (tmp_path / "a.tar.gz").write_bytes(compress(pack("bert-k8s", FILES)))
+    with tarfile.open(tmp_path / "a.tar.gz") as opened:
+        opened.extractall(tmp_path, filter="data")
+    (tmp_path / "ours").mkdir()
+    unpack((tmp_path / "a.tar.gz").read_bytes(), tmp_path / "ours", top=None)
+    assert snapshot(tmp_path / "bert-k8s") == snapshot(tmp_path / "ours" / "bert-k8s")
+
+
+@pytest.mark.skipif(shutil.which("tar") is None, reason="needs GNU tar")
+@pytest.mark.parametrize("form", ["gnu", "pax", "ustar"])
+def test_reads_what_gnu_tar_packs(tmp_path: Path, form: str) -> None:
+    unpack(compress(pack("bert-k8s", FILES)), tmp_path, top=None)
+    subprocess.run(["tar", f"--format={form}", "-czf", "b.tar.gz", "bert-k8s"], cwd=tmp_path, check=True)
+    assert read((tmp_path / "b.tar.gz").read_bytes()) == sorted(FILES, key=lambda member: member.path.encode())
+
+
+def snapshot(top_dir: Path) -> dict[str, tuple[int, bytes]]:
+    return {
+        path.relative_to(top_dir).as_posix(): (path.stat().st_mode, b"" if path.is_dir() else path.read_bytes())
+        for path in top_dir.rglob("*")
+    }

@@ -1,0 +1,162 @@
+"""packyard.json: the same bytes for the same content, nothing lost when it is read, and every differing file named."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tiny
+from packyard.core.bundle import record
+from packyard.core.bundle.archive import Member
+from packyard.core.bundle.manifest import FILE, Manifest, ShippedUseCase, file_digests
+from packyard.core.errors import IntegrityError
+
+MEMBERS = [Member(path="README.md", data=b"# bert\n"), Member(path="a/é.yaml", data=b"kind: Job\n")]
+MANIFEST = Manifest(
+    name="bert",
+    version="v1.2.0",
+    model={"name": "bert", "precision": "fp32"},
+    images=("model-zoo:2.7.0",),
+    moved={"MEMORY_LIMIT": "the line `memory` of job.yaml"},
+    files=file_digests(MEMBERS),
+    use_cases={
+        "quickstart/multi-node/user-mounted-nfs": ShippedUseCase(
+            setters={"BATCH_SIZE": "64", "NFS_SERVER": None, "NAMES": ("a", "é")},
+            requires=("NFS NFS_SERVER:NFS_PATH", "PodSecurity baseline"),
+        ),
+        "quickstart/options": ShippedUseCase(setters={}),
+    },
+)
+TEXT = tiny.text("manifest/packyard.json")
+#: As bundles had it that told all of each setter.
+OLD = {
+    "apiVersion": "packyard/v1",
+    "kind": "Bundle",
+    "name": "bert",
+    "version": "1.0.0",
+    "model": {"name": "bert"},
+    "files": {},
+    "useCases": {
+        "multi-node": {
+            "setters": {
+                "NFS_SERVER": {"type": "string", "required": True, "default": None, "description": ""},
+                "BATCH_SIZE": {"type": "integer", "required": False, "default": 64, "description": "x"},
+                "VERBOSE": {"type": "boolean", "required": False, "default": True, "description": "x"},
+                "NAMES": {"type": "array", "required": False, "default": ["a"], "description": "x"},
+            },
+            "images": ["b:1", "a:1"],
+            "requirements": [
+                {"kind": "NFS", "name": ":", "detail": ""},
+                {"kind": "CustomResourceDefinition", "name": "mpijobs.kubeflow.org", "detail": "kubeflow.org/v2beta1"},
+            ],
+        }
+    },
+}
+
+
+def changed(**fields: Any) -> bytes:
+    return json.dumps({**json.loads(MANIFEST.to_bytes()), **fields}).encode()
+
+
+def test_parsing_what_was_written_gives_the_same_manifest_and_bytes() -> None:
+    assert Manifest.parse(MANIFEST.to_bytes()) == MANIFEST
+    assert Manifest.parse(MANIFEST.to_bytes()).to_bytes() == MANIFEST.to_bytes()
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner) | st.lists(inner).map(tuple) | st.dictionaries(st.text(), inner),
+)
+
+
+@pytest.mark.slow
+@given(st.dictionaries(st.text(), JSON))
+def test_writes_what_json_would_write(document: dict[str, object]) -> None:
+    expected = json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
+    assert record.to_bytes(document) == expected.encode()
+
+
+def test_has_a_line_a_file_and_two_a_use_case() -> None:
+    readme, job = MANIFEST.files.values()
+    assert MANIFEST.to_bytes().decode() == TEXT.replace("sha256:README", readme).replace("sha256:JOB", job)
+
+
+def test_reads_the_older_form_and_keeps_its_bytes() -> None:
+    data = record.to_bytes(OLD)
+    read = Manifest.parse(data)
+    assert read.images == ("a:1", "b:1")
+    assert read.use_cases["multi-node"].setters == {
+        "NFS_SERVER": None,
+        "BATCH_SIZE": "64",
+        "VERBOSE": "true",
+        "NAMES": ("a",),
+    }
+    assert read.use_cases["multi-node"].requires == ("NFS :", "CustomResourceDefinition mpijobs.kubeflow.org")
+    assert read.to_bytes() == data
+
+
+def test_does_not_depend_on_the_version_of_packyard() -> None:
+    import packyard
+
+    assert packyard.__version__ not in MANIFEST.to_bytes().decode()
+
+
+def test_keeps_unknown_fields_at_every_level() -> None:
+    document = json.loads(MANIFEST.to_bytes())
+    (use_case, _) = document["useCases"].values()
+    for level in (document, use_case):
+        level["fromTheFuture"] = {"deep": [1, None, "é"]}
+    data = Manifest.parse(json.dumps(document).encode()).to_bytes()
+    assert json.loads(data) == document
+    assert Manifest.parse(data).to_bytes() == data
+
+
+def test_verify_accepts_the_files_that_it_describes() -> None:
+    MANIFEST.verify([*MEMBERS, Member(path=FILE, data=b"itself")])
+
+
+def test_verify_names_every_file_that_differs_is_missing_or_is_extra() -> None:
+    with pytest.raises(IntegrityError) as caught:
+        MANIFEST.verify([Member(path="README.md", data=b"# other\n"), Member(path="z.sh", data=b"")])
+    lines = str(caught.value).splitlines()
+    assert lines[0].startswith("README.md: expected sha256:")
+    assert ", found sha256:" in lines[0]
+    assert lines[1:] == ["a/é.yaml: is missing", "z.sh: is extra: packyard.json does not name it"]
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "cannot be read as JSON"),
+        (b"\xff", "cannot be read as JSON"),
+        (b'{"a": 1, "a": 1}', "a key appears twice"),
+        (b'{"a": NaN}', "NaN is not a JSON number"),
+        (b'{"a": "\\ud800"}', "cannot be read as JSON"),
+        (b"[" * 100_000, "cannot be read as JSON"),
+        (b"[]", "the document: expected an object, found"),
+        (b"{}", "apiVersion: is missing"),
+        (
+            changed(apiVersion="packyard/v2"),
+            r"found packyard/v2 Bundle \(a newer packyard may have written it:",
+        ),
+        (changed(kind="Index"), "expected packyard/v1 Bundle or Library, found packyard/v1 Index"),
+        (changed(name=1), "name: expected a text, found 1"),
+        (changed(name="../x"), r"name: '\.\./x' is not a name for a bundle"),
+        (changed(version="9" * 5000), "version: '9+' is not a version"),
+        (changed(files={"a": "md5:0"}), r"files\.a: 'md5:0' is not a digest"),
+        (changed(model={"a": []}), r"model\.a: expected a text"),
+        (changed(useCases={"x": {}}), r"useCases\.x\.setters: is missing"),
+        (changed(useCases={"x": {"setters": {"A": 1}}}), r"useCases\.x\.setters\.A: expected a text, a list"),
+        (changed(useCases={"x": {"setters": {"A": [1]}}}), r"useCases\.x\.setters\.A: expected a text, a list"),
+        (changed(useCases={"x": {"setters": {}, "requires": [1]}}), r"useCases\.x\.requires\[0\]: expected a text"),
+        (changed(images=[1]), r"images\[0\]: expected a text"),
+        (changed(moved={"A": 1}), r"moved\.A: expected a text"),
+    ],
+)
+def test_says_where_a_damaged_manifest_is_wrong(data: bytes, message: str) -> None:
+    with pytest.raises(IntegrityError, match=rf"^packyard\.json: .*{message}"):
+        Manifest.parse(data)

@@ -1,0 +1,16 @@
+"""A package whose one setter is set, and a file of it that somebody edits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from packyard.using.setters.change import change_setters
+
+
+def set_to(root: Path, value: str) -> None:
+    change_setters(root, {"V": [value]})
+
+
+def edit(file: Path) -> None:
+    with file.open("a", encoding="utf-8") as stream:
+        stream.write("mine: by hand\n")

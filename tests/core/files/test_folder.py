@@ -1,0 +1,71 @@
+"""Folders appear whole or not at all; what killed writers left goes with the next one."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from packyard.core.files import folder
+
+#: Writes a folder, and is killed before its last file.
+KILLED = """
+import os, signal, sys
+from packyard.core.files import folder
+def files():
+    yield "a/b", (b"1",), 0o644
+    os.kill(os.getpid(), signal.SIGKILL)
+folder.write(sys.argv[1], files())
+"""
+
+
+def test_makes_a_folder_with_its_files_in_one_step(tmp_path: Path) -> None:
+    top = tmp_path / "top"
+    folder.write(str(top), [("a/b/c", (b"1", b"2"), 0o755), ("a/d", (b"2",), 0o644), ("e", (), 0o644)])
+    found = {path.relative_to(top).as_posix(): path.read_bytes() for path in top.rglob("*") if path.is_file()}
+    assert found == {"a/b/c": b"12", "a/d": b"2", "e": b""}
+    assert os.access(top / "a/b/c", os.X_OK)
+    assert list(tmp_path.iterdir()) == [top]
+
+
+def test_leaves_nothing_of_a_folder_whose_files_cannot_be_written(tmp_path: Path) -> None:
+    with pytest.raises(FileExistsError):
+        folder.write(str(tmp_path / "top"), [("a", (), 0o644), ("a", (), 0o644)])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_leaves_nothing_of_a_folder_whose_files_do_not_all_come(tmp_path: Path) -> None:
+    def files() -> Iterator[tuple[str, tuple[bytes], int]]:
+        yield "a", (b"1",), 0o644
+        raise KeyError
+
+    with pytest.raises(KeyError):
+        folder.write(str(tmp_path / "top"), files())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_removes_what_a_killed_writer_left_and_not_what_others_write(tmp_path: Path) -> None:
+    for name in ("top", "other"):
+        assert subprocess.run([sys.executable, "-c", KILLED, str(tmp_path / name)]).returncode < 0
+    left = {path.name.split(".")[1]: path for path in tmp_path.iterdir()}
+    assert set(left) == {"top", "other"}
+    folder.write(str(tmp_path / "top"), [])
+    assert left["top"].exists(), "it may be of a writer that has just begun"
+    for path in left.values():
+        os.utime(path, (0, 0))
+    (tmp_path / "top").rmdir()
+
+    def while_it_is_written() -> Iterator[tuple[str, tuple[bytes], int]]:
+        (ours,) = (each for each in tmp_path.iterdir() if each not in left.values())
+        os.utime(ours, (0, 0))
+        folder.write(str(tmp_path / "top"), [])
+        assert ours.exists()
+        (tmp_path / "top").rmdir()
+        yield "a", (b"1",), 0o644
+
+    folder.write(str(tmp_path / "top"), while_it_is_written())
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(["top", left["other"].name])

@@ -1,0 +1,101 @@
+"""A changed file keeps its owner, mode, attributes and hard links; some files can only be written through."""
+
+from __future__ import annotations
+
+import os
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from commandline import environment
+from core.files.packages import set_to
+from krmfiles import field_values, make_package
+from packyard.core.files import inplace
+
+
+@pytest.mark.parametrize("sizes", [(5000, 5000), (5000, 9000), (9000, 5000), (10, 5000), (5000, 0)])
+def test_a_file_that_was_written_in_part_is_known_from_one_that_was_edited(sizes: tuple[int, int]) -> None:
+    old, new = b"o" * sizes[0], b"n" * sizes[1]
+    room = max(sizes)
+    for done in range(0, len(new) + 1, 512):
+        torn = new[:done] + old.ljust(room, b"\0")[done:]
+        assert inplace.is_torn(torn, old, new)
+        assert not inplace.is_torn(torn + b"mine", old, new)
+        assert not inplace.is_torn(b"M" + torn[1:], old, new)
+    assert not inplace.is_torn(old[:-1], old, new)
+
+
+def test_attributes_mode_and_further_names_of_a_file_stay(tmp_path: Path) -> None:
+    root = make_package(tmp_path / "package")
+    (root / "one.yaml").chmod(0o640)
+    (root / "other-name.txt").hardlink_to(root / "two.yaml")
+    try:
+        os.setxattr(root / "one.yaml", "user.note", b"x")
+    except OSError:
+        pytest.skip("this file system has no extended attributes")
+    set_to(root, "b")
+    assert os.getxattr(root / "one.yaml", "user.note") == b"x"
+    assert (root / "one.yaml").stat().st_mode & 0o777 == 0o640
+    assert (root / "other-name.txt").samefile(root / "two.yaml")
+    assert field_values(root) == {"b"}
+
+
+def test_an_access_list_of_a_file_stays_and_that_of_its_folder_does_not_come(tmp_path: Path) -> None:
+    root = make_package(tmp_path / "package")
+
+    def acl(*entries: tuple[int, int, int]) -> bytes:
+        return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", *entry) for entry in entries)
+
+    nobody = 0xFFFFFFFF
+    mine = acl((1, 6, nobody), (2, 4, 4321), (4, 4, nobody), (16, 4, nobody), (32, 0, nobody))
+    try:
+        os.setxattr(root / "one.yaml", "system.posix_acl_access", mine)
+        os.setxattr(root / "sub", "system.posix_acl_default", mine)
+    except OSError:
+        pytest.skip("this file system has no access lists")
+    set_to(root, "b")
+    assert os.getxattr(root / "one.yaml", "system.posix_acl_access") == mine
+    assert os.listxattr(root / "sub/three.yaml") == []
+    assert (root / "sub/three.yaml").stat().st_mode & 0o777 == 0o644
+
+
+def test_two_names_of_one_file_in_a_package_are_both_set(tmp_path: Path) -> None:
+    root = make_package(tmp_path / "package")
+    (root / "sub/three.yaml").unlink()
+    (root / "sub/three.yaml").hardlink_to(root / "one.yaml")
+    set_to(root, "b")
+    assert field_values(root) == {"b"}
+    assert (root / "sub/three.yaml").samefile(root / "one.yaml")
+
+
+FULL = """
+set -e
+mkdir disk && mount -t tmpfs -o size=256k tmpfs disk
+cp -r package disk/package
+head -c 60000 /dev/zero | tr '\\0' x | sed 's/^/# /' >> disk/package/one.yaml
+ln disk/package/one.yaml disk/other
+cp disk/package/one.yaml old
+"$@" && echo done >&2
+ls -A disk/package
+cmp disk/package/one.yaml old || wc -c < disk/package/one.yaml
+"""
+
+
+def test_a_disk_that_is_full_leaves_a_file_with_two_names_whole(tmp_path: Path) -> None:
+    if subprocess.run(["unshare", "-rm", "true"], capture_output=True, check=False).returncode:
+        pytest.skip("needs user namespaces")
+    make_package(tmp_path / "package")
+    code = "from packyard.cli.main import main; main(['set', 'disk/package', 'V=' + 'y' * 60000])"
+    process = subprocess.run(
+        ["unshare", "-rm", "bash", "-c", FULL, "bash", "env", *(sys.executable, "-c", code)],
+        cwd=tmp_path,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "No space left on device; nothing was changed" in process.stderr
+    assert process.stdout.split() in (["Krmfile", "one.yaml", "sub", "two.yaml"], []), process.stdout + process.stderr

@@ -1,0 +1,67 @@
+"""One writer at a time: writers of a folder, of those above and of those below wait for each other."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import resource
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from commandline import COMMAND, environment
+from core.files.packages import set_to
+from faults import forked
+from krmfiles import FIELD, field_values, make_package, one_setter
+from packyard.core.errors import UnavailableError
+from packyard.core.files.tree import Tree
+from packyard.using.setters.change import change_setters
+
+
+def test_a_package_of_more_folders_than_descriptors_is_set(tmp_path: Path) -> None:
+    for number in range(100):
+        (tmp_path / f"p{number}").mkdir()
+        (tmp_path / f"p{number}/Krmfile").write_text(one_setter(value="a"), "utf-8")
+        (tmp_path / f"p{number}/r.yaml").write_text(FIELD, "utf-8")
+
+    def with_few() -> None:
+        few = max(int(each.name) for each in Path("/dev/fd").iterdir()) + 50  # beside those of the tests' servers
+        resource.setrlimit(resource.RLIMIT_NOFILE, (few, few))
+        change_setters(tmp_path, {"V": ["b"]}, recursive=True)
+
+    outcome = forked(with_few)
+    assert outcome.code == 0, outcome
+    assert {file.read_text("utf-8").split()[1] for file in tmp_path.rglob("r.yaml")} == {"b"}
+
+
+def test_a_file_system_without_locks_is_refused_by_the_folders_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = make_package(tmp_path / "package")
+
+    def flock(*_: object) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    with pytest.raises(
+        UnavailableError, match="package: cannot be locked for one writer at a time: No locks available"
+    ):
+        set_to(root, "b")
+    assert field_values(root) == {"a"}
+
+
+def test_commands_on_a_folder_and_on_folders_below_it_wait_for_each_other(tmp_path: Path) -> None:
+    root = make_package(tmp_path / "package")
+    (root / "sub/Krmfile").write_text(one_setter(value="a"), "utf-8")
+    commands = [[*COMMAND, "set", str(folder), "V=b"] for folder in (root, root / "sub", tmp_path)]
+    commands[-1].append("-R")
+    with Tree(root).locked():
+        waiting = [subprocess.Popen(command, env=environment()) for command in commands]
+        for process in waiting:
+            with pytest.raises(subprocess.TimeoutExpired):
+                process.wait(1)
+        assert field_values(root) == {"a"}
+    assert [process.wait() for process in waiting] == [0, 0, 0]
+    assert field_values(root) == {"b"}

@@ -1,0 +1,96 @@
+"""After a crash the next command finishes the change, or stops at a file that was edited, with both ways to go on."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from commandline import packyard
+from core.files.packages import edit, set_to
+from faults import Faulty, content, forked, leftovers
+from krmfiles import FIELD, FILES, field_values, make_package, one_setter
+from packyard.core.errors import ConflictError
+from packyard.core.files.tree import Tree
+from packyard.using.setters.change import change_setters
+
+
+def interrupt(root: Path, *, at: int = 3) -> None:
+    """Let a set die at one of its renames: the first is that of the journal."""
+    outcome = forked(lambda: set_to(root, "b"), Faulty(at, None, names=("rename",)))
+    assert outcome.code == -9
+
+
+@pytest.mark.parametrize("at", range(2, 6))
+@pytest.mark.parametrize("name", ["Krmfile", *FILES])
+def test_an_edit_that_was_made_after_a_crash_stops_the_next_command_which_says_both_ways_out(
+    name: str, at: int, tmp_path: Path
+) -> None:
+    root = make_package(tmp_path / "it's a package")
+    interrupt(root, at=at)
+    edit(root / name)
+    looks = content(root)
+    refused = packyard("set", root, "V=c")
+    assert (refused.returncode, content(root)) == (1, looks)
+    assert f"{root / name}: was changed after an interrupted command" in refused.stderr
+    way = ("--finish", "--take-back")[at % 2]
+    command = re.search(rf"packyard (undo {way} .*?)(; |\)\n)", refused.stderr)
+    assert command
+    done = packyard(*shlex.split(command[1]))
+    assert done.returncode == 0, done.stderr
+    assert f"{name}: was changed since then; left as it is" in done.stderr
+    assert content(root)[name] == looks[name]
+    others = {path: data for path, data in content(root).items() if path not in (name, "Krmfile")}
+    assert {data.split()[1] for data in others.values()} == {b"b" if way == "--finish" else b"a"}
+    assert not leftovers(root)
+    set_to(root, "c")
+    assert b"by hand" in content(root)[name]
+    assert field_values(root) == {"c"}
+
+
+def test_what_was_interrupted_is_finished_or_taken_back_when_asked_for(tmp_path: Path) -> None:
+    for way, value in (("--finish", "b"), ("--take-back", "a")):
+        root = make_package(tmp_path / way.strip("-"))
+        interrupt(root)
+        done = packyard("undo", way, root)
+        assert (done.returncode, field_values(root)) == (0, {value}), done.stderr
+        assert not leftovers(root)
+        again = packyard("undo", way, root)
+        assert (again.returncode, again.stdout) == (1, "")
+        assert "has no interrupted change" in again.stderr
+
+
+def test_a_change_in_a_folder_below_is_finished_by_a_command_on_a_folder_above(tmp_path: Path) -> None:
+    root = make_package(tmp_path / "top" / "package")
+    (tmp_path / "top/Krmfile").write_text(one_setter(value="a"), "utf-8")
+    (tmp_path / "top/r.yaml").write_text(FIELD, "utf-8")
+    interrupt(root)
+    set_to(tmp_path / "top", "z")
+    assert field_values(root) == {"b"}
+    assert not leftovers(tmp_path)
+
+
+def test_a_change_of_a_folder_above_is_finished_by_a_command_on_a_folder_below(tmp_path: Path) -> None:
+    root = make_package(tmp_path / "top")
+    (root / "sub/Krmfile").write_text(one_setter("W", value="a"), "utf-8")
+    (root / "sub/w.yaml").write_text(FIELD.replace("V", "W"), "utf-8")
+    (root / "sub/three.yaml").write_text(FIELD.replace(" a ", " b "), "utf-8")
+    interrupt(root, at=2)
+    change_setters(root / "sub", {"W": ["z"]})
+    assert field_values(root) == {"b"}
+    assert not leftovers(root)
+
+
+def test_new_files_that_vanished_after_a_crash_stop_the_next_command(tmp_path: Path) -> None:
+    root = make_package(tmp_path / "package")
+    interrupt(root)
+    for file in leftovers(root):
+        if "new" in file.name:
+            file.unlink()
+    with pytest.raises(ConflictError, match="the new ones of an interrupted command are gone"):
+        set_to(root, "c")
+    Tree(root).settle(back=True)
+    assert field_values(root) == {"a"}
+    assert not leftovers(root)

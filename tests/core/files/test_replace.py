@@ -1,0 +1,72 @@
+"""Files that somebody changes meanwhile, or that cannot be changed: the command changes all files or none."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from core.files.packages import edit, set_to
+from faults import content, leftovers
+from krmfiles import FIELD, make_package
+from packyard.core.errors import ConflictError, UnavailableError
+from packyard.core.files import atomic, replace
+from packyard.core.files.tree import Tree
+
+
+def at_call(monkeypatch: pytest.MonkeyPatch, holder: object, name: str, act: Callable[[], object]) -> None:
+    """Do something right before the first call of a function."""
+    real = getattr(holder, name)
+    waiting = [act]
+
+    def call(*args: object, **kwargs: object) -> object:
+        if waiting:
+            waiting.pop()()
+        return real(*args, **kwargs)
+
+    monkeypatch.setattr(holder, name, call)
+
+
+@pytest.mark.parametrize("many", [32, 1])
+def test_an_edit_that_is_made_while_new_files_go_to_the_disk_takes_the_whole_change_back(
+    many: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = make_package(tmp_path / "package")
+    old = content(root)
+    monkeypatch.setattr(atomic, "MANY", many)
+    at_call(monkeypatch, atomic, "flush_all", lambda: edit(root / "two.yaml"))
+    with pytest.raises(ConflictError, match=r"two\.yaml: was changed by somebody else meanwhile; nothing was written"):
+        set_to(root, "b")
+    assert content(root) == {**old, "two.yaml": old["two.yaml"] + b"mine: by hand\n"}
+    assert not leftovers(root)
+
+
+def test_a_file_that_appears_where_one_is_to_be_made_is_not_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = make_package(tmp_path / "package")
+    at_call(monkeypatch, replace, "_carry_out", lambda: (root / "new.yaml").write_text("mine", "utf-8"))
+    tree = Tree(root)
+    tree.read("one.yaml")
+    with pytest.raises(ConflictError, match=r"new\.yaml: was changed by somebody else"):
+        tree.write({"one.yaml": b"b", "new.yaml": b"c"})
+    assert ((root / "new.yaml").read_text("utf-8"), (root / "one.yaml").read_text("utf-8")) == ("mine", FIELD)
+    assert not leftovers(root)
+
+
+@pytest.mark.parametrize("attribute", ["a", "i"])
+def test_a_file_that_can_only_grow_or_not_change_is_refused_by_name(attribute: str, tmp_path: Path) -> None:
+    root = make_package(tmp_path / "package")
+    old = content(root)
+    file = root / "two.yaml"
+    if subprocess.run(["chattr", f"+{attribute}", file], capture_output=True, check=False).returncode:
+        pytest.skip("needs root, and a file system with such attributes")
+    try:
+        with pytest.raises(UnavailableError, match=r"two\.yaml: Operation not permitted; nothing was changed"):
+            set_to(root, "b")
+        assert content(root) == old
+        assert not leftovers(root)
+    finally:
+        subprocess.run(["chattr", f"-{attribute}", file], check=True)

@@ -1,0 +1,160 @@
+"""A folder's files: which are found, and that no link or path leads out of the root."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from faults import Faulty, forked, recover
+from krmfiles import FIELD, field_values, make_package
+from packyard.core.errors import ConflictError, InputError, UnavailableError
+from packyard.core.files.history import History
+from packyard.core.files.tree import Tree
+from packyard.using.setters import resourcefiles
+from packyard.using.setters.change import change_setters
+
+
+def test_a_tree_is_walked_in_byte_order_and_linked_folders_are_not_entered(tmp_path: Path) -> None:
+    for folder in ("b", "a/deep", "B", "\u00e9", "\U0001f600"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "f.yaml").touch()
+    (tmp_path / "c").symlink_to("a")
+    (tmp_path / "loop").symlink_to("loop")
+    assert list(Tree(tmp_path).walk()) == [
+        ("", ["B", "a", "b", "c", "\u00e9", "\U0001f600"], ["loop"]),
+        ("B", [], ["f.yaml"]),
+        ("a", ["deep"], []),
+        ("a/deep", [], ["f.yaml"]),
+        ("b", [], ["f.yaml"]),
+        ("\u00e9", [], ["f.yaml"]),
+        ("\U0001f600", [], ["f.yaml"]),
+    ]
+
+
+def test_a_link_is_edited_where_it_leads_and_only_inside_the_folder(tmp_path: Path) -> None:
+    root = make_package(tmp_path / "package")
+    (root / "link.yaml").symlink_to("sub/three.yaml")
+    (root / "one.yaml").unlink()
+    (root / "one.yaml").symlink_to("two.yaml")
+    change_setters(root, {"V": ["b"]})
+    assert (root / "link.yaml").is_symlink()
+    assert field_values(root) == {"b"}
+
+    outside = tmp_path / "outside.yaml"
+    outside.write_text('x: a # {"$openapi":"V"}\n', "utf-8")
+    (root / "out.yaml").symlink_to(outside)
+    with pytest.raises(InputError, match="outside of"):
+        change_setters(root, {"V": ["c"]})
+    assert field_values(root) == {"b"}
+
+
+@pytest.mark.parametrize(
+    "path", ["../victim", "sub/../../victim", "{}/victim", "out/victim", "link", "out", "", ".", "a\0b"]
+)
+def test_no_path_leads_out_whether_read_written_or_removed(path: str, tmp_path: Path) -> None:
+    root = make_package(tmp_path / "package")
+    (tmp_path / "victim").write_text("mine", "utf-8")
+    (root / "out").symlink_to("..")
+    (root / "link").symlink_to("../victim")
+    tree = Tree(root)
+    with pytest.raises(InputError):
+        tree.read(path.format(tmp_path))
+    for data in (b"x", None):
+        with tree.locked(), pytest.raises(InputError):
+            tree.write({path.format(tmp_path): data})
+    assert (tmp_path / "victim").read_text("utf-8") == "mine"
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["package", "victim"]
+
+
+def test_links_may_lead_to_other_files_of_the_bundle_that_a_folder_is_of(tmp_path: Path) -> None:
+    root = make_package(tmp_path / "bundle/a/use-case")
+    (tmp_path / "bundle/shared.yaml").write_text(FIELD, "utf-8")
+    (root / "one.yaml").unlink()
+    (root / "one.yaml").symlink_to("../../shared.yaml")
+    with pytest.raises(InputError, match="outside of"):
+        change_setters(root, {"V": ["b"]})
+    manifest = tmp_path / "bundle/packyard.json"
+    for document in ("[" * 100_000, "null", "[]", '{"files": []}', '{"files": {"a/use-case-2/Krmfile": ""}}'):
+        manifest.write_text(document, "utf-8")
+        with pytest.raises(InputError, match="outside of"):
+            change_setters(root, {"V": ["b"]})
+    manifest.write_text('{"files": {"a/use-case/Krmfile": ""}}', "utf-8")
+    change_setters(root, {"V": ["b"]})
+    assert field_values(root) == {"b"}
+    assert (root / "one.yaml").is_symlink()
+    (tmp_path / "bundle").chmod(0o777)  # who could have put that file there?
+    (tmp_path / "bundle/a").chmod(0o777)
+    with pytest.raises(InputError, match="outside of"):
+        change_setters(root, {"V": ["c"]})
+
+
+def test_a_linked_folder_that_leads_out_is_passed_over_as_every_linked_folder_is(tmp_path: Path) -> None:
+    root = make_package(tmp_path / "package")
+    (root / "out").symlink_to("..")
+    change_setters(root, {"V": ["b"]})
+    assert field_values(root) == {"b"}
+
+
+def test_names_that_are_no_text_are_set_and_taken_back(tmp_path: Path) -> None:
+    root = make_package(tmp_path / "top" / os.fsdecode(b"\xff"))
+    history = History(tmp_path / "history")
+    change_setters(
+        tmp_path / "top",
+        {"V": ["b"]},
+        recursive=True,
+        keep=lambda before, after: history.record(tmp_path / "top", "", before, after),
+    )
+    assert field_values(root) == {"b"}
+    history.undo(tmp_path / "top")
+    assert field_values(root) == {"a"}
+    interrupted = forked(lambda: change_setters(root, {"V": ["c"]}), Faulty(3, None, names=("rename",)))
+    assert interrupted.code == -9
+    recover(root)
+    assert field_values(root) == {"c"}
+    resourcefiles.rewrite(
+        tmp_path / "top", resourcefiles.find_folders(tmp_path / "top", recursive=True), lambda data, _: data + b"#\n"
+    )
+    assert (root / "one.yaml").read_bytes().endswith(b"#\n")
+
+
+def _change(root: Path, files: dict[str, bytes | None]) -> None:
+    tree = Tree(root)
+    with tree.locked():
+        for path in files:
+            if tree.has(path):
+                tree.read(path)
+        tree.write(files, executable=["new/bin/run"])
+
+
+def test_new_files_get_their_folders_and_folders_that_are_left_empty_go(tmp_path: Path) -> None:
+    (tmp_path / "old/below").mkdir(parents=True)
+    (tmp_path / "old/below/a").write_bytes(b"1")
+    (tmp_path / "kept").write_bytes(b"1")
+    _change(tmp_path, {"old/below/a": None, "new/bin/run": b"#!\n", "new/b": b"2"})
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["kept", "new"]
+    assert (tmp_path / "new/bin/run").stat().st_mode & 0o777 == 0o755
+    assert (tmp_path / "new/b").stat().st_mode & 0o777 == 0o644
+
+
+def test_a_change_that_fails_leaves_no_new_folders(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"1")
+    tree = Tree(tmp_path)
+    with tree.locked():
+        tree.read("a")
+        (tmp_path / "a").write_bytes(b"2")
+        with pytest.raises(ConflictError):
+            tree.write({"a": b"3", "new/below/b": b"3"})
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(UnavailableError, match=r"nothing was changed"):
+        _change(tmp_path, {"other/b": b"3", "file/below/b": b"3"})
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "file"]
+
+
+def test_a_change_with_new_folders_is_finished_after_a_kill(tmp_path: Path) -> None:
+    interrupted = forked(lambda: _change(tmp_path, {"new/a": b"1", "new/b": b"2"}), Faulty(3, None, names=("rename",)))
+    assert interrupted.code == -9
+    recover(tmp_path)
+    assert {path.name: path.read_bytes() for path in (tmp_path / "new").iterdir()} == {"a": b"1", "b": b"2"}

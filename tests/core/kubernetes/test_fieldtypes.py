@@ -1,0 +1,74 @@
+"""The types of fields and merge keys of built-in kinds; what `packyard set` loads of this room."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from packyard.core.kubernetes.fieldtypes import field_type, is_known, joins, merge_key
+
+SPEC = ("spec", "template", "spec")
+SET = """
+import sys
+from packyard.cli.main import main
+code = main(sys.argv[1:])
+print(*sorted(name for name in sys.modules if name.startswith("packyard.")), sep="\\n", file=sys.stderr)
+sys.exit(code)
+"""
+KRMFILE = """\
+apiVersion: config.k8s.io/v1alpha1
+kind: Krmfile
+openAPI:
+  definitions:
+    io.k8s.cli.setters.WORKERS:
+      x-k8s-cli: {setter: {name: WORKERS, value: "2"}}
+"""
+JOB = """\
+apiVersion: batch/v1
+kind: Job
+metadata: {name: x}
+spec:
+  parallelism: 2 # {"$openapi":"WORKERS"}
+"""
+
+
+def test_a_field_has_the_type_of_its_kind() -> None:
+    assert field_type("batch/v1", "Job", ("spec", "parallelism")) == "integer"
+    assert field_type("v1", "ConfigMap", ("data", "a")) == "string"
+    assert field_type("v1", "Service", ("spec", "ports", 0, "targetPort")) == "int-or-string"
+    assert field_type("batch/v1", "Job", ("spec", "template")) is None
+    assert field_type("kubeflow.org/v2beta1", "MPIJob", ("spec", "slotsPerWorker")) is None
+    assert is_known("batch/v1", "Job")
+    assert not is_known("batch/v2", "Job")
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "key"),
+    [
+        ("Job", (*SPEC, "containers"), "name"),
+        ("Job", (*SPEC, "containers", 0, "volumeMounts"), "mountPath"),
+        ("Job", (*SPEC, "tolerations"), None),
+        ("CronJob", ("spec", "jobTemplate", *SPEC, "volumes"), "name"),
+        ("ServiceAccount", ("secrets",), "name"),
+        ("ServiceAccount", ("imagePullSecrets",), None),
+        ("MPIJob", ("spec", "mpiReplicaSpecs", "Worker", "template", "spec", "containers"), None),
+    ],
+)
+def test_a_list_is_joined_by_its_merge_key_or_replaced(kind: str, path: tuple[str | int, ...], key: str | None) -> None:
+    versions = {"Job": "batch/v1", "CronJob": "batch/v1beta1", "ServiceAccount": "v1"}
+    assert merge_key(versions.get(kind, "kubeflow.org/v2beta1"), kind, path) == key
+    assert joins(kind, path) == (key is not None)
+
+
+def test_set_loads_of_this_room_the_types_of_fields_and_the_names_of_kustomizations(tmp_path: Path) -> None:
+    """A setter binds a field of any type, and the field's own type decides how the value is written."""
+    (tmp_path / "Krmfile").write_text(KRMFILE)
+    (tmp_path / "job.yaml").write_text(JOB)
+    words = ["set", str(tmp_path), "WORKERS", "3"]
+    done = subprocess.run([sys.executable, "-c", SET, *words], capture_output=True, text=True, check=True)
+    loaded = [name for name in done.stderr.split() if name.startswith("packyard.core.kubernetes")]
+    assert loaded == [f"packyard.core.kubernetes{name}" for name in ("", ".fieldtypes", ".kustomization")]
+    assert "parallelism: 3" in (tmp_path / "job.yaml").read_text()

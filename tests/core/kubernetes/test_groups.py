@@ -1,0 +1,67 @@
+"""API groups: which kinds need a definition, and which have no namespace."""
+
+from __future__ import annotations
+
+import pytest
+
+import real
+from packyard.core.kubernetes import schemas
+from packyard.core.kubernetes.groups import BUILT_IN_GROUPS, definitions, is_cluster_scoped
+from packyard.core.kubernetes.kinds import group_of
+
+
+@pytest.mark.parametrize(
+    ("api_version", "kind"),
+    [
+        *[("v1", "Service"), ("apps/v1", "Deployment"), ("batch/v1", "Job"), ("networking.k8s.io/v1", "Ingress")],
+        *[("rbac.authorization.k8s.io/v1", "Role"), ("kustomize.config.k8s.io/v1beta1", "Kustomization")],
+    ],
+)
+def test_kubernetes_serves_its_own_kinds(api_version: str, kind: str) -> None:
+    assert definitions(api_version, kind) == []
+
+
+@pytest.mark.parametrize(
+    ("api_version", "kind", "name"),
+    [
+        ("jobset.x-k8s.io/v1alpha2", "JobSet", "jobsets.jobset.x-k8s.io"),
+        ("trainer.kubeflow.org/v1alpha1", "TrainingRuntime", "trainingruntimes.trainer.kubeflow.org"),
+        ("gateway.networking.k8s.io/v1", "Gateway", "gateways.gateway.networking.k8s.io"),
+        ("inference.networking.k8s.io/v1", "InferencePool", "inferencepools.inference.networking.k8s.io"),
+        ("keda.sh/v1alpha1", "TriggerAuthentication", "triggerauthentications.keda.sh"),
+        ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", "leaderworkersets.leaderworkerset.x-k8s.io"),
+        ("security.istio.io/v1", "AuthorizationPolicy", "authorizationpolicies.security.istio.io"),
+        ("serving.knative.dev/v1", "Ingress", "ingresses.serving.knative.dev"),
+        ("example.com/v1", "Gateway", "gateways.example.com"),
+    ],
+)
+def test_other_kinds_need_a_definition(api_version: str, kind: str, name: str) -> None:
+    assert definitions(api_version, kind) == [name]
+
+
+def test_a_train_job_needs_the_definition_of_what_is_made_of_it_too() -> None:
+    found = definitions("trainer.kubeflow.org/v1alpha1", "TrainJob")
+    assert found == ["trainjobs.trainer.kubeflow.org", "jobsets.jobset.x-k8s.io"]
+
+
+def test_every_group_of_kubernetes_is_built_in() -> None:
+    """So that a kind of a group that is new in Kubernetes needs no definition."""
+    if schemas.missing():
+        real.absent(" and ".join(schemas.missing()), remedy=schemas.EXTRA)
+    newest = schemas.kubernetes(schemas.kubernetes_versions()[-1])
+    assert {group_of(kind.partition(" ")[0]) for kind in newest.kinds} <= BUILT_IN_GROUPS
+
+
+@pytest.mark.parametrize(
+    ("api_version", "kind", "expected"),
+    [
+        ("v1", "Namespace", True),
+        ("v1", "PersistentVolume", True),
+        ("v1", "PersistentVolumeClaim", False),
+        ("rbac.authorization.k8s.io/v1", "ClusterRole", True),
+        ("rbac.authorization.k8s.io/v1", "Role", False),
+        ("example.org/v1", "ClusterRole", False),
+    ],
+)
+def test_a_kind_without_a_namespace(api_version: str, kind: str, expected: bool) -> None:
+    assert is_cluster_scoped(api_version, kind) is expected

@@ -1,0 +1,115 @@
+"""Kinds by their API group: a Service of another group is no Service, nor is any other kind that is named alike."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from packyard.core.kubernetes.kinds import is_kind
+from packyard.core.yaml.document import parse_one
+from packyard.core.yaml.node import MappingNode
+from packyard.using.kustomize.accumulate import SourceObject
+from packyard.using.kustomize.builtin import build
+from packyard.using.setters.packages import PackageFiles
+from packyard.writing.checks.lint import lint
+from served import Served
+
+
+def rules(*documents: str) -> set[str]:
+    package = PackageFiles(
+        b"kind: Krmfile\n", {f"{number}.yaml": text.encode() for number, text in enumerate(documents)}
+    )
+    return {finding.rule for finding in lint(package, shipped=False)}
+
+
+def test_a_kind_is_that_of_its_group_in_any_version() -> None:
+    def root(version: str) -> MappingNode:
+        found = parse_one(f"apiVersion: {version}\nkind: Job\n".encode(), "f.yaml").root
+        assert isinstance(found, MappingNode)
+        return found
+
+    assert is_kind(root("batch/v1"), "batch", "CronJob", "Job")
+    assert is_kind(root("batch/v1beta1"), "batch", "Job")
+    assert not is_kind(root("batch.volcano.sh/v1alpha1"), "batch", "Job")
+    assert not is_kind(root("v1"), "batch", "Job")
+
+
+@pytest.mark.parametrize(
+    ("value", "is_local"),
+    [
+        *((value, True) for value in ('"true"', "true", '"yes"', '""', "~", '"False"', "FALSE", "0")),
+        *((value, False) for value in ('"false"', "false", None)),
+    ],
+)
+def test_an_object_is_left_out_where_kustomize_leaves_it_out(
+    served5: Served, tmp_path: Path, value: str | None, is_local: bool
+) -> None:
+    annotation = "" if value is None else f", annotations: {{config.kubernetes.io/local-config: {value}}}"
+    text = f"apiVersion: v1\nkind: X\nmetadata: {{name: x{annotation}}}\n"
+    (tmp_path / "x.yaml").write_text(text)
+    (tmp_path / "y.yaml").write_text("apiVersion: v1\nkind: Y\nmetadata: {name: y}\n")
+    (tmp_path / "kustomization.yaml").write_text("resources: [x.yaml, y.yaml]\n")
+    root = parse_one(text.encode(), "x.yaml").root
+    assert isinstance(root, MappingNode)
+    assert ("kind: X" not in served5.done("build", tmp_path)) is is_local
+    assert (b"kind: X" not in build(tmp_path)) is is_local
+    assert SourceObject(root, "x").is_local is is_local
+
+
+LONG = f"metadata: {{name: {'a' * 60}}}\nspec: {{}}\n"
+#: What a rule finds in a kind of its group, and does not in one of another.
+FOUND = [
+    ("v1", "Service", "serviceusage.cnrm.cloud.google.com/v1beta1", "metadata: {name: a.b.com}\n", "no-name"),
+    ("v1", "Namespace", "k8s.example.com/v1", "metadata: {name: a.b}\n", "no-name"),
+    ("batch/v1", "CronJob", "batch.volcano.sh/v1alpha1", LONG, "name-too-long"),
+    ("kubeflow.org/v2beta1", "MPIJob", "example.com/v1", LONG, "name-too-long"),
+    ("v1", "Secret", "external.example.com/v1", "metadata: {name: x}\nstringData: {a: b}\n", "plain-secret"),
+    ("v1", "ConfigMap", "example.com/v1", "metadata: {name: x}\ndata: {DB_PASSWORD: abc}\n", "plain-secret"),
+    ("v1", "Pod", "example.com/v1", "metadata: {name: x}\nspec: {containers: [{name: c}]}\n", "bare-pod"),
+    ("v1", "Service", "serving.knative.dev/v1", "metadata: {name: x}\nspec: {selector: {a: b}}\n", "selects-nothing"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("own", "kind", "other", "rest", "rule"), FOUND, ids=lambda value: value[:30])
+def test_a_rule_of_a_kind_looks_at_the_group_too(own: str, kind: str, other: str, rest: str, rule: str) -> None:
+    assert rule in rules(f"apiVersion: {own}\nkind: {kind}\n{rest}")
+    assert rule not in rules(f"apiVersion: {other}\nkind: {kind}\n{rest}")
+
+
+def test_a_reference_is_met_by_an_object_of_its_group_alone() -> None:
+    pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\nspec: {serviceAccountName: run, containers: [{name: c}]}\n"
+    account = "apiVersion: VERSION\nkind: ServiceAccount\nmetadata: {name: run}\n"
+    assert "dangling-reference" not in rules(pod, account.replace("VERSION", "v1"))
+    assert "dangling-reference" in rules(pod, account.replace("VERSION", "iam.example.com/v1"))
+
+
+@pytest.mark.parametrize("kind", ["Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"])
+def test_the_name_of_a_role_may_have_colons(kind: str) -> None:
+    text = f"apiVersion: rbac.authorization.k8s.io/v1\nkind: {kind}\nmetadata: {{name: NAME}}\n"
+    assert "no-name" not in rules(text.replace("NAME", "system:Auth_reader"))
+    assert "no-name" in rules(text.replace("NAME", "a/b"))
+    assert "no-name" in rules(text.replace("NAME", "'..'"))
+
+
+ENV = """\
+apiVersion: v1
+kind: Pod
+metadata: {{name: x}}
+spec: {{containers: [{{name: c, env: [{{name: {}, value: '{}'}}]}}]}}
+"""
+
+
+@pytest.mark.parametrize("name", ["GOOGLE_APPLICATION_CREDENTIALS", "DB_PASSWORD", "API_TOKEN", "SSH_PRIVATE_KEY"])
+@pytest.mark.parametrize(
+    ("value", "secret"),
+    [
+        ("/run/key.json", False), ("/", False), ("file:///run/key", False), ("file:key", False), ("$(KEY)", False),
+        ("", False), ("hunter2", True), ("run/key.json", True), ("a /run/key", True), ("/run/key and more", True),
+        ("https://e.com/x", True), ("true", False), ("No", False), ("1234", True),
+    ],
+)  # fmt: skip
+def test_where_a_secret_is_is_no_secret(name: str, value: str, secret: bool) -> None:
+    assert ("plain-secret" in rules(ENV.format(name, value))) is secret
+    config = f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: x}}\ndata: {{{name}: '{value}'}}\n"
+    assert ("plain-secret" in rules(config)) is secret

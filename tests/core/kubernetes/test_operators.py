@@ -1,0 +1,79 @@
+"""The table of operators: what it says of versions and commands is what tests run and READMEs say."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import real
+from packyard.core.bundle.bundle import Bundle
+from packyard.core.kubernetes import operators
+from packyard.core.kubernetes.operators import OPERATORS, Operator
+from packyard.writing.build.assemble import assemble
+from packyard.writing.source import workspace
+
+CATALOGUE = workspace.read(real.REPOSITORY)
+#: Packages that need all that is tested.
+NAMES = ("llm-finetune", "llm-serving", "mask-rcnn-fp32-training-k8s", "rfcn-fp32-inference-k8s")
+TESTED = [each for each in OPERATORS if each.tested]
+
+
+@pytest.mark.parametrize("operator", TESTED, ids=lambda each: each.image)
+def test_tested_versions_are_those_that_tests_run(operator: Operator) -> None:
+    modules = (real.REPOSITORY / "tests/tools/manifests/go.mod").read_text("utf-8")
+    pinned = dict(re.findall(r"/([a-z-]+)(?:/v\d+)? v(\S+)$", modules, re.MULTILINE))
+    names = {"trainer-controller-manager": "trainer", "workflow-controller": "argo-workflows"}
+    assert pinned[names.get(operator.image, operator.image)] == operator.tested
+
+
+@pytest.fixture(scope="module")
+def bundles() -> list[Bundle]:
+    return [assemble(CATALOGUE, name, "1.0.0") for name in NAMES]
+
+
+@pytest.mark.parametrize("operator", TESTED, ids=lambda each: each.image)
+def test_readmes_ask_for_the_same_versions_and_install_by_the_same_commands(
+    operator: Operator, bundles: list[Bundle]
+) -> None:
+    found = [each for each in bundles if operator in operators.needed(required(each))]
+    assert found
+    for each in found:
+        text = next(member.data for member in each.members if member.path == "README.md").decode()
+        assert f"- {operator.name} {operator.oldest} or later:\n" in text
+        assert all(f"  `{command}`" in text for command in operator.install)
+
+
+def required(bundle: Bundle) -> list[str]:
+    return [each for use_case in bundle.manifest.use_cases.values() for each in use_case.requires]
+
+
+def test_all_operators_have_a_command_and_no_kind_has_two() -> None:
+    named = [name for each in OPERATORS for name in each.definitions]
+    offered = [name for each in OPERATORS for name in each.requirements]
+    assert len(offered) == len(set(offered))
+    assert all(each.install for each in OPERATORS)
+    assert {operators.of(name) for name in named} == {each for each in OPERATORS if each.definitions}
+    assert operators.needed(offered) == [*OPERATORS]
+
+
+@pytest.mark.parametrize(
+    ("tag", "version"),
+    [("v0.8.0", (0, 8, 0)), ("0.8", (0, 8, 0)), ("v3.7.0-rc1", (3, 7, 0)), ("latest", None), ("", None), ("v1", None)],
+)
+def test_versions_are_read_from_tags(tag: str, version: tuple[int, ...] | None) -> None:
+    assert operators.version_of(tag) == version
+
+
+def test_an_operator_is_found_by_its_image_wherever_that_comes_from() -> None:
+    (mpi,) = (each for each in OPERATORS if each.image == "mpi-operator")
+    images = ["mirror.example:5000/a/mpi-operator:0.8.0@sha256:" + "0" * 64, "example/mpi-operator-exporter:1.0", ""]
+    items = [
+        {
+            "apiVersion": "apps/v1",
+            "kind": "Deployment",
+            "spec": {"template": {"spec": {"containers": [{"image": name}]}}},
+        }
+        for name in images
+    ]
+    assert operators.find(mpi, items) == [operators.Found(items[0], "0.8.0")]

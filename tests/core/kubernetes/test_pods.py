@@ -1,0 +1,278 @@
+"""Where pods stand: the same in plain values and in nodes, and wherever the schemas of a kind have them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from textwrap import dedent, indent
+from typing import Any
+
+import pytest
+import yaml
+
+import real
+import tiny
+from packyard.core.kubernetes import pods, schemas
+from packyard.core.kubernetes.pods import Path, Pod
+from packyard.core.kubernetes.schemas import Judge
+from packyard.core.yaml.document import parse_one
+from packyard.core.yaml.node import MappingNode, Scalar
+
+POD = """\
+volumes: [{name: data}]
+initContainers: [{name: init}]
+containers: [{name: main}]
+ephemeralContainers: [{name: debug}]
+"""
+ALL = ["init", "main", "debug"]
+#: Kinds with pod templates, what stands before a pod, and its path.
+KINDS = {
+    "v1 Pod": ("spec:", "spec"),
+    "v1 PodTemplate": ("template: spec:", "template.spec"),
+    "apps/v1 Deployment": ("spec: template: spec:", "spec.template.spec"),
+    "apps/v1 StatefulSet": ("spec: template: spec:", "spec.template.spec"),
+    "apps/v1 DaemonSet": ("spec: template: spec:", "spec.template.spec"),
+    "apps/v1 ReplicaSet": ("spec: template: spec:", "spec.template.spec"),
+    "batch/v1 Job": ("spec: template: spec:", "spec.template.spec"),
+    "batch/v1 CronJob": ("spec: jobTemplate: spec: template: spec:", "spec.jobTemplate.spec.template.spec"),
+    **{
+        f"kubeflow.org/{version} {kind}": (
+            f"spec: {field}: Worker: template: spec:",
+            f"spec.{field}.Worker.template.spec",
+        )
+        for version, kind, field in (
+            ("v2beta1", "MPIJob", "mpiReplicaSpecs"),
+            ("v1", "MPIJob", "mpiReplicaSpecs"),
+            ("v1", "PyTorchJob", "pytorchReplicaSpecs"),
+            ("v1", "TFJob", "tfReplicaSpecs"),
+        )
+    },
+    "jobset.x-k8s.io/v1alpha2 JobSet": (
+        "spec: replicatedJobs: - template: spec: template: spec:",
+        "spec.replicatedJobs.0.template.spec.template.spec",
+    ),
+    "leaderworkerset.x-k8s.io/v1 LeaderWorkerSet": (
+        "spec: leaderWorkerTemplate: workerTemplate: spec:",
+        "spec.leaderWorkerTemplate.workerTemplate.spec",
+    ),
+    **dict.fromkeys(
+        ("trainer.kubeflow.org/v1alpha1 TrainingRuntime", "trainer.kubeflow.org/v1alpha1 ClusterTrainingRuntime"),
+        (
+            "spec: template: spec: replicatedJobs: - template: spec: template: spec:",
+            "spec.template.spec.replicatedJobs.0.template.spec.template.spec",
+        ),
+    ),
+    **{
+        f"ray.io/v1 {kind}": (
+            f"spec: {before}headGroupSpec: template: spec:",
+            f"spec.{path}headGroupSpec.template.spec",
+        )
+        for kind, before, path in (
+            ("RayCluster", "", ""),
+            ("RayJob", "rayClusterSpec: ", "rayClusterSpec."),
+            ("RayService", "rayClusterConfig: ", "rayClusterConfig."),
+        )
+    },
+    "ray.io/v1alpha1 RayJob": ("spec: submitterPodTemplate: spec:", "spec.submitterPodTemplate.spec"),
+    # no kind of the table: found by its containers
+    "example.com/v1 Trainer": ("spec: workers: - template: spec:", "spec.workers.0.template.spec"),
+    "trainer.kubeflow.org/v1alpha1 TrainJob": (
+        "spec: podTemplateOverrides: - spec:",
+        "spec.podTemplateOverrides.0.spec",
+    ),
+}
+WORKFLOW = tiny.text("pods/workflow.yaml")
+WORKFLOWS = {
+    "argoproj.io/v1alpha1 Workflow": "spec",
+    "argoproj.io/v1alpha1 WorkflowTemplate": "spec",
+    "argoproj.io/v1alpha1 ClusterWorkflowTemplate": "spec",
+    "argoproj.io/v1alpha1 CronWorkflow": "spec.workflowSpec",
+}
+
+
+def named(value: Any) -> str:
+    """Return the name of a mapping, plain or a node."""
+    name = value.get("name")
+    return str(name.value if isinstance(name, Scalar) else name)
+
+
+def told(pod: Pod[Any]) -> dict[str, object]:
+    """Tell what a finder says of a pod."""
+    account = pod.get("serviceAccountName")
+    return {
+        "path": ".".join(map(str, pod.path)),
+        "template": pod.template is not None,
+        "containers": list(map(named, pod.containers)),
+        "volumes": sorted(pod.volume_names),
+        "account": account.value if isinstance(account, Scalar) else account,
+    }
+
+
+def found(text: str) -> list[dict[str, object]]:
+    """Tell of the pods in a text, which are the same in its value and in its nodes."""
+    document = parse_one(text.encode(), "a.yaml")
+    assert isinstance(document.root, MappingNode)
+    plain = list(map(told, pods.find(yaml.safe_load(text))))
+    assert list(map(told, pods.find(document.root))) == plain
+    return plain
+
+
+def manifest(kind: str, before: str, rest: str) -> str:
+    """Write an object; ``before`` are the keys above the rest, with a dash for the item of a list."""
+    version, _, name = kind.partition(" ")
+    lines = [f"apiVersion: {version}", f"kind: {name}"]
+    depth, dash = 0, ""
+    for word in before.split():
+        if word == "-":
+            dash = "- "
+        else:
+            lines.append(" " * depth + dash + word)
+            depth, dash = depth + 2 + len(dash), ""
+    return "\n".join(lines) + "\n" + indent(rest, " " * depth)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_finds_the_pods_of_a_kind(kind: str) -> None:
+    before, path = KINDS[kind]
+    assert found(manifest(kind, before, POD)) == [
+        {"path": path, "template": True, "containers": ALL, "volumes": ["data"], "account": None}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "before"), [("RayCluster", ""), ("RayJob", "rayClusterSpec"), ("RayService", "rayClusterConfig")]
+)
+def test_finds_the_pods_of_the_head_and_of_each_group_of_workers(kind: str, before: str) -> None:
+    pod = {"template": {"spec": {"containers": [{"name": "ray"}]}}}
+    groups = {"workerGroupSpecs": [pod, pod], "headGroupSpec": pod}
+    root = {"apiVersion": "ray.io/v1", "kind": kind, "spec": {before: groups} if before else groups}
+    start = ".".join(filter(None, ["spec", before]))
+    assert [each["path"] for each in found(json.dumps(root))] == [
+        f"{start}.headGroupSpec.template.spec",
+        f"{start}.workerGroupSpecs.0.template.spec",
+        f"{start}.workerGroupSpecs.1.template.spec",
+    ]
+
+
+@pytest.mark.parametrize("kind", WORKFLOWS)
+def test_finds_the_pods_of_a_workflow_with_what_it_says_for_all(kind: str) -> None:
+    path = WORKFLOWS[kind]
+    before = path.replace(".", ": ") + ":"
+    both = {"template": False, "volumes": ["data", "made"], "account": "runner"}
+    assert found(manifest(kind, before, WORKFLOW)) == [
+        {
+            "path": f"{path}.templates.2",
+            "template": False,
+            "containers": ["init", "main", "beside"],
+            "volumes": ["data", "made", "more"],
+            "account": "own",
+        },
+        {**both, "path": f"{path}.templates.3", "containers": ["main"]},
+        {**both, "path": f"{path}.templates.4", "containers": ["a", "b"]},
+        {**both, "path": f"{path}.templates.0.steps.0.0.inline", "containers": ["inline"]},
+        {**both, "path": f"{path}.templates.1.dag.tasks.0.inline", "containers": ["task"]},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "before", "claims"),
+    [
+        ("apps/v1 StatefulSet", "spec: template: spec:", "spec.volumeClaimTemplates"),
+        ("jobset.x-k8s.io/v1alpha2 JobSet", "spec: replicatedJobs: - template: spec: template: spec:", ""),
+    ],
+)
+def test_containers_may_mount_the_claims_that_are_made_for_them(kind: str, before: str, claims: str) -> None:
+    listed = "volumeClaimTemplates: [{metadata: {name: made}}]"
+    if not claims:
+        listed = "volumeClaimPolicies: [{templates: [{metadata: {name: made}}]}]"
+    (pod,) = found(manifest(kind, before, POD) + f"  {listed}\n")
+    assert pod["volumes"] == ["data", "made"]
+
+
+def test_finds_the_objects_in_a_list_by_their_own_kinds() -> None:
+    text = """
+        apiVersion: v1
+        kind: List
+        items:
+        - {apiVersion: batch/v1, kind: Job, spec: {template: {spec: {containers: []}}}}
+        - {apiVersion: argoproj.io/v1alpha1, kind: Workflow, spec: {templates: [{script: {name: a}}]}}
+    """
+    assert [pod["path"] for pod in found(dedent(text))] == ["items.0.spec.template.spec", "items.1.spec.templates.0"]
+
+
+def test_searches_a_kind_of_another_group() -> None:
+    (pod,) = found(manifest("batch.volcano.sh/v1alpha1 Job", "spec: tasks: - template: spec:", POD))
+    assert pod["path"] == "spec.tasks.0.template.spec"
+
+
+def test_a_kind_of_the_table_is_not_searched() -> None:
+    assert found(manifest("batch/v1 Job", "spec: else:", POD)) == []
+
+
+@pytest.mark.parametrize("value", ["", "null", "[]", "{}", "a", "[a]", "[[]]", "{containers: a}", "{spec: a}"])
+def test_fields_of_other_types_hold_no_pods(value: str) -> None:
+    for kind in (*KINDS, *WORKFLOWS):
+        found(manifest(kind, "", f"spec: {value}\n"))
+        found(manifest(kind, "spec: template:", f"spec: {value}\n"))
+
+
+def judges() -> list[Judge]:
+    if schemas.missing():
+        real.absent(" and ".join(schemas.missing()), remedy=schemas.EXTRA)
+    return schemas.choose(schemas.kubernetes_versions()[-1:])
+
+
+def places(judge: Judge, schema: Any, path: Path = (), above: tuple[str, ...] = ()) -> Iterator[tuple[Path, bool]]:
+    """Yield the places of pods in a schema, with a key or an index for each field or item, and whether Argo's."""
+    name = str(schema.get("$ref", "")).rpartition("/")[2]
+    if name:
+        schema = judge._definitions[name]
+    fields = schema.get("properties", {})
+    if {"containers", "restartPolicy", "nodeSelector"} <= fields.keys():
+        yield path, False
+        return
+    if {"containerSet", "script"} <= fields.keys():
+        yield path, True
+    if name in above:
+        return
+    inside = [(field, part) for field, part in fields.items() if field != "status"]
+    inside += [(0, schema["items"])] if isinstance(schema.get("items"), dict) else []
+    inside += [("x", schema["additionalProperties"])] if isinstance(schema.get("additionalProperties"), dict) else []
+    for step, part in inside:
+        yield from places(judge, part, (*path, step), (*above, name) if name else above)
+
+
+def holding(path: Path, value: object) -> Any:
+    """Return a value in which ``value`` stands at a path."""
+    for step in reversed(path):
+        value = [value] if step == 0 else {step: value}
+    return value
+
+
+def test_knows_the_pods_of_each_kind_as_its_schemas_have_them() -> None:
+    checked = set()
+    for judge in judges():
+        for kind, definition in judge.kinds.items():
+            version, _, name = kind.partition(" ")
+            for path, is_argo in places(judge, {"$ref": definition}):
+                if name.endswith("List") or name == "TrainJob":
+                    continue
+                spec = {"script": {"name": "a"}} if is_argo else {}
+                root = {"apiVersion": version, "kind": name, **holding(path, spec)}
+                assert path in [pod.path for pod in pods.find(root)], (kind, path)
+                checked.add(kind)
+    unchecked = ("example.com", "ray.io", "trainer.kubeflow.org/v1alpha1 TrainJob")  # no schemas, and no pods
+    assert checked == {
+        *(kind for kind in KINDS if not kind.startswith(unchecked)),
+        *(kind for kind in WORKFLOWS if "ClusterWorkflow" not in kind),
+        "v1 ReplicationController",
+    }
+
+
+def test_knows_the_kinds_of_the_catalogue() -> None:
+    """Each base's kind with a list of containers is one of those that are tried above."""
+    for file in sorted((real.REPOSITORY / "bases").rglob("*.yaml")):
+        for root in yaml.safe_load_all(file.read_bytes()):
+            if isinstance(root, dict) and "kustomize" not in root.get("apiVersion", "kustomize"):
+                kind = f"{root['apiVersion']} {root['kind']}"
+                assert not pods.find(root) or kind in {*KINDS, *WORKFLOWS}, file

@@ -1,0 +1,75 @@
+"""Kubernetes quantities: read exactly, and as kubectl reads them."""
+
+from __future__ import annotations
+
+import subprocess
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from packyard.core.kubernetes import quantity
+
+AMOUNTS = {
+    "0": "0",
+    "1": "1",
+    "+1": "1",
+    "-1": "-1",
+    "0.5": "1/2",
+    ".5": "1/2",
+    "5.": "5",
+    "1500m": "3/2",
+    "1.5k": "1500",
+    "1Ki": "1024",
+    "1.5Gi": str(3 * 2**29),
+    "2Ti": str(2**41),
+    "1Pi": str(2**50),
+    "0.001Mi": "1048576/1000",
+    "1M": "1000000",
+    "3G": "3000000000",
+    "1T": str(10**12),
+    "1P": str(10**15),
+    "1E": str(10**18),
+    "1e3": "1000",
+    "1E3": "1000",
+    "12e-2": "12/100",
+    "1u": "1/1000000",
+    "100n": "1/10000000",
+    "007": "7",
+}
+
+
+@pytest.mark.parametrize(("text", "amount"), AMOUNTS.items())
+def test_is_the_amount(text: str, amount: str) -> None:
+    assert quantity.parse(text) == Fraction(amount) * 10**9
+
+
+def test_rounds_away_from_zero_below_a_billionth_and_stops_at_the_largest() -> None:
+    assert quantity.parse("0.1n") == 1
+    assert quantity.parse("-0.1n") == -1
+    assert quantity.parse("1.0000000001") == 10**9 + 1
+    assert quantity.parse("10E") == quantity.parse("1e99") == (2**63 - 1) * 10**9
+
+
+@pytest.mark.parametrize(
+    "text", ["", ".", "m", "1 Gi", " 1", "1\n", "1gi", "1K", "1mi", "1e", "0x1", "1_0", "--1", "Gi"]
+)
+def test_is_none(text: str) -> None:
+    assert quantity.parse(text) is None
+
+
+def test_is_what_kubectl_makes_of_it(kubectl: Path) -> None:
+    """kubectl writes a quantity in its canonical form, in which an amount has one spelling."""
+    for text in (*AMOUNTS, "", "1K", "1e", "0x1", "1mi", "--1", "1 Gi", "10E", "1.0000000001", "123456.789Ki"):
+        command = [
+            kubectl,
+            "create",
+            "quota",
+            "q",
+            f"--hard=cpu={text}",
+            "--dry-run=client",
+            "-o=jsonpath={.spec.hard.cpu}",
+        ]
+        done = subprocess.run(command, capture_output=True, text=True)
+        canonical = done.stdout if done.returncode == 0 else ""
+        assert quantity.parse(text) == quantity.parse(canonical), text

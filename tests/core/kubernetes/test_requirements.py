@@ -1,0 +1,111 @@
+"""What a use case asks of its cluster, read off its objects."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kubernetes_objects import HARDENED, MPI_JOB, WORKFLOW, objects
+from packyard.core.kubernetes.requirements import find
+
+
+def found(text: str, kind: str = "") -> list[str]:
+    return [str(item) for item in find(objects(text)) if item.kind == kind or (not kind and item.kind != "PodSecurity")]
+
+
+def test_names_all_that_an_mpi_job_needs_and_does_not_bring() -> None:
+    assert found(MPI_JOB) == [
+        "ConfigMap env",
+        "CustomResourceDefinition mpijobs.kubeflow.org",
+        "NFS :/export",
+        "Namespace ml",
+        "PersistentVolumeClaim ",
+        "Resource nvidia.com/gpu",
+        "Secret projected",
+        "Secret registry",
+        "Secret token",
+        "ServiceAccount bert",
+    ]
+
+
+def test_a_kind_that_kubernetes_does_not_serve_needs_its_definition() -> None:
+    assert found("{apiVersion: batch/v1, kind: Job}") == []
+    assert found("{apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet}") == [
+        "CustomResourceDefinition jobsets.jobset.x-k8s.io"
+    ]
+
+
+def test_a_definition_that_is_brought_is_not_needed() -> None:
+    text = """
+    {apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: mpijobs.kubeflow.org}}
+    ---
+    {apiVersion: kubeflow.org/v2beta1, kind: MPIJob}
+    """
+    assert found(text) == []
+
+
+def test_an_export_of_a_volume_that_is_brought_is_needed() -> None:
+    text = "{apiVersion: v1, kind: PersistentVolume, spec: {nfs: {server: 10.0.0.5, path: /x}}}"
+    assert found(text) == ["NFS 10.0.0.5:/x"]
+
+
+def test_a_driver_of_volumes_is_needed() -> None:
+    text = "{apiVersion: v1, kind: PersistentVolume, spec: {csi: {driver: nfs.csi.k8s.io, volumeHandle: ''}}}"
+    assert found(text) == ["CSIDriver nfs.csi.k8s.io"]
+
+
+def test_objects_without_pods_need_no_pod_security_level() -> None:
+    assert find([{"apiVersion": "v1", "kind": "ConfigMap"}]) == ()
+
+
+FIELDS = re.findall(
+    r"\w+",
+    """
+    apiVersion kind metadata name namespace spec template containers initContainers image volumes nfs server path
+    persistentVolumeClaim claimName secret secretName configMap projected sources env envFrom valueFrom secretKeyRef
+    ports hostPort securityContext capabilities add drop seccompProfile type runAsUser resources limits sysctls
+    serviceAccountName imagePullSecrets seLinuxOptions optional reference
+""",
+)
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.sampled_from(["", "x", "ALL", "a/b"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(FIELDS), inner, max_size=6),
+)
+
+
+@given(st.lists(st.dictionaries(st.sampled_from(FIELDS), anything, max_size=6), max_size=3))
+def test_never_fails_on_values_of_unexpected_types(items: list[dict[str, Any]]) -> None:
+    find(items)
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_a_placeholder_may_stand_in_every_field(field: str) -> None:
+    def blanked(value: object) -> object:
+        if isinstance(value, dict):
+            return {key: "" if key == field else blanked(item) for key, item in value.items()}
+        return [blanked(item) for item in value] if isinstance(value, list) else value
+
+    for item in objects(MPI_JOB + "---" + HARDENED):
+        find([blanked(item)])  # type: ignore[list-item]
+
+
+def test_the_templates_of_a_workflow_are_pods() -> None:
+    found = find(objects(WORKFLOW))
+    assert [f"{item.kind} {item.name}" for item in found if item.kind != "PodSecurity"] == [
+        "ConfigMap env",
+        "CustomResourceDefinition workflows.argoproj.io",
+        "NFS nfs:/a",
+        "PersistentVolumeClaim shared",
+        "Secret registry",
+        "ServiceAccount runner",
+        "ServiceAccount trainer",
+    ]
+
+
+def test_names_the_level_that_admits_the_pods() -> None:
+    assert found(HARDENED, "PodSecurity") == ["PodSecurity restricted"]
+    assert found(WORKFLOW, "PodSecurity") == ["PodSecurity baseline"]

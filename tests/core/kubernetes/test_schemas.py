@@ -1,0 +1,83 @@
+"""The schemas themselves: that they are what the operators' modules say, and which versions there are."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import real
+from packyard.core.errors import UnavailableError
+from packyard.core.kubernetes import schemas as judges
+from packyard.writing.source import workspace
+from tools import custom_resources
+
+GENERATED = real.REPOSITORY / "builder" / "packyard" / "kubernetes" / "custom_resources.json"
+
+
+@pytest.mark.slow
+def test_the_generated_file_is_what_the_modules_of_the_operators_say() -> None:
+    real.program("go")
+    try:
+        expected = custom_resources.build()
+    except LookupError as error:
+        real.absent(str(error), remedy="let go download it once")
+    assert GENERATED.read_text("utf-8") == expected
+
+
+def test_knows_every_version_of_the_operators() -> None:
+    served = {(judge.name, judge.version): sorted(judge.kinds) for judge in judges.operators()}
+    assert served == {
+        **{("mpi-operator", version): ["kubeflow.org/v2beta1 MPIJob"] for version in ("0.5", "0.6", "0.7", "0.8")},
+        ("argo-workflows", "3.7"): [
+            f"argoproj.io/v1alpha1 {kind}" for kind in ("CronWorkflow", "Workflow", "WorkflowTemplate")
+        ],
+        ("jobset", "0.8"): ["jobset.x-k8s.io/v1alpha2 JobSet"],
+        ("trainer", "2.0"): [
+            f"trainer.kubeflow.org/v1alpha1 {kind}"
+            for kind in ("ClusterTrainingRuntime", "TrainJob", "TrainingRuntime")
+        ],
+        **{
+            ("training-operator", version): [f"kubeflow.org/v1 {kind}" for kind in ("MPIJob", "PyTorchJob", "TFJob")]
+            for version in ("1.8", "1.9")
+        },
+        ("lws", "0.7"): ["leaderworkerset.x-k8s.io/v1 LeaderWorkerSet"],
+        ("kueue", "0.15"): [
+            f"kueue.x-k8s.io/{version} {kind}"
+            for version in ("v1beta1", "v1beta2")
+            for kind in ("ClusterQueue", "LocalQueue", "ResourceFlavor")
+        ],
+        ("keda", "2.18"): [f"keda.sh/v1alpha1 {kind}" for kind in ("ScaledObject", "TriggerAuthentication")],
+        ("gateway-api", "1.4"): [
+            f"gateway.networking.k8s.io/{version} {kind}"
+            for version in ("v1", "v1beta1")
+            for kind in ("Gateway", "HTTPRoute")
+        ],
+        ("gateway-api-inference-extension", "1.1"): ["inference.networking.k8s.io/v1 InferencePool"],
+        ("prometheus-operator", "0.85"): ["monitoring.coreos.com/v1 PodMonitor"],
+    }
+
+
+def test_no_part_of_the_generated_file_is_there_twice() -> None:
+    parts = [json.dumps(part) for part in json.loads(GENERATED.read_text("utf-8"))["$defs"].values()]
+    assert len(parts) == len(set(parts)) > 200
+
+
+def test_the_workspace_lists_every_version_from_1_28_to_the_newest() -> None:
+    _installed()
+    found = [judge.version for judge in judges.choose() if judge.name == judges.KUBERNETES]
+    assert found == list(workspace.read(real.REPOSITORY).kubernetes)
+    assert found[0] == "1.28"
+    assert found[-1] == judges.kubernetes_versions()[-1]
+
+
+@pytest.mark.parametrize("version", ["1.99", "1", "x.y", ""])
+def test_refuses_a_version_without_schemas(version: str) -> None:
+    _installed()
+    with pytest.raises(UnavailableError, match=rf"no schemas of Kubernetes '{version}': .* has 1\.25 to 1\."):
+        judges.choose([version])
+
+
+def _installed() -> None:
+    if judges.missing():
+        real.absent(" and ".join(judges.missing()), remedy=judges.EXTRA)

@@ -1,0 +1,166 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from commandline import environment
+from packyard.core.digest import Digest
+from packyard.core.errors import UnavailableError
+from packyard.core.work.cache import MAX_AGE, Cache
+
+KEY = Digest.of(b"key")
+OTHER = Digest.of(b"other")
+
+
+def entries(cache: Cache) -> list[Path]:
+    return [file for file in cache.folder.rglob("*") if file.is_file()]
+
+
+def test_gives_back_what_was_kept_and_the_last_of_it(tmp_path: Path) -> None:
+    cache = Cache(tmp_path / "cache")
+    assert cache.get(KEY) is None
+    cache.put(KEY, b"one")
+    cache.put(KEY, b"two")
+    cache.put(OTHER, b"")
+    assert (cache.get(KEY), cache.get(OTHER)) == (b"two", b"")
+
+
+@pytest.mark.parametrize("size", range(68))
+def test_does_not_find_an_entry_that_is_cut_off(tmp_path: Path, size: int) -> None:
+    cache = Cache(tmp_path)
+    cache.put(KEY, b"one")
+    (file,) = entries(cache)
+    file.write_bytes(file.read_bytes()[:size])
+    assert cache.get(KEY) is None
+
+
+def test_does_not_find_an_entry_of_which_a_byte_is_another(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    cache.put(KEY, b"one")
+    (file,) = entries(cache)
+    whole = file.read_bytes()
+    for place in range(len(whole)):
+        file.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        assert cache.get(KEY) is None, place
+
+
+def test_does_not_find_an_entry_that_was_put_in_the_place_of_another(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    cache.put(KEY, b"one")
+    cache.put(OTHER, b"two")
+    one, two = (cache._file(key) for key in (KEY, OTHER))
+    data = one.read_bytes()
+    one.write_bytes(two.read_bytes())
+    two.write_bytes(data)
+    assert (cache.get(KEY), cache.get(OTHER)) == (None, None)
+    one.write_bytes(data)
+    assert cache.get(KEY) == b"one"
+
+
+def test_an_entry_that_is_no_file_is_not_found_and_not_waited_for(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    cache._file(KEY).parent.mkdir(parents=True)
+    os.mkfifo(cache._file(KEY))
+    cache._file(OTHER).mkdir(parents=True)
+    assert (cache.get(KEY), cache.get(OTHER)) == (None, None)
+    cache.put(KEY, b"one")
+    assert cache.get(KEY) == b"one"
+
+
+def test_prunes_neither_through_a_link_nor_what_is_no_entry(tmp_path: Path) -> None:
+    victim = tmp_path / "ab"
+    victim.mkdir()
+    cache = Cache(tmp_path / "cache", limit=0)
+    cache.put(KEY, b"one")
+    (cache.folder / "ab").symlink_to(victim)
+    (cache.folder / "cd").mkdir()
+    theirs = [victim / ("0" * 62), cache.folder / "cd" / "notes"]
+    for file in theirs:
+        file.write_bytes(b"mine")
+        os.utime(file, (0, 0))
+    cache.prune(time.time())
+    assert all(file.read_bytes() == b"mine" for file in theirs)
+    assert cache.get(KEY) is None
+
+
+def test_does_not_find_what_was_deleted_and_keeps_it_again(tmp_path: Path) -> None:
+    cache = Cache(tmp_path / "cache")
+    cache.put(KEY, b"one")
+    (file,) = entries(cache)
+    file.unlink()
+    file.parent.rmdir()
+    (tmp_path / "cache").rmdir()
+    assert cache.get(KEY) is None
+    cache.put(KEY, b"one")
+    assert cache.get(KEY) == b"one"
+
+
+def test_says_why_it_cannot_keep_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(UnavailableError, match="results cannot be cached: Not a directory"):
+        Cache(tmp_path / "file").put(KEY, b"one")
+    assert Cache(tmp_path / "file").get(KEY) is None
+
+
+def test_prunes_the_least_recently_used_down_to_the_limit(tmp_path: Path) -> None:
+    cache = Cache(tmp_path, limit=1000)
+    keys = [Digest.of(bytes([number])) for number in range(10)]
+    for age, key in enumerate(keys):
+        cache.put(key, bytes(100))
+        os.utime(cache._file(key), (1000 - age, 1000 - age))
+    cache.get(keys[9])  # used now
+    cache.prune(1000)
+    assert [key for key in keys if cache.get(key) is not None] == [*keys[:5], keys[9]]
+    assert sum(file.stat().st_size for file in entries(cache)) <= 1000
+
+
+def test_prunes_what_is_old_and_what_killed_writers_left(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    cache.put(KEY, b"one")
+    cache.put(OTHER, b"two")
+    now = time.time()
+    os.utime(cache._file(KEY), (now - MAX_AGE - 1, now - MAX_AGE - 1))
+    for name, age in ((".left", 3700), (".at-work", 10)):
+        file = cache._file(OTHER).with_name(name)
+        file.write_bytes(b"")
+        os.utime(file, (now - age, now - age))
+    cache.prune(now)
+    assert sorted(file.name for file in entries(cache)) == sorted([".at-work", OTHER.hex[2:]])
+
+
+HAMMER = """
+import sys, time
+from pathlib import Path
+from packyard.digest import Digest
+from packyard.core.work.cache import Cache
+cache = Cache(Path(sys.argv[1]), limit=20_000)
+for number in range(300):
+    key = Digest.of(bytes([number % 20]))
+    data = bytes([number % 20]) * (500 + number % 20)
+    found = cache.get(key)
+    assert found is None or found == data, number
+    cache.put(key, data)
+    if number % 10 == 0:
+        cache.prune(time.time())
+        print(number, flush=True)
+"""
+
+
+def test_many_processes_share_one_and_any_may_be_killed(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", HAMMER, str(tmp_path)]
+    processes = [
+        subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(4)
+    ]
+    assert processes[0].stdout is not None
+    processes[0].stdout.readline()
+    processes[0].kill()
+    said = [process.communicate()[1] for process in processes]
+    assert [process.returncode for process in processes] == [-9, 0, 0, 0], said
+    cache = Cache(tmp_path)
+    for number in range(20):
+        assert cache.get(Digest.of(bytes([number]))) in (None, bytes([number]) * (500 + number))

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from packyard.core.work.memo import Memo, once
+from packyard.core.yaml.document import parse_shared
+from packyard.core.yaml.node import Source
+
+
+def test_makes_what_it_knows_only_once() -> None:
+    source = Source("a.yaml", "a: b\n")
+    assert parse_shared(source) is not parse_shared(source)
+    memo = Memo()
+    first = parse_shared(source, memo)
+    assert parse_shared(Source("a.yaml", "a: b\n"), memo) is first
+    assert parse_shared(Source("b.yaml", "a: b\n"), memo) is not first
+    assert parse_shared(source, Memo()) is not first
+
+
+@pytest.mark.parametrize("nothing", [None, 0, "", []])
+def test_what_is_empty_is_remembered_too(nothing: object) -> None:
+    memo, made = Memo(), list[object]()
+    for _ in range(2):
+        memo.once("key", lambda: made.append(nothing) or nothing)
+    assert made == [nothing]
+
+
+def test_without_a_memo_it_is_made_each_time() -> None:
+    assert [once(None, "key", lambda number=number: number) for number in range(2)] == [0, 1]
+
+
+def test_forgets_what_was_used_least_recently() -> None:
+    made: list[str] = []
+    memo = Memo(limit=2)
+
+    def make(name: str) -> str:
+        return memo.once(name, lambda: made.append(name) or name)
+
+    assert [make(name) for name in "abacab"] == list("abacab")
+    assert made == list("abcb")
+
+
+def test_forgets_what_it_is_told_to() -> None:
+    memo = Memo()
+    assert memo.once("key", lambda: 1) == 1
+    memo.forget("key")
+    memo.forget("another")
+    assert memo.once("key", lambda: 2) == 2
+
+
+def test_is_empty_in_another_process() -> None:
+    memo = Memo(limit=7)
+    memo.once("key", lambda: 1)
+    sent = pickle.loads(pickle.dumps(memo))
+    assert "key" in memo
+    assert "key" not in sent
+    assert sent.limit == 7

@@ -1,0 +1,209 @@
+"""What a workspace names lies in the workspace: whoever names something else is refused, by file and line."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import tiny
+from packyard.writing.source import workspace
+
+KUSTOMIZATION = "bases/one/kustomization.yaml"
+PACKAGE = "packages/p/package.yaml"
+OVERLAY = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A workspace, beside a file and a folder that are nobody's business."""
+    tiny.write(tmp_path / "secret", "secret: yes\n")
+    tiny.write(tmp_path / "outside/kustomization.yaml", tiny.FILES[KUSTOMIZATION])
+    tiny.write(tmp_path / "outside/cm.yaml", tiny.FILES["bases/one/cm.yaml"].replace("1", "secret"))
+    tiny.write(tmp_path / "outside/Krmfile", "kind: Krmfile\nrules: []\n")
+    return tiny.workspace(tmp_path / "ws")
+
+
+def link(path: str, target: str) -> Callable[[Path], None]:
+    def do(root: Path) -> None:
+        (root / path).unlink(missing_ok=True)
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).symlink_to(root.parent / target)
+
+    return do
+
+
+def text(path: str, old: str, new: str) -> Callable[[Path], None]:
+    return lambda root: tiny.replace(root / path, old, new.replace("ROOT", str(root.parent)))
+
+
+GENERATOR = "configMapGenerator: [{name: a, files: [../../../secret], options: {disableNameSuffixHash: true}}]"
+WAYS: dict[str, tuple[Callable[[Path], object], str]] = {
+    "a link in files": (link("packages/p/files/leak", "secret"), "packages/p/files/leak: leads to "),
+    "a license above": (text("packyard.yaml", "LICENSE", "../secret"), "packyard.yaml:5:10: license: '../secret' lead"),
+    "an absolute license": (text("packyard.yaml", "LICENSE", "ROOT/secret"), "packyard.yaml:5:10: license: '"),
+    "a linked license": (link("LICENSE", "secret"), "packyard.yaml:5:10: license: 'LICENSE' leads to "),
+    "a linked fragment": (link("packages/p/docs/00-title.md", "secret"), "packages/p/docs/00-title.md: leads to "),
+    "a linked folder of fragments": (
+        lambda root: [(root / "packages/p/docs").rename(root.parent / "docs"), link("packages/p/docs", "docs")(root)],
+        "packages/p/docs: leads to ",
+    ),
+    "a linked fragment of the catalogue": (
+        link("docs/readme/50-more.md", "secret"),
+        "docs/readme/50-more.md: leads to ",
+    ),
+    "a resource above": (text(KUSTOMIZATION, "cm.yaml", "../../../secret"), f"{KUSTOMIZATION}:3:13: resources: '../.."),
+    "an absolute resource": (text(KUSTOMIZATION, "cm.yaml", "ROOT/secret"), f"{KUSTOMIZATION}:3:13: resources: '"),
+    "a linked resource": (link("bases/one/cm.yaml", "secret"), f"{KUSTOMIZATION}:3:13: resources: 'cm.yaml' leads to"),
+    "a folder above as resource": (
+        text(KUSTOMIZATION, "cm.yaml", "../../../outside"),
+        f"{KUSTOMIZATION}:3:13: resources: '../../../outside' leads to",
+    ),
+    "a linked folder as resource": (
+        lambda root: [link("bases/one/d", "outside")(root), text(KUSTOMIZATION, "cm.yaml", "d")(root)],
+        f"{KUSTOMIZATION}:3:13: resources: 'd' leads to",
+    ),
+    "a linked kustomization": (link(KUSTOMIZATION, "outside/kustomization.yaml"), f"{KUSTOMIZATION}: leads to"),
+    "a linked Krmfile": (link("bases/one/Krmfile", "outside/Krmfile"), "bases/one/Krmfile: leads to"),
+    "a linked base": (
+        lambda root: [link("bases/two", "outside")(root), text(PACKAGE, "base: one", "base: two")(root)],
+        "bases/two: leads to",
+    ),
+    "a base above": (text(PACKAGE, "base: one", "base: .."), f"{PACKAGE}:4:15: useCases.one.base: no folder '..'"),
+    "a storage above": (
+        text(PACKAGE, "base: one", "base: one, storage: [../../bases/one]"),
+        f"{PACKAGE}:4:30: useCases.one.storage: no folder '../../bases/one'",
+    ),
+    "a program above": (
+        text(PACKAGE, "base: one", "base: one, programs: [../../bases/one]"),
+        f"{PACKAGE}:4:31: useCases.one.programs: no folder '../../bases/one'",
+    ),
+    "a patch above": (
+        text(PACKAGE, "base: one", "base: one, patches: [../../../secret]"),
+        f"{PACKAGE}:4:30: useCases.one.patches: '../../../secret' leads to",
+    ),
+    "replacements above": (
+        text(KUSTOMIZATION, "resources:", "replacements: [{path: ../../../secret}]\nresources:"),
+        f"{KUSTOMIZATION}:3:16: replacements.path: '../../../secret' leads to",
+    ),
+    "a linked Krmfile of the catalogue": (link("Krmfile", "outside/Krmfile"), "Krmfile: leads to"),
+    "a linked option": (
+        lambda root: [
+            tiny.write(root.parent / "outside/o/kustomization.yaml", OVERLAY),
+            link("overlays/options/o", "outside/o")(root),
+        ],
+        "overlays/options/o: leads to",
+    ),
+    "a linked file of an option": (
+        lambda root: [
+            tiny.write(root / "overlays/options/o/kustomization.yaml", OVERLAY + "patches: [{path: cm.yaml}]\n"),
+            link("overlays/options/o/cm.yaml", "outside/cm.yaml")(root),
+        ],
+        "overlays/options/o/kustomization.yaml:3:11: patches.path: 'cm.yaml' leads to",
+    ),
+    "a patch of a base": (
+        text(KUSTOMIZATION, "resources:", "patches: [{path: ../../../secret}]\nresources:"),
+        f"{KUSTOMIZATION}:3:11: patches.path: '../../../secret' leads to",
+    ),
+    "a generated file": (
+        text(KUSTOMIZATION, "resources:", GENERATOR + "\nresources:"),
+        f"{KUSTOMIZATION}:3:22: configMapGenerator.files: no file 'secret' here",
+    ),
+    "a component": (
+        text(KUSTOMIZATION, "resources:", "components: [../../../outside]\nresources:"),
+        f"{KUSTOMIZATION}:3:14: components: '../../../outside' leads to",
+    ),
+    "a linked preset": (link("packages/p/files/presets/a.yaml", "secret"), "packages/p/files/presets/a.yaml: leads to"),
+    "a linked package": (
+        lambda root: [
+            (root / "packages/p").rename(root.parent / "outside/p"),
+            link("packages/p", "outside/p")(root),
+        ],
+        "packages/p/package.yaml: leads to",
+    ),
+    "packyard.yaml itself": (link("packyard.yaml", "secret"), "packyard.yaml: leads to"),
+    "a name of no file": (text(KUSTOMIZATION, "cm.yaml", '"a\\0b"'), f"{KUSTOMIZATION}:3:13: resources: 'a\\x00b'"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_nothing_outside_of_the_workspace_comes_into_a_bundle(way: str, root: Path, tmp_path: Path) -> None:
+    do, expected = WAYS[way]
+    do(root)
+    said = tiny.refused("build", "--version", "1", "--out", tmp_path / "out", "--workspace", root)
+    assert said.removeprefix(f"{root}/").startswith(expected), said
+    assert not (tmp_path / "out").exists()
+    for verb in (["build", "--kustomization", "--out", tmp_path / "out"], ["lint", "--no-cache"]):
+        code, out, said = tiny.run(*verb, "--workspace", root)
+        said = tiny.composing(out) if "[does-not-compose]" in out else said
+        assert (
+            said.removeprefix(f"{root}/").startswith(expected)
+            if code
+            else any(word in way for word in ("fragment", "preset", "option", "of the catalogue"))
+        ), said
+        assert "secret: yes" not in out + said
+
+
+def test_a_link_that_stays_in_the_workspace_is_followed(root: Path, tmp_path: Path) -> None:
+    (root / "packages/p/files/linked.txt").symlink_to("run.txt")
+    (root / "packages/p/files/terms").symlink_to("../../../LICENSE")
+    (root / "bases/two").symlink_to("one")
+    tiny.replace(root / PACKAGE, "base: one", "base: two")
+    (tmp_path / "link").symlink_to(root)
+    for number, workspace_dir in enumerate((root, tmp_path / "link")):
+        out_dir = tmp_path / f"out{number}"
+        assert tiny.run("build", "--workspace", workspace_dir, "--version", "1", "--out", out_dir)[0] == 0
+        assert (out_dir / "p/terms").read_text() == "free\n"
+        assert not (out_dir / "p/linked.txt").is_symlink()
+
+
+@pytest.mark.parametrize("prefix", ["../x", "x/../y", "x//y", "", ".git", "a b", "x\\y"])
+def test_a_prefix_that_is_no_path_below_a_package_is_refused(prefix: str, root: Path) -> None:
+    tiny.replace(root / "packyard.yaml", "prefix: uses", f"prefix: '{prefix}'")
+    said = tiny.refused("lint", "--workspace", root)
+    assert "packyard.yaml:4:9: prefix: " in said
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        (b".git/config", "'.git' is a folder of a version control system"),
+        (b"d/.GIT/config", "'.GIT' is a folder of a version control system"),
+        (b".packyard-journal", "'.packyard-journal' is a name that packyard reserves"),
+        (b"run.packyard-new", "'run.packyard-new' is a name that packyard reserves"),
+        (b"CON", "'CON' is the name of a device"),
+        (b"a:b", "has the character ':'"),
+        (b"a ", "ends in a dot or a space"),
+        (b"\xff", r"has the character '\udcff'"),
+        (b"a\nb", r"has the character '\n'"),
+    ],
+)
+def test_files_that_no_bundle_may_hold_are_refused_by_name(name: bytes, what: str, root: Path) -> None:
+    tiny.write(root / "packages/p/files" / os.fsdecode(name), "")
+    for verb in (["build", "--version", "1", "--out", root.parent / "out"], ["lint", "--no-cache"]):
+        said = tiny.refused(*verb, "--workspace", root)
+        assert f"{root}/packages/p/files/" in said
+        assert what in said
+
+
+def test_what_editors_and_file_managers_leave_is_not_shipped(root: Path, tmp_path: Path) -> None:
+    for name in (".DS_Store", "run.txt~", ".idea/modules.xml", ".#run.txt"):
+        tiny.write(root / "packages/p/files" / name, "")
+    assert tiny.run("build", "--workspace", root, "--version", "1", "--out", tmp_path / "out")[0] == 0
+    assert sorted(file.name for file in (tmp_path / "out/p").iterdir()) == [
+        *("LICENSE", "README.md", "packyard.json", "run.txt", "uses")
+    ]
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("gone"), lambda path: path.symlink_to("d")])
+def test_what_is_no_file_is_named_and_not_left_out(make: Callable[[Path], object], root: Path) -> None:
+    (root / "packages/p/files/d").mkdir()
+    make(root / "packages/p/files/odd")
+    assert "files/odd: is neither a file nor a folder" in tiny.refused("lint", "--workspace", root)
+
+
+def test_reading_a_workspace_keeps_the_path_that_it_was_given(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(root)
+    assert workspace.read(Path()).root_dir == Path()

@@ -1,0 +1,68 @@
+"""What tests of the doctor share: operators as Deployments, and small objects whose pods ``restricted`` admits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from packyard.core.kubernetes.operators import Operator
+from packyard.running import doctor
+from packyard.running.doctor.finding import Finding
+from packyard.running.runs.kubectl import Kubectl
+from packyard.running.runs.prepared import Prepared
+from usecases import Object
+
+_POD = """
+securityContext: {runAsNonRoot: true, runAsUser: 1, seccompProfile: {type: RuntimeDefault}}
+containers:
+- name: main
+  image: registry.example/main:1
+  resources: {limits: {cpu: 100m, memory: 64Mi}}
+  securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}
+"""
+
+
+def prepared(objects: Sequence[Object]) -> Prepared:
+    """Return objects as those of a directory that is no package."""
+    said: dict[str, Any] = dict.fromkeys(("package", "version", "digest", "use_case"), "")
+    return Prepared(directory=Path(), objects=objects, values={}, options=(), **said)
+
+
+def examine(client: Kubectl, objects: Sequence[Object]) -> list[Finding]:
+    """Return what is not as it should be."""
+    return [each for each in doctor.examine(client, prepared(objects)) if each.severity != "passed"]
+
+
+def told(found: Sequence[Finding]) -> list[str]:
+    """Return findings in words, sorted."""
+    return sorted(f"{each.severity}: {each}" for each in found)
+
+
+def read(text: str, **names: str) -> list[Object]:
+    """Return the objects of YAML, in which ``<NAME>`` stands for a name of the test."""
+    for name, value in names.items():
+        text = text.replace(f"<{name}>", value)
+    return [item for item in yaml.load_all(text, Loader=yaml.CSafeLoader) if item]
+
+
+def pod(**fields: Any) -> Object:
+    """Return what ``restricted`` admits of a pod, with more fields; those named ``main_…`` are of its container."""
+    (spec,) = read(_POD)
+    spec["containers"][0].update({name[5:]: each for name, each in fields.items() if name.startswith("main_")})
+    return spec | {name: each for name, each in fields.items() if not name.startswith("main_")}
+
+
+def deployed(name: str, spec: Object, replicas: int = 1) -> Object:
+    """Return a Deployment of pods."""
+    labels = {"app": name}
+    template = {"metadata": {"labels": labels}, "spec": spec}
+    whole = {"replicas": replicas, "selector": {"matchLabels": labels}, "template": template}
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name}, "spec": whole}
+
+
+def running(operator: Operator, version: str) -> Object:
+    """Return a Deployment that runs an operator."""
+    return deployed(operator.image, pod(main_image=f"registry.example/{operator.image}:{version}"))

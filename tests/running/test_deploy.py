@@ -1,0 +1,342 @@
+"""Deploying on a real control plane: what is there afterwards, and whose it is; what is refused, and why."""
+
+from __future__ import annotations
+
+import copy
+import os
+import re
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from controlplane import people
+from controlplane.api import Api, Object, wait
+from packyard.core.bundle.record import FaultError
+from packyard.core.errors import ConflictError, InputError, PackyardError
+from packyard.running.runs import deploy as deploying
+from packyard.running.runs import kubectl, live
+from packyard.running.runs import record as records
+from packyard.running.runs.kubectl import Kubectl
+from packyard.running.runs.prepared import prepare
+from packyard.running.runs.record import RunRecord
+from packyard.running.runs.run import LABEL, Reference
+from running.wanted import WHEN, claim, config_map, deploy, deployment, item, job, prepared, secret
+
+
+def made(client: Kubectl, *objects: Object, run: str = "first", who: str = "ann") -> RunRecord:
+    """Deploy objects as a run."""
+    return deploy(client, prepared(*objects, run=run), who=who)
+
+
+def refused(client: Kubectl, *objects: Object, force: bool = False, run: str = "first") -> str:
+    """Return why objects are not deployed."""
+    with pytest.raises(PackyardError) as caught:
+        deploying.plan(client, prepared(*objects, run=run), who="ann", when=WHEN, force=force, hint="HINT")
+    return str(caught.value)
+
+
+def planned(client: Kubectl, *objects: Object, force: bool = False, run: str = "first") -> deploying.Plan:
+    return deploying.plan(client, prepared(*objects, run=run), who="ann", when=WHEN, force=force)
+
+
+def names(api: Api, namespace: str, *kinds: str) -> list[str]:
+    """Return the names of objects of these kinds, but for what every namespace has."""
+    found = (each for each in api.everything(namespace) if each["kind"] in kinds)
+    return sorted(name for each in found if (name := each["metadata"]["name"]) not in ("kube-root-ca.crt", "default"))
+
+
+def test_what_has_no_name_of_a_run_is_called_by_package_and_use_case(untarred: Callable[[str], Path]) -> None:
+    directory = untarred("mnist-fp32-training-k8s")
+    assert prepare(directory / "claim", {}, path=os.environ["PATH"]).run == "mnist-fp32-training-k8s-claim"
+
+
+def test_a_run_has_its_name_on_all_objects_and_pods_and_a_record(
+    untarred: Callable[[str], Path], client: Kubectl, cluster: Api, namespace: str
+) -> None:
+    directory = untarred("mnist-fp32-training-k8s") / "first-run/none"
+    made = deploy(client, prepare(directory, {}, path=os.environ["PATH"]))
+    wait(partial(unfinished, cluster, namespace))
+    run = "mnist-fp32-training-first-run"
+    assert made.run == run
+    assert [len(found) for found in (made.objects, cluster.list("v1", "Pod", namespace))] == [4, 1]
+    labelled = [each for each in cluster.everything(namespace) if each["metadata"].get("labels", {}).get(LABEL) == run]
+    assert {each.kind for each in made.objects} | {"ConfigMap", "Pod"} == {each["kind"] for each in labelled}
+    assert records.read_all(client) == {run: [records.read_last(client, run)]}
+    assert records.read_last(client, run).read_objects()[0]["metadata"]["labels"][LABEL] == run
+
+
+def unfinished(api: Api, namespace: str) -> list[str]:
+    jobs = api.list("batch/v1", "Job", namespace)
+    return [each["metadata"]["name"] for each in jobs if not each["status"].get("succeeded")]
+
+
+def test_what_is_there_and_equal_is_completed_without_a_new_record(
+    client: Kubectl, cluster: Api, namespace: str
+) -> None:
+    first = made(client, config_map(a="1"), config_map("more", a="1"))
+    cluster.delete(config_map("more"), namespace).expect_done()
+    again = made(client, config_map(a="1"), config_map("more", a="1"))
+    assert again.number == first.number
+    assert len(records.read_run(client, "first")) == 1
+    assert names(cluster, namespace, "ConfigMap") == ["more", first.name, "settings"]
+
+
+def test_a_deployment_is_updated_in_place_and_what_a_run_no_longer_has_is_deleted_but_claims(
+    client: Kubectl, cluster: Api, namespace: str
+) -> None:
+    made(client, deployment(cpu="1"), config_map(a="1"), config_map("old", a="1"), claim())
+    uid = cluster.read(deployment(), namespace).body["metadata"]["uid"]
+    again = made(client, deployment(cpu="2"), config_map(a="2"))
+    found = cluster.read(deployment(), namespace).body
+    assert (again.number, found["metadata"]["uid"]) == (2, uid)
+    assert found["spec"]["template"]["spec"]["containers"][0]["resources"]["limits"] == {"cpu": "2"}
+    assert "old" not in names(cluster, namespace, "ConfigMap")
+    assert names(cluster, namespace, "PersistentVolumeClaim") == ["disk"]
+
+
+def test_a_job_that_is_there_is_not_changed_nor_what_its_pods_have_read(
+    client: Kubectl, cluster: Api, namespace: str
+) -> None:
+    made(client, job(cpu="1"), config_map(BATCH_SIZE="64", odd="\u2028\U0001f600"), deployment(cpu="1"))
+    said = refused(client, job(cpu="2"), config_map(BATCH_SIZE="128"), deployment(cpu="1"))
+    assert said.splitlines() == [
+        "run first is there, with fields that cannot be changed any more",
+        "Job work: spec.template.spec.containers[training].resources.limits.cpu cannot be changed: 1 -> 2",
+        "ConfigMap settings: data.BATCH_SIZE was read by its pods at their start: 64 -> 128",
+        "ConfigMap settings: data.odd was read by its pods at their start: '\\u2028\U0001f600' is removed",
+        "it stays as it is (HINT)",
+    ]
+    assert cluster.read(config_map(), namespace).body["data"]["BATCH_SIZE"] == "64"
+    settings = config_map(BATCH_SIZE="64", odd="\u2028\U0001f600")
+    assert made(client, job(cpu="1"), settings, deployment(cpu="2")).number == 2  # a server beside it may change
+    suspended = job(cpu="1")
+    suspended["spec"]["suspend"] = True
+    assert planned(client, suspended, settings, deployment(cpu="2")).is_new
+
+
+@pytest.mark.parametrize("force", [False, True])
+def test_what_is_of_no_run_is_only_taken_over_by_force_and_what_is_of_another_run_never(
+    client: Kubectl, cluster: Api, namespace: str, force: bool
+) -> None:
+    cluster.create(config_map("taken", a="1"), namespace).expect_done()
+    made(client, config_map("theirs", a="1"), run="other")
+    said = refused(client, config_map("taken", a="2"), config_map("theirs", a="2"), force=force)
+    assert "ConfigMap theirs belongs to run other (HINT)" in said
+    assert ("ConfigMap taken is there, and belongs to no run (--force makes it the run's" in said) is not force
+    assert cluster.read(config_map("taken"), namespace).body["data"] == {"a": "1"}
+    assert cluster.read(config_map("theirs"), namespace).body["data"] == {"a": "1"}
+    if force:
+        deploying.carry_out(client, planned(client, config_map("taken", a="2"), force=True))
+        assert cluster.read(config_map("taken"), namespace).body["data"] == {"a": "2"}
+
+
+def test_claims_that_are_there_are_used_as_they_are(client: Kubectl, cluster: Api, namespace: str) -> None:
+    cluster.create(claim(), namespace).expect_done()
+    made(client, claim("theirs"), run="other")
+    plan = planned(client, claim(), claim("theirs"), claim("own"))
+    assert [str(each) for each in plan.used] == ["PersistentVolumeClaim disk", "PersistentVolumeClaim theirs"]
+    deploying.carry_out(client, plan)
+    assert [each.name for each in records.read_last(client, "first").objects] == ["own"]
+    assert LABEL not in cluster.read(claim(), namespace).body["metadata"].get("labels", {})
+    assert planned(client, claim()).record.objects == ()
+
+
+def test_what_is_being_deleted_is_not_deployed(client: Kubectl, cluster: Api, namespace: str) -> None:
+    held = config_map(a="1")
+    held["metadata"]["finalizers"] = ["packyard.example/held"]
+    made(client, held)
+    cluster.delete(held, namespace)
+    assert "ConfigMap settings is being deleted" in refused(client, held)
+    held["metadata"]["finalizers"] = []
+    cluster.merge(held, namespace).expect_done()
+
+
+def test_a_field_that_somebody_else_has_set_is_named_with_its_object(
+    client: Kubectl, cluster: Api, namespace: str
+) -> None:
+    made(client, config_map(a="1"), config_map("more", b="1"))
+    cluster.merge(config_map("more", b="2"), namespace).expect_done()
+    said = refused(client, config_map(a="1"), config_map("more", b="1"))
+    assert said.startswith('ConfigMap more: Apply failed with 1 conflict: conflict with "packyard-tests"')
+    assert ".data.b (--force takes over" in said
+    assert "Please review" not in said
+    deploying.carry_out(client, planned(client, config_map(a="1"), config_map("more", b="1"), force=True))
+    assert cluster.read(config_map("more"), namespace).body["data"] == {"b": "1"}
+
+
+def test_all_that_the_server_refuses_is_named_at_once_and_nothing_is_stored(
+    client: Kubectl, cluster: Api, namespace: str
+) -> None:
+    wrong = job()
+    wrong["spec"]["backofLimit"] = 3
+    quota = item("v1", "ResourceQuota", "few", spec={"hard": {"count/secrets": "0"}})
+    cluster.create(quota, namespace).expect_done()
+    wait(lambda: [] if cluster.read(quota, namespace).body.get("status", {}).get("hard") else ["no quota yet"])
+    said = refused(client, config_map(a="1"), wrong, secret(a="1"), deployment(cpu="many"))
+    patterns = (
+        r"Job work: .*: \.spec\.backofLimit: field not declared in schema",
+        r'secrets "key" is forbidden: exceeded quota: few, .*',
+        r"Deployment server: .*: quantities must match the regular expression .*",
+    )
+    for text, pattern in zip(said.splitlines(), patterns, strict=True):
+        assert re.fullmatch(pattern, text), text
+    assert names(cluster, namespace, "ConfigMap", "Secret", "Job", "Deployment") == []
+
+
+def test_a_kind_that_the_cluster_does_not_know_is_named(client: Kubectl) -> None:
+    with pytest.raises(
+        InputError, match=r"^Engine x: the cluster does not know Engine of example\.org/v1 \(packyard pre"
+    ):
+        made(client, config_map(a="1"), item("example.org/v1", "Engine", "x"))
+
+
+def test_objects_that_refer_to_others_of_the_run_are_applied_after_them(
+    client: Kubectl, cluster: Api, namespace: str, untarred: Callable[[str], Path]
+) -> None:
+    directory = untarred("mnist-fp32-training-k8s") / "multi-node-train-job/user-allocated-pvc"
+    cluster.create(claim(), namespace).expect_done()
+    run = prepare(directory, {"PVC_NAME": ["disk"]}, path=os.environ["PATH"])
+    plan = deploying.plan(client, run, who="ann", when=WHEN)
+    assert [each.kind for each in plan.unseen] == ["TrainJob"]
+    applied: list[Reference] = []
+    deploying.carry_out(client, plan, applied.append)
+    assert [each.kind for each in applied][-1] == "TrainJob"
+    assert len(applied) == len(plan.objects) == 5
+    there = deploying.plan(client, run, who="ann", when=WHEN)
+    assert (there.is_new, there.unseen) == (False, [])
+
+
+def test_a_namespace_of_its_own_comes_before_the_record(client: Kubectl, cluster: Api) -> None:
+    own = Kubectl(
+        program=client.program, flags=client.flags, context=client.context, namespace=f"{client.namespace}-own"
+    )
+    space = item("v1", "Namespace", own.namespace)
+    run = made(own, config_map(a="1"), space)
+    assert sorted(each.kind for each in run.objects) == ["ConfigMap", "Namespace"]
+    assert cluster.read(config_map(), own.namespace).body["data"] == {"a": "1"}
+    assert records.read_last(own, "first") == run_with(records.read_last(own, "first"), run)
+
+
+def run_with(read: RunRecord, run: RunRecord) -> RunRecord:
+    assert (read.objects, read.number) == (run.objects, 1)
+    return read
+
+
+def test_the_same_run_of_another_namespace_does_not_own_what_has_no_namespace(client: Kubectl, cluster: Api) -> None:
+    other = Kubectl(
+        program=client.program,
+        flags=client.flags,
+        context=client.context,
+        namespace=cluster.create_namespace("restricted"),
+    )
+    rules = [{"apiGroups": [""], "resources": ["nodes"], "verbs": ["get"]}]
+    role = item("rbac.authorization.k8s.io/v1", "ClusterRole", client.namespace, rules=rules)
+    made(client, role, config_map(a="1"))
+    assert f"belongs to run first in namespace {client.namespace}" in refused(other, role, config_map(a="1"))
+    cluster.delete(role).expect_done()
+
+
+def test_secrets_are_compared_and_never_recorded(client: Kubectl) -> None:
+    assert made(client, secret(password="one")).number == 1
+    assert made(client, secret(password="one")).number == 1
+    record = made(client, secret(password="two"))
+    assert record.number == 2
+    (stored,) = records.read_last(client, "first").read_objects()
+    assert set(stored) == {"apiVersion", "kind", "metadata"}
+    made(client, secret(password="two"), job())
+    assert made(client, secret(password="three"), job()).number == 4  # nothing about it is refused, or shown
+    shown = deploying.difference(client, planned(client, secret(password="four"), job())).decode()
+    assert "***" in shown
+    assert "Zm91cg" not in shown
+
+
+def test_the_difference_is_what_would_change(client: Kubectl, cluster: Api, namespace: str) -> None:
+    made(client, config_map(a="1"))
+    before = cluster.read(config_map(), namespace).body
+    shown = deploying.difference(client, planned(client, config_map(a="2"), config_map("more", a="1"))).decode()
+    assert {'-  a: "1"', '+  a: "2"', "+  name: more"} <= set(shown.splitlines())
+    assert cluster.read(config_map(), namespace).body == before
+    assert deploying.difference(client, planned(client, config_map(a="1"))) == b""
+
+
+def test_who_deploys_a_run_of_somebody_else_is_told_whose_it_is(client: Kubectl) -> None:
+    made(client, config_map(a="1"))
+    with pytest.raises(
+        ConflictError, match=r"^run first was deployed by ann at 2026-01-01T00:00:00Z \(--force changes"
+    ):
+        made(client, config_map(a="1"), who="bob")
+
+
+def test_objects_are_read_although_the_definition_of_another_is_gone(client: Kubectl) -> None:
+    made(client, config_map(a="1"))
+    gone, there = (
+        Reference("example.org/v1", "Engine", client.namespace, "x"),
+        Reference("v1", "ConfigMap", client.namespace, "settings"),
+    )
+    assert list(live.read(client, [there], [gone])) == [there]
+    listed = live.list_(client, {("v1", "ConfigMap"), ("example.org/v1", "Engine")}, live.selector({"first"}))
+    assert [each["metadata"]["name"] for each in listed.items] == ["packyard.first.1", "settings"]
+    assert listed.unknown == {("example.org/v1", "Engine")}
+
+
+def test_the_account_of_a_pod_and_the_role_of_a_binding_come_before_them(
+    cluster: Api, namespace: str, tmp_path: Path
+) -> None:
+    """For users who may only give rights that they have: the server compares, and so looks for the role."""
+    rbac, user = "rbac.authorization.k8s.io", f"ann-{namespace}"
+    own = {"apiGroups": [""], "resources": ["configmaps", "pods", "serviceaccounts"], "verbs": ["*"]}
+    roles = {"apiGroups": [rbac], "resources": ["roles", "rolebindings"], "verbs": ["get", "create", "patch"]}
+    cluster.create(item(f"{rbac}/v1", "Role", "user", rules=[own, roles]), namespace).expect_done()
+    made_of = {"roleRef": {"apiGroup": rbac, "kind": "Role"}, "subjects": [{"apiGroup": rbac, "kind": "User"}]}
+    cluster.create(binding("user", made_of, user), namespace).expect_done()
+    ann = kubectl.find(os.environ["PATH"], kubeconfig=str(people.kubeconfig(cluster, user, namespace, tmp_path)))
+    pod = {**job()["spec"]["template"]["spec"], "serviceAccountName": "reader"}
+    objects = [
+        item("v1", "Pod", "inspector", spec=pod),
+        binding("reader", made_of, "somebody"),
+        item(f"{rbac}/v1", "Role", "reader", rules=[{**own, "verbs": ["get"]}]),
+        item("v1", "ServiceAccount", "reader"),
+    ]
+    plan = planned(ann, *objects)
+    assert [each.kind for each in plan.unseen] == ["Pod", "RoleBinding"]
+    applied: list[Reference] = []
+    deploying.carry_out(ann, plan, applied.append)
+    assert [each.kind for each in applied[2:]] == ["Pod", "RoleBinding"]
+    assert planned(ann, *objects).unseen == []
+
+
+def binding(role: str, made_of: Object, user: str) -> Object:
+    found = item("rbac.authorization.k8s.io/v1", "RoleBinding", role, **copy.deepcopy(made_of))
+    found["roleRef"]["name"], found["subjects"][0]["name"] = role, user
+    return found
+
+
+@pytest.mark.parametrize(
+    ("field", "text"),
+    [
+        ("kind", "--server=https://example.org/?"),
+        ("kind", "pods,secrets"),
+        ("apiVersion", "--token=x"),
+        ("name", "-n"),
+        ("name", "../x"),
+        ("namespace", "a b"),
+    ],
+)
+def test_a_record_names_nothing_that_kubectl_takes_for_something_else(field: str, text: str) -> None:
+    names = {"apiVersion": "v1", "kind": "ConfigMap", "namespace": "", "name": "x"}
+    assert Reference.parse(names).kind == "ConfigMap"
+    with pytest.raises(FaultError, match=r"names nothing on a cluster"):
+        Reference.parse({**names, field: text})
+
+
+def test_of_a_changed_job_an_earlier_record_is_refused_too(client: Kubectl, cluster: Api, namespace: str) -> None:
+    made(client, job(cpu="1"))
+    cluster.delete(job(), namespace).expect_done()
+    wait(lambda: [] if cluster.read(job(), namespace).status == 404 else ["still there"])
+    made(client, job(cpu="2"))
+    first, second = records.read_run(client, "first")
+    assert second.number == 2
+    with pytest.raises(ConflictError, match=r"resources\.limits\.cpu cannot be changed: 2 -> 1"):
+        deploying.plan_again(client, [first, second], first, who="ann", when=WHEN)

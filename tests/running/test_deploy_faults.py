@@ -1,0 +1,368 @@
+"""Deploying and undeploying where something goes wrong midway: what is said and left; a second try completes."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import commandline
+import real
+from commandline import inside
+from controlplane import people, webhooks
+from controlplane.api import Api, Object
+from packyard.core.errors import ConflictError
+from packyard.running.runs import deploy as deploying
+from packyard.running.runs import kubectl as kubectls
+from packyard.running.runs import record as records
+from packyard.running.runs import undeploy
+from packyard.running.runs.kubectl import Kubectl
+from packyard.running.runs.run import LABEL
+from running.wanted import WHEN, config_map, deploy, deployment, item, job, prepared
+from sharing import buckets
+
+RUN = "app"
+
+
+def made(client: Kubectl, *objects: Object, who: str = "ann") -> None:
+    """Deploy objects as a run, as far as that goes."""
+    deploy(client, prepared(*objects), who=who)
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    """A use case of two objects, of which the Job is applied last."""
+    folder = tmp_path / "app with spaces"
+    folder.mkdir()
+    objects = [config_map(x="1"), job()]
+    for each in objects:
+        each["metadata"]["labels"] = {"app.kubernetes.io/instance": RUN}
+    (folder / "objects.yaml").write_text("\n---\n".join(map(json.dumps, objects)))
+    (folder / "kustomization.yaml").write_text("resources: [objects.yaml]\n")
+    return folder
+
+
+@pytest.fixture
+def config(cluster: Api, namespace: str, tmp_path: Path) -> Path:
+    """The administrator's kubeconfig with the namespace, below a folder with spaces."""
+    return written(tmp_path / "my config", cluster, namespace)
+
+
+def written(folder: Path, api: Api, namespace: str, **cluster: str) -> Path:
+    folder.mkdir(exist_ok=True)
+    found = json.loads((api.folder / "kubeconfig").read_text())
+    context = {**found["contexts"][0]["context"], "namespace": namespace}
+    found["contexts"] = [{"name": "my context", "context": context}]
+    found["current-context"] = "my context"
+    found["clusters"][0]["cluster"] |= cluster
+    file = folder / "kube config"
+    file.write_text(json.dumps(found))
+    return file
+
+
+def names(api: Api, namespace: str) -> list[str]:
+    found = (each for each in api.everything(namespace) if each["kind"] in ("ConfigMap", "Job"))
+    return sorted(name for each in found if (name := each["metadata"]["name"]) != "kube-root-ca.crt")
+
+
+def test_ctrl_c_after_every_call_leaves_what_the_next_deploy_completes(
+    client: Kubectl, cluster: Api, namespace: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run is changed by six calls: an object is applied anew, another one is added, and one is deleted."""
+    made(client, config_map(x="at-0"), config_map("at-0", x="1"))
+    for at in range(1, 7):
+        objects = config_map(x=f"at-{at}"), config_map(f"at-{at}", x="1")
+        with monkeypatch.context() as patch:
+            patch.setattr(kubectls, "_done", interrupted(at))
+            with pytest.raises(KeyboardInterrupt):
+                made(client, *objects)
+        made(client, *objects)
+        number = records.read_last(client, "first").number
+        assert names(cluster, namespace) == [
+            f"at-{at}",
+            *sorted(f"packyard.first.{each + 1}" for each in range(number)),
+            "settings",
+        ]
+        assert cluster.read(config_map(), namespace).body["data"] == {"x": f"at-{at}"}
+
+
+def test_ctrl_c_after_every_call_leaves_what_the_next_undeploy_deletes(
+    client: Kubectl, cluster: Api, namespace: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def delete() -> None:
+        removal = undeploy.find(client, records.read_all(client))
+        undeploy.delete(client, removal, claims=False)
+        undeploy.forget(client, removal)
+
+    for at in range(1, 5):
+        made(client, config_map(x="1"))
+        with monkeypatch.context() as patch:
+            patch.setattr(kubectls, "_done", interrupted(at))
+            with pytest.raises(KeyboardInterrupt):
+                delete()
+        if at < 4:
+            assert records.read_last(client, "first")
+            delete()
+        assert names(cluster, namespace) == []
+
+
+def interrupted(at: int) -> Callable[..., Any]:
+    """Return what reads what a call of kubectl gave, but for the one that is interrupted."""
+    calls, done = 0, kubectls._done
+
+    def read(*given: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == at:
+            raise KeyboardInterrupt
+        return done(*given)
+
+    return read
+
+
+def test_what_a_webhook_refuses_is_refused_before_anything_is_stored(
+    cluster: Api, namespace: str, config: Path, directory: Path
+) -> None:
+    with webhooks.asked(cluster, namespace, ["jobs"], lambda _: "no cost center is named"):
+        done = inside("deploy", directory, "--kubeconfig", config, "--no-wait")
+    assert done.returncode == 1
+    assert "nothing is applied" in done.stderr
+    reason = 'Job work: admission webhook "tests.packyard.example" denied the request: no cost center is named'
+    assert reason in done.stderr
+    assert "packyard roles" not in done.stderr
+    assert names(cluster, namespace) == []
+
+
+def test_a_webhook_that_does_not_answer_is_not_the_cluster(
+    cluster: Api, namespace: str, config: Path, directory: Path
+) -> None:
+    with webhooks.registered(cluster, namespace, ["jobs"], port=1):
+        done = inside("deploy", directory, "--kubeconfig", config, "--no-wait")
+    assert 'Job work: Internal error occurred: failed calling webhook "tests.packyard.example"' in done.stderr
+    assert "cannot be reached" not in done.stderr
+
+
+def test_what_refers_to_other_objects_is_applied_again_until_these_are_known(
+    client: Kubectl, cluster: Api, namespace: str
+) -> None:
+    tried = []
+
+    def late(_: Object) -> str:
+        tried.append(_)
+        return "not yet" if len(tried) < 3 else ""
+
+    pod = item("v1", "Pod", "inspector", spec={**job()["spec"]["template"]["spec"], "serviceAccountName": "reader"})
+    with webhooks.asked(cluster, namespace, ["pods"], late):
+        made(client, pod, item("v1", "ServiceAccount", "reader"))
+    assert len(tried) == 3
+    assert cluster.read(pod, namespace).status == 200
+
+
+def test_what_is_refused_midway_is_told_and_completed_by_the_command_that_is_offered(
+    cluster: Api, namespace: str, config: Path, directory: Path
+) -> None:
+    def late(request: Object) -> str:
+        return "" if request["dryRun"] else "not now"
+
+    with webhooks.asked(cluster, namespace, ["jobs"], late):
+        done = inside("deploy", directory, "--kubeconfig", config, "--no-wait")
+    assert (done.returncode, done.stdout) == (1, "ConfigMap settings applied\n")
+    again, remove = offers(done.stderr, "1 of 2 objects applied")
+    assert names(cluster, namespace) == [f"packyard.{RUN}.1", "settings"]
+    assert inside(*again[1:], "--no-wait").returncode == 0
+    assert names(cluster, namespace) == [f"packyard.{RUN}.1", "settings", "work"]
+    assert inside(*remove[1:]).returncode == 0
+    assert names(cluster, namespace) == []
+
+
+def test_a_secret_of_the_command_line_is_not_repeated(
+    cluster: Api, namespace: str, config: Path, directory: Path
+) -> None:
+    setter = {"x-k8s-cli": {"setter": {"name": "DB_PASSWORD", "value": "old"}}}
+    definitions = {"io.k8s.cli.setters.DB_PASSWORD": setter}
+    krmfile = {"apiVersion": "config.k8s.io/v1alpha1", "kind": "Krmfile", "openAPI": {"definitions": definitions}}
+    (directory / "Krmfile").write_text(json.dumps(krmfile))
+    with (directory / "objects.yaml").open("a") as file:
+        file.write("\n---\nkind: Secret\napiVersion: v1\nmetadata: {name: key}\nstringData:\n")
+        file.write('  password: old # {"$openapi":"DB_PASSWORD"}\n')
+    with webhooks.asked(cluster, namespace, ["jobs"], lambda request: "" if request["dryRun"] else "not now"):
+        done = inside("deploy", directory, "DB_PASSWORD=hunter2", "--kubeconfig", config, "--no-wait")
+    assert "'DB_PASSWORD=…'" in done.stderr
+    assert "hunter2" not in done.stderr + done.stdout
+    (record,) = records.read_all(client_of(config), RUN)[RUN]
+    assert record.values == {}
+    (stored,) = (each for each in cluster.list("v1", "Secret", namespace))
+    assert stored["data"] == {"password": "aHVudGVyMg=="}
+
+
+def client_of(config: Path) -> Kubectl:
+    return kubectls.find(os.environ["PATH"], kubeconfig=str(config))
+
+
+def offers(said: str, what: str) -> list[list[str]]:
+    """Return the commands that complete and that remove a run that is applied in part."""
+    found = re.search(rf"run {RUN}: {what}\n  (.*) completes it\n  (.*) removes it", said)
+    assert found, said
+    return [shlex.split(each) for each in found.groups()]
+
+
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_while_objects_are_applied_says_which_are(
+    cluster: Api, namespace: str, config: Path, directory: Path, by: signal.Signals
+) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def slow(request: Object) -> str:
+        if not request["dryRun"]:
+            begun.set()
+            go_on.wait(60)
+        return ""
+
+    with webhooks.asked(cluster, namespace, ["jobs"], slow):
+        words = ["deploy", str(directory), "--kubeconfig", str(config), "--no-wait"]
+        command = [*commandline.COMMAND, *words]
+        with subprocess.Popen(
+            command, env=commandline.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        ) as process:
+            assert begun.wait(60)
+            process.send_signal(by)
+            output, said = (each.decode() for each in process.communicate(timeout=60))
+        go_on.set()
+    assert (process.returncode, output) == (130, "ConfigMap settings applied\n")
+    again, _ = offers(said, "1 of 2 objects applied")
+    done = inside(*again[1:], "--no-wait")
+    assert "2 objects applied, as deployed at" in done.stderr
+    assert names(cluster, namespace) == [f"packyard.{RUN}.1", "settings", "work"]
+
+
+def test_a_connection_that_is_cut_midway_is_told_and_a_second_deploy_completes(
+    cluster: Api, namespace: str, directory: Path, tmp_path: Path
+) -> None:
+    with buckets.toxiproxy(real.pinned_program("toxiproxy")) as toxiproxy:
+        upstream = cluster.server.removeprefix("https://")
+        proxy = {"name": "server", "listen": "127.0.0.1:0", "upstream": upstream}
+        listen = toxiproxy.ask("POST", "/proxies", proxy)["listen"]
+        config = written(tmp_path, cluster, namespace, server=f"https://{listen}")
+
+        def cut(request: Object) -> str:
+            if not request["dryRun"]:
+                toxiproxy.ask("POST", "/proxies/server", {"enabled": False})
+            return "" if request["dryRun"] else "too late"
+
+        with webhooks.asked(cluster, namespace, ["jobs"], cut):
+            done = inside("deploy", directory, "--kubeconfig", config, "--no-wait")
+        assert done.returncode == 1
+        assert "the cluster of context my context cannot be reached" in done.stderr
+        again, _ = offers(done.stderr, "1 of 2 objects applied")
+        assert inside(*again[1:], "--no-wait").returncode == 1  # it is still away
+        toxiproxy.ask("POST", "/proxies/server", {"enabled": True})
+        assert inside(*again[1:], "--no-wait").returncode == 0
+    assert names(cluster, namespace) == [f"packyard.{RUN}.1", "settings", "work"]
+
+
+@pytest.mark.slow
+def test_ten_runs_at_once(cluster: Api, namespace: str, config: Path, tmp_path: Path) -> None:
+    started = []
+    for number in range(10):
+        folder = tmp_path / f"run-{number}"
+        folder.mkdir()
+        objects = [config_map(f"settings-{number}", x="1"), deployment(f"server-{number}")]
+        for each in objects:
+            each["metadata"]["labels"] = {"app.kubernetes.io/instance": f"run-{number}"}
+        (folder / "objects.yaml").write_text("\n---\n".join(map(json.dumps, objects)))
+        (folder / "kustomization.yaml").write_text("resources: [objects.yaml]\n")
+        command = [*commandline.COMMAND, "deploy", str(folder), "--kubeconfig", str(config), "--no-wait"]
+        started.append(
+            subprocess.Popen(command, env=commandline.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        )
+    for process in started:
+        _, said = process.communicate(timeout=300)
+        assert process.returncode == 0, said.decode()
+    expected = [f"packyard.run-{number}.1" for number in range(10)] + [f"settings-{number}" for number in range(10)]
+    assert names(cluster, namespace) == expected
+    assert inside("undeploy", "--all", "--yes", "--kubeconfig", config).returncode == 0
+    assert names(cluster, namespace) == []
+
+
+def test_of_two_who_deploy_a_run_at_once_one_is_refused(client: Kubectl, cluster: Api, namespace: str) -> None:
+    one, other = (deploying.plan(client, prepared(config_map(x=x)), who="ann", when=WHEN) for x in "12")
+    deploying.carry_out(client, one)
+    with pytest.raises(ConflictError, match=r"^run first is being deployed by somebody else"):
+        deploying.carry_out(client, other)
+    assert cluster.read(config_map(), namespace).body["data"] == {"x": "1"}
+
+
+def test_a_user_without_rights_is_told_whom_to_ask(
+    client: Kubectl, cluster: Api, namespace: str, directory: Path, tmp_path: Path
+) -> None:
+    made(client, config_map(x="1"))
+    config = people.kubeconfig(cluster, f"bob-{namespace}", namespace, tmp_path)
+    for words in (("deploy", directory), ("undeploy", "first"), ("history", "first"), ("redeploy", "first")):
+        done = inside(*words, "--kubeconfig", config)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert f'User "bob-{namespace}" cannot list' in done.stderr
+        assert "packyard roles prints what a user needs" in done.stderr
+
+
+def test_a_run_of_somebody_else_is_only_deleted_on_demand(
+    client: Kubectl, cluster: Api, namespace: str, config: Path
+) -> None:
+    made(client, config_map(x="1"))
+    done = inside("undeploy", "first", "--kubeconfig", config)
+    assert done.returncode == 1
+    assert "first: deployed by ann at 2026-01-01T00:00:00Z" in done.stderr
+    assert "nothing is deleted (--yes deletes without asking)" in done.stderr
+    assert inside("undeploy", "first", "--yes", "--kubeconfig", config).returncode == 0
+    assert names(cluster, namespace) == []
+
+
+def test_a_record_that_cannot_be_read_keeps_no_other_run(
+    client: Kubectl, cluster: Api, namespace: str, config: Path
+) -> None:
+    made(client, config_map(x="1"))
+    broken = config_map("packyard.broken.1", run="{}")
+    broken["metadata"]["labels"] = {LABEL: "broken", records.NUMBER: "1"}
+    cluster.create(broken, namespace).expect_done()
+    assert inside("undeploy", "broken", "--kubeconfig", config).returncode == 1
+    done = inside("undeploy", "--all", "--yes", "--kubeconfig", config)
+    assert done.returncode == 0
+    assert "packyard.broken.1" in done.stderr
+    assert names(cluster, namespace) == ["packyard.broken.1"]
+
+
+def test_a_token_that_has_expired(cluster: Api, namespace: str, directory: Path, config: Path) -> None:
+    found = json.loads(config.read_text())
+    found["users"] = [{"name": each["name"], "user": {"token": "expired"}} for each in found["users"]]
+    config.write_text(json.dumps(found))
+    done = inside("deploy", directory, "--kubeconfig", config)
+    assert done.returncode == 1
+    assert "the cluster of context my context does not accept your credentials" in done.stderr
+    assert "log in again" in done.stderr
+    assert names(cluster, namespace) == []
+
+
+def test_no_kubectl_and_an_old_one(
+    directory: Path, config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real_one = real.program("kubectl")
+    (tmp_path / "bin").mkdir()
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    assert "kubectl is not on PATH (install it" in inside("deploy", directory, "--kubeconfig", config).stderr
+    old = f"""#!/bin/sh
+case "$*" in *server-side*) echo "Error: unknown flag: --server-side" >&2; exit 1;; esac
+exec {real_one} "$@"
+"""
+    (tmp_path / "bin/kubectl").write_text(old)
+    (tmp_path / "bin/kubectl").chmod(0o755)
+    done = inside("deploy", directory, "--kubeconfig", config)
+    assert done.returncode == 1
+    assert "is too old: Error: unknown flag: --server-side (packyard needs kubectl 1.24 or newer" in done.stderr

@@ -1,0 +1,191 @@
+"""`deploy`, `redeploy`, `history` and `undeploy` as users type them: what they print, ask of the server, and offer."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commandline import inside
+from controlplane import people
+from controlplane.api import Api
+from documents.test_json import documented, seen
+
+RUN = "mnist-fp32-training-first-run"
+BOARD = "mnist-fp32-training-tensorboard-pvc"
+
+
+@pytest.fixture
+def package(untarred: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The package of MNIST, in the working directory."""
+    folder = untarred("mnist-fp32-training-k8s")
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.fixture
+def user(cluster: Api, namespace: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Be a user who may do everything in the namespace, and nothing elsewhere; what is asked is logged."""
+    name = f"ann-{namespace}"
+    be(cluster, name, namespace, tmp_path, monkeypatch)
+    return name
+
+
+def be(api: Api, name: str, namespace: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"}
+    subject = {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": name}
+    binding = {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "RoleBinding",
+        "metadata": {"name": name},
+        "roleRef": role,
+        "subjects": [subject],
+    }
+    api.create(binding, namespace).expect_done()
+    monkeypatch.setenv("KUBECONFIG", str(people.kubeconfig(api, name, namespace, folder)))
+
+
+def run(*words: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+    done = inside(*words)
+    assert done.returncode == code, done.stderr
+    return done
+
+
+def asked(api: Api, user: str) -> Counter[str]:
+    """Return how often a user asked what of the server, without what is the same for all: ``patch jobs``."""
+    return Counter(f"{each['verb']} {each['objectRef']['resource']}" for each in people.requests(api, user))
+
+
+def answer(*words: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(run(*words, "-o", "json").stdout)
+    table = documented()[words[0]]
+    for field, names in seen(found).items():
+        assert names == table[field], field
+    return found
+
+
+@pytest.mark.usefixtures("package", "user")
+def test_from_deploy_to_undeploy(cluster: Api, namespace: str) -> None:
+    done = run("deploy", "first-run/none")
+    assert done.stdout.splitlines() == [
+        f"ServiceAccount {RUN} applied",
+        f"ConfigMap {RUN} applied",
+        f"ConfigMap {RUN}-programs applied",
+        f"Job {RUN} applied",
+    ]
+    told = done.stderr.splitlines()
+    assert told[0] == f"context test, namespace {namespace}"
+    assert told[-2:] == [
+        f"run {RUN}: 4 objects applied, recorded as 1",
+        f"packyard logs {RUN} -n {namespace} prints its log",
+    ]
+    again = run("deploy", "first-run/none")
+    assert re.search("4 objects applied, as deployed at .*, record 1", again.stderr)
+    refused = run("deploy", "first-run/none", "BATCH_SIZE=32", code=1).stderr
+    assert "nothing is applied" in refused
+    assert f"ConfigMap {RUN}: data.BATCH_SIZE was read by its pods at their start: 64 -> 32" in refused
+    (offer,) = re.findall(
+        r"\(another run beside it: packyard (deploy \S+ BATCH_SIZE=32 RUN_NAME=\w{5} -n \S+)\)", refused
+    )
+    (other,) = answer(*shlex.split(offer))
+    assert (other["record"], other["recorded"], other["state"] in ("running", "succeeded")) == (1, True, True)
+    (change,) = answer("history", other["run"])[0]["changes"][:1]
+    assert change == {"name": "BATCH_SIZE", "before": None, "after": "32"}
+    left = run("undeploy", RUN)
+    assert sorted(left.stdout.splitlines()) == sorted(
+        line.replace("applied", "deleted") for line in done.stdout.splitlines()
+    )
+    assert "there is no run" in run("history", RUN, code=1).stderr
+    (gone,) = answer("undeploy", "--package", "mnist-fp32-training-k8s", "--yes")
+    assert (gone["run"], len(gone["deleted"]), gone["records"]) == (other["run"], 4, 1)
+    assert [each["kind"] for each in cluster.everything(namespace) if each["kind"] in ("Job", "Pod")] == []
+
+
+@pytest.mark.usefixtures("package")
+def test_what_each_verb_asks_of_the_server(cluster: Api, namespace: str, user: str) -> None:
+    """Bounded by the number of objects; the applying itself is a request for each, and the record is one."""
+    claim = {"accessModes": ["ReadWriteMany"], "resources": {"requests": {"storage": "1Gi"}}}
+    metadata = {"name": "disk"}
+    body = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": metadata, "spec": claim}
+    cluster.create(body, namespace).expect_done()
+    directory = "tensorboard/user-allocated-pvc"
+    counts = []
+    for words in (
+        ("deploy", directory, "PVC_NAME=disk", "--no-wait", "--no-doctor"),
+        ("history", BOARD),
+        ("redeploy", BOARD, "--no-wait"),
+        ("undeploy", BOARD, "--no-wait"),
+    ):
+        before = asked(cluster, user)
+        run(*words)
+        counts.append(asked(cluster, user) - before)
+    deployed, listed, redeployed, deleted = counts
+    objects = ("deployments", "serviceaccounts", "services")
+    look = Counter({"list configmaps": 1, "create selfsubjectreviews": 1, **{f"get {each}": 1 for each in objects}})
+    applied = Counter({f"patch {each}": 2 for each in objects})  # as a dry run, and for real
+    absent = Counter({"get namespaces": len(objects)})  # kubectl's question where an object is not there
+    assert deployed == look + applied + absent + Counter({"create configmaps": 1})
+    assert listed == Counter({"list configmaps": 1})
+    assert redeployed == look + applied
+    ends = Counter({f"{verb} {each}": 1 for verb in ("list", "delete") for each in (*objects, "configmaps")})
+    assert deleted == ends + Counter({"create selfsubjectreviews": 1, "list persistentvolumeclaims": 1})
+
+
+@pytest.mark.usefixtures("user")
+def test_a_deployment_goes_back_to_an_earlier_record_with_its_secrets_as_they_are(
+    cluster: Api, namespace: str, tmp_path: Path
+) -> None:
+    (tmp_path / "server").mkdir()
+    directory = tmp_path / "server"
+    (directory / "kustomization.yaml").write_text("resources: [objects.yaml]\n")
+
+    def write(replicas: int, password: str) -> None:
+        (directory / "objects.yaml").write_text(SERVER.format(replicas=replicas, password=password))
+
+    write(1, "one")
+    run("deploy", str(directory), "--no-wait")
+    write(2, "two")
+    run("deploy", str(directory), "--no-wait")
+    name = next(each for each in cluster.list("apps/v1", "Deployment", namespace))["metadata"]["labels"]["packyard/run"]
+    shown = run("redeploy", name, "--to", "1", "--diff").stdout
+    assert {"-  replicas: 2", "+  replicas: 1"} <= set(shown.splitlines())
+    (back,) = answer("redeploy", name, "--to", "1", "--no-wait")
+    assert (back["record"], back["recorded"]) == (3, True)
+    (server,) = cluster.list("apps/v1", "Deployment", namespace)
+    assert server["spec"]["replicas"] == 1
+    (secret,) = cluster.list("v1", "Secret", namespace)
+    assert secret["data"] == {"password": "dHdv"}
+    assert [each["record"] for each in answer("history", name)] == [1, 2, 3]
+    assert "has no record 9" in run("redeploy", name, "--to", "9", code=1).stderr
+    cluster.delete(secret, namespace).expect_done()
+    assert "its data are not recorded (deploy the run from its directory" in run("redeploy", name, code=1).stderr
+
+
+SERVER = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: server}}
+spec:
+  replicas: {replicas}
+  selector: {{matchLabels: {{app: server}}}}
+  template:
+    metadata: {{labels: {{app: server}}}}
+    spec:
+      securityContext: {{runAsNonRoot: true, runAsUser: 1, seccompProfile: {{type: RuntimeDefault}}}}
+      containers:
+      - name: server
+        image: registry.example/server:1
+        securityContext: {{allowPrivilegeEscalation: false, capabilities: {{drop: [ALL]}}}}
+---
+apiVersion: v1
+kind: Secret
+metadata: {{name: key}}
+stringData: {{password: {password}}}
+"""

@@ -1,0 +1,453 @@
+"""Faults seeded on the real control plane: the doctor finds each, by name, and finds nothing else."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import real
+from catalogue import test_runs
+from controlplane import shared
+from controlplane.api import Api, wait
+from packyard.core.kubernetes.groups import resource_of
+from packyard.core.kubernetes.operators import OPERATORS
+from packyard.running import doctor
+from packyard.running.runs import kubectl
+from packyard.running.runs import run as runs
+from packyard.running.runs.kubectl import Kubectl
+from running.patients import deployed, examine, pod, prepared, read, running, told
+from usecases import Object
+
+
+def create(api: Api, namespace: str, text: str, **names: str) -> list[Object]:
+    objects = read(text, **names)
+    for item in objects:
+        api.create(item, namespace).expect_done()
+    return objects
+
+
+def phases(api: Api, namespace: str) -> dict[str, str]:
+    claims = api.list("v1", "PersistentVolumeClaim", namespace)
+    return {item["metadata"]["name"]: item.get("status", {}).get("phase", "") for item in claims}
+
+
+CLAIM = """
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: <name>}
+spec: {accessModes: [<mode>], storageClassName: "<storage_class>", resources: {requests: {storage: <size>}}}
+---
+"""
+
+
+def test_faults_of_claims_that_are_mounted(operated: Api, client: Kubectl) -> None:
+    namespace = operated.create_namespace("restricted")
+    client = replace(client, namespace=namespace)
+    classes = """
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: <name>}
+provisioner: nobody.example
+volumeBindingMode: <binding>
+"""
+    pending = {"pending": "Immediate", "waiting": "WaitForFirstConsumer"}
+    for name, binding in pending.items():
+        create(operated, namespace, classes, name=f"{namespace}-{name}", binding=binding)
+        storage_class = f"{namespace}-{name}"
+        create(operated, namespace, CLAIM, name=name, mode="ReadWriteMany", storage_class=storage_class, size="1Gi")
+    bound = {
+        "one-pod": "ReadWriteOncePod",
+        "one-node": "ReadWriteOnce",
+        "read-only": "ReadOnlyMany",
+        "all": "ReadWriteMany",
+    }
+    for name, mode in bound.items():
+        (claim,) = read(CLAIM, name=name, mode=mode, storage_class="", size="1Gi")
+        operated.create(test_runs.volume(namespace, claim)).expect_done()
+        operated.create(claim, namespace).expect_done()
+    (lost,) = read(CLAIM, name="lost", mode="ReadWriteMany", storage_class="", size="1Gi")
+    lost["metadata"]["annotations"] = {"pv.kubernetes.io/bind-completed": "yes"}
+    operated.create({**lost, "spec": {**lost["spec"], "volumeName": f"{namespace}-gone"}}, namespace).expect_done()
+    (going,) = read(CLAIM, name="going", mode="ReadWriteMany", storage_class="", size="1Gi")
+    going["metadata"]["finalizers"] = ["test.example/held"]
+    operated.create(going, namespace).expect_done()
+    operated.delete(going, namespace).expect_done()
+    there = {**dict.fromkeys(bound, "Bound"), **dict.fromkeys(pending, "Pending"), "lost": "Lost"}
+    wait(lambda: sorted(there.items() - phases(operated, namespace).items()))
+    found = examine(client, mounting(*bound, *pending, "lost", "going", "absent"))
+    assert told(found) == [
+        "error: PersistentVolumeClaim absent: is not there",
+        "error: PersistentVolumeClaim going: is being deleted",
+        "error: PersistentVolumeClaim lost: has lost its volume",
+        "error: PersistentVolumeClaim one-pod: is ReadWriteOncePod, and 2 pods of the run mount it at once",
+        f"error: PersistentVolumeClaim pending: is not bound to a volume; its class is {namespace}-pending",
+        "error: PersistentVolumeClaim read-only: is ReadOnlyMany, and pods write to it",
+        "warning: PersistentVolumeClaim one-node: is ReadWriteOnce, and 2 pods of the run mount it at once",
+    ]
+    assert all(f"--namespace={namespace} " in each.fix and "--context=" in each.fix for each in found)
+    assert told(doctor.quick(client, prepared(mounting("absent", "pending", "lost", "going")))) == [
+        each for each in told(found) if any(f" {name}: " in each for name in ("absent", "lost", "going"))
+    ]
+
+
+def mounting(*claims: str) -> list[Object]:
+    """Return a Deployment of two pods that mount claims."""
+    volumes = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in claims]
+    mounts = [{"name": name, "mountPath": f"/{name}"} for name in claims]
+    return [deployed("run", pod(volumes=volumes, main_volumeMounts=mounts), replicas=2)]
+
+
+def test_faults_of_claims_and_volumes_that_come(operated: Api, client: Kubectl) -> None:
+    namespace, other = operated.create_namespace("restricted"), operated.create_namespace("restricted")
+    sizes = {"shrinks": "2Gi", "grows": "1Gi", "differs": "1Gi"}
+    for name, size in sizes.items():
+        create(operated, namespace, CLAIM, name=name, mode="ReadWriteOnce", storage_class="", size=size)
+    taken = {
+        "metadata": {"name": "data"},
+        "spec": {"accessModes": ["ReadWriteMany"], "resources": {"requests": {"storage": "1Gi"}}},
+    }
+    volume = test_runs.volume(other, taken)
+    operated.create(volume).expect_done()
+    come = [
+        *read(CLAIM, name="classless", mode="ReadWriteMany", storage_class="nope", size="1Gi"),
+        *read(CLAIM, name="unfitting", mode="ReadWriteMany", storage_class="", size="1Pi"),
+        *read(CLAIM, name="shrinks", mode="ReadWriteOnce", storage_class="", size="1Gi"),
+        *read(CLAIM, name="grows", mode="ReadWriteOnce", storage_class="", size="2Gi"),
+        *read(CLAIM, name="differs", mode="ReadWriteMany", storage_class="", size="1Gi"),
+        {**volume, "spec": {key: each for key, each in volume["spec"].items() if key != "claimRef"}},
+        deployed("run", pod(volumes=[{"name": "disk", "csi": {"driver": "nobody.example"}}])),
+    ]
+    del come[1]["spec"]["storageClassName"]
+    assert told(examine(replace(client, namespace=namespace), come)) == [
+        "error: CSIDriver nobody.example: is not installed",
+        "error: CSIDriver test.csi.example: is not installed",
+        f"error: PersistentVolume {other}-data: is there, for claim data of namespace {other}",
+        "error: PersistentVolumeClaim classless: is of the class nope, which is not there, and no volume fits it",
+        "error: PersistentVolumeClaim differs: is there with other access modes",
+        "error: PersistentVolumeClaim grows: is there with 1Gi storage, and may not grow to 2Gi storage",
+        "error: PersistentVolumeClaim shrinks: is there with 2Gi storage, and cannot shrink to 1Gi storage",
+        "error: PersistentVolumeClaim unfitting: names no class, and no class is the default, and no volume fits it",
+    ]
+
+
+def test_faults_of_what_pods_refer_to(operated: Api, client: Kubectl, namespace: str) -> None:
+    create(operated, namespace, "{apiVersion: v1, kind: Secret, metadata: {name: some}, stringData: {a: secret-value}}")
+    create(operated, namespace, "{apiVersion: v1, kind: ConfigMap, metadata: {name: some}, data: {a: x}}")
+    keys = [
+        {"name": "A", "valueFrom": {"secretKeyRef": {"name": "some", "key": "a"}}},
+        {"name": "B", "valueFrom": {"secretKeyRef": {"name": "some", "key": "b"}}},
+        {"name": "C", "valueFrom": {"configMapKeyRef": {"name": "some", "key": "c"}}},
+        {"name": "D", "valueFrom": {"secretKeyRef": {"name": "absent-too", "key": "d", "optional": True}}},
+    ]
+    spec = pod(
+        main_env=keys,
+        main_envFrom=[{"secretRef": {"name": "absent"}}, {"configMapRef": {"name": "absent"}}],
+        serviceAccountName="nobody",
+        imagePullSecrets=[{"name": "some"}, {"name": "no-registry"}],
+        priorityClassName="nope",
+        runtimeClassName="nope",
+        subdomain="nope",
+    )
+    ingress = {"apiVersion": "networking.k8s.io/v1", "kind": "Ingress", "metadata": {"name": "run"}}
+    found = examine(client, [deployed("run", spec), {**ingress, "spec": {"ingressClassName": "nope"}}])
+    assert told(found) == [
+        "error: ConfigMap absent: is not there",
+        "error: ConfigMap some: has no key c, only a",
+        "error: IngressClass nope: is not there",
+        "error: PriorityClass nope: is not there",
+        "error: RuntimeClass nope: is not there",
+        "error: Secret absent: is not there",
+        "error: Secret no-registry: is not there",
+        "error: Secret some: has no key b, only a",
+        "error: Secret some: is of the type Opaque, not kubernetes.io/dockerconfigjson",
+        "error: Service nope: is not there",
+        "error: ServiceAccount nobody: is not there",
+    ]
+    assert all(each.fix and each.why for each in found)
+    assert "secret-value" not in str([*map(repr, found)])
+
+
+@pytest.mark.parametrize("name", ["a/b", "--all-namespaces", "UPPER", "$(reboot)", "x y", "a,b"])
+def test_a_name_that_no_object_can_have_is_not_there(client: Kubectl, name: str) -> None:
+    objects = [deployed("run", pod(serviceAccountName=name, subdomain=name))]
+    found = examine(client, objects)
+    assert told(found) == [f"error: Service {name}: is not there", f"error: ServiceAccount {name}: is not there"]
+    assert all(shlex.split(each.fix)[-2 if "Service " in str(each) else -1] == name for each in found)
+
+
+def test_faults_of_the_namespace(operated: Api, client: Kubectl, namespace: str) -> None:
+    hostile = deployed("run", pod(hostNetwork=True))
+    assert told(examine(replace(client, namespace="not-there"), [hostile])) == [
+        "error: Namespace not-there: is not there"
+    ]
+    assert told(examine(client, [hostile])) == [
+        f"error: Namespace {namespace}: enforces the Pod Security level restricted, and the pods need privileged:"
+        " hostNetwork is on"
+    ]
+    going = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": f"{namespace}-going"}}
+    going["metadata"]["finalizers"] = ["test.example/held"]
+    operated.create(going).expect_done()
+    operated.delete(going).expect_done()
+    told_of_it = told(examine(replace(client, namespace=f"{namespace}-going"), [hostile]))
+    assert told_of_it == [f"error: Namespace {namespace}-going: is being deleted"]
+
+
+def node(api: Api, name: str, labels: Object, *, taints: Sequence[Object] = (), **amounts: str) -> None:
+    """Add a node with these labels, amounts and taints."""
+    has = {"pods": "110", **{key.replace("_", "/"): each for key, each in amounts.items()}}
+    spec = {"taints": list(taints)}
+    status = {"capacity": has, "allocatable": has}
+    item = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}, "spec": spec}
+    api.create({**item, "status": status}).expect_done()
+
+    def unready() -> list[str]:
+        found = api.read(item).expect_done()
+        left = [each for each in found["spec"].get("taints", ()) if each["key"] == "node.kubernetes.io/not-ready"]
+        return [name] if left or not test_runs.condition(found, "Ready") else []
+
+    wait(unready)
+
+
+def available(api: Api, item: Object, namespace: str) -> int:
+    return int(api.read(item, namespace).expect_done().get("status", {}).get("availableReplicas", 0))
+
+
+def unplaced(api: Api, namespace: str, objects: Sequence[Object]) -> set[str]:
+    """Return the Deployments of which the scheduler itself finds no place for a pod."""
+    for item in objects:
+        api.create(item, namespace).expect_done()
+    judged: dict[str, str] = {}
+
+    def waiting() -> list[str]:
+        for item in api.list("v1", "Pod", namespace):
+            for each in item["status"].get("conditions", ()):
+                if each["type"] == "PodScheduled":
+                    judged[item["metadata"]["labels"]["app"]] = each["status"]
+        return [item["metadata"]["name"] for item in objects if item["metadata"]["name"] not in judged]
+
+    wait(waiting)
+    return {name for name, is_placed in judged.items() if is_placed == "False"}
+
+
+def test_faults_of_nodes(operated: Api, client: Kubectl, namespace: str) -> None:
+    taint = {"key": "team", "value": "other", "effect": "NoSchedule"}
+    node(operated, f"{namespace}-1", {"pool": f"{namespace}-open"}, cpu="4", memory="8Gi", **{"nvidia.com_gpu": "2"})
+    node(operated, f"{namespace}-2", {"pool": f"{namespace}-taint"}, taints=[taint], cpu="4", memory="8Gi")
+    node(operated, f"{namespace}-3", {"pool": f"{namespace}-cordoned"}, cpu="4", memory="8Gi")
+    cordoned = {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": f"{namespace}-3"},
+        "spec": {"unschedulable": True},
+    }
+    operated.merge(cordoned).expect_done()
+
+    def on(pool: str, **fields: Any) -> Object:
+        return pod(nodeSelector={"pool": f"{namespace}-{pool}"}, **fields)
+
+    def asking(**amounts: str) -> Object:
+        return {
+            "limits": {"cpu": "1", "memory": "1Gi", **{key.replace("_", "/"): each for key, each in amounts.items()}}
+        }
+
+    tolerating = {"tolerations": [{"key": "team", "operator": "Exists"}]}
+    faults = {
+        "cordoned": on("cordoned"),
+        "few-gpus": on("open", main_resources=asking(**{"nvidia.com_gpu": "8"})),
+        "labels": on("nowhere"),
+        "large": on("open", main_resources=asking(cpu="5")),
+        "no-device": on("open", main_resources=asking(example_fpga="1")),
+        "taint": on("taint"),
+        "tolerates": on("taint", **tolerating),
+    }
+    assert told(examine(client, [deployed(name, spec) for name, spec in faults.items()])) == [
+        "error: Deployment cordoned: no node that it may run on is ready and takes pods",
+        "error: Deployment few-gpus: each pod asks for 8 nvidia.com/gpu (the largest node has 2 nvidia.com/gpu)",
+        f"error: Deployment labels: none of {len(operated.list('v1', 'Node'))} nodes has the labels that it asks for:"
+        f" pool={namespace}-nowhere",
+        "error: Deployment large: each pod asks for 5 cpu (the largest node has 4 cpu)",
+        "error: Deployment no-device: each pod asks for 1 example/fpga (no node it may use has any)",
+        "error: Deployment taint: does not tolerate the taints of the nodes that it may run on: team=other:NoSchedule",
+    ]
+    assert unplaced(operated, namespace, [deployed(name, spec) for name, spec in faults.items()]) == {*faults} - {
+        "tolerates"
+    }
+    fits, four, five = (deployed("run", on("open", main_resources=asking()), count) for count in (3, 4, 5))
+    assert told(examine(client, [four])) == []
+    apart = {"labelSelector": {"matchLabels": {"app": "run"}}, "topologyKey": "kubernetes.io/hostname"}
+    rule = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [apart]}}
+    assert told(examine(client, [deployed("run", on("open", affinity=rule), 2)])) == [
+        "error: Deployment run: there is no room for all 2 pods at once: 0.2 cpu, 128Mi memory in all; also where nodes"
+        " are empty, 1 find no place"
+    ]
+    assert told(examine(client, [five])) == [
+        "error: Deployment run: there is no room for all 5 pods at once: 5 cpu, 5Gi memory in all; also where nodes are"
+        " empty, 1 find no place"
+    ]
+    other = deployed("other", on("open", main_resources=asking()), 2)
+    operated.create(other, namespace).expect_done()
+    wait(lambda: [] if available(operated, other, namespace) == 2 else ["pods"])
+    assert told(examine(client, [fits])) == [
+        "warning: Deployment run: there is no room for all 3 pods at once: 3 cpu, 3Gi memory in all, beside the pods"
+        " that run now"
+    ]
+    last = deployed("run", on("open", main_resources=asking()), 2)
+    (labelled,) = runs.labelled([last], "run")
+    operated.create(labelled, namespace).expect_done()
+    quota = "{apiVersion: v1, kind: ResourceQuota, metadata: {name: full}, spec: {hard: {pods: '2'}}}"
+    wait(lambda: [] if available(operated, last, namespace) == 2 else ["pods"])
+    (full,) = create(operated, namespace, quota)
+    wait(lambda: [] if "used" in operated.read(full, namespace).expect_done().get("status", {}) else ["quota"])
+    assert told(examine(client, [last])) == []
+    spread = {"topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {}, "maxSkew": 1}
+    assert told(examine(client, [deployed("run", on("open", topologySpreadConstraints=[spread]))])) == [
+        "unknown: Deployment run: over what it has to be spread (zone) is not part of the search for room"
+    ]
+
+
+def test_faults_of_quotas_and_limits(operated: Api, client: Kubectl, namespace: str) -> None:
+    limits = """
+apiVersion: v1
+kind: ResourceQuota
+metadata: {name: small}
+spec: {hard: {pods: "3", requests.cpu: "1", limits.memory: 1Gi, count/deployments.apps: "0", requests.storage: 5Gi}}
+---
+apiVersion: v1
+kind: ResourceQuota
+metadata: {name: large}
+spec: {hard: {pods: "30", requests.cpu: "100", count/jobs.batch: "0", count/serviceaccounts: "0"}}
+---
+apiVersion: v1
+kind: LimitRange
+metadata: {name: range}
+spec:
+  limits:
+  - {type: Container, max: {cpu: 200m}, min: {memory: 16Mi}, default: {cpu: 100m}}
+  - {type: Pod, max: {memory: 64Mi}}
+  - {type: PersistentVolumeClaim, max: {storage: 1Gi}}
+"""
+    create(operated, namespace, limits)
+    wait(
+        lambda: [
+            str(each)
+            for each in operated.list("v1", "ResourceQuota", namespace)
+            if "used" not in each.get("status", {})
+        ]
+    )
+    run = deployed("run", pod(main_resources={"limits": {"cpu": "300m"}, "requests": {"memory": "8Mi"}}), 4)
+    claim = read(CLAIM, name="data", mode="ReadWriteMany", storage_class="", size="10Gi")
+    found = [each for each in examine(client, [run, *claim]) if each.check == "limits"]
+    assert told(found) == [
+        "error: LimitRange range: container main of Deployment run has 0.3 cpu, and 0.2 cpu is the most;"
+        " container main of Deployment run asks for 8Mi memory, and 16Mi memory is the least;"
+        " claim data has 10Gi storage, and 1Gi storage is the most",
+        "error: ResourceQuota small: has every pod say its limits.memory, and not all do",
+        "error: ResourceQuota small: has no room: 1 count/deployments.apps needed, 0 of 0 free; 4 pods needed, 3 of 3"
+        " free; 1.2 requests.cpu needed, 1 of 1 free; 10Gi requests.storage needed, 5Gi of 5Gi free",
+    ]
+
+
+CUSTOM = """
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: <resource>.<group>}
+spec:
+  group: <group>
+  scope: Namespaced
+  names: {kind: <kind>, plural: <resource>}
+  versions:
+  - name: <version>
+    served: true
+    storage: true
+    subresources: {status: {}}
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+"""
+
+
+def define(api: Api, version: str, kind: str) -> None:
+    """Have the server know a kind."""
+    group, _, number = version.rpartition("/")
+    create(api, "", CUSTOM, resource=resource_of(kind), group=group, version=number, kind=kind)
+    wait(lambda: [] if (version, kind) in known(api) else [kind])
+
+
+def known(api: Api) -> set[tuple[str, str]]:
+    api.resources.clear()
+    api.path("v1", "Pod")
+    return {*api.resources}
+
+
+def of(version: str, kind: str, **labels: str) -> Object:
+    return {"apiVersion": version, "kind": kind, "metadata": {"name": "run", "labels": labels}, "spec": {}}
+
+
+@pytest.mark.slow
+def test_faults_of_kinds_operators_and_queues(tmp_path: Path) -> None:
+    """On a control plane of their own, which knows no kind but Kubernetes' and those of the test."""
+    real.pinned_program("kubernetes")
+    with shared.use(tmp_path, "-m", "controlplane.service", "bare", str(tmp_path)):
+        api = Api(tmp_path)
+        config = str(tmp_path / "kubeconfig")
+        client = kubectl.find(os.environ["PATH"], kubeconfig=config, namespace="default")
+        for version, kind in (
+            ("kubeflow.org/v1", "MPIJob"),
+            ("kubeflow.org/v1", "TFJob"),
+            ("argoproj.io/v1alpha1", "Workflow"),
+            ("trainer.kubeflow.org/v1alpha1", "TrainJob"),
+            ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet"),
+        ):
+            define(api, version, kind)
+        operators = {each.image: each for each in OPERATORS}
+        for image, version, ready in (
+            ("workflow-controller", "v3.7.0", 0),
+            ("trainer-controller-manager", "v1.9.2", 1),
+            ("lws", "main", 1),
+        ):
+            made = running(operators[image], version)
+            api.create(made, "default").expect_done()
+            counts = {"replicas": 1, "availableReplicas": ready, "readyReplicas": ready}
+            api.merge({**made, "status": counts}, "default", subresource="status").expect_done()
+        objects = [
+            of("kubeflow.org/v2beta1", "MPIJob"),
+            of("kubeflow.org/v1", "TFJob"),
+            of("argoproj.io/v1alpha1", "Workflow"),
+            of("trainer.kubeflow.org/v1alpha1", "TrainJob"),
+            of("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet"),
+            of("nobody.example/v1", "Thing"),
+            of("policy/v1beta1", "PodDisruptionBudget"),
+            of("batch/v1", "Job", **{"kueue.x-k8s.io/queue-name": "team"}),
+        ]
+        found = [each for each in examine(client, objects) if each.check in ("api", "queue")]
+        assert told(found) == [
+            "error: Argo Workflows v3.7.0: no pod of Deployment default/workflow-controller is ready",
+            "error: JobSet of jobset.x-k8s.io/v1alpha2: is not known to the cluster",
+            "error: Kubeflow Trainer v1.9.2: is too old",
+            "error: MPIJob of kubeflow.org/v2beta1: is not served, only kubeflow.org/v1",
+            "error: PodDisruptionBudget of policy/v1beta1: is not served, only policy/v1",
+            "error: Thing of nobody.example/v1: is not known to the cluster",
+            "unknown: LeaderWorkerSet main: the image of Deployment default/lws does not tell its version",
+            "warning: Kubeflow Training Operator: no Deployment of this cluster runs it",
+            "warning: LocalQueue team: there is no Kueue in the cluster",
+        ]
+        fixes = {each.about: each.fix for each in found}
+        assert fixes["MPIJob of kubeflow.org/v2beta1"].endswith("/v0.8.0/deploy/v2beta1/mpi-operator.yaml")
+        of_this_cluster = f"kubectl --kubeconfig={config} --context=test apply "
+        assert fixes["JobSet of jobset.x-k8s.io/v1alpha2"].startswith(of_this_cluster)
+        quick = {str(each) for each in doctor.quick(client, prepared(objects))}
+        assert {str(each) for each in found if " of " in each.about} <= quick
+        define(api, "kueue.x-k8s.io/v1beta1", "LocalQueue")
+        stopped = of("kueue.x-k8s.io/v1beta1", "LocalQueue")
+        api.create(stopped, "default").expect_done()
+        condition = {"type": "Active", "status": "False", "message": "its ClusterQueue is stopped"}
+        api.merge({**stopped, "status": {"conditions": [condition]}}, "default", subresource="status").expect_done()
+        queued = [of("batch/v1", "Job", **{"kueue.x-k8s.io/queue-name": name}) for name in ("team", "run")]
+        assert told([each for each in examine(client, queued) if each.check == "queue"]) == [
+            "error: LocalQueue run: is not active: its ClusterQueue is stopped",
+            "error: LocalQueue team: is not there",
+        ]

@@ -1,0 +1,91 @@
+"""What is said of a run whose objects and pods are these: cases that no control plane shows at will."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from packyard.core.kubernetes.lenient import kind_of, name_of
+from packyard.running.runs import status
+from packyard.running.runs.look import Seen
+from packyard.running.runs.status import RunStatus
+from running import made
+
+Object = dict[str, Any]
+
+
+def pod(name: str, phase: str, *, index: int | None = None, code: int = 0, at: int = 0, created: int = 0) -> Object:
+    """Return a pod of Job ``run``; one that failed did so ``at`` a second."""
+    labels = {"job-name": "run", **({} if index is None else {"batch.kubernetes.io/job-completion-index": str(index)})}
+    when = f"2026-01-01T00:00:{at:02}Z"
+    ended = {"terminated": {"exitCode": code, "reason": "Error", "finishedAt": when}}
+    is_ready = str(phase == "Running")
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "labels": labels, "creationTimestamp": f"2026-01-01T00:00:{created:02}Z"},
+        "spec": {"nodeName": "n", "containers": [{"name": "training"}]},
+        "status": {
+            "phase": phase,
+            "conditions": [{"type": "Ready", "status": is_ready}],
+            "containerStatuses": [{"name": "training", "state": ended if phase == "Failed" else {"running": {}}}],
+        },
+    }
+
+
+def job(*conditions: str, **spec: Any) -> Object:
+    ended = [{"type": each, "status": "True", "message": "as the controller says"} for each in conditions]
+    return {**made.job("run", "run", **spec), "status": {"conditions": ended}}
+
+
+def judged(item: Object, *pods: Object) -> RunStatus:
+    objects = {(*kind_of(each), name_of(each)): each for each in (item, *pods)}
+    record = made.record("run", [item], "ns")
+    (found,) = status.judge([record], Seen({"run": objects}, frozenset()), list)
+    return found
+
+
+def test_of_workers_that_fail_the_first_is_named() -> None:
+    workers = [pod("a", "Failed", index=0, code=1, at=9), pod("b", "Failed", index=1, code=137, at=5)]
+    found = judged(job("Failed", completionMode="Indexed", completions=2, parallelism=2), *workers)
+    assert (found.state, found.reason) == ("failed", "training 1: exit code 137 (signal 9)")
+
+
+def test_a_controller_that_gives_up_is_quoted_where_no_pod_is_left() -> None:
+    assert judged(job("Failed")).reason == "as the controller says"
+
+
+def test_pods_that_were_deleted_after_a_good_end_are_done() -> None:
+    found = judged(job("Complete", completions=3))
+    assert (found.state, found.roles[0].done) == ("succeeded", 3)
+
+
+def test_a_failed_pod_in_whose_place_another_runs_is_no_trouble() -> None:
+    found = judged(job(), pod("a", "Failed", code=1), pod("b", "Running", created=1))
+    assert (found.state, found.reason, found.roles[0].failed) == ("running", "", 1)
+    assert [(each.name, each.index) for each in found.pods] == [("a", 0), ("b", 0)]
+
+
+def test_tries_that_end_alike_are_counted_until_the_next_one_runs() -> None:
+    found = judged(job(), pod("a", "Failed", code=1), pod("b", "Failed", code=1, created=1))
+    assert (found.state, found.reason) == ("starting", "exit code 1 (2 times)")
+
+
+def test_a_pod_that_is_being_deleted_counts_for_nothing() -> None:
+    ending = pod("a", "Running")
+    ending["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    found = judged(job(), ending)
+    assert [each.state for each in found.pods] == ["ending"]
+    assert not found.is_over
+
+
+def test_a_kind_that_nobody_knows_ends_as_its_pods_do() -> None:
+    item = {**made.job("run", "run"), "apiVersion": "ray.io/v1", "kind": "RayJob"}
+    item["spec"] = {"rayClusterSpec": {"headGroupSpec": {"template": made.template("run")}}}
+    for phases, state in (
+        ((), "starting"),
+        (("Running", "Succeeded"), "running"),
+        (("Succeeded", "Succeeded"), "succeeded"),
+        (("Failed", "Succeeded"), "failed"),
+    ):
+        found = judged(item, *(pod(str(number), phase) for number, phase in enumerate(phases)))
+        assert (found.state, len(found.pods)) == (state, len(phases))

@@ -1,0 +1,215 @@
+"""`packyard logs` on a real control plane, whose nodes give out what each test says that pods have printed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from commandline import packyard
+from controlplane.api import Api, wait
+from packyard.core.errors import InputError
+from packyard.running.runs import choose
+from packyard.running.runs.kubectl import Kubectl
+from packyard.running.runs.status import PodStatus, RunStatus
+from running import made
+from running.test_reading import children, settle, settled, started
+from terminal import on_terminal
+
+
+class Printer:
+    """What pods print."""
+
+    def __init__(self, api: Api, namespace: str, folder: Path) -> None:
+        self.api, self.namespace, self.folder = api, namespace, folder
+        self.second = 0
+
+    def print(self, pod: str, *lines: bytes) -> None:
+        """Add lines to the log of a pod."""
+        with self._file(pod).open("ab") as file:
+            for line in lines:
+                self.second += 1
+                file.write(b"2026-01-01T00:00:%02d.000000000Z stdout F %s\n" % (self.second, line))
+        self._declare(pod)
+
+    def print_previous(self, pod: str, line: bytes) -> None:
+        """Say what a pod printed before its last restart."""
+        self._file(pod, "previous").write_bytes(b"2026-01-01T00:00:00.000000000Z stdout F %s\n" % line)
+        self._declare(pod, previous="true")
+
+    def _file(self, pod: str, kind: str = "log") -> Path:
+        return self.folder / f"{pod}.{kind}"
+
+    def _declare(self, pod: str, **options: str) -> None:
+        files = {"logsFile": str(self._file(pod)), "previousLogsFile": str(self._file(pod, "previous"))}
+        spec = {"logs": [{"containers": ["training"], "follow": True, **files}]}
+        item = {"apiVersion": "kwok.x-k8s.io/v1alpha1", "kind": "Logs", "metadata": {"name": pod}, "spec": spec}
+        self.api.apply(item, self.namespace).expect_done()
+        address = f"{self.api.server}{self.api.path('v1', 'Pod', self.namespace)}/{pod}/log"
+        wait(lambda: [] if self.api.session.get(address, params=options).status_code == 200 else [f"{pod} has no log"])
+
+
+@pytest.fixture
+def printer(cluster: Api, namespace: str, tmp_path: Path) -> Printer:
+    return Printer(cluster, namespace, tmp_path)
+
+
+@pytest.fixture
+def flags(cluster: Api, namespace: str) -> tuple[str, ...]:
+    """What names the cluster and the namespace to a verb."""
+    return (f"--namespace={namespace}", f"--kubeconfig={cluster.folder / 'kubeconfig'}")
+
+
+def test_logs_are_of_the_launcher_or_of_the_pods_that_are_meant(
+    client: Kubectl, flags: tuple[str, ...], printer: Printer, cluster: Api, namespace: str
+) -> None:
+    made.put(client, {"mpi": [made.mpi_job("mpi", "run")]})
+    settled(client, mpi="running")
+    for pod in cluster.list("v1", "Pod", namespace):
+        printer.print(
+            pod["metadata"]["name"], b"first", b"\xff\x1b[31mlast of " + pod["metadata"]["name"][:12].encode()
+        )
+
+    def logs(*words: str) -> bytes:
+        with started("logs", "mpi", *words, *flags, text=False) as process:
+            return process.communicate()[0]
+
+    assert logs() == b"first\n\xff\x1b[31mlast of mpi-launcher\n"
+    (launcher,) = [each for each in cluster.list("v1", "Pod", namespace) if "launcher" in each["metadata"]["name"]]
+    printer.print(launcher["metadata"]["name"], b"x" * 200_000)
+    assert logs("--tail=1") == b"x" * 200_000 + b"\n"
+    assert logs("--role=worker", "--index=1", "--tail=1") == b"\xff\x1b[31mlast of mpi-worker-1\n"
+    assert logs("--role=worker").splitlines() == [
+        b"worker 0 | first",
+        b"worker 0 | \xff\x1b[31mlast of mpi-worker-0",
+        b"worker 1 | first",
+        b"worker 1 | \xff\x1b[31mlast of mpi-worker-1",
+    ]
+    documents = json.loads(packyard("logs", "mpi", "--role=worker", *flags, "-o", "json").stdout)
+    assert [each["text"] for each in documents] == [
+        f"first\n\ufffd\x1b[31mlast of mpi-worker-{number}\n" for number in (0, 1)
+    ]
+
+
+def test_a_terminal_gets_no_control_characters_of_a_pod(
+    client: Kubectl, flags: tuple[str, ...], printer: Printer, tmp_path: Path
+) -> None:
+    made.put(client, {"one": [made.pod("one", "run")]})
+    settled(client, one="running")
+    printer.print("one", b"10%\r50%\r\x1b[32mdone\x1b[m\tall \x1b]0;title\x07", b"end")
+    with on_terminal("logs", "one", *flags, cwd=tmp_path) as terminal:
+        seen = terminal.until("end")
+    assert "done    all \\x1b]0;title\\x07\r\n" in seen
+    assert not set("\x1b\x07") & set(seen)
+
+
+def test_a_pod_without_a_log_says_why(client: Kubectl, flags: tuple[str, ...], printer: Printer) -> None:
+    runs = {"stuck": [made.job("stuck", "unpullable")], "none": [made.job("none", "run", suspend=True)]}
+    made.put(client, {**runs, "again": [made.pod("again", "restart")]})
+    settled(client, stuck="starting", none="starting", again="running")
+    wait(lambda: [] if "image" in packyard("status", "stuck", *flags).stdout else ["the pod is not stuck"])
+    stuck = packyard("logs", "stuck", *flags)
+    assert (stuck.returncode, stuck.stdout) == (1, "")
+    assert (
+        "training has not started: image cannot be pulled: the registry does not have registry.example" in stuck.stderr
+    )
+    none = packyard("logs", "none", *flags)
+    assert none.returncode == 1
+    assert "run none has no pods; it is starting: Job none is suspended" in none.stderr
+    printer.print_previous("again", b"the end before")
+    assert packyard("logs", "again", "--previous", *flags).stdout == "the end before\n"
+    refused = packyard("logs", "again", "-f", "--previous", *flags)
+    assert (refused.returncode, "exclude each other" in refused.stderr) == (2, True)
+
+
+def test_following_waits_for_the_start_and_ends_with_the_run(
+    client: Kubectl, flags: tuple[str, ...], printer: Printer, cluster: Api, namespace: str
+) -> None:
+    made.put(client, {"one": [made.pod("one", "unpullable")]})
+    wait(lambda: [] if "image" in packyard("status", "one", *flags).stdout else ["the pod is not stuck"])
+    with started("logs", "-f", "one", *flags) as process:
+        assert process.stdout
+        assert process.stderr
+        assert process.stderr.readline().startswith("context test")
+        assert "has not started: image cannot be pulled" in process.stderr.readline()
+        printer.print("one", b"begins")
+        settle(cluster, namespace, "one", "run")
+        assert process.stdout.readline() == "begins\n"
+        printer.print("one", b"goes on", b"and on")
+        assert [process.stdout.readline() for _ in range(2)] == ["goes on\n", "and on\n"]
+        for child in children(process.pid):  # as if the server had ended the connection
+            os.kill(child, signal.SIGKILL)
+        printer.print("one", b"once more")
+        assert process.stdout.readline() == "once more\n"
+        settle(cluster, namespace, "one", "fail")
+        assert (process.wait(), process.stdout.read()) == (1, "")
+        assert process.stderr.read().endswith("run one has failed: exit code 7\n")
+
+
+def test_following_goes_on_with_the_pod_that_takes_the_place(
+    client: Kubectl, flags: tuple[str, ...], printer: Printer, cluster: Api, namespace: str
+) -> None:
+    made.put(client, {"set": [made.lasting("StatefulSet", "set", "run")]})
+    settled(client, set="running")
+    printer.print("set-0", b"first")
+    printer.print("set-1", b"other")
+    with started("logs", "-f", "set", *flags) as process:
+        assert process.stdout
+        assert {process.stdout.readline() for _ in range(2)} == {"training 0 | first\n", "training 1 | other\n"}
+        cluster.delete({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "set-0"}}, namespace).expect_done()
+        printer.print("set-0", b"second")
+        assert process.stdout.readline() == "training 0 | second\n"
+        process.send_signal(signal.SIGINT)
+        assert process.wait() == 130
+        assert "nterrupt" not in (process.stderr.read() if process.stderr else "")
+
+
+def pod(name: str, role: str, index: int, state: str = "running", created: str = "1") -> PodStatus:
+    return PodStatus(
+        name=name,
+        role=role,
+        index=index,
+        node="n",
+        state=state,
+        restarts=0,
+        reason="",
+        created=created,
+        containers=("a", "b"),
+        running=("a",),
+    )
+
+
+def run_of(*pods: PodStatus) -> RunStatus:
+    return RunStatus(
+        record=made.record("one", (), "ns"),
+        state="running",
+        reason="",
+        roles=(),
+        pods=pods,
+        missing=(),
+        unread=(),
+        is_endless=False,
+    )
+
+
+def test_the_launcher_speaks_for_a_run_then_the_chief_then_all() -> None:
+    worker, launcher, chief = pod("w", "worker", 0), pod("l", "launcher", 0), pod("c", "chief", 0)
+    assert choose.pods(run_of(worker, launcher)) == [launcher]
+    assert choose.pods(run_of(worker, chief)) == [chief]
+    assert choose.pods(run_of(worker, pod("p", "ps", 0))) == [worker, pod("p", "ps", 0)]
+    assert choose.pods(run_of(), index=3) == []
+
+
+def test_of_pods_in_one_place_the_newest_is_meant_and_the_one_before_is_known() -> None:
+    first, second = pod("1", "worker", 0, "failed", "1"), pod("2", "worker", 0, "running", "2")
+    seen = run_of(second, first)
+    assert choose.pods(seen) == [second]
+    assert choose.before(seen, second) == first
+    assert choose.before(seen, first) is None
+    with pytest.raises(InputError, match=r"has no pod 1 of role worker \(they are counted from 0 to 0\)"):
+        choose.pods(seen, "worker", 1)
+    with pytest.raises(InputError, match=r"no container 'c' \(its containers: a, b\)"):
+        choose.container(second, "c")

@@ -1,0 +1,57 @@
+"""`run`: from an empty folder to a running job, in one command, and what it leaves."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from commandline import inside
+from controlplane.api import Api
+
+PACKAGE = "mnist-fp32-training-k8s"
+
+
+@pytest.fixture
+def here(cluster: Api, namespace: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder, and a kubeconfig of the administrator for the namespace."""
+    config = json.loads((cluster.folder / "kubeconfig").read_text())
+    config["contexts"][0]["context"]["namespace"] = namespace
+    (tmp_path / "kubeconfig").write_text(json.dumps(config))
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "kubeconfig"))
+    folder = tmp_path / "here"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def test_from_nothing_to_a_log_and_again(here: Path, cluster: Api, namespace: str) -> None:
+    cluster.print(namespace, "Epoch 4/4")
+    for count in (1, 2):
+        done = inside("run", f"{PACKAGE}/first-run/none", "TRAIN_EPOCHS=4")
+        assert done.returncode == 0, done.stderr
+        steps = ["get"] * (count == 1) + ["set", "doctor", "deploy", "logs"]
+        assert re.findall(r"\$ packyard (\w+)", done.stderr) == steps
+        assert done.stdout.endswith("\nEpoch 4/4\n"), done.stdout
+        jobs = cluster.list("batch/v1", "Job", namespace)
+        assert len({item["metadata"]["name"] for item in jobs}) == count
+    directory = here / PACKAGE / "quickstart/mlops/first-run/none"
+    assert 'TRAIN_EPOCHS: "4"' in (directory / "config-map.yaml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([f"{PACKAGE}/first-run/nine"], "did you mean 'first-run/none'"),
+        ([PACKAGE], f"name one: {PACKAGE}/"),
+        ([f"{PACKAGE}/first-run", "EPOCHS=3"], "EPOCHS"),
+        (["nothing-like-it/x"], "nothing-like-it"),
+    ],
+)
+@pytest.mark.usefixtures("here")
+def test_says_what_can_be_run(words: list[str], said: str) -> None:
+    done = inside("run", *words)
+    assert done.returncode == 1
+    assert said in done.stderr, done.stderr

@@ -1,0 +1,136 @@
+"""Undeploying on a real control plane: what goes, what stays, and that nobody else's is touched."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from controlplane.api import Api, Object, wait
+from packyard.running.runs import record as records
+from packyard.running.runs import undeploy
+from packyard.running.runs.kubectl import Kubectl
+from packyard.running.runs.run import LABEL
+from packyard.running.runs.undeploy import Removal
+from running.wanted import claim, config_map, deploy, deployment, item, prepared, secret
+
+
+def made(client: Kubectl, run: str, *objects: Object) -> None:
+    deploy(client, prepared(*objects, run=run))
+
+
+def found(client: Kubectl, *runs: str) -> Removal:
+    known = records.read_all(client)
+    return undeploy.find(client, {run: known[run] for run in runs})
+
+
+def names(api: Api, namespace: str) -> set[str]:
+    """Return what there is but what every namespace has, and what controllers made of the rest."""
+    listed = (each for each in api.everything(namespace) if not each["metadata"].get("ownerReferences"))
+    return {
+        f"{each['kind']} {name}"
+        for each in listed
+        if (name := each["metadata"]["name"]) not in ("kube-root-ca.crt", "default")
+    }
+
+
+def test_a_run_goes_with_its_records_and_no_other_is_touched(client: Kubectl, cluster: Api, namespace: str) -> None:
+    made(client, "first", deployment("one"), config_map("a", x="1"), secret("s", x="1"))
+    made(client, "first", deployment("one"), config_map("b", x="1"), secret("s", x="1"))
+    made(client, "second", deployment("two"), config_map("c", x="1"))
+    labelled = config_map("mine", x="1")
+    labelled["metadata"]["labels"] = {LABEL: "first"}  # by hand: no record names it
+    cluster.create(labelled, namespace).expect_done()
+    removal = found(client, "first")
+    wait(lambda: [] if undeploy.pods(client, removal) else ["no pod yet"])
+    deleted = undeploy.delete(client, removal, claims=False)
+    assert sorted(map(str, deleted)) == ["ConfigMap b", "Deployment one", "Secret s"]
+    wait(lambda: undeploy.pods(client, removal))
+    undeploy.forget(client, removal)
+    kept = {"ConfigMap c", "ConfigMap mine", "ConfigMap packyard.second.1", "Deployment two"}
+    assert names(cluster, namespace) == kept
+    assert undeploy.pods(client, found(client, "second"))
+
+
+def test_what_bears_no_label_of_the_run_is_left_whatever_its_record_names(
+    client: Kubectl, cluster: Api, namespace: str
+) -> None:
+    made(client, "first", config_map("a", x="1"), config_map("b", x="1"))
+    for name, run in (("a", "other"), ("b", None)):
+        change = config_map(name)
+        change["metadata"]["labels"] = {LABEL: run}
+        cluster.merge(change, namespace).expect_done()
+    removal = found(client, "first")
+    assert undeploy.delete(client, removal, claims=True) == []
+    assert {"ConfigMap a", "ConfigMap b"} <= names(cluster, namespace)
+
+
+def test_a_record_reaches_nothing_of_the_same_run_in_another_namespace(
+    client: Kubectl, cluster: Api, namespace: str
+) -> None:
+    role = item("rbac.authorization.k8s.io/v1", "ClusterRole", namespace, rules=[])
+    made(client, "first", role, config_map("a", x="1"))
+    other = replace(client, namespace=cluster.create_namespace("restricted"))
+    records.create(other, records.read_last(client, "first"), [])
+    assert found(other, "first").objects == []
+    assert "ClusterRole" in [each.kind for each in found(client, "first").objects]
+    cluster.delete(role).expect_done()
+
+
+def test_claims_stay_and_let_go_of_the_run(client: Kubectl, cluster: Api, namespace: str) -> None:
+    made(client, "first", claim(), config_map("a", x="1"))
+    removal = found(client, "first")
+    assert [str(each) for each in undeploy.delete(client, removal, claims=False)] == ["ConfigMap a"]
+    undeploy.forget(client, removal)
+    metadata = cluster.read(claim(), namespace).body["metadata"]
+    assert LABEL not in metadata.get("labels", {})
+    assert "packyard/first" not in [each["manager"] for each in metadata.get("managedFields", ())]
+    made(client, "second", claim(), config_map("a", x="1"))
+    assert [str(each) for each in records.read_last(client, "second").objects] == ["ConfigMap a"]
+
+
+def test_claims_go_where_that_is_asked_also_those_that_a_stateful_set_made(
+    client: Kubectl, cluster: Api, namespace: str
+) -> None:
+    template = claim("data")
+    stateful = deployment("db")
+    stateful |= {"kind": "StatefulSet"}
+    stateful["spec"] |= {"serviceName": "db", "volumeClaimTemplates": [template]}
+    made(client, "first", stateful, claim())
+    wait(lambda: [] if len(cluster.list("v1", "PersistentVolumeClaim", namespace)) == 2 else ["one claim"])
+    deleted = undeploy.delete(client, found(client, "first"), claims=True)
+    assert sorted(map(str, deleted)) == [
+        "PersistentVolumeClaim data-db-0",
+        "PersistentVolumeClaim disk",
+        "StatefulSet db",
+    ]
+
+
+def test_a_namespace_stays(client: Kubectl, cluster: Api, namespace: str) -> None:
+    made(client, "first", item("v1", "Namespace", f"{namespace}-x"), config_map("a", x="1"))
+    removal = found(client, "first")
+    undeploy.delete(client, removal, claims=True)
+    body = cluster.read(item("v1", "Namespace", f"{namespace}-x")).expect_done()
+    assert body["status"]["phase"] == "Active"
+    assert LABEL not in body["metadata"].get("labels", {})
+
+
+def test_objects_whose_definition_is_gone_are_told(client: Kubectl, cluster: Api, namespace: str) -> None:
+    names_ = {"plural": "engines", "singular": "engine", "kind": "Engine", "listKind": "EngineList"}
+    schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
+    version = {"name": "v1", "served": True, "storage": True, "schema": schema}
+    group = f"{namespace}.example.org"
+    spec = {"group": group, "scope": "Namespaced", "names": names_, "versions": [version]}
+    definition = item("apiextensions.k8s.io/v1", "CustomResourceDefinition", f"engines.{group}", spec=spec)
+    cluster.create(definition).expect_done()
+    wait(lambda: [] if _served(cluster, definition) else ["not served yet"])
+    made(client, "first", item(f"{group}/v1", "Engine", "x"), config_map("a", x="1"))
+    cluster.delete(definition).expect_done()
+    wait(lambda: [] if cluster.read(definition).status == 404 else ["still there"])
+    wait(lambda: [] if found(client, "first").unknown else ["still known"])
+    removal = found(client, "first")
+    assert removal.unknown == {(f"{group}/v1", "Engine")}
+    assert [str(each) for each in undeploy.delete(client, removal, claims=False)] == ["ConfigMap a"]
+
+
+def _served(api: Api, definition: Object) -> bool:
+    conditions = api.read(definition).body.get("status", {}).get("conditions") or ()
+    return any(each["type"] == "Established" and each["status"] == "True" for each in conditions)

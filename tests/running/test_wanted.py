@@ -1,0 +1,84 @@
+"""How many pods each kind of workload has at once."""
+
+from __future__ import annotations
+
+import pytest
+
+from packyard.running.doctor import wanted
+from running.patients import read
+
+POD = "{spec: {containers: [{name: main}]}}"
+TRAIN_JOB = f"""
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {{name: run}}
+spec: {{runtimeRef: {{name: run}}, trainer: {{numNodes: 6}}}}
+---
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainingRuntime
+metadata: {{name: run}}
+spec:
+  template:
+    spec:
+      replicatedJobs:
+      - name: data
+        template: {{spec: {{template: {POD}}}}}
+      - name: node
+        template:
+          metadata: {{labels: {{trainer.kubeflow.org/trainjob-ancestor-step: trainer}}}}
+          spec: {{template: {POD}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "counts"),
+    [
+        ("batch/v1 Job", f"{{template: {POD}}}", [1]),
+        ("batch/v1 Job", f"{{completions: 9, parallelism: 4, template: {POD}}}", [4]),
+        ("batch/v1 Job", f"{{completions: 2, parallelism: 4, template: {POD}}}", [2]),
+        ("batch/v1 CronJob", f"{{jobTemplate: {{spec: {{parallelism: 3, template: {POD}}}}}}}", [3]),
+        ("apps/v1 Deployment", f"{{replicas: 5, template: {POD}}}", [5]),
+        ("v1 Pod", "{containers: [{name: main}]}", [1]),
+        (
+            "kubeflow.org/v2beta1 MPIJob",
+            f"{{mpiReplicaSpecs: {{Launcher: {{template: {POD}}}, Worker: {{replicas: 7, template: {POD}}}}}}}",
+            [1, 7],
+        ),
+        (
+            "jobset.x-k8s.io/v1alpha2 JobSet",
+            f"{{replicatedJobs: [{{name: a, replicas: 2, template: {{spec: {{parallelism: 3, template: {POD}}}}}}}]}}",
+            [6],
+        ),
+        (
+            "leaderworkerset.x-k8s.io/v1 LeaderWorkerSet",
+            f"{{replicas: 2, leaderWorkerTemplate: {{size: 4, leaderTemplate: {POD}, workerTemplate: {POD}}}}}",
+            [2, 6],
+        ),
+        (
+            "leaderworkerset.x-k8s.io/v1 LeaderWorkerSet",
+            f"{{replicas: 2, leaderWorkerTemplate: {{size: 4, workerTemplate: {POD}}}}}",
+            [8],
+        ),
+        ("example.org/v1 Thing", f"{{template: {POD}}}", [1]),
+    ],
+)
+def test_pods_at_once(kind: str, spec: str, counts: list[int]) -> None:
+    version, _, name = kind.partition(" ")
+    (item,) = read(f"{{apiVersion: {version}, kind: {name}, metadata: {{name: run}}, spec: {spec}}}")
+    assert [each.count for each in wanted.find([item])] == counts
+
+
+def test_a_train_job_says_how_many_nodes_its_runtime_has() -> None:
+    found = wanted.find(read(TRAIN_JOB))
+    assert [(each.who, each.count) for each in found] == [("TrainingRuntime run", 1), ("TrainingRuntime run", 6)]
+
+
+def test_steps_of_a_workflow_run_one_after_the_other_beside_what_stays() -> None:
+    steps = "{templates: [{name: a, container: {image: a}}, {name: b, container: {image: b}}, {name: all, steps: []}]}"
+    workflow = f"{{apiVersion: argoproj.io/v1alpha1, kind: Workflow, metadata: {{name: run}}, spec: {steps}}}"
+    servers = (
+        f"{{apiVersion: apps/v1, kind: Deployment, metadata: {{name: run}}, spec: {{replicas: 3, template: {POD}}}}}"
+    )
+    found = wanted.find([*read(workflow), *read(servers)])
+    assert [[each.count for each in moment] for moment in wanted.moments(found)] == [[3, 1], [3, 1]]
+    assert wanted.moments([]) == []

@@ -1,0 +1,82 @@
+"""Small objects to deploy as runs, ready as `prepare` returns them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from packyard.running.runs import deploy as deploying
+from packyard.running.runs.kubectl import Kubectl
+from packyard.running.runs.prepared import Prepared
+from packyard.running.runs.record import RunRecord
+from packyard.running.runs.run import Object
+
+WHEN = "2026-01-01T00:00:00Z"
+_INSTANCE = "app.kubernetes.io/instance"
+_POD: Object = {
+    "restartPolicy": "Never",
+    "securityContext": {"runAsNonRoot": True, "runAsUser": 1000, "seccompProfile": {"type": "RuntimeDefault"}},
+    "containers": [
+        {
+            "name": "training",
+            "image": "registry.example/training:1",
+            "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
+        }
+    ],
+}
+
+
+def prepared(*objects: Object, run: str = "first", values: Mapping[str, str] | None = None) -> Prepared:
+    """Return objects as those of a run."""
+    for item in objects:
+        item["metadata"].setdefault("labels", {})[_INSTANCE] = run
+    return Prepared(
+        directory=Path("case"),
+        objects=objects,
+        package="mnist",
+        version="1.0.0",
+        digest="",
+        use_case="first-run",
+        values=values or {},
+        options=(),
+    )
+
+
+def deploy(client: Kubectl, run: Prepared, who: str = "ann") -> RunRecord:
+    """Deploy a run as `packyard deploy` does, and return its record."""
+    made = deploying.plan(client, run, who=who, when=WHEN)
+    deploying.carry_out(client, made)
+    return made.record
+
+
+def item(api_version: str, kind: str, name: str, **fields: Any) -> Object:
+    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": name}, **fields}
+
+
+def config_map(name: str = "settings", **data: str) -> Object:
+    return item("v1", "ConfigMap", name, data=data)
+
+
+def secret(name: str = "key", **data: str) -> Object:
+    return item("v1", "Secret", name, stringData=data)
+
+
+def claim(name: str = "disk") -> Object:
+    spec = {"accessModes": ["ReadWriteMany"], "resources": {"requests": {"storage": "1Gi"}}, "storageClassName": "none"}
+    return item("v1", "PersistentVolumeClaim", name, spec=spec)
+
+
+def job(name: str = "work", **limits: str) -> Object:
+    return item("batch/v1", "Job", name, spec={"backoffLimit": 0, "template": {"metadata": {}, "spec": _pod(limits)}})
+
+
+def deployment(name: str = "server", **limits: str) -> Object:
+    labels = {_INSTANCE: name}
+    template = {"metadata": {"labels": labels}, "spec": {**_pod(limits), "restartPolicy": "Always"}}
+    return item("apps/v1", "Deployment", name, spec={"selector": {"matchLabels": labels}, "template": template})
+
+
+def _pod(limits: Mapping[str, str]) -> Object:
+    (container,) = _POD["containers"]
+    return {**_POD, "containers": [{**container, "resources": {"limits": limits}}]}

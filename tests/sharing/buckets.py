@@ -1,0 +1,228 @@
+"""Real servers of buckets, of web pages and of faults, each started for as long as a block runs."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import hashlib
+import hmac
+import json
+import os
+import socket
+import subprocess
+import time
+import urllib.request
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from email.utils import formatdate
+from pathlib import Path
+
+import pytest
+
+from packyard.sharing.stores import Store, open_store
+from real import free_port
+
+BUCKET = "models"
+ACCESS_KEY, SECRET_KEY = "test-access-key", "test-secret-key"
+#: Opens stores of one server, each below another prefix: of its bucket, or of the one that is named.
+Opener = Callable[..., Store]
+
+#: The account of every Azurite; its key is published.
+AZURE_ACCOUNT = "devstoreaccount1"
+AZURE_KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
+
+_OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+
+@dataclass(frozen=True)
+class BucketServer:
+    """Where a server listens, and the environment of its clients; the bucket is there."""
+
+    url: str
+    environment: Mapping[str, str] = field(repr=False)
+
+    def at(self, url: str) -> BucketServer:
+        """Return the same server behind something that listens elsewhere."""
+        changed = {name: value.replace(self.url, url) for name, value in self.environment.items()}
+        return BucketServer(url=url, environment=changed)
+
+
+def opener(scheme: str, server: BucketServer, monkeypatch: pytest.MonkeyPatch) -> Opener:
+    """Return what opens stores of a server."""
+    for name, value in server.environment.items():
+        monkeypatch.setenv(name, value)
+    return lambda bucket=BUCKET, **named: open_store(f"{scheme}://{bucket}/{os.urandom(8).hex()}/zoo", **named)
+
+
+def s3_environment(url: str) -> dict[str, str]:
+    """Return how clients of S3 find a server."""
+    return {"AWS_ENDPOINT_URL": url, "AWS_ACCESS_KEY_ID": ACCESS_KEY, "AWS_SECRET_ACCESS_KEY": SECRET_KEY}
+
+
+@contextmanager
+def versitygw(program: Path, folder: Path, *, port: int = 0) -> Iterator[BucketServer]:
+    """Run the S3 server whose objects are files of a folder."""
+    (folder / BUCKET).mkdir(exist_ok=True)
+    port = port or free_port()
+    words = [program, "--access", ACCESS_KEY, "--secret", SECRET_KEY, "--port", f"127.0.0.1:{port}", "--quiet"]
+    with _running([*words, "posix", folder], port):
+        yield BucketServer(f"http://127.0.0.1:{port}", s3_environment(f"http://127.0.0.1:{port}"))
+
+
+@contextmanager
+def rclone(program: Path, folder: Path) -> Iterator[BucketServer]:
+    """Run an S3 server that knows no conditional writes."""
+    (folder / BUCKET).mkdir()
+    port = free_port()
+    words = ["serve", "s3", "--addr", f"127.0.0.1:{port}", "--auth-key", f"{ACCESS_KEY},{SECRET_KEY}", folder]
+    with _running([program, "--config", folder / "none", *words], port):
+        yield BucketServer(f"http://127.0.0.1:{port}", s3_environment(f"http://127.0.0.1:{port}"))
+
+
+@contextmanager
+def fake_gcs(program: Path) -> Iterator[BucketServer]:
+    """Run a server of Google's JSON API."""
+    port = free_port()
+    url = f"http://127.0.0.1:{port}"
+    words = ["-scheme", "http", "-host", "127.0.0.1", "-port", port, "-backend", "memory", "-log-level", "error"]
+    with _running([program, *words, "-public-host", f"127.0.0.1:{port}"], port):
+        request = urllib.request.Request(
+            f"{url}/storage/v1/b?project=test",
+            json.dumps({"name": BUCKET}).encode(),
+            {"Content-Type": "application/json"},
+        )
+        _OPENER.open(request, timeout=10).close()
+        yield BucketServer(url, {"STORAGE_EMULATOR_HOST": url})
+
+
+@contextmanager
+def azurite(program: Path) -> Iterator[BucketServer]:
+    """Run Azure's own emulator of its blob storage."""
+    port = free_port()
+    words = ["--blobHost", "127.0.0.1", "--blobPort", port, "--silent", "--skipApiVersionCheck"]
+    url = f"http://127.0.0.1:{port}"
+    with _running([program, *words, "--disableTelemetry", "--inMemoryPersistence"], port):
+        _create_container(f"{url}/{AZURE_ACCOUNT}/{BUCKET}")
+        connection = f"AccountName={AZURE_ACCOUNT};AccountKey={AZURE_KEY};BlobEndpoint={url}/{AZURE_ACCOUNT};"
+        yield BucketServer(url, {"AZURE_STORAGE_CONNECTION_STRING": connection})
+
+
+def _create_container(url: str) -> None:
+    """Create a container with a shared key, as the REST reference of Azure Storage says."""
+    date, version = formatdate(usegmt=True), "2021-08-06"
+    resource = f"/{AZURE_ACCOUNT}/{AZURE_ACCOUNT}/{BUCKET}\nrestype:container"
+    lines = ["PUT", *[""] * 11, f"x-ms-date:{date}", f"x-ms-version:{version}", resource]
+    signature = hmac.new(base64.b64decode(AZURE_KEY), "\n".join(lines).encode(), hashlib.sha256).digest()
+    headers = {
+        "x-ms-date": date,
+        "x-ms-version": version,
+        "Authorization": f"SharedKey {AZURE_ACCOUNT}:{base64.b64encode(signature).decode()}",
+    }
+    request = urllib.request.Request(f"{url}?restype=container", method="PUT", headers=headers)
+    _OPENER.open(request, timeout=10).close()
+
+
+NGINX = """\
+daemon off; master_process off; pid {folder}/pid; error_log {folder}/errors;
+events {{}}
+http {{
+  access_log off; types {{ application/gzip gz; application/json json; }}
+  client_body_temp_path {folder}/a; proxy_temp_path {folder}/b; fastcgi_temp_path {folder}/c;
+  uwsgi_temp_path {folder}/d; scgi_temp_path {folder}/e;
+  server {{ listen 127.0.0.1:{port}; root {root}; {more} }}
+}}
+"""
+
+
+@contextmanager
+def nginx(program: Path, folder: Path, root: Path, *, more: str = "") -> Iterator[str]:
+    """Serve a folder by nginx, and yield the address; ``more`` is configuration of its server."""
+    port = free_port()
+    (folder / "nginx.conf").write_text(NGINX.format(folder=folder, root=root, port=port, more=more))
+    with _running([program, "-c", folder / "nginx.conf", "-p", folder, "-e", folder / "errors"], port):
+        yield f"http://127.0.0.1:{port}"
+
+
+@dataclass(frozen=True)
+class Toxiproxy:
+    """A program that passes connections on, and spoils them."""
+
+    api: str
+
+    @contextmanager
+    def before(self, server: BucketServer) -> Iterator[Proxy]:
+        """Listen before a server."""
+        name, upstream = f"proxy-{time.monotonic_ns()}", server.url.removeprefix("http://")
+        made = self.ask("POST", "/proxies", {"name": name, "listen": "127.0.0.1:0", "upstream": upstream})
+        try:
+            yield Proxy(self, name, server.at(f"http://{made['listen']}"))
+        finally:
+            self.ask("DELETE", f"/proxies/{name}")
+
+    def ask(self, method: str, path: str, document: Mapping[str, object] | None = None) -> Mapping[str, str]:
+        """Ask its API."""
+        data = None if document is None else json.dumps(document).encode()
+        with _OPENER.open(urllib.request.Request(self.api + path, data, method=method), timeout=60) as answer:
+            body = answer.read()
+        found: Mapping[str, str] = json.loads(body) if body else {}
+        return found
+
+
+@dataclass(frozen=True)
+class Proxy:
+    """One server behind the program."""
+
+    toxiproxy: Toxiproxy
+    name: str
+    server: BucketServer
+
+    @contextmanager
+    def spoiled(
+        self, kind: str, *, stream: str = "downstream", toxicity: float = 1, **attributes: int
+    ) -> Iterator[None]:
+        """Spoil connections as long as the block runs; kinds and attributes are toxiproxy's."""
+        toxic = {"type": kind, "name": kind, "stream": stream, "toxicity": toxicity, "attributes": attributes}
+        self.toxiproxy.ask("POST", f"/proxies/{self.name}/toxics", toxic)
+        try:
+            yield
+        finally:
+            with self.down():  # or it answers 503, as long as it writes to a client that has left
+                self.toxiproxy.ask("DELETE", f"/proxies/{self.name}/toxics/{kind}")
+
+    @contextmanager
+    def down(self) -> Iterator[None]:
+        """Refuse connections, and cut those that there are."""
+        self.toxiproxy.ask("POST", f"/proxies/{self.name}", {"enabled": False})
+        try:
+            yield
+        finally:
+            self.toxiproxy.ask("POST", f"/proxies/{self.name}", {"enabled": True})
+
+
+@contextmanager
+def toxiproxy(program: Path) -> Iterator[Toxiproxy]:
+    """Run toxiproxy without proxies."""
+    port = free_port()
+    with _running([program, "-host", "127.0.0.1", "-port", port], port):
+        yield Toxiproxy(f"http://127.0.0.1:{port}")
+
+
+@contextmanager
+def _running(command: list[object], port: int) -> Iterator[None]:
+    words = [str(word) for word in command]
+    # Garbage is cheap here; what the tests set for clients is no business of a server.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "AZURE_"))}
+    silent = subprocess.DEVNULL
+    with subprocess.Popen(words, stdin=silent, stdout=silent, stderr=silent, env=environment) as process:
+        try:
+            end = time.monotonic() + 60
+            while process.poll() is None and time.monotonic() < end:
+                with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=5):
+                    break
+                time.sleep(0.02)
+            else:
+                raise AssertionError(f"{words[0]} does not listen")
+            yield
+        finally:
+            process.kill()

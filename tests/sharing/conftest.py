@@ -1,0 +1,121 @@
+"""Real registries, servers of buckets and the like, one of each kind for all tests of a process."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import real
+from sharing import buckets, registries
+from sharing.buckets import BucketServer, Opener, Toxiproxy, opener
+
+
+@pytest.fixture(scope="session")
+def registry3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """distribution 3."""
+    with registries.distribution(real.pinned_program("registry"), tmp_path_factory.mktemp("registry3")) as host:
+        yield host
+
+
+@pytest.fixture(scope="session")
+def registry2(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """distribution 2.8, which lets only digests be deleted."""
+    with registries.distribution(real.program("docker-registry"), tmp_path_factory.mktemp("registry2")) as host:
+        yield host
+
+
+@pytest.fixture(scope="session")
+def registry_without_deletes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """distribution 3 as it is configured by default: nothing can be deleted."""
+    folder: Path = tmp_path_factory.mktemp("registry")
+    with registries.distribution(real.pinned_program("registry"), folder, deletes=False) as host:
+        yield host
+
+
+@pytest.fixture(scope="session")
+def registry_with_referrers() -> Iterator[str]:
+    """A registry that lists what refers to an artifact."""
+    with registries.with_referrers(real.pinned_program("referrers-registry")) as host:
+        yield host
+
+
+@pytest.fixture(scope="session")
+def versitygw(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BucketServer]:
+    """An S3 server that lets one of many create an object."""
+    with buckets.versitygw(real.pinned_program("versitygw"), tmp_path_factory.mktemp("versitygw")) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def rclone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BucketServer]:
+    """An S3 server that overwrites whatever it is told."""
+    with buckets.rclone(real.program("rclone"), tmp_path_factory.mktemp("rclone")) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def azurite() -> Iterator[BucketServer]:
+    """Azure's emulator."""
+    program = real.TOOLS / "azurite" / "node_modules" / ".bin" / "azurite-blob"
+    if not program.exists():
+        real.absent("azurite", remedy="run make tools")
+    with buckets.azurite(program) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def fake_gcs() -> Iterator[BucketServer]:
+    """A server of Google's JSON API."""
+    with buckets.fake_gcs(real.pinned_program("fake-gcs-server")) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def toxiproxy() -> Iterator[Toxiproxy]:
+    """What spoils connections."""
+    with buckets.toxiproxy(real.pinned_program("toxiproxy")) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def nginx() -> Path:
+    """The web server."""
+    return real.program("nginx")
+
+
+@pytest.fixture
+def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pytest.MonkeyPatch:
+    """Hide what this machine says of clouds, proxies and authorities, and the home of whoever runs the tests."""
+    parts = ("AWS_", "AZURE_", "GOOGLE_", "CLOUDSDK_", "STORAGE_EMULATOR", "CA_BUNDLE", "SSL_CERT", "_PROXY")
+    for name in os.environ:
+        if any(part in name.upper() for part in parts):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    return monkeypatch
+
+
+@pytest.fixture
+def on_versitygw(versitygw: BucketServer, clean_environment: pytest.MonkeyPatch) -> Opener:
+    """Opens stores on a server that lets one of many create an object."""
+    return opener("s3", versitygw, clean_environment)
+
+
+@pytest.fixture
+def on_rclone(rclone: BucketServer, clean_environment: pytest.MonkeyPatch) -> Opener:
+    """Opens stores on a server that overwrites whatever it is told."""
+    return opener("s3", rclone, clean_environment)
+
+
+@pytest.fixture
+def on_azurite(azurite: BucketServer, clean_environment: pytest.MonkeyPatch) -> Opener:
+    """Opens stores on Azure's emulator."""
+    return opener("az", azurite, clean_environment)
+
+
+@pytest.fixture
+def on_gcs(fake_gcs: BucketServer, clean_environment: pytest.MonkeyPatch) -> Opener:
+    """Opens stores on a server of Google's JSON API."""
+    return opener("gs", fake_gcs, clean_environment)

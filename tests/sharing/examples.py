@@ -1,0 +1,223 @@
+"""Small bundles to publish, and a store that fails when told to."""
+
+from __future__ import annotations
+
+import gc
+import gzip
+import json
+import os
+import shutil
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import NoReturn, TypeVar
+
+from packyard.core.bundle import Bundle, Manifest, build
+from packyard.core.bundle.archive import Member, decompress
+from packyard.core.bundle.manifest import ShippedUseCase
+from packyard.core.digest import Digest
+from packyard.core.errors import UnavailableError
+from packyard.core.files.regular import LIMIT
+from packyard.sharing.entry import IndexEntry
+from packyard.sharing.index import head, nodes, stored
+from packyard.sharing.index.head import POINTER, TYPE
+from packyard.sharing.index.index import Index
+from packyard.sharing.stores import Promises, Store
+from packyard.sharing.stores.directory import DirectoryStore
+from packyard.sharing.trust import envelope
+from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
+
+Result = TypeVar("Result")
+
+
+def bundle(name: str = "bert", version: str = "1.0", text: str = "") -> Bundle:
+    """Return a bundle whose README says ``text``."""
+    use_cases = {"single-node": ShippedUseCase(setters={})}
+    described = Manifest(name=name, version=version, use_cases=use_cases, model={"framework": "pytorch"})
+    return build(described, [Member(path="README.md", data=text.encode())])
+
+
+def compressed_otherwise(original: Bundle) -> Bundle:
+    """Return the same bundle from another gzip."""
+    other = replace(original, data=gzip.compress(decompress(original.data), 1))
+    assert other.data != original.data
+    return other
+
+
+def large_bundle() -> Bundle:
+    """Return a bundle that is larger than what packyard reads into memory."""
+    members = [Member(path=name, data=os.urandom(LIMIT // 2 + 1000)) for name in ("a", "b")]
+    return build(Manifest(name="large", version="1.0", use_cases={}, model={}), members)
+
+
+def lose_index(folder: Path) -> None:
+    """Remove the index of a channel in a folder."""
+    shutil.rmtree(folder / "index")
+
+
+def write_head(folder: Path, **changes: object) -> None:
+    """Let the latest head of an unsigned channel in a folder say something else."""
+    file = max((folder / "index" / "heads").iterdir(), key=lambda each: int(each.stem))
+    payload = json.loads(envelope.open(file.read_bytes(), TYPE, NOBODY, file=file.name).payload)
+    data = envelope.sign(json.dumps({**payload, **changes}).encode(), TYPE, [])
+    file.write_bytes(data)
+    (folder / POINTER).write_bytes(data)
+
+
+def list_otherwise(folder: Path, name: str, version: str, **changes: object) -> None:
+    """Let the index of an unsigned channel in a folder list a bundle otherwise."""
+    store = DirectoryStore(folder)
+    listed = stored.read(store)
+    package = listed.named(name)
+    (entry,) = (entry for entry in package.entries if entry.version == version)
+    data = package.put(replace(entry, **changes)).to_bytes()  # type: ignore[arg-type]
+    store.put(nodes.key(Digest.of(data)), data)
+    entries = {**dict(listed.head.packages.entries()), name: Digest.of(data)}
+    write_head(folder, packages={"level": 0, "entries": entries})
+
+
+def entry(name: str = "bert", version: str = "1.0", content: bytes = b"") -> IndexEntry:
+    """Return an entry of a bundle that is nowhere."""
+    return IndexEntry(
+        name=name, version=version, tar=Digest.of(b"tar" + content), digest=Digest.of(content), size=len(content)
+    )
+
+
+def add_to_index(
+    store: Store, entries: Iterable[IndexEntry], *, keys: Sequence[SigningKey] = (), trusted: Trust = NOBODY
+) -> Index:
+    """Let an index list bundles that are nowhere."""
+    with stored.writer(store, keys=keys, trusted=trusted) as writer:
+        return writer.commit(lambda found: found.add(*entries))
+
+
+class OvertakenStore(DirectoryStore):
+    """Others are faster for the first few heads."""
+
+    overtakes = 3
+
+    def put(self, key: str, data: bytes) -> None:
+        if self.overtakes and key.startswith(head.FOLDER):
+            self.overtakes -= 1
+            add_to_index(DirectoryStore(self.root_dir), [entry(f"other-{self.overtakes}")])
+        super().put(key, data)
+
+
+class CountingStore:
+    """A store to read from that counts what is asked of it, and the bytes that it gives."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self.requests: list[str] = []
+        self.bytes = 0
+        self.address = store.address
+        self.promises = store.promises
+
+    @property
+    def count(self) -> int:
+        return len(self.requests)
+
+    def get(self, key: str, *, limit: int = LIMIT) -> bytes:
+        self.requests.append(key)
+        data = self._store.get(key, limit=limit)
+        self.bytes += len(data)
+        return data
+
+    def read(self, key: str, *, offset: int = 0) -> Iterator[bytes]:
+        self.requests.append(key)
+        return self._store.read(key, offset=offset)
+
+    def list(self, prefix: str) -> Sequence[str]:
+        self.requests.append(prefix)
+        return self._store.list(prefix)
+
+    def put(self, key: str, data: bytes) -> NoReturn:
+        raise NotImplementedError
+
+    def swap(self, key: str, data: bytes, expected: Digest | None) -> NoReturn:
+        raise NotImplementedError
+
+    def remove(self, key: str) -> NoReturn:
+        raise NotImplementedError
+
+
+class WatchedStore(DirectoryStore):
+    """A directory that notes the most objects of a kind that were alive at once; `watch` makes it."""
+
+    def __init__(self, folder: Path, kind: type) -> None:
+        super().__init__(folder)
+        object.__setattr__(self, "kind", kind)
+        object.__setattr__(self, "most", 0)
+
+    kind: type
+    most: int
+
+    def get(self, key: str, *, limit: int = LIMIT) -> bytes:
+        object.__setattr__(self, "most", max(self.most, self._alive()))
+        return super().get(key, limit=limit)
+
+    def put(self, key: str, data: bytes) -> None:
+        object.__setattr__(self, "most", max(self.most, self._alive()))
+        super().put(key, data)
+
+    def _alive(self) -> int:
+        return sum(isinstance(each, self.kind) for each in gc.get_objects())
+
+
+@contextmanager
+def watch(folder: Path, kind: type) -> Iterator[WatchedStore]:
+    """Watch the objects of a kind that are made from here on; all others are out of the collector's sight."""
+    gc.collect()
+    gc.freeze()
+    try:
+        yield WatchedStore(folder, kind)
+    finally:
+        gc.unfreeze()
+
+
+class FailingStore:
+    """A store that is cut off at its n-th call: before it (``done=False``), or after it was done but not answered."""
+
+    def __init__(self, store: Store, *, fail_at: int, done: bool = False) -> None:
+        self._store = store
+        self._left = fail_at
+        self._done = done
+        self._lock = threading.Lock()
+
+    @property
+    def address(self) -> str:
+        return self._store.address
+
+    @property
+    def promises(self) -> Promises:
+        return self._store.promises
+
+    def put(self, key: str, data: bytes) -> None:
+        self._count(lambda: self._store.put(key, data))
+
+    def get(self, key: str, *, limit: int = LIMIT) -> bytes:
+        return self._count(lambda: self._store.get(key, limit=limit))
+
+    def read(self, key: str, *, offset: int = 0) -> Iterator[bytes]:
+        return self._count(lambda: self._store.read(key, offset=offset))
+
+    def list(self, prefix: str) -> Sequence[str]:
+        return self._count(lambda: self._store.list(prefix))
+
+    def swap(self, key: str, data: bytes, expected: Digest | None) -> None:
+        self._count(lambda: self._store.swap(key, data, expected))
+
+    def remove(self, key: str) -> None:
+        self._count(lambda: self._store.remove(key))
+
+    def _count(self, call: Callable[[], Result]) -> Result:
+        with self._lock:
+            self._left -= 1
+            if self._left < 0 or (self._left == 0 and not self._done):
+                raise UnavailableError("cut off")
+            result = call()
+            if self._left == 0:
+                raise UnavailableError("cut off")
+            return result

@@ -1,0 +1,172 @@
+"""What every store that can be written to must do. A store joins by a class like
+
+class TestDirectoryStore(StoreContract):
+    @pytest.fixture
+    def store(self, tmp_path: Path) -> Store: ...
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import pytest
+
+from packyard.core.digest import Digest
+from packyard.core.errors import ConflictError, InputError
+from packyard.sharing.stores import NotFoundError, TooLongError
+
+if TYPE_CHECKING:
+    from packyard.sharing.stores import Store
+
+BAD_KEYS = ["", "/a", "a/", "a//b", "../a", "a/../b", "a/./b", ".a", "a/.b", "a\\b", "a\nb", "a b", "a\0", "é", "a\n"]
+
+
+class StoreContract:
+    """The tests; a subclass gives the fixture ``store``, empty for each test."""
+
+    def test_gets_what_was_put(self, store: Store) -> None:
+        store.put("v1.0+x/a_b-c.tar.gz", b"\0\r\n\xff")
+        assert store.get("v1.0+x/a_b-c.tar.gz") == b"\0\r\n\xff"
+
+    def test_refuses_what_is_longer_than_whoever_asks_can_use(self, store: Store) -> None:
+        store.put("a", b"12")
+        assert store.get("a", limit=2) == b"12"
+        with pytest.raises(TooLongError, match="is larger than 1 bytes"):
+            store.get("a", limit=1)
+
+    def test_keeps_empty_objects(self, store: Store) -> None:
+        store.put("a", b"")
+        assert (store.get("a"), store.list("")) == (b"", ["a"])
+
+    def test_puts_the_same_bytes_again(self, store: Store) -> None:
+        store.put("a/b", b"1")
+        store.put("a/b", b"1")
+        assert store.get("a/b") == b"1"
+
+    def test_refuses_to_put_other_bytes_and_keeps_the_first(self, store: Store) -> None:
+        store.put("a/b", b"1")
+        with pytest.raises(ConflictError) as caught:
+            store.put("a/b", b"2")
+        assert Digest.of(b"1") in str(caught.value)
+        assert Digest.of(b"2") in str(caught.value)
+        assert store.get("a/b") == b"1"
+
+    @pytest.mark.parametrize("key", ["missing", "a", "a/b/c", "a/missing"])
+    def test_says_that_an_object_is_not_there(self, store: Store, key: str) -> None:
+        store.put("a/b", b"1")
+        with pytest.raises(NotFoundError):
+            store.get(key)
+
+    def test_an_empty_store_has_nothing(self, store: Store) -> None:
+        assert store.list("") == []
+        with pytest.raises(NotFoundError):
+            store.get("a")
+
+    def test_lists_sorted_what_begins_with_a_prefix(self, store: Store) -> None:
+        for key in ("b/2", "b/1", "b-1", "bc/d/e", "a"):
+            store.put(key, b"")
+        assert store.list("") == ["a", "b-1", "b/1", "b/2", "bc/d/e"]
+        assert store.list("b") == ["b-1", "b/1", "b/2", "bc/d/e"]
+        assert store.list("b/") == ["b/1", "b/2"]
+        assert store.list("bc/d/e") == ["bc/d/e"]
+        assert store.list("z/") == []
+
+    def test_swaps_from_nothing_and_from_what_is_expected(self, store: Store) -> None:
+        store.swap("index/head", b"1", None)
+        store.swap("index/head", b"2", Digest.of(b"1"))
+        assert store.get("index/head") == b"2"
+
+    @pytest.mark.parametrize("expected", [None, Digest.of(b"0")])
+    def test_refuses_to_swap_what_is_not_expected(self, store: Store, expected: Digest | None) -> None:
+        store.swap("head", b"1", None)
+        with pytest.raises(ConflictError, match="changed meanwhile"):
+            store.swap("head", b"2", expected)
+        assert store.get("head") == b"1"
+
+    def test_refuses_to_swap_what_is_not_there(self, store: Store) -> None:
+        with pytest.raises(ConflictError, match="changed meanwhile"):
+            store.swap("head", b"1", Digest.of(b"0"))
+        assert store.list("") == []
+
+    @pytest.mark.parametrize("key", BAD_KEYS)
+    def test_refuses_keys_that_could_lead_elsewhere(self, store: Store, key: str) -> None:
+        for verb in (lambda: store.put(key, b""), lambda: store.get(key), lambda: store.swap(key, b"", None)):
+            with pytest.raises(InputError, match="is not a key"):
+                verb()
+
+    @pytest.mark.parametrize("prefix", ["../", "a/../", "/etc/", ".x/"])
+    def test_lists_nothing_from_elsewhere(self, store: Store, prefix: str) -> None:
+        with pytest.raises(InputError, match="is not a key"):
+            store.list(prefix)
+
+    @pytest.mark.parametrize("offset", [0, 1, 70_000, 200_000, 300_000])
+    def test_reads_from_an_offset(self, store: Store, offset: int) -> None:
+        data = bytes(range(200)) * 1000
+        store.put("v1/a.tar.gz", data)
+        assert b"".join(store.read("v1/a.tar.gz", offset=offset)) == data[offset:]
+
+    def test_reads_nothing_that_is_not_there(self, store: Store) -> None:
+        store.put("a/b", b"1")
+        for key in ("missing", "a/missing"):
+            with pytest.raises(NotFoundError):
+                list(store.read(key))
+
+    def test_removes_what_is_in_the_index_and_may_put_it_again(self, store: Store) -> None:
+        store.put("index/pending/a", b"1")
+        store.put("index/pending/b", b"1")
+        store.remove("index/pending/a")
+        store.remove("index/pending/a")
+        store.remove("index/missing")
+        assert store.list("index/") == ["index/pending/b"]
+        with pytest.raises(NotFoundError):
+            store.get("index/pending/a")
+        store.put("index/pending/a", b"2")
+        assert store.get("index/pending/a") == b"2"
+        assert store.list("index/") == ["index/pending/a", "index/pending/b"]
+
+    def test_what_was_removed_is_swapped_from_nothing(self, store: Store) -> None:
+        store.swap("index/writers/a", b"1", None)
+        store.remove("index/writers/a")
+        with pytest.raises(ConflictError):
+            store.swap("index/writers/a", b"2", Digest.of(b"1"))
+        store.swap("index/writers/a", b"2", None)
+        assert store.get("index/writers/a") == b"2"
+
+    @pytest.mark.parametrize("key", ["v1/a.tar.gz", "index", "indexes/a", "a"])
+    def test_removes_nothing_that_is_published(self, store: Store, key: str) -> None:
+        store.put(key, b"1")
+        with pytest.raises(InputError, match="never removed"):
+            store.remove(key)
+        assert store.get(key) == b"1"
+
+    def test_of_many_that_put_at_once_one_wins(self, store: Store) -> None:
+        if not store.promises.create:
+            pytest.skip("not promised")
+
+        def put(number: int) -> int | None:
+            try:
+                store.put("x/y", b"%d" % number)
+            except ConflictError:
+                return None
+            return number
+
+        with ThreadPoolExecutor(16) as pool:
+            (winner,) = (number for number in pool.map(put, range(16)) if number is not None)
+        assert store.get("x/y") == b"%d" % winner
+
+    def test_of_many_that_swap_at_once_one_wins(self, store: Store) -> None:
+        if not store.promises.swap:
+            pytest.skip("not promised")
+        store.swap("head", b"start", None)
+
+        def swap(number: int) -> int | None:
+            try:
+                store.swap("head", b"%d" % number, Digest.of(b"start"))
+            except ConflictError:
+                return None
+            return number
+
+        with ThreadPoolExecutor(16) as pool:
+            (winner,) = (number for number in pool.map(swap, range(16)) if number is not None)
+        assert store.get("head") == b"%d" % winner

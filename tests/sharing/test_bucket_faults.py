@@ -1,0 +1,593 @@
+"""Servers of buckets that fail, and networks that do: each call ends in time, with a message, and shows no secret."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import random
+import signal
+import ssl
+import subprocess
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+import commandline
+import real
+from packyard.core.digest import Digest
+from packyard.core.errors import ConflictError, PackyardError, UnavailableError
+from packyard.sharing.stores import (
+    MissingStoreError,
+    NotFoundError,
+    Promises,
+    Store,
+    TooLongError,
+    bucket,
+    gcs,
+    open_store,
+    transfer,
+    trusting,
+)
+from sharing import buckets
+from sharing.buckets import BUCKET, BucketServer, Toxiproxy
+from sharing.servers import Script, Server, answer, answering, for_ever, redirect, slowly
+
+SECRET = "c2VjcmV0LXNlY3JldC1zZWNyZXQ="  # Azure's keys have to be base64
+DATA = random.Random(2).randbytes(3 << 20)
+
+pytestmark = pytest.mark.usefixtures("clean_environment")
+
+Verb = Callable[[Store], object]
+
+
+@pytest.fixture
+def open_at(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Store]:
+    """Open a store of a kind on a server at an address."""
+
+    def open_at(kind: str, url: str, *, patience: float = 20, attempts: int = 2) -> Store:
+        monkeypatch.setattr(bucket, "_ATTEMPTS", attempts)
+        monkeypatch.setattr(bucket, "_PAUSE", 0.01)
+        monkeypatch.setattr(transfer, "_WAITS", (0.01, 0.03, 0.1)[:attempts])
+        monkeypatch.setenv("AWS_ENDPOINT_URL", url)
+        monkeypatch.setenv("AWS_ACCESS_KEY_ID", "somebody")
+        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
+        connection = f"AccountName=somebody;AccountKey={SECRET};BlobEndpoint={url}/somebody"
+        monkeypatch.setenv("AZURE_STORAGE_CONNECTION_STRING", connection)
+        monkeypatch.setenv("STORAGE_EMULATOR_HOST", url)
+        store = open_store(f"{kind}://{BUCKET}/zoo", patience=patience)
+        return trusting(store, Promises(create=True, swap=False))
+
+    return open_at
+
+
+KINDS = ("s3", "az", "gs")
+VERBS: dict[str, Verb] = {
+    "get": lambda store: store.get("index/a", limit=1_000_000),
+    "read": lambda store: sum(map(len, store.read("index/a"))),
+    "put": lambda store: store.put("index/a", b"1"),
+    "swap": lambda store: store.swap("index/a", b"1", None),
+    "list": lambda store: store.list(""),
+    "remove": lambda store: store.remove("index/a"),
+}
+
+HEAD = b'HTTP/1.1 200 OK\r\nLast-Modified: Sun, 22 Nov 2026 10:00:00 GMT\r\nETag: "x"\r\nx-goog-generation: 1\r\n'
+
+#: What a server does whatever it is asked, and what is said of it.
+FAULTS: dict[str, tuple[Script, str]] = {
+    "says nothing": (lambda _: slowly(itertools.repeat(b"")), "did not answer in time"),
+    "slow headers": (for_ever(HEAD, b"X: y\r\n", slow=True), "did not answer in time"),
+    "endless headers": (for_ever(HEAD, b"X: y\r\n" * 1000, slow=False), "invalid response|too many bytes of headers"),
+    "closes": (lambda _: [b""], "closed the connection early"),
+    "no HTTP": (lambda _: [b"SSH-2.0-OpenSSH_9.6\r\n"], "invalid response"),
+    "denies": (lambda _: [answer(status=b"403 Forbidden")], r"access denied \(HTTP 403"),
+    "no login": (lambda _: [answer(status=b"401 Who")], r"access denied \(HTTP 401"),
+    "busy": (
+        lambda _: [answer(b"", b"Retry-After: 0", status=b"503 Slow Down")],
+        r"server is busy \(HTTP 503.*try again",
+    ),
+    "too many": (
+        lambda _: [answer(b"", b"Retry-After: 0", status=b"429 Many")],
+        r"server is busy \(HTTP 429.*try again",
+    ),
+    "breaks": (lambda _: [answer(status=b"500 Oh")], "the server answers HTTP 500"),
+    "refuses": (lambda _: [answer(b"s3cret", status=b"400 Bad")], "the server answers HTTP 400"),
+}
+
+
+#: Seconds in which a call ends on a machine that is busy: less than the patience of a store that waits for nothing.
+SOON = 15
+
+
+def check_refused(store: Store, verb: Verb, says: str) -> PackyardError:
+    begin = time.monotonic()
+    with pytest.raises(UnavailableError, match=says) as caught:
+        verb(store)
+    assert time.monotonic() - begin < SOON
+    assert str(caught.value).startswith(store.address)
+    assert "\n" not in str(caught.value)
+    for hidden in (SECRET, "s3cret", "Signature", "<Error"):
+        assert hidden not in f"{caught.value}{caught.value!r}{caught.value.__cause__}"
+    return caught.value
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_call_ends_in_time_and_says_why(open_at: Callable[..., Store], kind: str, fault: str) -> None:
+    script, says = FAULTS[fault]
+    waits = fault in ("says nothing", "slow headers")
+    with answering(script) as server:
+        store = open_at(kind, server.address, patience=0.7 if waits else 20)
+        for verb in [VERBS["get"], VERBS["put"]] if waits else VERBS.values():
+            error = check_refused(store, verb, says)
+            assert not isinstance(error, NotFoundError)
+    assert server.sent < 50_000_000
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_repeated_ends_before_the_deadline_and_says_why(open_at: Callable[..., Store], kind: str) -> None:
+    with answering(FAULTS["breaks"][0]) as server:
+        check_refused(open_at(kind, server.address, patience=8, attempts=1000), VERBS["get"], FAULTS["breaks"][1])
+    assert len(server.requests) > 3
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_interrupt_ends_a_call_at_once(open_at: Callable[..., Store], kind: str) -> None:
+    with answering(FAULTS["says nothing"][0]) as server:
+        address = open_at(kind, server.address).address
+        command = [*commandline.COMMAND, "get", "x", "--from", address]
+        with subprocess.Popen(command, stderr=subprocess.PIPE) as asking:
+            while not server.requests:
+                assert asking.poll() is None
+                time.sleep(0.02)
+            begin = time.monotonic()
+            asking.send_signal(signal.SIGINT)
+            assert asking.wait(20) == 130
+    assert time.monotonic() - begin < SOON
+
+
+BODIES: dict[str, tuple[Script, str]] = {
+    "slow": (for_ever(HEAD + b"Content-Length: 900000\r\n\r\n", b" ", slow=True), "did not answer in time"),
+    "cut": (lambda _: [HEAD + b"Content-Length: 9\r\n\r\nhalf"], "closed|arrived|invalid response|in time"),
+    "no length, and endless": (for_ever(HEAD + b"\r\n", b" " * 100_000, slow=False), "invalid response|is larger than"),
+    "a length that is none": (lambda _: [HEAD + b"Content-Length: x\r\n\r\nx"], "invalid|closed"),
+    "two lengths": (lambda _: [HEAD + b"Content-Length: 1\r\nContent-Length: 2\r\n\r\nx"], "invalid|closed"),
+    "too long": (for_ever(HEAD + b"Content-Length: 9000000\r\n\r\n", b" " * 1000, slow=True), "is larger than 1000000"),
+}
+
+
+@pytest.mark.parametrize("fault", BODIES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_body_that_is_not_whole_is_not_taken(open_at: Callable[..., Store], kind: str, fault: str) -> None:
+    script, says = BODIES[fault]
+    with answering(script) as server:
+        store = open_at(kind, server.address, patience=1.5 if fault == "slow" else 20)
+        error = check_refused(store, VERBS["get"], says)
+    assert isinstance(error, TooLongError) == ("larger" in str(error))
+    assert server.sent < 50_000_000
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_written_is_not_redirected(open_at: Callable[..., Store], kind: str) -> None:
+    with answering(lambda _: [answer(b"{}")]) as other, answering(lambda _: [redirect(other.address)]) as server:
+        store = open_at(kind, server.address)
+        with pytest.raises(UnavailableError, match=r"redirects|answers HTTP 302|invalid response"):
+            store.put("a", b"1")
+    assert other.requests == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_redirection_takes_credentials_elsewhere(open_at: Callable[..., Store], kind: str) -> None:
+    with answering(lambda _: [HEAD + b"Content-Length: 1\r\n\r\n1"]) as other:
+        elsewhere = other.address.replace("127.0.0.1", "localhost")
+        with answering(lambda _: [redirect(elsewhere)]) as server:
+            assert open_at(kind, server.address).get("a") == b"1"
+    assert all(b"authorization" not in request.lower() for request in other.requests)
+
+
+def after(failures: int, first: Script, then: Script) -> Script:
+    """Fail some times, and then do what is asked."""
+    count = itertools.count()
+    return lambda request: (first if next(count) < failures else then)(request)
+
+
+CREATED = {"s3": answer(b"", b'ETag: "x"'), "az": answer(b"", b'ETag: "x"', status=b"201 Created"), "gs": answer(b"{}")}
+
+
+@pytest.mark.parametrize("fault", ["closes", "busy", "too many", "breaks"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_safe_to_repeat_is_repeated(open_at: Callable[..., Store], kind: str, fault: str) -> None:
+    first, (body, wanted) = FAULTS[fault][0], (HEAD + b"Content-Length: 1\r\n\r\n1", b"1")
+    with answering(after(2, first, lambda _: [body])) as server:
+        assert open_at(kind, server.address).get("a") == wanted
+    assert len(server.requests) == 3
+    with answering(after(2, first, lambda _: [CREATED[kind]])) as server:
+        open_at(kind, server.address).put("a", b"1")
+    assert len(server.requests) == 3
+
+
+def test_a_server_without_conditional_writes_is_written_to_after_a_look(open_at: Callable[..., Store]) -> None:
+    there: dict[bytes, bytes] = {}
+    found = HEAD + b"Connection: close\r\nContent-Length: 1\r\n\r\n"
+
+    def script(request: bytes) -> list[bytes]:
+        method, path = request.split(b" ", 2)[:2]
+        if method == b"GET":
+            return [found + there[path] if path in there else answer(status=b"404 No")]
+        if b"if-none-match" in request.lower() or b"if-match" in request.lower():
+            return [answer(b"<Error><Code>NotImplemented</Code></Error>", status=b"501 Not Implemented")]
+        there[path] = request[-1:]
+        return [answer(b"", b'ETag: "x"')]
+
+    with answering(script) as server:
+        trusted = open_at("s3", server.address)
+        with pytest.raises(UnavailableError, match=r"cannot do that \(HTTP 501: NotImplemented"):
+            trusted.put("a", b"1")
+        careful = open_store("s3://models/zoo")
+        careful.put("a", b"1")
+        with pytest.raises(ConflictError, match="exists with other content"):
+            careful.put("a", b"2")
+        careful.swap("index/b", b"1", None)
+        careful.swap("index/b", b"2", Digest.of(b"1"))
+        with pytest.raises(ConflictError, match="was changed meanwhile"):
+            careful.swap("index/b", b"3", Digest.of(b"1"))
+    assert there == {b"/models/zoo/a": b"1", b"/models/zoo/index/b": b"2"}
+
+
+def test_no_credentials_at_all_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_METADATA_ENDPOINT", "http://127.0.0.1:1")
+    with pytest.raises(UnavailableError, match=r"no credentials were found \(set them as for the cloud's own tools"):
+        open_store("s3://models/zoo", patience=5).get("a")
+
+
+# TLS and proxies.
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a certificate authority of ours, ``ca.pem``, and a server's certificate by it."""
+    folder = tmp_path_factory.mktemp("tls")
+    openssl = real.program("openssl")
+    (folder / "names").write_text("subjectAltName=IP:127.0.0.1\nbasicConstraints=CA:FALSE\n")
+    for words in (
+        "req -x509 -newkey rsa:2048 -nodes -days 2 -keyout ca.key -out ca.pem -subj /CN=authority",
+        "req -newkey rsa:2048 -nodes -keyout key.pem -out request.pem -subj /CN=server",
+        "x509 -req -days 2 -in request.pem -CA ca.pem -CAkey ca.key -CAcreateserial -out cert.pem -extfile names",
+    ):
+        subprocess.run([openssl, *words.split()], cwd=folder, capture_output=True, check=True)
+    return folder
+
+
+@pytest.fixture
+def tls(authority: Path) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(authority / "cert.pem", authority / "key.pem")
+    return context
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_certificate_that_nobody_trusts_is_refused(
+    open_at: Callable[..., Store], tls: ssl.SSLContext, kind: str
+) -> None:
+    with answering(lambda _: [HEAD + b"Content-Length: 1\r\n\r\n1"], tls=tls) as server:
+        check_refused(open_at(kind, server.address), VERBS["get"], "certificate is not trusted")
+    assert server.requests == []
+
+
+@pytest.mark.parametrize("variable", ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE", "AWS_CA_BUNDLE"])
+@pytest.mark.parametrize("kind", [*KINDS, "https"])
+def test_an_authority_of_the_environment_is_trusted(
+    open_at: Callable[..., Store],
+    tls: ssl.SSLContext,
+    authority: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    kind: str,
+    variable: str,
+) -> None:
+    if variable.startswith("AWS") and kind != "s3":
+        return
+    monkeypatch.setenv(variable, str(authority / "ca.pem"))
+    with answering(lambda _: [HEAD + b"Content-Length: 1\r\n\r\n1"], tls=tls) as server:
+        store = open_store(server.address) if kind == "https" else open_at(kind, server.address)
+        assert store.get("a") == b"1"
+
+
+def test_a_file_of_authorities_that_is_missing_is_named(
+    open_at: Callable[..., Store], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", "/nowhere/ca.pem")
+    with pytest.raises(PackyardError, match=r"/nowhere/ca\.pem: cannot be read"):
+        open_at("s3", "https://127.0.0.1:1")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_proxies_of_the_environment_are_asked(
+    open_at: Callable[..., Store], monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    with answering(lambda _: [HEAD + b"Content-Length: 1\r\n\r\n1"]) as proxy:
+        monkeypatch.setenv("http_proxy", proxy.address.replace("//", "//who:s3cret@"))
+        assert open_at(kind, "http://buckets.invalid").get("a") == b"1"
+        assert proxy.requests[0].startswith(b"GET http://buckets.invalid/")
+        asked = len(proxy.requests)
+        monkeypatch.setenv("no_proxy", "buckets.invalid")
+        check_refused(open_at(kind, "http://buckets.invalid"), VERBS["get"], "cannot be reached")
+        assert len(proxy.requests) == asked
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_proxy_that_refuses_is_not_taken_for_the_server(
+    open_at: Callable[..., Store], monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    with answering(lambda _: [answer(status=b"407 Who are you")]) as proxy:
+        monkeypatch.setenv("https_proxy", proxy.address.replace("//", "//who:s3cret@"))
+        check_refused(open_at(kind, "https://buckets.invalid"), VERBS["get"], "proxy cannot be reached, or refuses")
+
+
+# Real servers behind a network that fails.
+
+
+@pytest.fixture(params=["versitygw", "azurite", "fake_gcs"])
+def behind(request: pytest.FixtureRequest, toxiproxy: Toxiproxy, monkeypatch: pytest.MonkeyPatch) -> Iterator[Behind]:
+    server: BucketServer = request.getfixturevalue(request.param)
+    scheme = {"versitygw": "s3", "azurite": "az", "fake_gcs": "gs"}[request.param]
+    with toxiproxy.before(server) as proxy:
+        for name, value in proxy.server.environment.items():
+            monkeypatch.setenv(name, value)
+        yield Behind(proxy, f"{scheme}://{BUCKET}/{os.urandom(8).hex()}")
+
+
+class Behind:
+    """A store behind a proxy that spoils connections."""
+
+    def __init__(self, proxy: buckets.Proxy, address: str) -> None:
+        self.proxy = proxy
+        self._address = address
+
+    def store(self, patience: float = 30) -> Store:
+        return trusting(open_store(self._address, patience=patience), Promises(create=True, swap=False))
+
+
+def test_a_slow_network_is_only_slow(behind: Behind) -> None:
+    store = behind.store()
+    with behind.proxy.spoiled("latency", latency=150, jitter=100):
+        store.put("a/b", b"1")
+        store.swap("index/head", b"1", None)
+        assert store.get("a/b") == b"1"
+        assert store.list("") == ["a/b", "index/head"]
+
+
+def test_a_network_that_delivers_in_small_slices_changes_nothing(behind: Behind) -> None:
+    store = behind.store()
+    with behind.proxy.spoiled("slicer", average_size=9000, size_variation=5000, delay=10):
+        store.put("a", DATA[:200_000])
+        assert store.get("a") == DATA[:200_000]
+
+
+def test_connections_that_are_reset_lose_and_change_nothing(behind: Behind) -> None:
+    store = behind.store()
+    for stream in ("upstream", "downstream"):
+        with behind.proxy.spoiled("reset_peer", stream=stream, toxicity=0.4, timeout=1):
+            for number in range(20):
+                key = f"{stream}/{number}"
+                for _ in range(10):
+                    try:
+                        store.put(key, b"%d" % number)
+                        break
+                    except UnavailableError:
+                        continue
+    assert {key: store.get(key) for key in store.list("")} == {
+        f"{stream}/{number}": b"%d" % number for stream in ("upstream", "downstream") for number in range(20)
+    }
+
+
+def test_swaps_over_connections_that_are_reset_happen_once_each(behind: Behind) -> None:
+    store = behind.store()
+    store.swap("index/head", b"0", None)
+    with behind.proxy.spoiled("reset_peer", toxicity=0.3, timeout=1):
+        for number in range(15):
+            expected: Digest = Digest.of(b"%d" % number)
+            for _ in range(20):
+                try:
+                    store.swap("index/head", b"%d" % (number + 1), expected)
+                    break
+                except UnavailableError:
+                    continue
+                except PackyardError:  # it was done, and not answered
+                    assert store.get("index/head") == b"%d" % (number + 1)
+                    break
+    assert store.get("index/head") == b"15"
+
+
+def test_a_body_that_is_cut_is_read_on_from_there(behind: Behind) -> None:
+    behind.store().put("a", DATA)
+    came = b""
+    with behind.proxy.spoiled("limit_data", bytes=1_500_000):
+        for _ in range(10):
+            try:
+                for piece in behind.store(patience=5).read("a", offset=len(came)):
+                    came += piece
+                break
+            except UnavailableError:
+                continue
+    assert came == DATA
+
+
+# Each way has a proxy of its own: toxiproxy stops answering when a way is added while a client that left is written to.
+@pytest.mark.parametrize(("kind", "attributes"), [("bandwidth", {"rate": 100}), ("timeout", {"timeout": 0})])
+def test_a_network_that_is_too_slow_for_the_deadline_is_left(
+    behind: Behind, kind: str, attributes: dict[str, int]
+) -> None:
+    behind.store().put("a", DATA)
+    with behind.proxy.spoiled(kind, **attributes):
+        check_refused(behind.store(patience=1.5), lambda store: store.get("a"), "in time|closed")
+
+
+def test_a_server_that_is_gone_is_unavailable_and_goes_on_when_it_is_back(
+    behind: Behind, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bucket, "_ATTEMPTS", 2)
+    store = behind.store()
+    store.put("a", b"1")
+    with behind.proxy.down():
+        for verb in VERBS.values():
+            check_refused(store, verb, "cannot be reached|closed the connection")
+    assert store.get("a") == b"1"
+
+
+def test_a_server_that_is_killed_and_started_again_has_all_that_it_confirmed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program, port = real.pinned_program("versitygw"), real.free_port()
+    for name, value in buckets.s3_environment(f"http://127.0.0.1:{port}").items():
+        monkeypatch.setenv(name, value)
+    store, confirmed = open_store(f"s3://{BUCKET}/zoo", patience=10), {}
+    for life in range(3):
+        with ExitStack() as running:
+            running.enter_context(buckets.versitygw(program, tmp_path, port=port))
+            for number in range(10):
+                key, data = f"v1/{life}-{number}", b"%d" % (life * 100 + number)
+                store.put(key, data)
+                confirmed[key] = data
+        with pytest.raises(UnavailableError, match=r"cannot be reached|closed"):
+            open_store(f"s3://{BUCKET}/zoo", patience=5).get("v1/0-0")
+    with buckets.versitygw(program, tmp_path, port=port):
+        assert {key: store.get(key) for key in store.list("")} == confirmed
+
+
+# Google's credentials.
+
+
+@pytest.fixture(scope="module")
+def service_key() -> str:
+    words = "genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048"
+    return subprocess.run([real.program("openssl"), *words.split()], capture_output=True, text=True, check=True).stdout
+
+
+def service_account(folder: Path, key: str, token_uri: str) -> Path:
+    """Write the file of a service account whose tokens come from an address."""
+    document = {
+        "type": "service_account",
+        "project_id": "zoo",
+        "private_key_id": "1",
+        "private_key": key,
+        "client_email": "zoo@example.com",
+        "token_uri": token_uri,
+    }
+    (folder / "account.json").write_text(json.dumps(document))
+    return folder / "account.json"
+
+
+@pytest.fixture
+def google(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    """A server in the place of Google's, which answers who asks with a token."""
+
+    def script(request: bytes) -> Iterable[bytes]:
+        if b"Authorization: Bearer t0ken" in request:
+            return [HEAD + b"Content-Length: 1\r\nConnection: close\r\n\r\n1"]
+        return [answer(status=b"401 Unauthorized")]
+
+    monkeypatch.setenv("NO_GCE_CHECK", "true")
+    monkeypatch.setenv("CLOUDSDK_CONFIG", "/nowhere")
+    with answering(script) as server:
+        monkeypatch.setattr(gcs, "_HOST", server.address)
+        yield server
+
+
+@pytest.mark.usefixtures("google")
+def test_a_service_account_gets_tokens(service_key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    token = json.dumps({"access_token": "t0ken", "expires_in": 3600, "token_type": "Bearer"}).encode()
+    with answering(lambda _: [answer(token, b"Content-Type: application/json")]) as tokens:
+        file = service_account(tmp_path, service_key, f"{tokens.address}/token")
+        monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(file))
+        store = open_store("gs://models/zoo")
+        assert (store.get("a"), store.get("b")) == (b"1", b"1")
+    assert len(tokens.requests) == 1
+
+
+@pytest.mark.parametrize("status", [b"400 Bad", b"200 OK"])
+def test_credentials_that_google_refuses_are_not_shown(
+    google: Server, service_key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: bytes
+) -> None:
+    with answering(lambda _: [answer(b'{"error": "s3cret"}', status=status)]) as tokens:
+        file = service_account(tmp_path, service_key, f"{tokens.address}/token")
+        monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(file))
+        with pytest.raises(UnavailableError, match=r"cannot be renewed .*gcloud auth") as caught:
+            open_store("gs://models/zoo").get("a")
+    assert "s3cret" not in f"{caught.value}{caught.value.__cause__}"
+    assert google.requests == []
+
+
+def test_without_credentials_only_what_is_public_is_read(google: Server) -> None:
+    with pytest.raises(UnavailableError, match=r"access denied \(HTTP 401\) \(log in: gcloud auth"):
+        open_store("gs://models/zoo").get("a")
+    assert b"Authorization" not in google.requests[0]
+
+
+@pytest.mark.usefixtures("google")
+def test_a_file_of_credentials_that_is_none_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "account.json").write_text("s3cret")
+    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(tmp_path / "account.json"))
+    with pytest.raises(UnavailableError, match="credentials") as caught:
+        open_store("gs://models/zoo").get("a")
+    assert "s3cret" not in str(caught.value)
+
+
+def test_a_list_that_is_no_json_is_refused(open_at: Callable[..., Store]) -> None:
+    for body in (b"", b"[", b"[]", b'{"items": 1}', b'{"items": [1]}', b"[" * 100_000):
+        with answering(lambda _, body=body: [answer(body)]) as server:
+            check_refused(open_at("gs", server.address), VERBS["list"], "invalid response")
+
+
+def s3_list(*names: str, more: bool = False) -> bytes:
+    """Return a page of what is in a bucket."""
+    entry = "<Contents><Key>{}</Key><LastModified>2026-11-22T10:00:00.000Z</LastModified><Size>1</Size></Contents>"
+    rest = "<IsTruncated>true</IsTruncated><NextContinuationToken>x</NextContinuationToken>" if more else ""
+    return f"<ListBucketResult>{''.join(map(entry.format, names))}{rest}</ListBucketResult>".encode()
+
+
+def google_list(*names: str, more: bool = False) -> bytes:
+    """Return the same of Google's."""
+    return json.dumps({"items": [{"name": name} for name in names], "nextPageToken": "x" if more else ""}).encode()
+
+
+LISTS = {"s3": s3_list, "gs": google_list}
+
+
+@pytest.mark.parametrize("kind", LISTS)
+def test_a_list_without_end_ends_in_time(open_at: Callable[..., Store], kind: str) -> None:
+    with answering(lambda _: [answer(LISTS[kind]("zoo/a", more=True))]) as server:
+        check_refused(open_at(kind, server.address, patience=1), VERBS["list"], "in time")
+
+
+@pytest.mark.parametrize("kind", LISTS)
+def test_a_list_without_end_ends_at_a_number_of_objects(
+    open_at: Callable[..., Store], kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("packyard.sharing.stores.store.MOST_KEYS", 5000)
+    page = answer(LISTS[kind](*(f"zoo/{number}" for number in range(1000)), more=True))
+    with answering(lambda _: [page]) as server:
+        check_refused(open_at(kind, server.address), VERBS["list"], "lists more than 5000 objects")
+        assert 5 < len(server.requests) < 20
+
+
+@pytest.mark.parametrize("kind", LISTS)
+def test_folders_that_consoles_make_and_hidden_names_are_no_objects(open_at: Callable[..., Store], kind: str) -> None:
+    with answering(lambda _: [answer(LISTS[kind]("zoo/", "zoo/v1/a", "zoo/.x/a", "zoo/v1/.a"))]) as server:
+        assert open_at(kind, server.address).list("") == ["v1/a"]
+
+
+@pytest.mark.parametrize("name", ["zoo/a//b", "zoo/../b"])
+def test_names_that_nobody_can_read_are_said(open_at: Callable[..., Store], name: str) -> None:
+    with answering(lambda _: [answer(s3_list(name))]) as server:
+        check_refused(open_at("s3", server.address), VERBS["list"], "there are other objects, with names")
+
+
+def test_the_place_of_an_emulator_needs_no_scheme(fake_gcs: BucketServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STORAGE_EMULATOR_HOST", urlsplit(fake_gcs.url).netloc)
+    with pytest.raises(NotFoundError) as caught:
+        open_store(f"gs://{BUCKET}/x").get("a")
+    assert not isinstance(caught.value, MissingStoreError)

@@ -1,0 +1,298 @@
+"""Stores in buckets, on real servers: the contract of all stores, what each server promises, and its errors."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+import real
+from commandline import done, packyard
+from packyard.core.digest import Digest
+from packyard.core.errors import ConflictError, InputError, UnavailableError
+from packyard.sharing import publish
+from packyard.sharing.stores import MissingStoreError, NotFoundError, Promises, Store, open_store, probe, trusting
+from packyard.sharing.stores.bucket import BucketStore
+from sharing.buckets import BucketServer, Opener, versitygw
+from sharing.examples import bundle
+from sharing.store_contract import StoreContract
+
+pytestmark = pytest.mark.usefixtures("clean_environment")
+
+ALL, NONE, CREATE = (Promises(create=c, swap=s) for c, s in ((True, True), (False, False), (True, False)))
+
+
+class TestVersitygw(StoreContract):
+    @pytest.fixture
+    def store(self, on_versitygw: Opener) -> Store:
+        return on_versitygw()
+
+
+class TestTrustedVersitygw(StoreContract):
+    @pytest.fixture
+    def store(self, on_versitygw: Opener) -> Store:
+        return trusting(on_versitygw(), CREATE)
+
+
+class TestRclone(StoreContract):
+    @pytest.fixture
+    def store(self, on_rclone: Opener) -> Store:
+        return on_rclone()
+
+
+class TestAzurite(StoreContract):
+    @pytest.fixture
+    def store(self, on_azurite: Opener) -> Store:
+        return on_azurite()
+
+
+class TestFakeGCS(StoreContract):
+    @pytest.fixture
+    def store(self, on_gcs: Opener) -> Store:
+        return on_gcs()
+
+
+# What servers promise.
+
+SERVERS = {"on_versitygw": CREATE, "on_rclone": NONE, "on_azurite": ALL, "on_gcs": ALL}
+
+
+@pytest.fixture(params=SERVERS)
+def any_opener(request: pytest.FixtureRequest) -> Opener:
+    opener: Opener = request.getfixturevalue(request.param)
+    return opener
+
+
+@pytest.mark.parametrize("name", SERVERS)
+def test_the_probe_finds_what_a_server_promises_and_leaves_nothing(name: str, request: pytest.FixtureRequest) -> None:
+    store = request.getfixturevalue(name)()
+    assert probe(store) == SERVERS[name]
+    assert trusting(store, probe(store)).promises == SERVERS[name]
+    for key in store.list(""):  # rclone may go on to list what it has no more
+        with pytest.raises(NotFoundError):
+            store.get(key)
+
+
+def test_what_a_careless_server_would_overwrite_is_seen_before(on_rclone: Opener) -> None:
+    store = on_rclone()
+    store.put("a", b"1")
+    with pytest.raises(ConflictError):
+        store.put("a", b"2")
+    trusting(store, CREATE).put("a", b"3")
+    assert store.get("a") == b"3"  # the loss that the probe prevents
+
+
+def rounds(store: Store, write: Callable[[str, bytes], None], count: int) -> list[int]:
+    """Let eight writers at once write other bytes to a key, in so many rounds; return how many win in each."""
+
+    def wins(key: str, number: int) -> bool:
+        together.wait()
+        try:
+            write(key, b"%d" % number)
+        except ConflictError:
+            return False
+        return True
+
+    won, together = [], threading.Barrier(8)
+    with ThreadPoolExecutor(8) as pool:
+        for each in range(count):
+            winners = [number for number, win in enumerate(pool.map(partial(wins, f"index/{each}"), range(8))) if win]
+            won.append(len(winners))
+            assert len(winners) != 1 or store.get(f"index/{each}") == b"%d" % winners[0]
+    return won
+
+
+@pytest.mark.parametrize("name", [name for name, promises in SERVERS.items() if promises.create])
+def test_of_eight_that_create_one_wins_in_every_round(name: str, request: pytest.FixtureRequest) -> None:
+    store = trusting(request.getfixturevalue(name)(), CREATE)
+    assert rounds(store, store.put, 20) == [1] * 20
+
+
+@pytest.mark.parametrize("name", [name for name, promises in SERVERS.items() if promises.swap])
+def test_of_eight_that_replace_one_wins_in_every_round(name: str, request: pytest.FixtureRequest) -> None:
+    store = request.getfixturevalue(name)()
+    for each in range(20):
+        store.put(f"index/{each}", b"begin")
+    assert rounds(store, lambda key, data: store.swap(key, data, Digest.of(b"begin")), 20) == [1] * 20
+
+
+def test_the_loss_if_a_server_were_relied_on_that_promises_nothing(on_rclone: Opener) -> None:
+    """Each of them is told that its bytes are there."""
+    store = trusting(on_rclone(), CREATE)
+    assert max(rounds(store, store.put, 5)) > 1
+    assert isinstance(store, BucketStore)
+    versions = {key: store._found(key)[1] for key in store.list("index/")}
+
+    def replace(key: str, data: bytes) -> None:
+        """Do the second half of a swap: all have looked, and send the same condition."""
+        if not store._write(key, data, versions[key], time.monotonic() + 30):
+            raise ConflictError
+
+    assert max(rounds(store, replace, 5)) > 1
+
+
+# Errors.
+
+
+def test_a_bucket_that_is_not_there_is_called_so(any_opener: Opener) -> None:
+    store = any_opener("no-such-bucket")
+    for verb in (
+        lambda: store.get("index/a"),
+        lambda: list(store.read("index/a")),
+        lambda: store.put("index/a", b"1"),
+        lambda: store.swap("index/a", b"1", None),
+        lambda: store.list(""),
+    ):
+        with pytest.raises(MissingStoreError, match=r"no-such-bucket/.*: there is no such bucket .*check the address"):
+            verb()
+
+
+@pytest.mark.parametrize(
+    ("name", "variable", "value"),
+    [
+        ("on_versitygw", "AWS_SECRET_ACCESS_KEY", "s3cret-and-wrong"),
+        ("on_versitygw", "AWS_ACCESS_KEY_ID", "s3cret-and-wrong"),
+        ("on_rclone", "AWS_SECRET_ACCESS_KEY", "s3cret-and-wrong"),
+        ("on_azurite", "AZURE_STORAGE_CONNECTION_STRING", ""),
+    ],
+)
+def test_wrong_credentials_are_refused_and_not_shown(
+    name: str, variable: str, value: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opener = request.getfixturevalue(name)
+    text = value or os.environ[variable].replace("Eby8vdM02", "s3cretM02")
+    monkeypatch.setenv(variable, text)
+    store = opener()
+    for verb in (lambda: store.get("a"), lambda: store.put("a", b"1"), lambda: store.list("")):
+        with pytest.raises(
+            UnavailableError, match=r"access denied \(HTTP 403|answers HTTP 404: XAdminUserNotFound"
+        ) as caught:
+            verb()
+        assert caught.value.__cause__ is None
+        assert "s3cret" not in f"{caught.value}{caught.value!r}{store!r}{store.address}"
+
+
+@pytest.mark.parametrize(
+    ("address", "server"),
+    [("s3://test-access-key:test-secret-key@models/x", "versitygw"), ("az://devstoreaccount1:KEY@models/x", "azurite")],
+)
+def test_an_address_may_carry_credentials_to_this_machine_and_never_shows_them(
+    address: str, server: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from sharing.buckets import AZURE_ACCOUNT, AZURE_KEY
+
+    url = request.getfixturevalue(server).url
+    monkeypatch.setenv("AWS_ENDPOINT_URL", url)
+    monkeypatch.setenv("AZURE_STORAGE_ENDPOINT", f"{url}/{AZURE_ACCOUNT}")
+    monkeypatch.setenv("AWS_SESSION_TOKEN", "of-other-keys")
+    store = open_store(address.replace("KEY", AZURE_KEY.replace("/", "%2F").replace("+", "%2B")))
+    store.put("index/carried", b"1")
+    assert store.get("index/carried") == b"1"
+    store.remove("index/carried")
+    assert store.address.endswith("://models/x")
+    assert "secret" not in repr(store) + store.address
+    assert AZURE_KEY not in repr(store)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://example.com")
+    monkeypatch.setenv("AZURE_STORAGE_ENDPOINT", "http://example.com")
+    with pytest.raises(InputError, match="need TLS") as caught:
+        open_store(address)
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "s3://", "s3:///x", "s3://a b", "s3://bucket/../x", "s3://bucket/a//b", "s3://bucket/.x", "s3://u@bucket",
+        "s3://:secret@bucket", "az://", "azure://%00", "gs://", "gs://b/\n", "s3://bucket?secret=1", "gs://u:secret@b",
+    ],
+)  # fmt: skip
+def test_an_address_without_a_meaning_is_refused_without_showing_it(address: str) -> None:
+    with pytest.raises(InputError, match=r"the address of a channel|has no user and password") as caught:
+        open_store(address)
+    assert "secret" not in str(caught.value)
+
+
+# Where S3's credentials come from.
+
+
+def test_a_profile_gives_keys_region_and_endpoint(
+    versitygw: BucketServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".aws").mkdir()
+    (tmp_path / ".aws" / "config").write_text(
+        f"[profile zoo]\nregion = eu-north-1\nendpoint_url = {versitygw.url}\n[default]\nregion = us-west-2\n"
+    )
+    (tmp_path / ".aws" / "credentials").write_text(
+        "[zoo]\naws_access_key_id = test-access-key\naws_secret_access_key = test-secret-key\n"
+        "[default]\naws_access_key_id = other\naws_secret_access_key = other\n"
+    )
+    monkeypatch.setenv("AWS_PROFILE", "zoo")
+    monkeypatch.setenv("AWS_REGION", "us-east-1")  # the server's
+    store = open_store("s3://models/profile")
+    store.put("index/a", b"1")
+    store.remove("index/a")
+    monkeypatch.setenv("AWS_PROFILE", "nobody")
+    with pytest.raises(InputError, match="no AWS profile 'nobody'"):
+        open_store("s3://models/profile")
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_profile_may_name_a_program(
+    versitygw: BucketServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: bool
+) -> None:
+    (tmp_path / ".aws").mkdir()
+    document = '{"Version": 1, "AccessKeyId": "test-access-key", "SecretAccessKey": "test-secret-key"}'
+    (tmp_path / "keys").write_text("s3cret" if fails else document)
+    (tmp_path / ".aws" / "config").write_text(f"[default]\ncredential_process = cat {tmp_path}/keys\n")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", versitygw.url)
+    store = open_store("s3://models/process")
+    if fails:
+        with pytest.raises(UnavailableError, match="credential") as caught:
+            store.get("a")
+        assert "s3cret" not in str(caught.value)
+        return
+    store.put("index/a", b"1")
+    store.remove("index/a")
+
+
+def test_a_broken_profile_is_named(tmp_path: Path) -> None:
+    (tmp_path / ".aws").mkdir()
+    (tmp_path / ".aws" / "credentials").write_text("s3cret\n")
+    with pytest.raises(InputError, match=r"\.aws/credentials: is not a file of AWS profiles") as caught:
+        open_store("s3://models/x")
+    assert "s3cret" not in str(caught.value)
+
+
+def test_swaps_again_from_the_bytes_that_it_wrote(any_opener: Opener) -> None:
+    store = any_opener()
+    before: bytes | None = None
+    for number in range(20):
+        store.swap("index/head.json", b"%d" % number, None if before is None else Digest.of(before))
+        before = b"%d" % number
+    assert store.get("index/head.json") == b"19"
+
+
+def test_get_remembers_the_channels_of_one_bucket_at_two_servers_apart(
+    on_versitygw: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = on_versitygw().address
+    for name in ("CONFIG", "STATE", "CACHE"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name))
+    publish(open_store(address), [bundle("bert", "1.0")])
+    publish(open_store(address), [bundle("bert", "1.1")])
+    done("get", "bert", "--from", address, "--into", tmp_path / "1")
+    (tmp_path / "other").mkdir()
+    with versitygw(real.pinned_program("versitygw"), tmp_path / "other") as other:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", other.url)
+        publish(open_store(address), [bundle("bert", "1.0", "other")])
+        done("get", "bert", "--from", address, "--into", tmp_path / "2")
+    assert len(list((tmp_path / "STATE/packyard/heads").iterdir())) == 2
+    process = packyard("get", "bert", "--from", address, "--into", tmp_path / "3")
+    assert "expected" not in process.stderr
+    assert '"1.0"' in (tmp_path / "3/bert/packyard.json").read_text(), process.stderr

@@ -1,0 +1,177 @@
+"""The user's configuration: what it says, where, and what is wrong with it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import real
+from packyard.core.errors import InputError
+from packyard.sharing import configuration
+from packyard.sharing.configuration import Configuration, identity, normal
+
+ID = "sha256:" + "ab" * 32
+
+
+def _read(folder: Path, text: str) -> Configuration:
+    (folder / "config.yaml").write_text(text)
+    return configuration.read(folder)
+
+
+def test_no_file_configures_nothing(tmp_path: Path) -> None:
+    assert configuration.read(tmp_path) == Configuration()
+    assert configuration.read(tmp_path / "none") == Configuration()
+
+
+def test_an_empty_mapping_configures_nothing(tmp_path: Path) -> None:
+    assert _read(tmp_path, "{}\n") == Configuration()
+
+
+def test_reads_each_value_and_where_it_stands(tmp_path: Path) -> None:
+    text = f"""\
+apiVersion: packyard/v1
+kind: Configuration
+channel: https://models.example.com  # ours
+trust:
+  https://models.example.com/: [{ID}]
+  /srv/models: [{ID}]
+cacheLimit: 1.5Gi
+"""
+    found = _read(tmp_path, text)
+    assert found.channel == "https://models.example.com"
+    assert found.trust == {"https://models.example.com": (ID,), "/srv/models": (ID,)}
+    assert found.cache_limit == 3 << 29
+    lines = {name: place.removeprefix(f"{tmp_path}/config.yaml:") for name, place in found.places.items()}
+    assert (lines["channel"], lines["cacheLimit"]) == ("3", "7")
+    assert (lines["trust https://models.example.com"], lines["trust /srv/models"]) == ("5", "6")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("chanel: /srv/x\n", r":1:1: chanel: is not a known key \(did you mean 'channel'\?\)"),
+        ("channel: models\n", r":1:10: channel: 'models' must be an address, or the whole path of a folder"),
+        ("channel: [a]\n", ":1:10: channel: must be a text"),
+        ("trust: x\n", ":1:8: trust: must be a mapping"),
+        ("trust: {https://x: abc}\n", "trust.https://x: must be a list"),
+        ("trust: {https://x: []}\n", "trust.https://x: must list the ids of keys"),
+        (
+            "trust: {https://x: [abc]}\n",
+            "trust.https://x: 'abc' is not a digest.* packyard keys list|packyard keys list",
+        ),
+        (f"trust: {{x: [{ID}]}}\n", "trust.x: 'x' must be an address"),
+        ("cacheLimit: many\n", ":1:13: cacheLimit: 'many' must be a number of bytes, such as 500Mi or 2Gi"),
+        ("cacheLimit: -1\n", "must be a number of bytes"),
+        ("apiVersion: packyard/v2\n", ":1:13: apiVersion: must be packyard/v1"),
+        ("kind: Site\n", "kind: must be Configuration"),
+        ("- a\n", "must be a mapping"),
+        ("a: b: c\n", "config.yaml"),
+    ],
+)
+def test_refuses_what_is_wrong_with_its_place(tmp_path: Path, text: str, problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        _read(tmp_path, text)
+
+
+def test_says_everything_that_is_wrong_at_once(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as refused:
+        _read(tmp_path, "channel: x\ncacheLimit: x\nother: x\n")
+    assert len(refused.value.problems) == 3
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("https://models.example.com", "HTTPS://Models.Example.com/"),
+        ("https://models.example.com/v", "https://user:secret@models.example.com/v/"),
+        ("s3://bucket/prefix", "s3://bucket/prefix/"),
+        ("https://example.com/v", "https://example.com:443/v"),
+        ("http://example.com/v", "http://example.com:80/v"),
+        ("az://container/v", "azure://container/v"),
+        ("oci://example.com/v", "oci://example.com:443/v"),
+        ("oci://example.com/v", "oci+https://example.com/v"),
+        ("oci://127.0.0.1/v", "oci+http://127.0.0.1:80/v"),
+        ("oci://[::1]/v", "oci://[::1]:80/v"),
+        ("oci+http://example.com/v", "oci+http://example.com:80/v"),
+        ("file:///srv/a%20b", "/srv/a b/"),
+        ("file://localhost/srv/m", "/srv/../srv/m"),
+    ],
+)
+def test_addresses_of_one_channel_are_spelled_alike(one: str, other: str) -> None:
+    assert normal(one) == normal(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("https://example.com", "http://example.com"),
+        ("https://example.com/a", "https://example.com/A"),
+        ("https://example.com", "https://example.com.evil.org"),
+        ("https://example.com", "https://example.com@evil.org"),
+        ("https://example.com/x", "https://evil.org/@example.com/x"),
+        ("https://example.com", "https://example.com:80"),
+        ("https://example.com", "https://example.com:8443"),
+        ("oci://example.com", "oci://example.com:80"),
+        ("oci://example.com", "oci+http://example.com"),
+        ("oci://127.0.0.1", "oci://127.0.0.1:443"),
+        ("oci://127.0.0.1", "oci+https://127.0.0.1"),
+    ],
+)
+def test_addresses_of_other_channels_differ(one: str, other: str) -> None:
+    assert normal(one) != normal(other)
+
+
+SERVERS = {
+    "s3": [
+        {},
+        {"AWS_ENDPOINT_URL": "https://one.example.com"},
+        {"AWS_ENDPOINT_URL": "https://one.example.com", "AWS_ENDPOINT_URL_S3": "https://two.example.com"},
+    ],
+    "gs": [{}, {"STORAGE_EMULATOR_HOST": "127.0.0.1:4443"}],
+    "az": [
+        {"AZURE_STORAGE_ACCOUNT": "one"},
+        {"AZURE_STORAGE_ACCOUNT_NAME": "two"},
+        {"AZURE_STORAGE_ENDPOINT": "http://127.0.0.1:10000/one"},
+        {"AZURE_STORAGE_CONNECTION_STRING": "AccountName=three;AccountKey=a2V5"},
+    ],
+}
+
+
+@pytest.mark.usefixtures("clean_environment")
+@pytest.mark.parametrize("scheme", SERVERS)
+def test_one_bucket_at_two_servers_is_two_channels(scheme: str) -> None:
+    found = set()
+    for variables in SERVERS[scheme]:
+        with pytest.MonkeyPatch.context() as patched:
+            for name, value in variables.items():
+                patched.setenv(name, value)
+            found.add(identity(f"{scheme}://zoo/v/"))
+            assert identity(f"{scheme}://zoo/v") in found
+    assert len(found) == len(SERVERS[scheme])
+
+
+@pytest.mark.usefixtures("clean_environment")
+@pytest.mark.parametrize("scheme", ["s3", "gs", "https"])
+def test_where_no_server_is_set_the_address_tells_the_channel(scheme: str) -> None:
+    assert identity(f"{scheme}://zoo/v/") == f"{scheme}://zoo/v"
+
+
+@pytest.mark.usefixtures("clean_environment")
+def test_the_server_of_a_channel_may_come_from_a_profile_or_the_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
+    (tmp_path / "config").write_text("[default]\nendpoint_url = https://me:secret@zoo.example.com:443/\n")
+    assert identity("s3://zoo/v") == "s3://zoo/v at https://zoo.example.com"
+    assert identity("az://me:secret@zoo/v") == "az://zoo/v at https://me.blob.core.windows.net"
+
+
+def test_the_example_of_the_documentation_is_read(tmp_path: Path) -> None:
+    page = (real.REPOSITORY / "docs/using.md").read_text()
+    (example,) = re.findall(r"```yaml\n(# config\.yaml\n.*?)```", page, re.DOTALL)
+    found = _read(tmp_path, example)
+    assert found.channel == "https://models.example.com"
+    assert list(found.trust) == ["https://models.example.com"]
+    assert found.cache_limit == 2 << 30

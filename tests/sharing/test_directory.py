@@ -1,0 +1,343 @@
+"""The store in a directory: the contract of all stores, and faults of file systems."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import itertools
+import os
+import stat
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import faults
+from packyard.core.digest import Digest
+from packyard.core.errors import ConflictError, InputError, UnavailableError
+from packyard.core.files import regular
+from packyard.sharing.stores import MissingStoreError, NotFoundError, Store, TooLongError
+from packyard.sharing.stores.directory import DirectoryStore
+from sharing.store_contract import StoreContract
+
+
+class TestDirectoryStore(StoreContract):
+    @pytest.fixture
+    def store(self, tmp_path: Path) -> Store:
+        return DirectoryStore(tmp_path / "channel")
+
+
+class TestDirectoryStoreWithoutHardLinks(StoreContract):
+    @pytest.fixture
+    def store(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+        def link(*_: object) -> None:
+            raise PermissionError(errno.EPERM, "Operation not permitted")
+
+        monkeypatch.setattr(os, "link", link)
+        return DirectoryStore(tmp_path / "channel")
+
+
+class TestDirectoryStoreWithoutFlock(StoreContract):
+    @pytest.fixture
+    def store(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+        def flock(*_: object) -> None:
+            raise OSError(errno.ENOLCK, "No locks available")
+
+        monkeypatch.setattr(fcntl, "flock", flock)
+        monkeypatch.setattr(fcntl, "lockf", flock)
+        return DirectoryStore(tmp_path / "channel")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> DirectoryStore:
+    return DirectoryStore(tmp_path)
+
+
+def files(root_dir: Path) -> list[str]:
+    return sorted(path.relative_to(root_dir).as_posix() for path in root_dir.rglob("*") if path.is_file())
+
+
+def test_objects_and_directories_are_readable_for_all_whatever_the_umask(tmp_path: Path) -> None:
+    before = os.umask(0o077)
+    try:
+        DirectoryStore(tmp_path / "c").put("a/b", b"")
+        DirectoryStore(tmp_path / "c").swap("i/j", b"", None)
+    finally:
+        os.umask(before)
+    modes = {name: stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("c", "c/a", "c/a/b", "c/i", "c/i/j")}
+    assert modes == {"c": 0o755, "c/a": 0o755, "c/a/b": 0o644, "c/i": 0o755, "c/i/j": 0o644}
+
+
+def test_putting_the_same_again_leaves_the_file_alone(store: DirectoryStore, tmp_path: Path) -> None:
+    store.put("a", b"1")
+    before = (tmp_path / "a").stat()
+    store.put("a", b"1")
+    after = (tmp_path / "a").stat()
+    assert (after.st_ino, after.st_mtime_ns, after.st_nlink) == (before.st_ino, before.st_mtime_ns, before.st_nlink)
+
+
+def test_leaves_no_temporary_files(store: DirectoryStore, tmp_path: Path) -> None:
+    store.put("a/b", b"1")
+    store.put("a/b", b"1")
+    with pytest.raises(ConflictError):
+        store.put("a/b", b"2")
+    store.swap("a/c", b"1", None)
+    store.swap("a/c", b"2", Digest.of(b"1"))
+    with pytest.raises(ConflictError):
+        store.swap("a/c", b"3", Digest.of(b"1"))
+    assert sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*")) == ["a", "a/b", "a/c"]
+
+
+def test_never_lists_what_a_killed_writer_left(store: DirectoryStore, tmp_path: Path) -> None:
+    store.put("a/b", b"1")
+    (tmp_path / "a" / ".b.0123456789abcdef.tmp").touch()
+    (tmp_path / ".hidden").mkdir()
+    (tmp_path / ".hidden" / "c").touch()
+    assert store.list("") == ["a/b"]
+
+
+@pytest.mark.parametrize("error", [errno.ENOSPC, errno.EROFS, errno.EIO])
+@pytest.mark.parametrize("call", ["fsync", "fchmod", "link"])
+def test_a_failing_disk_leaves_the_store_as_it_was(
+    store: DirectoryStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, error: int
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(error, os.strerror(error))
+
+    monkeypatch.setattr(os, call, fail)
+    with pytest.raises(UnavailableError, match=os.strerror(error)):
+        store.put("a", b"1")
+    assert files(tmp_path) == []
+
+
+def test_a_failing_swap_keeps_the_old_object(store: DirectoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    store.swap("head", b"old", None)
+
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(UnavailableError, match="No space left"):
+        store.swap("head", b"new", Digest.of(b"old"))
+    assert (store.get("head"), store.list("")) == (b"old", ["head"])
+
+
+def test_a_missing_channel_is_named(tmp_path: Path) -> None:
+    with pytest.raises(MissingStoreError, match="nowhere: no such file or directory"):
+        DirectoryStore(tmp_path / "nowhere").get("index/index.json")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_that_may_not_be_read_is_not_called_missing(store: DirectoryStore, tmp_path: Path) -> None:
+    store.put("a", b"1")
+    (tmp_path / "a").chmod(0)
+    with pytest.raises(UnavailableError, match="Permission denied") as caught:
+        store.get("a")
+    assert not isinstance(caught.value, NotFoundError)
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("links", [True, False])
+def test_a_put_that_is_killed_at_any_call_leaves_nothing_or_all_and_can_be_repeated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, links: bool, after: bool
+) -> None:
+    if not links:
+
+        def link(*_: object) -> None:
+            raise PermissionError(errno.EPERM, "Operation not permitted")
+
+        monkeypatch.setattr(os, "link", link)
+    for number in itertools.count(1):
+        store = DirectoryStore(tmp_path / str(number))
+        with monkeypatch.context() as patch:
+            faults.killed_at(number, patch, after=after)
+            try:
+                store.put("v1/a", b"1")
+                break
+            except faults.KilledError:
+                pass
+        assert store.list("") in ([], ["v1/a"])
+        if store.list(""):
+            assert store.get("v1/a") == b"1"
+        store.put("v1/a", b"1")
+        with pytest.raises(ConflictError):
+            store.put("v1/a", b"2")
+        assert store.list("") == ["v1/a"]
+    assert number > 8
+
+
+def test_a_file_in_the_place_of_a_directory_is_an_error_and_stays(store: DirectoryStore) -> None:
+    store.put("a", b"1")
+    with pytest.raises(UnavailableError):
+        store.put("a/b", b"2")
+    assert store.list("") == ["a"]
+
+
+def test_a_reader_sees_old_or_new_bytes_of_a_swapped_object_and_nothing_else(store: DirectoryStore) -> None:
+    versions = [bytes([number]) * 50_000 for number in range(100)]
+    store.swap("head", versions[0], None)
+    seen: set[bytes] = set()
+    done = threading.Event()
+
+    def read() -> None:
+        while not done.is_set():
+            seen.add(store.get("head"))
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    for old, new in itertools.pairwise(versions):
+        store.swap("head", new, Digest.of(old))
+    done.set()
+    reader.join()
+    assert seen <= set(versions)
+
+
+# What somebody else may have put there.
+
+
+def test_an_object_that_is_removed_while_it_is_read_is_missing(
+    store: DirectoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.put("index/pending/x.json", b"1")
+    real = regular._open
+
+    def late(name: str, resolve: Callable[[str], str] | None) -> int:
+        Path(name).unlink(missing_ok=True)
+        return real(name, resolve)
+
+    monkeypatch.setattr(regular, "_open", late)
+    with pytest.raises(NotFoundError):
+        store.get("index/pending/x.json")
+
+
+def test_a_named_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    program = (
+        "import sys, pathlib; from packyard.sharing.stores.directory import DirectoryStore\n"
+        "from packyard.digest import Digest; from packyard.errors import InputError\n"
+        "store = DirectoryStore(pathlib.Path(sys.argv[1]))\n"
+        "for verb, *data in ((store.get,), (store.put, b'1'), (store.swap, b'1', None)):\n"
+        "    try: verb('a/b', *data)\n"
+        "    except InputError as error: print(error)\n"
+    )
+    (tmp_path / "a").mkdir()
+    os.mkfifo(tmp_path / "a" / "b")
+    command = [sys.executable, "-c", program, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=20)
+    assert done.stdout.splitlines() == [f"{tmp_path}/a/b: is not a regular file"] * 3, done.stderr
+    assert stat.S_ISFIFO((tmp_path / "a" / "b").stat().st_mode)
+
+
+def outside(tmp_path: Path) -> dict[str, bytes | None]:
+    folder = tmp_path / "outside"
+    return {path.name: path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
+
+
+@pytest.mark.parametrize(
+    ("link", "target"),
+    [
+        ("a/b", "../../outside/file"),
+        ("a/b", "../../outside/new"),
+        ("a/b", "/dev/zero"),
+        ("a", "../outside"),
+        ("a", "../outside/missing"),
+        ("a", "x"),
+        ("x", "a"),
+    ],
+)
+def test_no_link_leads_out_of_the_directory(tmp_path: Path, link: str, target: str) -> None:
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "file").write_bytes(b"secret")
+    (tmp_path / "channel").mkdir()
+    store = DirectoryStore(tmp_path / "channel")
+    if "/" in link:
+        store.put("a/other", b"")
+    if link in ("x", "a") and target in ("x", "a"):  # two links that lead to each other
+        (tmp_path / "channel" / target).symlink_to(link)
+    (tmp_path / "channel" / link).symlink_to(target)
+    before = outside(tmp_path)
+    for verb in (
+        lambda: store.get("a/b"),
+        lambda: store.put("a/b", b"1"),
+        lambda: store.swap("a/b", b"1", None),
+        lambda: store.swap("a/b", b"1", Digest.of(b"secret")),
+    ):
+        with pytest.raises((InputError, UnavailableError), match=r"outside of|[Ll]ink|no such|Invalid|exists"):
+            verb()
+    assert "a/file" not in store.list("")
+    assert outside(tmp_path) == before
+
+
+def test_a_channel_may_itself_be_a_link_and_have_links_inside(tmp_path: Path) -> None:
+    (tmp_path / "real" / "1.0").mkdir(parents=True)
+    (tmp_path / "real" / "1.0" / "a").write_bytes(b"1")
+    (tmp_path / "real" / "1").symlink_to("1.0")
+    (tmp_path / "channel").symlink_to("real")
+    assert DirectoryStore(tmp_path / "channel").get("1/a") == b"1"
+
+
+def test_a_claim_that_is_a_link_changes_nothing_elsewhere(store: DirectoryStore, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / ".head.claim").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(UnavailableError, match="Not a directory"):
+        store.swap("head", b"1", None)
+    assert sorted(path.name for path in tmp_path.rglob("*")) == [".head.claim", "elsewhere"]
+
+
+@pytest.mark.parametrize("name", ["other", "nothing.0123456789abcdef"])
+def test_what_is_no_claim_is_named_and_not_waited_for(store: DirectoryStore, tmp_path: Path, name: str) -> None:
+    (tmp_path / ".head.claim").mkdir()
+    (tmp_path / ".head.claim" / name).symlink_to("/dev/zero")
+    with pytest.raises(UnavailableError, match=rf"{name}: is .* \(remove it\)"):
+        store.swap("head", b"1", None)
+    assert (store.list(""), files(tmp_path)) == ([], [])
+
+
+def test_a_file_above_the_limit_is_not_read(store: DirectoryStore, tmp_path: Path) -> None:
+    with (tmp_path / "a").open("wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(TooLongError, match="a: is larger than 10 bytes"):
+        store.get("a", limit=10)
+    with pytest.raises((UnavailableError, InputError), match=r"larger|longer"):
+        store.get("a")
+    with pytest.raises(InputError, match="larger"):
+        store.put("a", b"1")
+    store.put("b", b"0123456789")
+    assert store.get("b", limit=10) == b"0123456789"
+
+
+def test_a_folder_in_the_place_of_a_file_is_said_to_be_one(store: DirectoryStore, tmp_path: Path) -> None:
+    (tmp_path / "index" / "index.json").mkdir(parents=True)
+    with pytest.raises(NotFoundError, match=r"index\.json: is a directory"):
+        store.get("index/index.json")
+    for verb in (lambda: store.put("index/index.json", b""), lambda: store.swap("index/index.json", b"", None)):
+        with pytest.raises((UnavailableError, InputError), match=r"index\.json: "):
+            verb()
+
+
+def test_a_file_in_the_place_of_a_channel_is_said_to_be_one(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(MissingStoreError, match="file: is not a directory"):
+        DirectoryStore(tmp_path / "file").get("a")
+
+
+def test_folders_deeper_than_any_channel_are_not_walked(store: DirectoryStore, tmp_path: Path) -> None:
+    store.put("a/b", b"")
+    descriptor = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(1200):
+        os.mkdir("d", dir_fd=descriptor)
+        below = os.open("d", os.O_RDONLY, dir_fd=descriptor)
+        os.close(descriptor)
+        descriptor = below
+    os.close(os.open("file", os.O_CREAT | os.O_WRONLY, dir_fd=descriptor))
+    os.close(descriptor)
+    assert store.list("") == ["a/b"]
+    subprocess.run(["rm", "-rf", tmp_path / "d"], check=True)  # too deep for Python's
+
+
+@pytest.mark.parametrize("name", ["a" * 5000, "a/" * 3000, "\udcff"])
+def test_an_odd_name_of_a_channel_is_no_traceback(name: str) -> None:
+    with pytest.raises(UnavailableError):
+        DirectoryStore(Path("nowhere") / name).get("a")

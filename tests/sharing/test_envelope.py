@@ -1,0 +1,160 @@
+"""Envelopes: what they sign, verified by openssl too, and every attack by its name."""
+
+from __future__ import annotations
+
+import base64
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from packyard.core.bundle import record
+from packyard.core.errors import IntegrityError
+from packyard.sharing.trust import envelope
+from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
+
+TYPE = "application/vnd.in-toto+json"
+PAYLOAD = b'{"_type": "https://in-toto.io/Statement/v1"}'
+KEY = SigningKey.of(Ed25519PrivateKey.from_private_bytes(bytes(32)))
+OTHER = SigningKey.of(Ed25519PrivateKey.from_private_bytes(b"\1" * 32))
+TRUST = Trust.of(KEY.public)
+SIGNED = envelope.sign(PAYLOAD, TYPE, [KEY])
+
+
+def _open(data: bytes, trusted: Trust = TRUST, payload_type: str = TYPE) -> envelope.Opened:
+    return envelope.open(data, payload_type, trusted, file="head.json")
+
+
+def _changed(**fields: Any) -> bytes:
+    return record.to_bytes({**json.loads(SIGNED), **fields})
+
+
+def test_signs_what_the_specification_of_dsse_says() -> None:
+    example = envelope.signed_bytes(b"hello world", "http://example.com/HelloWorld")
+    assert example == b"DSSEv1 29 http://example.com/HelloWorld 11 hello world"
+
+
+def test_lengths_count_bytes_not_characters() -> None:
+    assert envelope.signed_bytes("é".encode(), "ü") == "DSSEv1 2 ü 2 é".encode()
+
+
+def test_opens_what_it_signed_and_says_who_signed() -> None:
+    both = envelope.sign(PAYLOAD, TYPE, [KEY, OTHER])
+    opened = _open(both)
+    assert opened.payload == PAYLOAD
+    assert (opened.signers, opened.others) == ((KEY.public.id,), (OTHER.public.id,))
+    assert _open(both, Trust.of(OTHER.public, KEY.public)).signers == (KEY.public.id, OTHER.public.id)
+
+
+def test_the_same_payload_and_key_give_the_same_bytes() -> None:
+    assert envelope.sign(PAYLOAD, TYPE, [KEY]) == SIGNED
+
+
+def test_an_envelope_without_signatures_is_read_where_none_is_required() -> None:
+    opened = _open(envelope.sign(PAYLOAD, TYPE, []), NOBODY)
+    assert (opened.payload, opened.signers, opened.others) == (PAYLOAD, (), ())
+
+
+def test_openssl_verifies_the_signature(tmp_path: Path) -> None:
+    document = json.loads(SIGNED)
+    (tmp_path / "sig").write_bytes(base64.b64decode(document["signatures"][0]["sig"]))
+    (tmp_path / "signed").write_bytes(envelope.signed_bytes(PAYLOAD, TYPE))
+    (tmp_path / "key").write_bytes(KEY.public.to_pem())
+    words = ["openssl", "pkeyutl", "-verify", "-pubin", "-inkey", "key", "-rawin", "-in", "signed", "-sigfile", "sig"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+    assert done.stdout.strip() == "Signature Verified Successfully", done.stderr
+
+
+def _signature_of(data: bytes, payload_type: str = TYPE, key: SigningKey = KEY) -> list[Any]:
+    return list(json.loads(envelope.sign(data, payload_type, [key]))["signatures"])
+
+
+def _encoded(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
+_FORGED = [{"keyid": KEY.public.id, "sig": _signature_of(PAYLOAD, key=OTHER)[0]["sig"]}]
+
+ATTACKS: dict[str, tuple[bytes, str]] = {
+    "another payload under the signature": (_changed(payload=_encoded(b"{}")), "is wrong: it was altered"),
+    "a payload type that was swapped": (_changed(payloadType="application/json"), f"must hold {TYPE}, found appl"),
+    "a payload signed as another type": (
+        _changed(signatures=_signature_of(PAYLOAD, "application/json")),
+        "is wrong: it was altered",
+    ),
+    "bytes moved from the payload to the type": (
+        envelope.sign(PAYLOAD[1:], TYPE + PAYLOAD[:1].decode(), [KEY]),
+        "must hold",
+    ),
+    "no signatures where one is required": (envelope.sign(PAYLOAD, TYPE, []), "head.json: is not signed"),
+    "a signature by an untrusted key": (envelope.sign(PAYLOAD, TYPE, [OTHER]), "which you do not trust"),
+    "an untrusted key's signature in the name of a trusted key": (_changed(signatures=_FORGED), "is wrong"),
+    "an empty signature": (_changed(signatures=[{"keyid": KEY.public.id, "sig": ""}]), "is wrong"),
+    "a signature that is too long": (
+        _changed(signatures=[{"keyid": KEY.public.id, "sig": _encoded(bytes(65))}]),
+        "is wrong",
+    ),
+    "the same signature twice": (_changed(signatures=_signature_of(PAYLOAD) * 2), "each by another key"),
+    "many signatures": (
+        _changed(signatures=[{"keyid": f"sha256:{n:064x}", "sig": ""} for n in range(1000)]),
+        "at most 16 signatures",
+    ),
+    "a key id that is none": (_changed(signatures=[{"keyid": "release", "sig": ""}]), "is not a digest"),
+    "no key id": (_changed(signatures=[{"sig": _signature_of(PAYLOAD)[0]["sig"]}]), "keyid: is missing"),
+    "base64 with a line break": (_changed(payload=_encoded(PAYLOAD)[:8] + "\n" + _encoded(PAYLOAD)[8:]), "base64"),
+    "base64 of the web": (_changed(payload="-_-_"), "must be base64"),
+    "base64 with bits behind its end": (_changed(payload="e31="), "is not spelled as"),
+    "a field more": (_changed(extra=1), "is not spelled as"),
+    "a field twice": (SIGNED.replace(b'"payload":', b'"payload": "e30=",\n  "payload":'), "a key appears twice"),
+    "a field less": (record.to_bytes({"payload": "", "payloadType": TYPE}), "signatures: is missing"),
+    "another spelling of the same JSON": (json.dumps(json.loads(SIGNED)).encode(), "is not spelled as"),
+    "an escape in a text": (SIGNED.replace(b"application/", b"applicatio\\u006e/"), "is not spelled as"),
+    "bytes behind the end": (SIGNED + b"\n", "is not spelled as"),
+    "two envelopes": (SIGNED * 2, "cannot be read as JSON"),
+    "a byte order mark": (b"\xef\xbb\xbf" + SIGNED, "cannot be read as JSON"),
+    "a list": (b"[]", "expected an object"),
+    "nothing": (b"", "cannot be read as JSON"),
+    "too long": (SIGNED + b" " * record.LIMIT, "it is larger than"),
+    "too deep": (b"[" * 100_000 + b"]" * 100_000, "cannot be read as JSON"),
+    "a payload that is a number": (_changed(payload=1), "payload: expected a text"),
+}
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_refuses(attack: str) -> None:
+    data, reason = ATTACKS[attack]
+    with pytest.raises(IntegrityError, match=r"\Ahead\.json: ") as refused:
+        _open(data)
+    assert reason in str(refused.value)
+
+
+def test_refuses_a_signature_by_a_revoked_key() -> None:
+    for revoked in (Trust.of(KEY.public, revoked=[KEY.public.id]), TRUST.without([KEY.public.id])):
+        with pytest.raises(IntegrityError, match=f"is signed by {KEY.public.id}, which is revoked"):
+            _open(SIGNED, revoked)
+
+
+def test_a_revoked_key_beside_a_trusted_one_does_no_harm() -> None:
+    trust = Trust.of(KEY.public, OTHER.public, revoked=[OTHER.public.id])
+    opened = _open(envelope.sign(PAYLOAD, TYPE, [OTHER, KEY]), trust)
+    assert (opened.signers, opened.others) == ((KEY.public.id,), (OTHER.public.id,))
+
+
+def test_every_changed_byte_is_found() -> None:
+    for place in range(len(SIGNED)):
+        for bit in (1, 32, 128):
+            changed = bytearray(SIGNED)
+            changed[place] ^= bit
+            with pytest.raises(IntegrityError):
+                _open(bytes(changed))
+
+
+def test_every_missing_byte_is_found() -> None:
+    for place in range(len(SIGNED)):
+        with pytest.raises(IntegrityError):
+            _open(SIGNED[:place] + SIGNED[place + 1 :])
+        with pytest.raises(IntegrityError):
+            _open(SIGNED[:place])

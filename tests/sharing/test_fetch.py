@@ -1,0 +1,194 @@
+"""Fetching: from a name to verified bytes, or an error that says what is wrong."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from packyard.core.bundle.archive import compress, pack
+from packyard.core.digest import Digest
+from packyard.core.errors import InputError, IntegrityError, UnavailableError
+from packyard.sharing import fetch, publish
+from packyard.sharing.index.head import POINTER
+from packyard.sharing.stores.directory import DirectoryStore
+from packyard.sharing.trust.keys import SigningKey, Trust
+from sharing.examples import bundle, list_otherwise, lose_index
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> DirectoryStore:
+    channel = DirectoryStore(tmp_path / "channel")
+    publish(channel, [bundle("bert", version) for version in ("1.9", "1.10", "2.0-rc1")])
+    return channel
+
+
+@pytest.fixture
+def plain(store: DirectoryStore, tmp_path: Path) -> DirectoryStore:
+    """Return a channel without an index."""
+    lose_index(tmp_path / "channel")
+    return store
+
+
+def test_fetches_the_latest_version(store: DirectoryStore) -> None:
+    assert fetch(store, "bert") == bundle("bert", "1.10")
+
+
+def test_fetches_a_version_that_is_asked_for(store: DirectoryStore) -> None:
+    assert fetch(store, "bert@2.0-rc1") == bundle("bert", "2.0-rc1")
+
+
+def test_unpacks_what_was_fetched(store: DirectoryStore, tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    top_dir = fetch(store, "bert@1.9").unpack(tmp_path / "work")
+    assert top_dir == tmp_path / "work" / "bert"
+    assert json.loads((top_dir / "packyard.json").read_bytes())["version"] == "1.9"
+
+
+def test_suggests_the_nearest_name(store: DirectoryStore) -> None:
+    with pytest.raises(InputError, match="did you mean 'bert'"):
+        fetch(store, "bret")
+
+
+def test_names_the_versions_that_there_are(store: DirectoryStore) -> None:
+    with pytest.raises(InputError, match=r"no version '3\.0' of bert \(it has 2\.0-rc1, 1\.10, 1\.9\)"):
+        fetch(store, "bert@3.0")
+
+
+def test_what_is_not_listed_is_not_published(store: DirectoryStore) -> None:
+    store.put("3.0/bert.tar.gz", bundle("bert", "3.0").data)
+    with pytest.raises(InputError, match=r"no version '3\.0'"):
+        fetch(store, "bert@3.0")
+
+
+def test_names_expected_and_found_digest(store: DirectoryStore, tmp_path: Path) -> None:
+    data = bytearray(bundle("bert", "1.9").data)
+    data[50] ^= 1
+    (tmp_path / "channel" / "1.9" / "bert.tar.gz").write_bytes(data)
+    expected, found = Digest.of(bundle("bert", "1.9").data), Digest.of(bytes(data))
+    with pytest.raises(IntegrityError, match=rf"bert@1\.9: expected {expected}, found {found}"):
+        fetch(store, "bert@1.9")
+
+
+def test_names_expected_and_found_size(store: DirectoryStore, tmp_path: Path) -> None:
+    size = len(bundle("bert", "1.9").data)
+    (tmp_path / "channel" / "1.9" / "bert.tar.gz").write_bytes(b"short")
+    with pytest.raises(IntegrityError, match=rf"bert@1\.9: expected {size} bytes, found 5"):
+        fetch(store, "bert@1.9")
+
+
+def test_an_index_that_is_damaged_is_not_taken_for_none(store: DirectoryStore, tmp_path: Path) -> None:
+    (tmp_path / "channel" / POINTER).write_bytes(b"{")
+    with pytest.raises(IntegrityError, match=r"index/head\.json: cannot be read as JSON"):
+        fetch(store, "bert@1.9")
+
+
+def test_fetches_a_version_from_plain_files_by_their_checksum(plain: DirectoryStore) -> None:
+    assert fetch(plain, "bert@1.9") == bundle("bert", "1.9")
+
+
+def test_who_trusts_a_key_is_told_to_ask_for_signed_files(plain: DirectoryStore) -> None:
+    says = r"bert@1\.9: has no provenance that a key you trust has signed \(ask whoever publishes there to sign it"
+    with pytest.raises(IntegrityError, match=says):
+        fetch(plain, "bert@1.9", trusted=Trust.of(SigningKey.new().public))
+
+
+def test_plain_files_do_not_tell_the_latest_version(plain: DirectoryStore) -> None:
+    says = r"no index that tells which version bert is \(is .* a channel\? If so, give a version: bert@VERSION\)"
+    with pytest.raises(UnavailableError, match=says):
+        fetch(plain, "bert")
+
+
+def test_plain_files_that_are_not_there_are_named(plain: DirectoryStore) -> None:
+    with pytest.raises(InputError, match=r"neither an index nor 7\.0/bert\.tar\.gz\.sha256"):
+        fetch(plain, "bert@7.0")
+
+
+def test_plain_files_that_differ_from_their_checksum_are_refused(plain: DirectoryStore, tmp_path: Path) -> None:
+    (tmp_path / "channel" / "1.9" / "bert.tar.gz").write_bytes(b"other")
+    with pytest.raises(IntegrityError, match=r"bert@1\.9: expected sha256:.*, found sha256:"):
+        fetch(plain, "bert@1.9")
+
+
+@pytest.mark.parametrize("text", ["", "0123", "0" * 64, f"{'A' * 64}  x\n", f"{'0' * 64}  x\n{'0' * 64}  y\n"])
+def test_a_checksum_file_that_is_none_is_refused(plain: DirectoryStore, tmp_path: Path, text: str) -> None:
+    (tmp_path / "channel" / "1.9" / "bert.tar.gz.sha256").write_text(text)
+    with pytest.raises(IntegrityError, match=r"sha256: must be the checksum of one file"):
+        fetch(plain, "bert@1.9")
+
+
+@pytest.mark.parametrize("spelling", ["{}  bert.tar.gz\n", "{} *bert.tar.gz\n", "{}  ./x/bert.tar.gz\r\n", "{}  a"])
+def test_reads_checksums_that_other_tools_wrote(plain: DirectoryStore, tmp_path: Path, spelling: str) -> None:
+    text = spelling.format(Digest.of(bundle("bert", "1.9").data).hex)
+    (tmp_path / "channel" / "1.9" / "bert.tar.gz.sha256").write_bytes(text.encode())
+    assert fetch(plain, "bert@1.9") == bundle("bert", "1.9")
+
+
+def put_plain(store: DirectoryStore, version: str, data: bytes) -> None:
+    store.put(f"{version}/bert.tar.gz", data)
+    store.put(f"{version}/bert.tar.gz.sha256", f"{Digest.of(data).hex}  bert.tar.gz\n".encode())
+
+
+def test_refuses_another_bundle_than_the_one_asked_for(plain: DirectoryStore) -> None:
+    put_plain(plain, "5.0", bundle("bert", "4.0").data)
+    with pytest.raises(IntegrityError, match=r"bert@5\.0: expected this bundle, found bert@4\.0"):
+        fetch(plain, "bert@5.0")
+
+
+def test_refuses_what_differs_from_the_manifest_inside(plain: DirectoryStore) -> None:
+    members = [m for m in bundle("bert", "5.0").members if m.path != "README.md"]
+    put_plain(plain, "5.0", compress(pack("bert", members)))
+    with pytest.raises(IntegrityError, match=r"bert@5\.0/README\.md: is missing"):
+        fetch(plain, "bert@5.0")
+
+
+@pytest.mark.parametrize("reference", ["", "../bert", "bert@../x", "bert@"])
+def test_refuses_what_is_no_reference(store: DirectoryStore, reference: str) -> None:
+    with pytest.raises(InputError, match="is not a"):
+        fetch(store, reference)
+
+
+def test_fetches_a_version_however_it_is_spelled(store: DirectoryStore) -> None:
+    assert fetch(store, "bert@v1.10.0") == bundle("bert", "1.10")
+
+
+@pytest.mark.parametrize(("choice", "version"), [("latest", "1.10"), ("^1", "1.10"), ("~1.9", "1.9")])
+def test_fetches_what_it_chooses(store: DirectoryStore, choice: str, version: str) -> None:
+    assert fetch(store, f"bert@{choice}") == bundle("bert", version)
+    with pytest.raises(InputError, match="no bundle 'bret'"):
+        fetch(store, f"bret@{choice}")
+
+
+def test_plain_files_do_not_tell_what_to_choose(plain: DirectoryStore) -> None:
+    says = r"no index that tells which version bert@\^1 is \(is .* a channel\? If so, give a version: bert@VERSION\)"
+    with pytest.raises(UnavailableError, match=says):
+        fetch(plain, "bert@^1")
+
+
+@pytest.mark.parametrize("reference", ["bert", "bert@1.9", "bert@^1"])
+def test_a_channel_that_is_not_there_is_said_to_be_missing(reference: str) -> None:
+    with pytest.raises(UnavailableError, match=r"^nosuch: no such file or directory"):
+        fetch(DirectoryStore(Path("nosuch")), reference)
+
+
+def test_what_is_in_the_archive_has_to_be_what_the_index_says(store: DirectoryStore, tmp_path: Path) -> None:
+    list_otherwise(tmp_path / "channel", "bert", "1.9", tar=Digest.of(b"another"))
+    with pytest.raises(IntegrityError, match=rf"^bert@1\.9: expected the tar {Digest.of(b'another')}, found sha256:"):
+        fetch(store, "bert@1.9")
+
+
+@pytest.mark.parametrize(
+    ("size", "says"), [(10, "expected 10 bytes, found more"), (10**12, "it is listed with 1000000000000 bytes")]
+)
+def test_no_more_is_read_than_the_index_says(store: DirectoryStore, tmp_path: Path, size: int, says: str) -> None:
+    list_otherwise(tmp_path / "channel", "bert", "1.9", size=size)
+    with pytest.raises(IntegrityError, match=rf"^bert@1\.9: {says}"):
+        fetch(store, "bert@1.9")
+
+
+def test_a_checksum_file_without_end_is_not_read(plain: DirectoryStore, tmp_path: Path) -> None:
+    with (tmp_path / "channel" / "1.9" / "bert.tar.gz.sha256").open("r+b") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(UnavailableError, match=r"bert\.tar\.gz\.sha256: is larger than 4096 bytes"):
+        fetch(plain, "bert@1.9")

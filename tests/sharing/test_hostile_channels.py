@@ -1,0 +1,296 @@
+"""Hostile channels and servers, generated: a message or the right bytes, within limits of time and memory.
+
+`make fuzz` runs more of them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import json
+import os
+import random
+import stat
+import subprocess
+import sys
+import threading
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from commandline import environment
+from packyard.core.bundle.archive import Member, pack
+from packyard.core.bundle.reference import Reference
+from packyard.core.digest import Digest
+from packyard.core.errors import InputError, IntegrityError, PackyardError, UnavailableError
+from packyard.sharing import fetch
+from packyard.sharing.index import flat, stored
+from packyard.sharing.index.choose import choose
+from packyard.sharing.index.head import POINTER, Head
+from packyard.sharing.index.index import Index
+from packyard.sharing.index.nodes import Nodes
+from packyard.sharing.index.package import Package
+from packyard.sharing.stores.directory import DirectoryStore
+from packyard.sharing.trust.keys import NOBODY
+from sharing import hostile
+from sharing.examples import lose_index
+from sharing.hostile import FILES, Grammar
+from sharing.servers import answering
+
+FUZZ = int(os.environ.get("PACKYARD_FUZZ", "0"))
+CASES = max(150, FUZZ // 250) if FUZZ else 15
+MUTATIONS = FUZZ // 5 if FUZZ else 250
+
+#: A process that is started begins with the peak of who starts it; that of its own memory it tells itself.
+PROGRAM = """
+import sys
+from packyard.cli.main import main
+code = main(sys.argv[1:])
+lines = dict(line.split(":", 1) for line in open("/proc/self/status"))
+open(".memory", "w").write(lines["VmHWM"].split()[0])
+sys.exit(code)
+"""
+SECONDS, MEMORY = 2.0, 256 * 1024 * 1024
+REFERENCES = [
+    "bert",
+    "bert@1.0",
+    "bert@v1.1",
+    "gpt@1",
+    "gpt",
+    "bert",
+    "bert@1",
+    "bert@1.1",
+    "bert@^1",
+    "bret",
+    "bert@7.0",
+]
+
+
+@dataclass(frozen=True)
+class Done:
+    code: int
+    out: str
+    err: str
+    seconds: float
+    memory: int
+
+
+def run(*words: object, cwd: Path) -> Done:
+    """Run packyard with a deadline of a second for requests, and return what it took."""
+    env = environment(PACKYARD_TIMEOUT="1", NO_PROXY="127.0.0.1", HOME=str(cwd))
+    command = [sys.executable, "-c", PROGRAM, *map(str, words)]
+    with (cwd / ".out").open("w+b") as out, (cwd / ".err").open("w+b") as err:
+        process = subprocess.Popen(command, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
+        killer = threading.Timer(60, process.kill)
+        killer.start()
+        _, status, used = os.wait4(process.pid, 0)
+        killer.cancel()
+        process.returncode = os.waitstatus_to_exitcode(status)
+        out.seek(0)
+        err.seek(0)
+        printed = [stream.read().decode("utf-8", "surrogateescape") for stream in (out, err)]
+    memory = int((cwd / ".memory").read_text()) * 1024
+    return Done(process.returncode, *printed, used.ru_utime + used.ru_stime, memory)
+
+
+def state(folder: Path, *, without: Path | None = None) -> dict[str, object]:
+    """Return everything below a folder, but for another one: kind, mode, size, time and content."""
+    found: dict[str, object] = {}
+    for directory, names, files in os.walk(folder):
+        names[:] = [name for name in names if Path(directory, name) != without]
+        for name in (*names, *files):
+            path = Path(directory, name)
+            if name in (".out", ".err", ".memory") or path == without:
+                continue
+            about = path.lstat()
+            content: object = None
+            if stat.S_ISLNK(about.st_mode):
+                content = path.readlink()
+            elif stat.S_ISREG(about.st_mode):
+                content = about.st_size, about.st_mtime_ns
+            found[str(path)] = (stat.S_IFMT(about.st_mode), stat.S_IMODE(about.st_mode), content)
+    return found
+
+
+def check_refused_or_done(done: Done, case: str) -> None:
+    assert done.code in (0, 1), f"{case}: {done}"
+    assert "Traceback" not in done.err, f"{case}: {done.err}"
+    assert bool(done.err) or done.code == 0, case
+    assert done.code == 0 or 0 < len(done.err.splitlines()) <= 10, f"{case}: {done.err[:3000]}"
+    assert len(done.err) < 5000, f"{case}: {done.err[:3000]}"
+    assert done.seconds < SECONDS, f"{case}: {done.seconds} s; {done.err[:500]}"
+    assert done.memory < MEMORY, f"{case}: {done.memory} bytes; {done.err[:500]}"
+
+
+def check_got(into: Path, done: Done, case: str) -> None:
+    """Hold that what was unpacked is one of the bundles, to the byte, and nothing where it was refused."""
+    if done.code:
+        assert not into.exists() or not list(into.iterdir()), case
+        return
+    (top,) = into.iterdir()
+    described = json.loads((top / "packyard.json").read_bytes())
+    expected = hostile.bundle_of(described["name"], described["version"])
+    found = {str(file.relative_to(top)): file.read_bytes() for file in top.rglob("*") if not file.is_dir()}
+    assert found == {member.path: member.data for member in expected.members}, case
+
+
+def words(grammar: Grammar, channel: object, into: Path) -> list[object]:
+    if grammar.random.random() < 0.3:
+        return [
+            "list",
+            "--from",
+            channel,
+            *grammar.random.choice([[], ["--output", "json"], ["--framework", "pytorch"]]),
+        ]
+    return ["get", grammar.random.choice(REFERENCES), "--from", channel, "--into", into]
+
+
+@pytest.mark.parametrize("seed", range(CASES))
+def test_a_folder_that_harms_is_read_or_refused(seed: int, tmp_path: Path) -> None:
+    grammar, channel, into = Grammar(seed), tmp_path / "channel", tmp_path / "into"
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "secret").write_bytes(b"secret")
+    grammar.channel(channel, tmp_path / "outside")
+    before = state(tmp_path, without=into)
+    chosen = words(grammar, channel, into)
+    done = run(*chosen, cwd=tmp_path)
+    case = f"seed {seed}: {grammar.told}: {chosen}"
+    check_refused_or_done(done, case)
+    assert state(tmp_path, without=into) == before, case
+    if chosen[0] == "get":
+        check_got(into, done, case)
+
+
+@pytest.mark.parametrize("seed", range(10_000, 10_000 + CASES))
+def test_a_server_that_harms_is_read_or_refused(seed: int, tmp_path: Path) -> None:
+    grammar, into = Grammar(seed), tmp_path / "into"
+    (hostile.good_old if grammar.random.random() < 0.3 else hostile.good)(tmp_path / "channel")
+    before = state(tmp_path, without=into)
+    with answering(grammar.server(tmp_path / "channel")) as server:
+        chosen = words(grammar, server.address.replace("//", "//user:s3cret@"), into)
+        done = run(*chosen, cwd=tmp_path)
+    case = f"seed {seed}: {grammar.told}: {chosen}"
+    check_refused_or_done(done, case)
+    assert "s3cret" not in done.err, case
+    assert state(tmp_path, without=into) == before, case
+    if chosen[0] == "get":
+        check_got(into, done, case)
+
+
+WORKSPACE = {
+    "packyard.yaml": "apiVersion: packyard/v1\nkind: Workspace\nname: w\nprefix: uses\nlicense: LICENSE\n",
+    "LICENSE": "free\n",
+    "bases/one/kustomization.yaml": "kind: Kustomization\nresources: [cm.yaml]\n",
+    "bases/one/cm.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: x\n",
+    "packages/bert/package.yaml": (
+        "apiVersion: packyard/v1\nkind: Package\ndocs: [title]\nuseCases:\n  include: [{path: one, base: one}]\n"
+        "model: {name: bert, framework: f, category: c, precision: fp32, mode: training}\n"
+    ),
+    "packages/bert/docs/title.md": "# bert\n",
+}
+
+
+@pytest.mark.parametrize("seed", range(20_000, 20_000 + (CASES + 2) // 3))
+def test_publishing_into_a_folder_that_harms_changes_nothing_else(seed: int, tmp_path: Path) -> None:
+    grammar, channel = Grammar(seed), tmp_path / "channel"
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "secret").write_bytes(b"secret")
+    for name, text in WORKSPACE.items():
+        (tmp_path / "ws" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "ws" / name).write_text(text)
+    grammar.channel(channel, tmp_path / "outside")
+    before, published = state(tmp_path, without=channel), state(channel)
+    version = grammar.random.choice(["1.0", "2.0", "v1.1", "3"])
+    chosen = ["publish", "bert", "--version", version, "--workspace", tmp_path / "ws", "--to", channel, "--no-cache"]
+    done = run(*chosen, cwd=tmp_path)
+    case = f"seed {seed}: {grammar.told}: {version}"
+    check_refused_or_done(done, case)
+    assert state(tmp_path, without=channel) == before, case
+    after = state(channel)
+    lost = {name for name in published if published[name] != after.get(name)}
+    assert lost <= {str(channel / POINTER)} | {name for name in lost if stat.S_ISDIR(published[name][0])}, case  # type: ignore[index]
+
+
+def test_no_change_of_a_channel_makes_anything_else_of_its_bundles(tmp_path: Path) -> None:
+    """Flips, cuts, swaps and renames: what is fetched and opened is one of the bundles, or is refused."""
+    hostile.good(tmp_path)
+    content = {key: (tmp_path / key).read_bytes() for key in FILES}
+    store, refused = DirectoryStore(tmp_path), 0
+    for seed in range(MUTATIONS):
+        grammar = Grammar(seed)
+        key, other = grammar.random.sample(FILES, 2)
+        changed = grammar.random.choice([grammar.mutated(content[key]), content[other]])
+        with_index = grammar.random.random() < 0.8
+        (tmp_path / key).write_bytes(changed)
+        if not with_index:
+            lose_index(tmp_path)
+        for reference in ("bert", "bert@1.0", "gpt@1.0"):
+            try:
+                opened = fetch(store, reference)
+            except PackyardError:
+                refused += 1
+            else:
+                manifest = opened.manifest
+                assert opened == hostile.bundle_of(manifest.name, manifest.version), f"seed {seed}: {key}"
+        for each in (key, *hostile.INDEX_FILES):
+            (tmp_path / each).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / each).write_bytes(content[each])
+    assert refused > MUTATIONS // 4
+
+
+def test_an_index_made_to_harm_is_refused_or_can_be_written_again(tmp_path: Path) -> None:
+    hostile.good(tmp_path)
+    listed = stored.read(DirectoryStore(tmp_path))
+
+    def head(payload: bytes) -> None:
+        parsed = Head.parse(hostile.sealed(payload), NOBODY, file="head")
+        again = Head.parse(hostile.sealed(parsed.payload()), NOBODY, file="head")
+        assert replace(again, digest=parsed.digest) == parsed
+        for name in ("bert", "gpt", "x"):
+            with contextlib.suppress(InputError, IntegrityError):
+                replace(listed, head=parsed).named(name)
+
+    def package(data: bytes) -> None:
+        parsed = Package.parse(data, Digest.of(data))
+        assert Package.parse(parsed.to_bytes(), Digest.of(parsed.to_bytes())) == parsed
+        choose(parsed, Reference(name="bert", choice="latest"))
+
+    def old(data: bytes) -> None:
+        listed = Index.of_entries(flat.parse(data), Nodes())
+        assert Index.of_entries(listed.entries, Nodes()) == listed
+
+    files = [(head, listed.head.payload()), (package, listed.named("bert").to_bytes()), (old, hostile.OLD_INDEX)]
+    for read, good in files:
+        counts = {True: 0, False: 0}
+        for seed in range(MUTATIONS):
+            grammar = Grammar(seed)
+            data = grammar.random.choice([grammar._spoiled, grammar.mutated])(good)
+            try:
+                read(data)
+            except (IntegrityError, InputError):
+                counts[False] += 1
+            else:
+                counts[True] += 1
+        assert all(counts.values())
+
+
+def test_what_is_consistent_but_not_the_bundle_that_was_asked_for_is_refused(tmp_path: Path) -> None:
+    """A checksum beside a file says nothing of what is in it."""
+    store = DirectoryStore(tmp_path)
+    randomly = random.Random(1)
+    original = hostile.bundle_of("bert", "1.0")
+    for number in range(30):
+        members = [Member(path=m.path, data=m.data, executable=m.executable) for m in original.members]
+        spoiled = randomly.randrange(len(members))
+        data = Grammar(number).mutated(members[spoiled].data)
+        if data == members[spoiled].data:
+            continue
+        members[spoiled] = Member(path=members[spoiled].path, data=data)
+
+        packed = gzip.compress(pack("bert", members))
+        folder = f"{number}.0"
+        store.put(f"{folder}/bert.tar.gz", packed)
+        store.put(f"{folder}/bert.tar.gz.sha256", f"{Digest.of(packed).hex}  bert.tar.gz\n".encode())
+        with pytest.raises((IntegrityError, UnavailableError)):
+            fetch(store, f"bert@{folder}")

@@ -1,0 +1,152 @@
+"""Whatever envelopes, statements, keys and configurations hold: it is read or refused, and never believed by mistake.
+
+`make fuzz` runs these with many more examples (PACKYARD_FUZZ=N).
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from packyard.core.bundle import record
+from packyard.core.errors import InputError, IntegrityError
+from packyard.sharing import configuration
+from packyard.sharing.fetching.verify import verify_bundle
+from packyard.sharing.trust import envelope
+from packyard.sharing.trust.keyring import TrustedKey
+from packyard.sharing.trust.keys import NOBODY, PublicKey, SigningKey
+from packyard.sharing.trust.provenance import PAYLOAD_TYPE, Provenance
+from sharing.test_provenance import BERT, KEY, MADE, OTHER, SIGNED, TRUST
+
+EXAMPLES = int(os.environ.get("PACKYARD_FUZZ", "300"))
+fuzzed = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
+VALUES = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3)
+)
+STATEMENT = json.loads(MADE.statement())
+ENVELOPE = json.loads(SIGNED)
+
+
+def _places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    yield place
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        yield from _places(item, (*place, key))
+
+
+def _put(document: Any, place: tuple[Any, ...], value: Any) -> Any:
+    if not place:
+        return value
+    changed = copy.deepcopy(document)
+    at = changed
+    for key in place[:-1]:
+        at = at[key]
+    at[place[-1]] = value
+    return changed
+
+
+def _json(document: Any) -> bytes:
+    return (json.dumps(document, sort_keys=True, indent=2, ensure_ascii=False) + "\n").encode("utf-8", "surrogatepass")
+
+
+@fuzzed
+@given(st.binary(max_size=300), st.text(max_size=40).filter(lambda text: text.isprintable()))
+def test_opens_whatever_was_signed(payload: bytes, payload_type: str) -> None:
+    data = envelope.sign(payload, payload_type, [KEY])
+    assert envelope.open(data, payload_type, TRUST, file="x").payload == payload
+    with pytest.raises(IntegrityError, match="must hold"):
+        envelope.open(data, payload_type + "x", TRUST, file="x")
+
+
+@fuzzed
+@given(st.binary(max_size=300), st.text(max_size=20), st.binary(max_size=300), st.text(max_size=20))
+def test_two_payloads_or_types_are_never_signed_as_the_same_bytes(
+    one: bytes, one_type: str, other: bytes, other_type: str
+) -> None:
+    same = (one, one_type) == (other, other_type)
+    assert (envelope.signed_bytes(one, one_type) == envelope.signed_bytes(other, other_type)) == same
+
+
+@fuzzed
+@given(st.binary(max_size=500))
+def test_bytes_from_anywhere_are_refused(data: bytes) -> None:
+    for trusted in (TRUST, NOBODY):
+        with pytest.raises(IntegrityError):
+            envelope.open(data, PAYLOAD_TYPE, trusted, file="x")
+    with pytest.raises(InputError):
+        PublicKey.parse(data, file="x")
+    with pytest.raises(InputError):
+        SigningKey.parse(data, b"secret", file="x")
+
+
+@fuzzed
+@given(st.sampled_from(list(_places(ENVELOPE))), VALUES)
+def test_an_envelope_with_any_other_value_is_refused(place: tuple[Any, ...], value: Any) -> None:
+    changed = _put(ENVELOPE, place, value)
+    if changed == ENVELOPE:
+        return
+    with pytest.raises(IntegrityError):
+        envelope.open(_json(changed), PAYLOAD_TYPE, TRUST, file="x")
+
+
+@fuzzed
+@given(st.sampled_from(list(_places(STATEMENT))), VALUES)
+def test_a_signed_statement_with_any_value_is_refused_or_about_the_same_bundle(
+    place: tuple[Any, ...], value: Any
+) -> None:
+    """A trusted signature makes no statement valid for a bundle that it does not name."""
+    try:
+        statement = _json(_put(STATEMENT, place, value))
+        found = verify_bundle(BERT, envelope.sign(statement, PAYLOAD_TYPE, [KEY]), TRUST, what="x").provenance
+    except IntegrityError:
+        return
+    assert found
+    assert (found.name, found.version, found.file, found.tar) == (MADE.name, MADE.version, MADE.file, MADE.tar)
+    assert Provenance.parse(found.statement(), file="x") == found
+
+
+@fuzzed
+@given(st.integers(0, len(SIGNED) - 1), st.integers(0, 255), st.sampled_from(["replace", "insert", "cut"]))
+def test_a_signed_envelope_with_any_byte_changed_is_refused(place: int, byte: int, how: str) -> None:
+    rest = SIGNED[place + 1 :] if how == "replace" else SIGNED[place:]
+    changed = SIGNED[:place] if how == "cut" else SIGNED[:place] + bytes([byte]) + rest
+    if changed == SIGNED:
+        return
+    with pytest.raises(IntegrityError):
+        envelope.open(changed, PAYLOAD_TYPE, TRUST, file="x")
+
+
+@fuzzed
+@given(st.text(max_size=60), st.lists(st.text(max_size=60), max_size=3))
+def test_a_name_or_an_address_gives_a_trusted_key_no_other_channel(name: str, channels: list[str]) -> None:
+    """What `TrustedKey.to_bytes` writes are lines: text that would break one is what `trust` keeps out."""
+    lines = "".join((name, *channels))
+    if lines != "".join(lines.splitlines()) or "-----" in lines or not lines.isprintable():
+        return
+    known = TrustedKey(key=OTHER.public, name=name, channels=tuple(channels))
+    assert TrustedKey.parse(known.to_bytes(), file="x") == known
+
+
+@fuzzed
+@given(st.text(max_size=200) | st.from_regex(r"(channel|trust|cacheLimit|kind): ?[^\n]{0,40}\n", fullmatch=True))
+def test_any_configuration_is_read_or_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "config.yaml").write_bytes(text.encode("utf-8", "surrogatepass"))
+    with suppress(InputError):
+        found = configuration.read(tmp_path)
+        assert not found.channel or "://" in found.channel or found.channel.startswith("/")
+
+
+def test_the_signed_values_of_these_tests_are_good() -> None:
+    assert record.to_bytes(ENVELOPE) == SIGNED == _json(ENVELOPE)
+    assert verify_bundle(BERT, SIGNED, TRUST, what="x").signers == (KEY.public.id,)

@@ -1,0 +1,113 @@
+"""Keys: PEM files that openssl reads and writes, and what is refused."""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric import ec, x25519
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
+
+from packyard.core.errors import InputError
+from packyard.sharing.trust.keys import LIMIT, PublicKey, SigningKey, Trust, is_encrypted
+
+KEY = SigningKey.of(Ed25519PrivateKey.from_private_bytes(bytes(range(32))))
+
+
+def _openssl(*words: object, data: bytes = b"") -> bytes:
+    return subprocess.run(["openssl", *map(str, words)], input=data, capture_output=True, check=True).stdout
+
+
+def test_the_id_is_the_sha256_of_the_public_key_as_openssl_writes_it() -> None:
+    der = _openssl("pkey", "-pubin", "-outform", "DER", data=KEY.public.to_pem())
+    assert KEY.public.id == "sha256:" + hashlib.sha256(der).hexdigest()
+
+
+def test_reads_the_public_key_that_openssl_writes() -> None:
+    pem = _openssl("pkey", "-pubout", data=KEY.to_pem(None))
+    assert pem == KEY.public.to_pem()
+    assert PublicKey.parse(b"Name: release\n" + pem + b"more\n", file="f") == KEY.public
+
+
+@pytest.mark.parametrize("passphrase", [None, b"secret", "Schlüssel 鍵".encode()])
+def test_a_private_key_is_read_back_with_its_passphrase(passphrase: bytes | None) -> None:
+    pem = KEY.to_pem(passphrase)
+    assert is_encrypted(pem) == (passphrase is not None)
+    assert SigningKey.parse(pem, passphrase, file="f") == KEY
+    assert SigningKey.parse(pem, passphrase, file="f").sign(b"x") == KEY.sign(b"x")
+
+
+def test_openssl_reads_an_encrypted_private_key(tmp_path: Path) -> None:
+    file = tmp_path / "key.pem"
+    file.write_bytes(KEY.to_pem(b"secret"))
+    assert _openssl("pkey", "-in", file, "-passin", "pass:secret", "-pubout") == KEY.public.to_pem()
+
+
+def test_a_wrong_passphrase_is_refused() -> None:
+    with pytest.raises(InputError, match=r"release\.pem: the passphrase is wrong"):
+        SigningKey.parse(KEY.to_pem(b"secret"), b"Secret", file="release.pem")
+    with pytest.raises(InputError, match="passphrase"):
+        SigningKey.parse(KEY.to_pem(b"secret"), b"", file="release.pem")
+
+
+def test_two_new_keys_differ() -> None:
+    assert SigningKey.new().public.id != SigningKey.new().public.id
+
+
+def test_no_text_of_a_key_shows_the_private_one() -> None:
+    assert KEY.to_pem(None).split(b"\n")[1].decode() not in repr(KEY) + str(KEY)
+    assert "Private" not in repr(KEY)
+
+
+_OTHER_PUBLIC = ec.generate_private_key(ec.SECP256R1()).public_key()
+_OTHER_PRIVATE = x25519.X25519PrivateKey.generate()
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"", "must hold one public key as PEM"),
+        (b"-----BEGIN PUBLIC KEY-----\n", "must hold one public key"),
+        (KEY.public.to_pem() * 2, "must hold one public key"),
+        (KEY.to_pem(None), "holds a private key"),
+        (KEY.to_pem(None) + KEY.public.to_pem(), "holds a private key"),
+        (KEY.to_pem(b"secret"), "holds a private key"),
+        (
+            _OTHER_PUBLIC.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo),
+            "holds a public key that is not an Ed25519 key",
+        ),
+        (KEY.public.to_pem().replace(b"MCow", b"MCo="), "is not valid PEM"),
+        (KEY.public.to_pem().replace(b"PUBLIC KEY", b"CERTIFICATE"), "must hold one public key"),
+        (b"x" * LIMIT + KEY.public.to_pem(), "must hold one public key"),
+        (b"-----BEGIN PUBLIC KEY-----\n" + b"\n" * LIMIT, "must hold one public key"),
+    ],
+)
+def test_refuses_what_is_not_one_ed25519_public_key(data: bytes, reason: str) -> None:
+    with pytest.raises(InputError, match=rf"\Akey\.pem: {reason}"):
+        PublicKey.parse(data, file="key.pem")
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"", "must hold a private key"),
+        (KEY.public.to_pem(), "must hold a private key"),
+        (_OTHER_PRIVATE.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()), "not an Ed25519 key"),
+        (KEY.to_pem(None)[:-40], "must hold a private key"),
+    ],
+)
+def test_refuses_what_is_not_an_ed25519_private_key(data: bytes, reason: str) -> None:
+    with pytest.raises(InputError, match=reason):
+        SigningKey.parse(data, None, file="key.pem")
+
+
+def test_a_revoked_key_is_not_trusted_and_a_signature_is_still_required() -> None:
+    trust = Trust.of(KEY.public)
+    assert trust.get(KEY.public.id) == KEY.public
+    revoked = trust.without([KEY.public.id])
+    assert revoked.get(KEY.public.id) is None
+    assert revoked.is_required
+    assert not Trust().is_required

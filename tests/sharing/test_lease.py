@@ -1,0 +1,194 @@
+"""One writer at a time, where a store cannot promise that one of many creates an object: the loss that it prevents."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from packyard.core.digest import Digest
+from packyard.core.errors import ConflictError, PackyardError, UnavailableError
+from packyard.core.files import atomic
+from packyard.sharing import fetch, open_store, publish
+from packyard.sharing.index import lease, stored, trial
+from packyard.sharing.stores import Promises, Store
+from packyard.sharing.stores.directory import DirectoryStore
+from sharing.buckets import BUCKET, BucketServer
+from sharing.examples import FailingStore, bundle
+
+WRITERS, VERSIONS = 6, 2
+
+
+@dataclass(frozen=True)
+class CarelessStore(DirectoryStore):
+    """A store that looks, and writes a little later, as servers without conditional writes let their clients do."""
+
+    pretends: bool = False
+
+    @property
+    def promises(self) -> Promises:
+        return Promises(create=self.pretends, swap=False)
+
+    def put(self, key: str, data: bytes) -> None:
+        file = self.root_dir / key
+        if file.exists() and file.read_bytes() != data:
+            raise ConflictError(f"{key} exists")
+        self._write(file, data)
+
+    def swap(self, key: str, data: bytes, expected: Digest | None) -> None:
+        file = self.root_dir / key
+        if (Digest.of(file.read_bytes()) if file.exists() else None) != expected:
+            raise ConflictError(f"{key} was changed meanwhile")
+        self._write(file, data)
+
+    def _write(self, file: Path, data: bytes) -> None:
+        time.sleep(0.02)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        atomic.write(str(file), data, mode=0o644, durable=False)
+
+
+@pytest.fixture(autouse=True)
+def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lease, "_STALE", 3.0)  # a writer on a busy machine renews its ticket before
+
+
+def publish_at_once(stores: list[Store]) -> list[str]:
+    """Publish with each store, all at once; return what is not listed afterwards, though its publisher was told so."""
+
+    def run(number: int) -> list[str]:
+        told = []
+        for version in range(VERSIONS):
+            made = [bundle(f"own-{number}", f"1.{version}"), bundle("shared", f"1.{version}")]
+            try:
+                told += [str(entry) for entry, _ in publish(stores[number], made)]
+            except PackyardError:  # of a history that somebody else has overwritten, for example
+                continue
+        return told
+
+    with ThreadPoolExecutor(len(stores)) as pool:
+        told = {name for names in pool.map(run, range(len(stores))) for name in names}
+    listed = {str(entry) for entry in stored.read(stores[0]).entries}
+    return sorted(told - listed)
+
+
+def test_without_a_lease_careless_stores_lose_entries(tmp_path: Path) -> None:
+    for attempt in range(10):
+        store = CarelessStore(tmp_path / str(attempt), pretends=True)
+        try:
+            if publish_at_once([store] * WRITERS):
+                return
+        except PackyardError:  # the loss is worse than an entry: a head that names what is not there
+            return
+    pytest.fail("nothing was lost, so that this proves nothing of the lease")
+
+
+def test_with_a_lease_careless_stores_lose_nothing(tmp_path: Path) -> None:
+    store = CarelessStore(tmp_path)
+    assert publish_at_once([store] * WRITERS) == []
+    listed = {str(entry) for entry in stored.read(store).entries}
+    names = ["shared", *(f"own-{number}" for number in range(WRITERS))]
+    assert listed == {f"{name}@1.{version}" for name in names for version in range(VERSIONS)}
+    for name in listed:
+        fetch(store, name)
+    assert store.list(lease.FOLDER) == []
+
+
+def test_one_writer_holds_it_at_a_time_and_renews_it(tmp_path: Path) -> None:
+    store, inside, most = CarelessStore(tmp_path), 0, 0
+    lock = threading.Lock()
+
+    def run(_: int) -> None:
+        nonlocal inside, most
+        with lease.hold(store) as held:
+            with lock:
+                inside += 1
+                most = max(most, inside)
+            time.sleep(1.5)  # longer than a ticket that is not renewed is waited for
+            held.check()
+            with lock:
+                inside -= 1
+
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(run, range(3)))
+    assert most == 1
+
+
+def test_the_ticket_of_a_killed_writer_is_removed_after_a_while(tmp_path: Path) -> None:
+    store = CarelessStore(tmp_path)
+    killed = {"apiVersion": "packyard/v1", "kind": "WriterTicket", "number": 1, "renewed": 7}
+    store.put(f"{lease.FOLDER}{'0' * 32}.json", json.dumps(killed).encode())
+    store.put(f"{lease.FOLDER}{'1' * 32}.json", json.dumps({**killed, "number": 0}).encode())
+    store.put(f"{lease.FOLDER}{'2' * 32}.json", b"damaged")
+    begun = time.monotonic()
+    with lease.hold(store):
+        assert time.monotonic() - begun > 2.9
+    lease.wait(store)
+    assert store.list(lease.FOLDER) == []
+
+
+def test_a_writer_that_lost_its_ticket_lists_nothing(tmp_path: Path) -> None:
+    class Interrupted(CarelessStore):
+        def put(self, key: str, data: bytes) -> None:
+            super().put(key, data)
+            if key.startswith("index/pending/"):
+                for ticket in self.list(lease.FOLDER):
+                    self.remove(ticket)
+
+    publish(CarelessStore(tmp_path), [bundle("first")])
+    with pytest.raises(UnavailableError, match=r"slower than others wait: its ticket is gone \(run again\)"):
+        publish(Interrupted(tmp_path), [bundle("second")])
+    assert [entry.name for entry in stored.read(CarelessStore(tmp_path)).entries] == ["first"]
+    publish(CarelessStore(tmp_path), [bundle("third")])
+    assert {entry.name for entry in stored.read(CarelessStore(tmp_path)).entries} == {"first", "second", "third"}
+
+
+def test_a_writer_does_not_wait_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lease, "_PATIENCE", 0.5)
+    store = CarelessStore(tmp_path)
+    with lease.hold(store):
+        with pytest.raises(UnavailableError, match=r"another writer has the channel for 0\.5 seconds: .* \(run again"):
+            publish(store, [bundle()])
+        with pytest.raises(UnavailableError, match="another writer has the channel"):
+            lease.wait(store)
+    assert store.list(lease.FOLDER) == []
+
+
+@pytest.mark.parametrize("done", [False, True])
+def test_after_a_cut_at_any_call_a_second_run_completes(tmp_path: Path, done: bool) -> None:
+    for number in range(1, 200, 7):
+        store = CarelessStore(tmp_path / str(number))
+        try:
+            publish(FailingStore(store, fail_at=number, done=done), [bundle()])
+        except UnavailableError:
+            for key in store.list(lease.FOLDER):  # what time does to the ticket of a killed writer
+                store.remove(key)
+            publish(store, [bundle()])
+            assert fetch(store, "bert") == bundle()
+            assert store.list("index/pending/") == []
+        else:
+            break
+    assert number > 20
+
+
+# Real servers.
+
+
+@pytest.mark.usefixtures("clean_environment")
+@pytest.mark.parametrize(("server", "create"), [("rclone", False), ("versitygw", True)])
+def test_publishers_at_once_on_a_real_server_lose_nothing(
+    server: str, create: bool, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    found: BucketServer = request.getfixturevalue(server)
+    for name, value in found.environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(lease, "_STALE", 10.0)
+    address = f"s3://{BUCKET}/{tmp_path.name}-{server}"
+    publish(open_store(address), [bundle("first")])
+    assert trial.tried(open_store(address)).promises.create is create
+    assert publish_at_once([open_store(address) for _ in range(WRITERS)]) == []
+    assert len(stored.read(open_store(address)).entries) == 1 + (WRITERS + 1) * VERSIONS

@@ -1,0 +1,236 @@
+"""Mirroring: the same bytes in another channel, all or some, again and again, and a list for skopeo."""
+
+from __future__ import annotations
+
+import doctest
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+import real
+import sample
+from commandline import done, packyard
+from packyard.core.bundle import Manifest, build
+from packyard.core.bundle.archive import Member
+from packyard.core.errors import ConflictError, InputError, IntegrityError, UnavailableError
+from packyard.sharing import fetch, publish
+from packyard.sharing.entry import IndexEntry
+from packyard.sharing.fetching.fetch import Fetching
+from packyard.sharing.index import lease, stored
+from packyard.sharing.publishing import fsck
+from packyard.sharing.publishing import mirror as mirrors
+from packyard.sharing.publishing.close import close
+from packyard.sharing.publishing.mirror import chosen, image_list, mirror
+from packyard.sharing.publishing.yank import yank
+from packyard.sharing.stores import Store
+from packyard.sharing.stores.directory import DirectoryStore
+from packyard.sharing.stores.http import HTTPStore
+from packyard.sharing.trust.keys import SigningKey, Trust
+from packyard.sharing.trust.provenance import Provenance
+from sharing.examples import FailingStore, bundle
+from sharing.servers import answering, files
+
+KEY, OTHER = SigningKey.new(), SigningKey.new()
+TRUST = Trust.of(KEY.public)
+BUNDLES = [bundle("bert", version) for version in ("1.0", "1.1", "2.0")] + [bundle("gpt", "1.0")]
+OBJECTS = (".tar.gz", ".tar.gz.sha256", ".tar.gz.intoto.json")
+
+
+def attested(entry: IndexEntry) -> dict[str, bytes]:
+    (found,) = (each for each in BUNDLES if (each.name, each.version) == (entry.name, entry.version))
+    return {f"{entry.key}.intoto.json": Provenance.of(found, {}, None).to_bytes([KEY])}
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> DirectoryStore:
+    store = DirectoryStore(tmp_path / "source")
+    publish(store, BUNDLES, attest=attested, keys=[KEY])
+    yank(store, "bert@1.0", "diverges", keys=[KEY])
+    return store
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> DirectoryStore:
+    return DirectoryStore(tmp_path / "target")
+
+
+def statuses(source: Store, target: Store, *texts: str) -> dict[str, str]:
+    return {str(each.entry): each.status for each in mirror(source, target, texts, how=Fetching(trusted=TRUST))}
+
+
+def test_everything_is_there_afterwards_with_the_same_bytes(source: DirectoryStore, target: DirectoryStore) -> None:
+    found = statuses(source, target)
+    assert found == dict.fromkeys(("bert@1.0", "bert@1.1", "bert@2.0", "gpt@1.0"), "published")
+    kept = [key for key in source.list("") if key.endswith(OBJECTS)]
+    assert len(kept) == 3 * 4
+    assert {key: target.get(key) for key in kept} == {key: source.get(key) for key in kept}
+    assert stored.read(target).entries == stored.read(source).entries
+    assert fetch(target, "bert") == bundle("bert", "2.0")
+    assert list(fsck.check(target)) == []
+
+
+def test_a_second_run_changes_nothing_and_later_ones_bring_what_is_new(
+    source: DirectoryStore, target: DirectoryStore
+) -> None:
+    statuses(source, target)
+    before = {key: target.get(key) for key in target.list("")}
+    assert set(statuses(source, target).values()) == {"unchanged"}
+    assert {key: target.get(key) for key in target.list("")} == before
+    publish(source, [bundle("t5", "1.0")], keys=[KEY])
+    yank(source, "gpt@1.0", "slow", keys=[KEY])
+    with pytest.raises(IntegrityError, match="nothing proves where the bundle is from"):
+        statuses(source, target)
+    assert statuses(source, target, "gpt", "bert") == dict.fromkeys(
+        ("gpt@1.0", "bert@1.0", "bert@1.1", "bert@2.0"), "unchanged"
+    )
+    assert stored.read(target).named("gpt").get("1.0").yanked == "slow"
+
+
+def test_a_closed_release_is_closed_once_all_of_it_was_mirrored(source: DirectoryStore, target: DirectoryStore) -> None:
+    close(source, "1.0", keys=[KEY])
+    statuses(source, target, "bert")
+    assert not stored.read(target).released("1.0").closed
+    publish(target, [bundle("own", "1.0")])
+    statuses(source, target, "gpt")
+    assert stored.read(target).released("1.0").closed
+    with pytest.raises(ConflictError, match=r"the release 1\.0 is closed"):
+        publish(target, [bundle("more", "1.0")])
+    assert list(fsck.check(target)) == []
+    before = stored.read(target).head
+    statuses(source, target)
+    assert stored.read(target).head == before
+    assert not stored.read(target).released("2.0").closed
+
+
+@pytest.mark.parametrize(
+    ("texts", "versions"),
+    [
+        (["bert"], ["bert@1.0", "bert@1.1", "bert@2.0"]),
+        (["bert@1.1", "bert@v1.1"], ["bert@1.1"]),
+        (["bert@^1"], ["bert@1.0", "bert@1.1"]),
+        (["bert@latest", "gpt"], ["bert@2.0", "gpt@1.0"]),
+        ([f"bert@{bundle('bert', '1.1').tar}"], ["bert@1.1"]),
+        ([], ["bert@1.0", "bert@1.1", "bert@2.0", "gpt@1.0"]),
+    ],
+)
+def test_what_is_named_is_copied(texts: list[str], versions: list[str], source: DirectoryStore) -> None:
+    assert [str(entry) for entry in chosen(stored.read(source), texts)] == versions
+
+
+@pytest.mark.parametrize("text", ["brt", "bert@3.0", "bert@^3", "../x"])
+def test_what_there_is_not_is_refused_before_anything_is_written(
+    text: str, source: DirectoryStore, target: DirectoryStore
+) -> None:
+    with pytest.raises(InputError):
+        statuses(source, target, "gpt", text)
+    assert not target.root_dir.exists()
+
+
+def test_a_mirror_with_something_else_under_a_name_is_refused(source: DirectoryStore, target: DirectoryStore) -> None:
+    publish(target, [bundle("bert", "1.1", "other")])
+    with pytest.raises(ConflictError, match=r"1\.1/bert\.tar\.gz: is published with other content"):
+        statuses(source, target)
+    assert stored.read(target).versions("bert") == ("1.1",)
+
+
+def test_what_was_altered_in_the_source_is_not_copied(source: DirectoryStore, target: DirectoryStore) -> None:
+    file = source.root_dir / "1.1" / "bert.tar.gz"
+    file.write_bytes(file.read_bytes()[:-1] + b"x")
+    with pytest.raises(IntegrityError, match=r"bert@1\.1: expected sha256"):
+        statuses(source, target)
+
+
+def test_a_source_that_is_not_signed_by_whom_the_user_trusts_is_refused(
+    source: DirectoryStore, target: DirectoryStore
+) -> None:
+    with pytest.raises(IntegrityError):
+        mirror(source, target, [], how=Fetching(trusted=Trust.of(OTHER.public)))
+    assert not target.root_dir.exists()
+
+
+def test_the_index_of_the_mirror_is_signed_by_whoever_runs_it(source: DirectoryStore, target: DirectoryStore) -> None:
+    mirror(source, target, [], how=Fetching(trusted=TRUST), keys=[OTHER])
+    assert stored.read(target, Trust.of(OTHER.public)).head.signers == (OTHER.public.id,)
+
+
+def test_interrupted_at_any_call_it_goes_on_with_the_next_run(
+    source: DirectoryStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lease, "_STALE", 0.1)
+    expected = {key: source.get(key) for key in source.list("") if key.endswith(OBJECTS)}
+    for number in range(1, 1000, 1 if sample.WHOLE else 9):
+        target = DirectoryStore(tmp_path / f"target-{number}")
+        try:
+            mirror(source, FailingStore(target, fail_at=number), [], how=Fetching(trusted=TRUST))
+        except UnavailableError:
+            pass
+        else:
+            break
+        for entry in stored.current(target).entries:
+            assert target.get(entry.key) == source.get(entry.key)
+        statuses(source, target)
+        assert stored.read(target).entries == stored.read(source).entries
+        assert {key: target.get(key) for key in expected} == expected
+    assert number > 20
+
+
+def test_from_a_web_server(source: DirectoryStore, target: DirectoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    content = {f"/{key}": source.get(key) for key in source.list("")}
+    with answering(files(content)) as server:
+        assert len(statuses(HTTPStore(server.address), target)) == 4
+    assert stored.read(target).entries == stored.read(source).entries
+
+
+IMAGES = [
+    "docker.io/intel/a:1.0",
+    "docker.io/intel/a:2.0",
+    "python",
+    f"quay.io:443/x/y@sha256:{'0' * 64}",
+    "",
+    "not one!",
+]
+
+
+def test_lists_the_images_of_packages(tmp_path: Path) -> None:
+    described = Manifest(name="bert", version="1.0", model={}, use_cases={}, images=tuple(IMAGES))
+    publish(DirectoryStore(tmp_path / "source"), [build(described, [Member(path="README.md", data=b"")])])
+    for _ in range(2):
+        words = ("mirror", tmp_path / "source", tmp_path / "target", "--images", tmp_path / "images.yaml")
+        printed = done(*words)
+        assert yaml.safe_load((tmp_path / "images.yaml").read_bytes()) == {
+            "docker.io": {"images": {"intel/a": ["1.0", "2.0"], "library/python": ["latest"]}},
+            "quay.io:443": {"images": {"x/y": [f"sha256:{'0' * 64}"]}},
+        }
+        (tmp_path / "images.yaml").unlink()
+    assert printed.startswith("unchanged  1.0/bert.tar.gz  sha256:")
+    refused = packyard("mirror", tmp_path / "nosuch", tmp_path / "other")
+    assert (refused.returncode, refused.stdout) == (1, "")
+
+
+def test_the_example_of_the_list_holds() -> None:
+    assert doctest.testmod(mirrors).failed == 0
+
+
+def test_skopeo_copies_what_is_listed(registry3: str, registry2: str, tmp_path: Path) -> None:
+    skopeo, crane = real.program("skopeo"), real.pinned_program("crane")
+    layer = tmp_path / "layer.tar"
+    subprocess.run(["tar", "-C", tmp_path, "-cf", layer, "--files-from", "/dev/null"], check=True)
+    for name in ("intel/a:1.0", "intel/a:2.0"):
+        push = [crane, "append", "--insecure", "-f", layer, "-t", f"{registry3}/{name}"]
+        subprocess.run(push, check=True, capture_output=True)
+    listed = tmp_path / "images.yaml"
+    written = image_list([f"{registry3}/intel/a:1.0", f"{registry3}/intel/a:2.0"])
+    listed.write_bytes(written.replace(b"  images:", b"  tls-verify: false\n  images:"))
+    plain = ["--src-tls-verify=false", "--dest-tls-verify=false"]
+    sync = [skopeo, "sync", *plain, "--src", "yaml", "--dest", "docker", listed, f"{registry2}/mirror"]
+    synced = subprocess.run(sync, capture_output=True, text=True)
+    assert synced.returncode == 0, synced.stderr
+    for tag in ("1.0", "2.0"):
+        look = [crane, "digest", "--insecure"]
+        before = subprocess.run([*look, f"{registry3}/intel/a:{tag}"], check=True, capture_output=True, text=True)
+        place = f"{registry2}/mirror/a:{tag}"  # with --scoped below the registry's name, which has no port then
+        after = subprocess.run([*look, place], check=True, capture_output=True, text=True)
+        assert after.stdout == before.stdout

@@ -1,0 +1,79 @@
+"""The store over HTTP, read from nginx: a whole channel as a directory store wrote it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from packyard.core.errors import UnavailableError
+from packyard.sharing.stores import NotFoundError, Store, TooLongError, open_store
+from packyard.sharing.stores.directory import DirectoryStore
+from sharing import buckets
+
+DATA = random.Random(1).randbytes(3 << 20)
+
+
+@pytest.fixture(scope="module")
+def address(nginx: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("nginx")
+    written = DirectoryStore(folder / "web" / "zoo")
+    written.put("v1.0+x/a_b-c.tar.gz", DATA)
+    written.put("v1.0+x/a_b-c.tar.gz.sha256", b"")
+    written.swap("index/head.json", b"{}", None)
+    (folder / "web" / "zoo" / "private").mkdir(mode=0o700)
+    limited = (
+        "location /zoo/private/ { deny all; } location /busy/ { return 503; } location /moved/ { return 302 /zoo/; }"
+    )
+    with buckets.nginx(nginx, folder, folder / "web", more=limited) as url:
+        yield url
+
+
+@pytest.fixture
+def store(address: str, monkeypatch: pytest.MonkeyPatch) -> Store:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    return open_store(f"{address}/zoo")
+
+
+def test_gets_what_a_directory_store_wrote(store: Store) -> None:
+    assert store.get("v1.0+x/a_b-c.tar.gz") == DATA
+    assert store.get("v1.0+x/a_b-c.tar.gz.sha256") == b""
+    assert store.get("index/head.json") == b"{}"
+
+
+@pytest.mark.parametrize("offset", [0, 1, 1 << 20, len(DATA) - 1, len(DATA), len(DATA) + 9])
+def test_reads_from_an_offset(store: Store, offset: int) -> None:
+    pieces = list(store.read("v1.0+x/a_b-c.tar.gz", offset=offset))
+    assert b"".join(pieces) == DATA[offset:]
+    assert len(pieces) > 1 or len(DATA) - offset < 1 << 20
+
+
+def test_reads_an_empty_object(store: Store) -> None:
+    assert b"".join(store.read("v1.0+x/a_b-c.tar.gz.sha256")) == b""
+
+
+def test_resumes_where_it_broke_off(store: Store) -> None:
+    pieces = store.read("v1.0+x/a_b-c.tar.gz")
+    begin = next(pieces)
+    assert begin + b"".join(store.read("v1.0+x/a_b-c.tar.gz", offset=len(begin))) == DATA
+
+
+def test_refuses_what_is_too_long(store: Store) -> None:
+    with pytest.raises(TooLongError):
+        store.get("v1.0+x/a_b-c.tar.gz", limit=len(DATA) - 1)
+
+
+@pytest.mark.parametrize("key", ["missing", "v1.0+x/missing", "index/head.json/x"])
+def test_says_that_an_object_is_not_there(store: Store, key: str) -> None:
+    with pytest.raises(NotFoundError):
+        store.get(key)
+
+
+def test_a_denied_folder_and_a_busy_server_are_not_taken_for_absence(store: Store, address: str) -> None:
+    with pytest.raises(UnavailableError, match="access denied") as caught:
+        store.get("private/a")
+    assert not isinstance(caught.value, NotFoundError)
+    with pytest.raises(UnavailableError, match="the server is busy"):
+        open_store(f"{address}/busy").get("a")

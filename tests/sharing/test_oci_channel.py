@@ -1,0 +1,74 @@
+"""Channels in real registries: what is published there is found again, also when many publish at once."""
+
+from __future__ import annotations
+
+import subprocess
+import uuid
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+import real
+from packyard.core.errors import ConflictError
+from packyard.sharing import fetch, open_store, publish
+from packyard.sharing.index import stored
+from packyard.sharing.stores.oci import ArtifactAddress, bundle_at
+from sharing.examples import bundle
+
+PUBLISHERS, VERSIONS = 4, 2
+
+
+@pytest.fixture(params=["registry3", "registry2", "registry_with_referrers", "registry_without_deletes"])
+def address(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setenv("DOCKER_CONFIG", str(tmp_path))
+    return f"oci://{request.getfixturevalue(request.param)}/c-{uuid.uuid4().hex}/models"
+
+
+def test_what_is_published_is_fetched_by_name_version_and_address(address: str) -> None:
+    one, two = bundle("bert", "1.0", "one"), bundle("bert", "1.1+cpu", "two")
+    publish(open_store(address), [one, two])
+    publish(open_store(address), [one])
+    with pytest.raises(ConflictError):
+        publish(open_store(address), [bundle("bert", "1.0", "another")])
+    assert fetch(open_store(address), "bert") == two
+    assert fetch(open_store(address), "bert@1.0") == one
+    asked = ArtifactAddress.parse(f"{address}/bert:1.1+cpu")
+    assert asked
+    layer, read = bundle_at(asked)
+    assert (layer.digest, b"".join(read(0))) == (two.digest, two.data)
+
+
+def test_publishers_at_once_lose_nothing(address: str) -> None:
+    def run(number: int) -> None:
+        for version in range(VERSIONS):
+            publish(open_store(address), [bundle(f"own-{number}", f"1.{version}"), bundle("shared", f"1.{version}")])
+
+    with ThreadPoolExecutor(PUBLISHERS) as pool:
+        list(pool.map(run, range(PUBLISHERS)))
+    store = open_store(address)
+    names = ["shared", *(f"own-{number}" for number in range(PUBLISHERS))]
+    listed = [f"{name}@1.{version}" for name in names for version in range(VERSIONS)]
+    assert sorted(map(str, stored.read(store).entries)) == sorted(listed)
+    assert [str(fetch(store, each).manifest.name) for each in listed] == [each.partition("@")[0] for each in listed]
+    assert not store.list("index/writers/")
+    assert not store.list("index/pending/")
+
+
+def test_the_flow_of_the_readme_works_with_a_registry(address: str, tmp_path: Path) -> None:
+    sources = real.REPOSITORY
+
+    def packyard(*words: str) -> str:
+        done = subprocess.run(["packyard", *words], cwd=sources, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    name = "bert-large-fp32-training-k8s"
+    assert name in packyard("publish", name, "--version", "2.7.0+cpu", "--to", address)
+    done = subprocess.run(
+        ["packyard", "get", f"{name}@2.7.0+cpu", "--from", address],
+        cwd=tmp_path, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / name / "README.md").is_file()

@@ -1,0 +1,225 @@
+"""Registries and networks that fail: each call ends in time, with a message, and what was confirmed is there."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+import ssl
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+import real
+from packyard.core.digest import Digest
+from packyard.core.errors import ConflictError, PackyardError, UnavailableError
+from packyard.sharing.stores import NotFoundError, Store, transfer
+from packyard.sharing.stores.oci import OCIStore
+from sharing import registries
+from sharing.buckets import BucketServer, Proxy, Toxiproxy
+from sharing.servers import Script, answer, answering, for_ever, slowly
+
+DATA = random.Random(2).randbytes(3 << 20)
+KEY = "1.0/bert.tar.gz"
+HEAD = b"HTTP/1.1 200 OK\r\n"
+
+
+pytestmark = pytest.mark.usefixtures("clean_environment")
+
+
+@pytest.fixture(autouse=True)
+def _alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("DOCKER_CONFIG", str(tmp_path))
+
+
+VERBS: dict[str, Callable[[Store], object]] = {
+    "get": lambda store: store.get(KEY),
+    "read": lambda store: list(store.read(KEY)),
+    "put": lambda store: store.put(KEY, b"1"),
+    "swap": lambda store: store.swap("index/head.json", b"1", None),
+    "list": lambda store: store.list(""),
+    "remove": lambda store: store.remove("index/a"),
+}
+FAULTS: dict[str, tuple[Script, str]] = {
+    "says nothing": (lambda _: slowly(itertools.repeat(b"")), "did not answer in time"),
+    "slow headers": (for_ever(HEAD, b"X: y\r\n", slow=True), "did not answer in time"),
+    "endless headers": (for_ever(HEAD, b"X: y\r\n" * 1000, slow=False), "invalid response|too many bytes of headers"),
+    "closes": (lambda _: [b""], "closed the connection early"),
+    "no HTTP": (lambda _: [b"SSH-2.0-OpenSSH_9.6\r\n"], "invalid response"),
+    "denies": (lambda _: [answer(status=b"403 Forbidden")], r"access denied \(HTTP 403\) \(log in"),
+    "no login": (lambda _: [answer(status=b"401 Who")], r"access denied \(HTTP 401\) \(log in"),
+    "busy": (
+        lambda _: [answer(b"", b"Retry-After: 60", status=b"503 Busy")],
+        r"server is busy \(HTTP 503\) \(try again in 60",
+    ),
+    "too many": (lambda _: [answer(b"", status=b"429 Many")], r"server is busy \(HTTP 429\) \(try again"),
+    "breaks": (lambda _: [answer(status=b"500 Oh")], "the server answers HTTP 500"),
+    "no API": (lambda _: [answer(status=b"405 No")], "the server answers HTTP 405"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_each_call_ends_in_time_and_says_why(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transfer, "_WAITS", (0.01, 0.03, 0.1))
+    script, says = FAULTS[fault]
+    patience = 0.7 if "in time" in says else 20
+    with answering(script) as server:
+        store = OCIStore(server.address.replace("http://", "oci://u:s3cret@") + "/m", patience=patience)
+        for verb in VERBS.values():
+            begin = time.monotonic()
+            with pytest.raises(UnavailableError, match=says) as caught:
+                verb(store)
+            assert time.monotonic() - begin < 15
+            assert not isinstance(caught.value, NotFoundError)
+            assert str(caught.value).startswith(store.address)
+            assert "s3cret" not in f"{caught.value}{caught.value!r}{caught.value.__cause__!r}"
+
+
+def test_a_registry_with_a_private_authority_is_trusted_where_the_environment_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = "req -x509 -newkey rsa:2048 -nodes -days 2 -keyout key.pem -out cert.pem -subj /CN=test"
+    command = [real.program("openssl"), *words.split(), "-addext", "subjectAltName=IP:127.0.0.1"]
+    subprocess.run(command, cwd=tmp_path, capture_output=True, check=True)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "cert.pem", tmp_path / "key.pem")
+    with answering(lambda _: [answer(b'{"tags": ["a"]}')], tls=context) as server:
+        address = server.address.replace("https://", "oci+https://") + "/m"
+        with pytest.raises(UnavailableError, match="certificate is not trusted"):
+            OCIStore(address).list("index/")
+        for name in ("REQUESTS_CA_BUNDLE", "SSL_CERT_FILE"):
+            with monkeypatch.context() as patch:
+                patch.setenv(name, str(tmp_path / "cert.pem"))
+                assert OCIStore(address).list("index/") == ["index/a"]
+
+
+def test_a_proxy_of_the_environment_is_asked_unless_the_registry_needs_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    with answering(lambda _: [answer(b'{"tags": ["a"]}')]) as proxy:
+        monkeypatch.setenv("http_proxy", proxy.address)
+        assert OCIStore("oci+http://registry.invalid/m").list("index/") == ["index/a"]
+        assert proxy.requests[0].startswith(b"GET http://registry.invalid/v2/m/index/tags/list?n=1000 ")
+        monkeypatch.setenv("no_proxy", "registry.invalid")
+        with pytest.raises(UnavailableError, match="cannot be reached"):
+            OCIStore("oci+http://registry.invalid/m", patience=20).list("index/")
+    assert len(proxy.requests) == 1
+
+
+# Real registries behind a network that fails.
+
+
+@pytest.fixture(params=["registry3", "registry_with_referrers"])
+def proxy(request: pytest.FixtureRequest, toxiproxy: Toxiproxy) -> Iterator[Proxy]:
+    with toxiproxy.before(BucketServer(f"http://{request.getfixturevalue(request.param)}", {})) as made:
+        yield made
+
+
+@pytest.fixture
+def behind(proxy: Proxy) -> OCIStore:
+    return OCIStore(f"oci://{proxy.server.url.removeprefix('http://')}/c-{os.urandom(8).hex()}", patience=30)
+
+
+def until_done(call: Callable[[], object]) -> None:
+    """Call until the network lets it be done, as a job that runs again does."""
+    for _ in range(40):
+        try:
+            call()
+            return
+        except UnavailableError:
+            continue
+    raise AssertionError("never done")
+
+
+def test_a_slow_network_is_only_slow(proxy: Proxy, behind: OCIStore) -> None:
+    with proxy.spoiled("latency", latency=40, jitter=20):
+        behind.put(KEY, b"1")
+        behind.swap("index/head.json", b"1", None)
+        assert behind.get(KEY) == b"1"
+        assert behind.list("") == [KEY, "index/head.json"]
+
+
+def test_a_network_that_delivers_in_small_slices_changes_nothing(proxy: Proxy, behind: OCIStore) -> None:
+    with proxy.spoiled("slicer", average_size=9000, size_variation=5000, delay=10):
+        behind.put(KEY, DATA[:200_000])
+        assert behind.get(KEY) == DATA[:200_000]
+
+
+def test_connections_that_are_reset_lose_and_change_nothing(proxy: Proxy, behind: OCIStore) -> None:
+    keys = [f"1.{number}/bert.tar.gz{end}" for number in range(4) for end in ("", ".sha256")]
+    for stream in ("upstream", "downstream"):
+        with proxy.spoiled("reset_peer", stream=stream, toxicity=0.2, timeout=5):
+            for key in keys:
+                until_done(lambda key=key: behind.put(key, key.encode()))  # type: ignore[misc]
+    assert {key: behind.get(key) for key in behind.list("")} == {key: key.encode() for key in keys}
+
+
+def test_swaps_over_connections_that_are_reset_happen_once_each(proxy: Proxy, behind: OCIStore) -> None:
+    behind.swap("index/head.json", b"0", None)
+    with proxy.spoiled("reset_peer", toxicity=0.2, timeout=5):
+        for number in range(6):
+            expected, new = Digest.of(b"%d" % number), b"%d" % (number + 1)
+
+            def swap(expected: Digest = expected, new: bytes = new) -> None:
+                try:
+                    behind.swap("index/head.json", new, expected)
+                except ConflictError:  # it was done, and not answered
+                    assert behind.get("index/head.json") == new
+
+            until_done(swap)
+    assert behind.get("index/head.json") == b"6"
+
+
+def test_a_body_that_is_cut_is_read_on_from_there(proxy: Proxy, behind: OCIStore) -> None:
+    behind.put(KEY, DATA)
+    came = b""
+    with proxy.spoiled("limit_data", bytes=1_500_000):
+        for _ in range(20):
+            try:
+                for piece in OCIStore(behind.address, patience=5).read(KEY, offset=len(came)):
+                    came += piece
+                break
+            except PackyardError:
+                continue
+    assert came == DATA
+
+
+def test_a_registry_that_is_killed_and_started_again_has_all_that_it_confirmed(tmp_path: Path) -> None:
+    program, confirmed = real.pinned_program("registry"), list[str]()
+    done = threading.Event()
+    with registries.distribution(program, tmp_path) as host:
+        pass
+    store = OCIStore(f"oci://{host}/m", patience=10)
+
+    def put() -> None:
+        for number in itertools.count():
+            if done.is_set():
+                return
+            key = f"1.{number}/bert.tar.gz"
+            for _ in range(100):
+                try:
+                    store.put(key, key.encode() * 1000)
+                    confirmed.append(key)
+                    break
+                except UnavailableError:
+                    time.sleep(0.05)
+
+    writer = threading.Thread(target=put)
+    with ExitStack() as last:
+        for round_ in range(4):
+            with ExitStack() as running:
+                running.enter_context(registries.distribution(program, tmp_path, host=host))
+                if not round_:
+                    writer.start()
+                before = len(confirmed)
+                while len(confirmed) < before + 3:
+                    time.sleep(0.01)
+        last.enter_context(registries.distribution(program, tmp_path, host=host))
+        done.set()
+        writer.join()
+        assert set(confirmed) <= set(store.list(""))
+        for key in confirmed:
+            assert store.get(key) == key.encode() * 1000

@@ -1,0 +1,463 @@
+"""Registries that harm: each is refused with a reason, soon, and nothing wrong is returned."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from packyard.core.digest import Digest
+from packyard.core.errors import ConflictError, IntegrityError, PackyardError, UnavailableError
+from packyard.sharing.stores import NotFoundError, TooLongError
+from packyard.sharing.stores.oci import ArtifactAddress, OCIStore, bundle_at, registry
+from sharing.servers import Script, Server, answer, answering, for_ever, redirect, slowly
+
+KEY = "1.0/bert.tar.gz"
+BODY = b"bundle"
+LAYER = {"mediaType": "application/vnd.oci.image.layer.v1.tar+gzip", "digest": str(Digest.of(BODY)), "size": len(BODY)}
+MANIFEST = {"schemaVersion": 2, "mediaType": "application/vnd.oci.image.manifest.v1+json", "layers": [LAYER]}
+NOT_FOUND = answer(b"", status=b"404 Not Found")
+
+
+@pytest.fixture(autouse=True)
+def _alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Keep proxies, and credentials of whoever runs the tests, away."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setenv("DOCKER_CONFIG", str(tmp_path))
+
+
+def oci(server: Server, patience: float = 10) -> OCIStore:
+    return OCIStore(f"oci://{server.address.partition('//')[2]}/m", patience=patience)
+
+
+def serving(manifest: object = MANIFEST, blob: Iterable[bytes] = (answer(BODY),)) -> Script:
+    data = manifest if isinstance(manifest, bytes) else json.dumps(manifest).encode()
+
+    def script(request: bytes) -> Iterable[bytes]:
+        return blob if b"/blobs/" in request else [answer(data)] if b"/manifests/" in request else [answer(b"{}")]
+
+    return script
+
+
+def test_a_good_registry_is_believed() -> None:
+    with answering(serving()) as server:
+        assert oci(server).get(KEY) == BODY
+        assert b"".join(oci(server).read(KEY)) == BODY
+
+
+def with_layer(**changes: object) -> dict[str, object]:
+    return {**MANIFEST, "layers": [{**LAYER, **changes}]}
+
+
+INDEX = {"schemaVersion": 2, "mediaType": "application/vnd.oci.image.index.v1+json", "manifests": [LAYER]}
+MANIFESTS: dict[str, object] = {
+    "empty": b"",
+    "no JSON": b"<html>",
+    "no text": b"\xff\xfe",
+    "a list": [],
+    "a text": "x",
+    "nested": b'{"a":' * 100_000,
+    "a huge number": b'{"schemaVersion": ' + b"9" * 5000 + b"}",
+    "nothing": {},
+    "another version": {**MANIFEST, "schemaVersion": 1},
+    "a version that is a text": {**MANIFEST, "schemaVersion": "2"},
+    "a type that is a list": {**MANIFEST, "mediaType": []},
+    "no layers": {**MANIFEST, "layers": []},
+    "no list of layers": {**MANIFEST, "layers": LAYER},
+    "two layers": {**MANIFEST, "layers": [LAYER, LAYER]},
+    "a thousand layers": {**MANIFEST, "layers": [LAYER] * 1000},
+    "an index": INDEX,
+    "an index without a type": {"schemaVersion": 2, "manifests": [LAYER]},
+    "an index of indexes": {**INDEX, "manifests": [{**LAYER, "mediaType": INDEX["mediaType"]}]},
+    "an index that is a manifest": {**MANIFEST, "manifests": []},
+    "a layer that is a text": {**MANIFEST, "layers": ["x"]},
+    "a layer without a digest": {**MANIFEST, "layers": [{"mediaType": "a/b", "size": 1}]},
+    "a path for a digest": with_layer(digest="../../../etc/passwd"),
+    "another algorithm": with_layer(digest="sha512:" + "0" * 128),
+    "a short digest": with_layer(digest="sha256:00"),
+    "an upper case digest": with_layer(digest="sha256:" + "A" * 64),
+    "a digest with more behind": with_layer(digest=f"{Digest.of(BODY)}/../x"),
+    "a digest with a line": with_layer(digest=f"{Digest.of(BODY)}\n"),
+    "a type that is no type": with_layer(mediaType="x"),
+    "a type with a line": with_layer(mediaType="a/b\r\nX: y"),
+    "a negative size": with_layer(size=-1),
+    "a size that is true": with_layer(size=True),
+    "a size that is a text": with_layer(size="6"),
+    "a size with a point": with_layer(size=6.0),
+    "a size beyond reason": with_layer(size=10**30),
+    "no size": with_layer(size=None),
+    "docker's old manifest": {"schemaVersion": 1, "fsLayers": [], "history": []},
+}
+
+
+@pytest.mark.parametrize("name", MANIFESTS)
+def test_a_manifest_that_is_no_artifact_of_one_layer_is_refused(name: str) -> None:
+    with answering(serving(MANIFESTS[name])) as server:
+        for verb in (oci(server).get, lambda key: list(oci(server).read(key)), lambda key: oci(server).put(key, b"1")):
+            with pytest.raises(IntegrityError, match=r"^oci://127\.0\.0\.1:[0-9]+/m/bert:1\.0: .*is this a channel"):
+                verb(KEY)
+    assert {request.split(b" ")[0] for request in server.requests} == {b"GET"}
+
+
+BLOBS: dict[str, tuple[Iterable[bytes], type[PackyardError], str]] = {
+    "other bytes": ([answer(b"BUNDLE")], IntegrityError, "expected sha256:.*, found sha256:"),
+    "none": ([answer(b"")], IntegrityError, "expected sha256:.*, found sha256:"),
+    "fewer": ([answer(b"bundl")], IntegrityError, "expected sha256:.*, found sha256:"),
+    "more": ([answer(b"bundles")], TooLongError, "is larger than 6 bytes"),
+    "much more": ([answer(bytes(5_000_000))], TooLongError, "is larger than 6 bytes"),
+    "a part": ([answer(b"bundle", status=b"206 Partial")], UnavailableError, "HTTP 206"),
+    "half of what is announced": (
+        [b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nbun"],
+        UnavailableError,
+        "closed|of 6 bytes",
+    ),
+    "no blob": ([NOT_FOUND], NotFoundError, "not found"),
+    "elsewhere that is none": ([redirect("file:///etc/passwd")], UnavailableError, "not a web address"),
+    "round and round": ([redirect("?x")], UnavailableError, "redirects more than 10 times"),
+}
+
+
+@pytest.mark.parametrize("name", BLOBS)
+def test_a_blob_is_what_its_manifest_says_or_refused(name: str) -> None:
+    blob, error, says = BLOBS[name]
+    with answering(serving(blob=list(blob))) as server, pytest.raises(error, match=says):
+        oci(server).get(KEY)
+
+
+@pytest.mark.parametrize("size", [0, 5, 7, 10**9])
+def test_a_size_that_is_not_that_of_the_bytes_is_found(size: int) -> None:
+    with answering(serving(with_layer(size=size))) as server:
+        with pytest.raises((IntegrityError, TooLongError)):
+            oci(server).get(KEY)
+        if size:  # of an empty object nothing is asked for
+            with pytest.raises(IntegrityError, match=r"expected .* bytes, found"):
+                list(oci(server).read(KEY))
+
+
+def test_a_thousand_changes_of_a_byte_are_found_or_change_nothing() -> None:
+    """Of a manifest and of a blob; a manifest may say other things of the same bytes."""
+    chosen = random.Random(7)
+    for data, is_manifest in ((json.dumps(MANIFEST).encode(), True), (BODY, False)):
+        changed = bytearray(data)
+
+        def script(request: bytes, is_manifest: bool = is_manifest, changed: bytearray = changed) -> Iterable[bytes]:
+            good = answer(json.dumps(MANIFEST).encode()) if b"/manifests/" in request else answer(BODY)
+            return [answer(bytes(changed)) if (b"/manifests/" in request) == is_manifest else good]
+
+        with answering(script) as server:
+            for _ in range(500):
+                at, bit = chosen.randrange(len(data)), 1 << chosen.randrange(8)
+                changed[at] ^= bit
+                try:
+                    assert oci(server).get(KEY) == BODY
+                    assert is_manifest
+                except (IntegrityError, TooLongError):
+                    pass
+                changed[at] ^= bit
+
+
+ENDLESS: dict[str, Script] = {
+    "manifest": for_ever(b"HTTP/1.1 200 OK\r\n\r\n", b" " * 100_000, slow=False),
+    "blob": serving(blob=itertools.chain([b"HTTP/1.1 200 OK\r\n\r\n"], itertools.repeat(BODY * 10_000))),
+    "error": for_ever(b"HTTP/1.1 400 Bad\r\n\r\n", b" " * 100_000, slow=False),
+}
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_a_registry_that_never_stops_is_stopped(name: str) -> None:
+    with answering(ENDLESS[name]) as server, pytest.raises(PackyardError):
+        oci(server).get(KEY)
+    assert server.sent < 30_000_000
+
+
+def test_a_slow_registry_is_waited_for_until_the_deadline() -> None:
+    begun = time.monotonic()
+    with (
+        answering(
+            serving(blob=slowly(itertools.chain([b"HTTP/1.1 200 OK\r\n"], itertools.repeat(b"X: y\r\n"))))
+        ) as server,
+        pytest.raises(UnavailableError, match="did not answer in time"),
+    ):
+        oci(server, patience=0.5).get(KEY)
+    assert time.monotonic() - begun < 15
+
+
+def test_by_its_digest_only_the_very_manifest_is_taken() -> None:
+    with answering(serving()) as server:
+        address = ArtifactAddress.parse(f"{oci(server).address}/bert@sha256:{'0' * 64}")
+        assert address
+        with pytest.raises(IntegrityError, match=f"expected sha256:{'0' * 64}, found"):
+            bundle_at(address)
+
+
+# Lists.
+
+
+def listing(page: Callable[[bytes], bytes]) -> Script:
+    return lambda request: [page(request)] if b"/tags/list" in request else [NOT_FOUND]
+
+
+def tags(*names: object, link: str = "") -> bytes:
+    headers = [b"Link: " + link.encode()] if link else []
+    return answer(json.dumps({"name": "m/index", "tags": names}).encode(), *headers)
+
+
+def test_follows_pages_as_the_registry_says_and_as_it_does_not() -> None:
+    names = [f"heads_.-{number:05}" for number in range(2500)]
+
+    def by_link(request: bytes) -> bytes:
+        at = int(request.split(b"at=")[1].split()[0]) if b"at=" in request else 0
+        link = f'</v2/m/index/tags/list?at={at + 700}>; rel="next"' if at + 700 < len(names) else ""
+        return tags(*names[at : at + 700], link=link)
+
+    def by_last(request: bytes) -> bytes:
+        at = names.index(request.split(b"last=")[1].split()[0].decode()) + 1 if b"last=" in request else 0
+        return tags(*names[at : at + 1000])
+
+    pages: list[tuple[Callable[[bytes], bytes], int, int]] = [
+        (by_link, 4, 2500),
+        (by_last, 3, 2500),
+        (lambda _: tags(*names), 1, 2500),
+        (lambda _: tags(*names[:1000]), 2, 1000),
+        (lambda request: by_link(request).replace(b"Link: ", b'Link: </x>; rel="prev", '), 4, 2500),
+    ]
+    for page, requests, count in pages:
+        with answering(listing(page)) as server:
+            found = oci(server).list("index/")
+        assert found == [f"index/heads/{number:05}" for number in range(count)]
+        assert len(server.requests) == requests
+
+
+@pytest.mark.parametrize(
+    "link", ["http://127.0.0.1:1/x", "//evil.invalid/x", "http://evil.invalid:80/v2/m/index/tags/list"]
+)
+def test_a_page_on_another_server_is_not_asked_for(link: str) -> None:
+    with (
+        answering(listing(lambda _: tags("a", link=f'<{link}>; rel="next"'))) as server,
+        pytest.raises(UnavailableError, match="next page of tags on another server"),
+    ):
+        oci(server).list("")
+    assert len(server.requests) == 1
+
+
+def test_pages_without_end_end() -> None:
+    number = itertools.count()
+    same = 'rel="next"'
+    with answering(listing(lambda _: tags("a", "b", link=f"</v2/m/index/tags/list?x>; {same}"))) as server:
+        assert oci(server).list("") == ["index/a", "index/b"]
+    assert len(server.requests) == 2
+
+    def ever(_: bytes) -> bytes:
+        return tags(f"t{next(number)}", link=f"</v2/m/index/tags/list?x={next(number)}>; {same}")
+
+    with pytest.MonkeyPatch.context() as patch, answering(listing(ever)) as server:
+        patch.setattr(registry, "_PAGES", 20)
+        with pytest.raises(UnavailableError, match="more than 20 pages of tags"):
+            oci(server).list("")
+    assert len(server.requests) == 20
+
+    with pytest.MonkeyPatch.context() as patch, answering(listing(ever)) as server:
+        patch.setattr("packyard.sharing.stores.store.MOST_KEYS", 10)
+        with pytest.raises(UnavailableError, match="lists more than 10 objects"):
+            oci(server).list("")
+    assert len(server.requests) == 11
+
+
+def test_all_repositories_together_have_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("packyard.sharing.stores.store.MOST_KEYS", 10)
+
+    def page(request: bytes) -> bytes:
+        return tags("_.name_.a", "_.name_.b") if b"/index/tags" in request else tags(*"123456")
+
+    with answering(listing(page)) as server, pytest.raises(UnavailableError, match="lists more than 10 objects"):
+        oci(server).list("")
+
+
+LISTS: dict[str, object] = {
+    "no list": {"tags": "x"},
+    "numbers": {"tags": [1]},
+    "nested": b'{"tags": ' + b"[" * 100_000,
+    "no JSON": b"x",
+    "no object": [],
+}
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_what_is_no_list_of_tags_is_refused(name: str) -> None:
+    data = LISTS[name] if isinstance(LISTS[name], bytes) else json.dumps(LISTS[name]).encode()
+    with answering(listing(lambda _: answer(data))) as server, pytest.raises(IntegrityError):  # type: ignore[arg-type]
+        oci(server).list("")
+
+
+@pytest.mark.parametrize("body", [b"{}", b'{"tags": null}', b'{"tags": []}'])
+def test_a_repository_without_tags_lists_nothing(body: bytes) -> None:
+    with answering(listing(lambda _: answer(body))) as server:
+        assert oci(server).list("") == []
+
+
+def test_tags_that_are_no_tags_name_nothing_and_lead_nowhere() -> None:
+    odd = [
+        "../../x",
+        "a/b",
+        "",
+        ".",
+        "..",
+        "_.name_.../../x",
+        "_.name_.A",
+        "_.name_.",
+        "_.name_.a b",
+        "x" * 5000,
+        "a\nb",
+        "é",
+        "_.-.._",
+    ]
+    with answering(listing(lambda request: tags(*odd) if b"/m/index/" in request else tags("1.0"))) as server:
+        found = oci(server).list("")
+    assert found == []
+    assert len(server.requests) == 1
+
+
+REFERRERS: dict[str, object] = {
+    "no JSON": b"x",
+    "no list": {"schemaVersion": 2, "manifests": {}},
+    "a list of texts": {"schemaVersion": 2, "manifests": ["x"]},
+    "a path": {"schemaVersion": 2, "manifests": [{**LAYER, "digest": "../../x"}]},
+    "many that are not there": {"schemaVersion": 2, "manifests": [LAYER] * 10_000},
+    "itself": {"schemaVersion": 2, "manifests": [{**LAYER, "digest": "ITSELF"}] * 100},
+}
+
+
+@pytest.mark.parametrize("name", REFERRERS)
+def test_a_list_of_referrers_leads_to_few_requests_and_to_nothing_wrong(name: str) -> None:
+    bundle = json.dumps(MANIFEST).encode()
+    document = REFERRERS[name]
+    data = document if isinstance(document, bytes) else json.dumps(document).encode()
+    data = data.replace(b"ITSELF", Digest.of(bundle).encode())
+
+    def script(request: bytes) -> Iterable[bytes]:
+        if b"/referrers/" in request:
+            return [answer(data)]
+        is_bundle = b"/manifests/1.0 " in request or Digest.of(bundle).encode() in request
+        return [answer(bundle) if is_bundle else NOT_FOUND]
+
+    with answering(script) as server, pytest.raises((IntegrityError, NotFoundError)):
+        oci(server).get(f"{KEY}.sha256")
+    assert len(server.requests) < 60
+
+
+# Writing.
+
+
+def recording(**answers: bytes) -> Script:
+    """Answer by method; there is nothing at first."""
+    return lambda request: [answers.get(request.split(b" ")[0].decode(), NOT_FOUND)]
+
+
+@pytest.mark.parametrize(
+    "location",
+    [
+        "",
+        "http://evil.invalid/up",
+        "ftp://127.0.0.1/up",
+        "file:///tmp/x",
+        "http://[",
+        "javascript:x",
+        "//evil.invalid/",
+    ],
+)
+def test_bytes_are_not_sent_where_others_read_along(location: str) -> None:
+    begin = answer(b"", b"Location: " + location.encode(), status=b"202 Accepted")
+    with answering(recording(POST=begin, PUT=NOT_FOUND)) as server, pytest.raises(UnavailableError):
+        oci(server).put(KEY, b"1")
+    assert not [request for request in server.requests if b"evil" in request]
+
+
+@pytest.mark.parametrize("status", [b"200 OK", b"400 Bad", b"403 No", b"404 Not Found", b"413 Too Large", b"500 Oh"])
+def test_an_upload_that_is_not_taken_says_so(status: bytes) -> None:
+    said = json.dumps({"errors": [{"code": "DENIED", "message": "quota\x1b[31m is\nused up"}]}).encode()
+    begin = answer(b"", b"Location: /up", status=b"202 Accepted")
+    with (
+        answering(recording(POST=begin, PUT=answer(said, status=status))) as server,
+        pytest.raises(UnavailableError) as caught,
+    ):
+        oci(server, patience=20).put(KEY, b"1")
+    assert f"HTTP {status[:3].decode()}" in str(caught.value)
+    assert "\x1b" not in str(caught.value)
+    assert "\n" not in str(caught.value)
+    if status[:3] in (b"400", b"403", b"413"):
+        assert "quota" in str(caught.value)
+
+
+def test_a_registry_that_says_it_took_what_it_did_not_is_found() -> None:
+    begin = answer(b"", b"Location: /up", status=b"202 Accepted")
+    with (
+        answering(recording(POST=begin, PUT=answer(b"", status=b"201 Created"))) as server,
+        pytest.raises(UnavailableError),
+    ):
+        oci(server).put(KEY, b"1")
+
+
+def test_a_registry_that_keeps_something_else_is_found() -> None:
+    puts: list[bytes] = []
+    begin = answer(b"", b"Location: /up", status=b"202 Accepted")
+
+    def script(request: bytes) -> Iterable[bytes]:
+        method = request.split(b" ")[0]
+        if method == b"PUT":
+            puts.append(request)
+            return [answer(b"", status=b"201 Created")]
+        if method == b"GET" and any(b"/m/bert/manifests/" in put for put in puts):
+            return [answer(json.dumps(MANIFEST).encode())]
+        return [begin if method == b"POST" else NOT_FOUND]
+
+    with answering(script) as server, pytest.raises(ConflictError, match=f"it has {Digest.of(BODY)}, the new one"):
+        oci(server).put(KEY, b"1")
+
+
+def test_a_tag_that_the_registry_keeps_as_it_is_is_a_refusal_and_not_a_loss() -> None:
+    head = json.dumps(with_layer()).encode()
+    immutable = answer(
+        json.dumps({"errors": [{"code": "TAG_INVALID", "message": "immutable"}]}).encode(), status=b"400 Bad"
+    )
+
+    def script(request: bytes) -> Iterable[bytes]:
+        method = request.split(b" ")[0]
+        if b"/manifests/" in request:
+            return [immutable if method == b"PUT" else answer(head)]
+        return [answer(b"")]
+
+    with answering(script) as server, pytest.raises(UnavailableError, match="HTTP 400: immutable"):
+        oci(server).swap("index/head.json", b"2", Digest.of(BODY))
+
+
+def test_an_upload_that_broke_off_begins_anew() -> None:
+    there: list[bytes] = []
+    began: list[Any] = []
+
+    def script(request: bytes) -> Iterable[bytes]:
+        method, target, _ = request.split(b" ", 2)
+        body = request.partition(b"\r\n\r\n")[2]
+        if method == b"POST":
+            began.append(target)
+            return [answer(b"", b"Location: /up/%d" % len(began), status=b"202 Accepted")]
+        if method == b"PUT" and target.startswith(b"/up/"):
+            if len(began) < 3:
+                return [b""]  # the connection ends
+            there.append(body)
+        elif method == b"PUT":
+            there.append(body)
+        elif b"/manifests/" in target and there and there[-1].startswith(b"{") and len(there[-1]) > 10:
+            return [answer(there[-1])]
+        else:
+            return [NOT_FOUND]
+        return [answer(b"", status=b"201 Created")]
+
+    with answering(script) as server:
+        oci(server).put("index/head.json", b"1")
+    assert began[:3] == [b"/v2/m/index/blobs/uploads/"] * 3

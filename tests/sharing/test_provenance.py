@@ -1,0 +1,248 @@
+"""Provenance: what it says of a bundle, byte by byte the same, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import load_pem_public_key
+
+import real
+from packyard import __version__
+from packyard.core.bundle import record
+from packyard.core.digest import Digest
+from packyard.core.errors import IntegrityError
+from packyard.core.files.git import Revision
+from packyard.sharing.fetching.verify import verify_bundle
+from packyard.sharing.trust import envelope, provenance, sbom
+from packyard.sharing.trust.dependencies import Source
+from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
+from packyard.sharing.trust.provenance import PAYLOAD_TYPE, Provenance
+from sharing.examples import bundle, compressed_otherwise
+
+KEY = SigningKey.of(Ed25519PrivateKey.from_private_bytes(bytes(32)))
+OTHER = SigningKey.of(Ed25519PrivateKey.from_private_bytes(b"\1" * 32))
+TRUST = Trust.of(KEY.public)
+BERT = bundle()
+INPUTS = {"packages/bert/package.yaml": Digest.of(b"1"), "bases/job.yaml": Digest.of(b"2")}
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+REVISION = Revision(commit=COMMIT, url="git+https://example.com/zoo.git", folder="zoo")
+SBOM = sbom.to_bytes(BERT)
+MADE = Provenance.of(BERT, INPUTS, REVISION, sbom=SBOM)
+SIGNED = MADE.to_bytes([KEY])
+#: How to verify with openssl, base64 and printf alone, as users are told.
+SCRIPT = re.search(
+    r"```bash\n(#.*?openssl pkeyutl.*?)```", (real.REPOSITORY / "docs/security.md").read_text(), re.DOTALL
+)
+
+
+def test_is_an_in_toto_statement_in_the_words_of_slsa() -> None:
+    found = json.loads(MADE.statement())
+    assert found["_type"] == "https://in-toto.io/Statement/v1"
+    assert found["predicateType"] == "https://slsa.dev/provenance/v1"
+    digest = {"sha256": Digest.of(BERT.data).hex}
+    assert found["subject"] == [{"name": "bert.tar.gz", "digest": digest, "annotations": {"tar": BERT.tar}}]
+    definition = found["predicate"]["buildDefinition"]
+    assert definition["externalParameters"] == {"name": "bert", "version": "1.0"}
+    source, *others = definition["resolvedDependencies"]
+    assert source["uri"] == f"git+https://example.com/zoo.git@{COMMIT}"
+    assert source["digest"] == {"gitCommit": COMMIT}
+    assert source["annotations"] == {"dirty": False, "folder": "zoo"}
+    assert {each["name"] for each in others} >= {*INPUTS, "PyYAML", "Jinja2", "MarkupSafe", "Python", "zlib"}
+    assert all(each.keys() & {"uri", "digest"} for each in others)
+    details = found["predicate"]["runDetails"]
+    assert details["builder"] == {"id": "urn:packyard", "version": {"packyard": __version__}}
+    assert details["byproducts"] == [{"name": "bert.tar.gz.spdx.json", "digest": {"sha256": Digest.of(SBOM).hex}}]
+
+
+def test_is_read_back_as_it_was() -> None:
+    for made in (MADE, Provenance.of(BERT, {}, None), replace(MADE, source=Source(commit=COMMIT, dirty=True))):
+        assert Provenance.parse(made.statement(), file="x") == made
+
+
+def test_says_nothing_of_when_and_where() -> None:
+    again = Provenance.of(BERT, dict(reversed(INPUTS.items())), REVISION, sbom=SBOM)
+    assert again.to_bytes([KEY]) == SIGNED
+    text = MADE.statement().decode()
+    assert not re.search(r"(?i)startedOn|finishedOn|invocation|host|user|\d\d:\d\d", text)
+
+
+def test_names_the_file_that_is_published_if_that_is_compressed_differently() -> None:
+    published = compressed_otherwise(BERT)
+    made = Provenance.of(published, INPUTS, REVISION)
+    assert verify_bundle(published, made.to_bytes([KEY]), TRUST, what="x").signers == (KEY.public.id,)
+
+
+def _script(folder: Path, file: bytes, attested: bytes, key: SigningKey) -> subprocess.CompletedProcess[str]:
+    assert SCRIPT
+    (folder / "bert.tar.gz").write_bytes(file)
+    (folder / "bert.tar.gz.intoto.json").write_bytes(attested)
+    (folder / "release.pub.pem").write_bytes(key.public.to_pem())
+    bin_dir = folder / "bin"
+    bin_dir.mkdir()
+    for name in ("openssl", "base64"):
+        (bin_dir / name).symlink_to(real.program(name))
+    words = ["/bin/sh", "-eu", "-c", SCRIPT[1], "verify", "bert.tar.gz", "release.pub.pem"]
+    return subprocess.run(words, cwd=folder, env={"PATH": str(bin_dir)}, capture_output=True, text=True)
+
+
+def test_openssl_base64_and_printf_alone_verify_it(tmp_path: Path) -> None:
+    done = _script(tmp_path, BERT.data, SIGNED, KEY)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["Signature Verified Successfully", "bert.tar.gz is the one that was signed"]
+
+
+@pytest.mark.parametrize("what", ["key", "file", "payload", "input"])
+def test_openssl_base64_and_printf_alone_find_what_is_wrong(tmp_path: Path, what: str) -> None:
+    file, attested, key = BERT.data, SIGNED, KEY
+    if what == "key":
+        key = OTHER
+    elif what == "file":
+        file += b"x"
+    elif what == "input":  # a file whose digest stands elsewhere in the statement
+        file = b"1"
+    else:
+        payload = json.loads(SIGNED) | {"payload": json.loads(Provenance.of(BERT, {}, None).to_bytes([]))["payload"]}
+        attested = record.to_bytes(payload)
+    done = _script(tmp_path, file, attested, key)
+    assert done.returncode != 0
+    assert "is the one" not in done.stdout
+
+
+def _wrap(statement: dict[str, Any] | bytes, key: SigningKey = KEY) -> bytes:
+    data = statement if isinstance(statement, bytes) else record.to_bytes(statement)
+    return envelope.sign(data, PAYLOAD_TYPE, [key])
+
+
+def _changed(change: Callable[[Any], object]) -> bytes:
+    document = json.loads(MADE.statement())
+    change(document)
+    return _wrap(document)
+
+
+def _dependencies(document: Any) -> Any:
+    return document["predicate"]["buildDefinition"]["resolvedDependencies"]
+
+
+#: Signed by the trusted key: what it must not be believed, all the same.
+ATTACKS: dict[str, tuple[bytes, str]] = {
+    "two subjects": (_changed(lambda s: s["subject"].append(s["subject"][0])), "subject: must be one, found 2"),
+    "no subject": (_changed(lambda s: s.update(subject=[])), "subject: must be one, found 0"),
+    "another bundle's provenance": (Provenance.of(bundle("gpt"), {}, None).to_bytes([KEY]), "is about gpt@1.0"),
+    "another version's provenance": (Provenance.of(bundle(version="2"), {}, None).to_bytes([KEY]), "is about bert@2"),
+    "the same version with other content": (
+        Provenance.of(bundle(text="other"), {}, None).to_bytes([KEY]),
+        "is about a bundle whose tar is",
+    ),
+    "the same tar in another file": (
+        Provenance.of(compressed_otherwise(BERT), {}, None).to_bytes([KEY]),
+        "the same tar, compressed again",
+    ),
+    "a subject of another name": (_changed(lambda s: s["subject"][0].update(name="gpt.tar.gz")), "must be bert.tar.gz"),
+    "no digest": (_changed(lambda s: s["subject"][0].update(digest={})), "sha256: is missing"),
+    "a digest of another kind": (_changed(lambda s: s["subject"][0].update(digest={"md5": "x"})), "sha256: is missing"),
+    "a digest that is none": (
+        _changed(lambda s: s["subject"][0].update(digest={"sha256": "AB" * 32})),
+        "is not a digest",
+    ),
+    "no tar": (_changed(lambda s: s["subject"][0].update(annotations={})), "tar: is missing"),
+    "another type of statement": (_changed(lambda s: s.update(_type="https://in-toto.io/Statement/v0.1")), "_type"),
+    "another predicate": (_changed(lambda s: s.update(predicateType="https://slsa.dev/vsa/v1")), "predicateType"),
+    "another kind of build": (
+        _changed(lambda s: s["predicate"]["buildDefinition"].update(buildType="https://x")),
+        "buildType: must be",
+    ),
+    "another builder": (
+        _changed(lambda s: s["predicate"]["runDetails"]["builder"].update(id="https://x")),
+        "id: must be urn:packyard",
+    ),
+    "a name that is a path": (
+        _changed(lambda s: s["predicate"]["buildDefinition"]["externalParameters"].update(name="../x")),
+        "is not a name for a bundle",
+    ),
+    "a version that is a path": (
+        _changed(lambda s: s["predicate"]["buildDefinition"]["externalParameters"].update(version="../1")),
+        "is not a version",
+    ),
+    "a commit that is a flag of git": (
+        _changed(lambda s: _dependencies(s)[0].update(digest={"gitCommit": "--upload-pack=x"})),
+        "is not a commit",
+    ),
+    "two sources": (_changed(lambda s: _dependencies(s).append(_dependencies(s)[0])), "has 'source' twice"),
+    "an input twice": (_changed(lambda s: _dependencies(s).append(_dependencies(s)[1])), "twice"),
+    "two byproducts": (
+        _changed(lambda s: s["predicate"]["runDetails"]["byproducts"].append({"digest": {"sha256": "0" * 64}})),
+        "byproducts: must be one",
+    ),
+    "a key twice": (
+        _wrap(MADE.statement().replace(b'"_type":', b'"_type": "x",\n  "_type":')),
+        "a key appears twice",
+    ),
+    "a list": (_wrap(b"[]"), "expected an object"),
+    "no JSON": (_wrap(b"bert"), "cannot be read as JSON"),
+    "no envelope": (MADE.statement(), "payload: is missing"),
+    "a swapped payload type": (
+        envelope.sign(MADE.statement(), "application/vnd.packyard.index-head+json", [KEY]),
+        "must hold application/vnd.in-toto",
+    ),
+    "no signatures": (MADE.to_bytes([]), "is not signed"),
+    "an untrusted key": (MADE.to_bytes([OTHER]), "which you do not trust"),
+    "oversized": (SIGNED + b" " * provenance.LIMIT, "is larger than"),
+}
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_refuses(attack: str) -> None:
+    attested, reason = ATTACKS[attack]
+    with pytest.raises(IntegrityError, match=r"\Abert\.tar\.gz\.intoto\.json: ") as refused:
+        verify_bundle(BERT, attested, TRUST, what="bert.tar.gz")
+    assert reason in str(refused.value)
+
+
+def test_a_deep_or_wide_statement_is_refused_at_once() -> None:
+    for payload in (b'{"a":' * 5000 + b"1" + b"}" * 5000, b"[" + b"{}," * 200_000 + b"{}]"):
+        with pytest.raises(IntegrityError, match="cannot be read as JSON"):
+            provenance.open(_wrap(payload), TRUST, file="x")
+
+
+def test_unknown_fields_of_a_newer_packyard_are_passed_over() -> None:
+    newer = _changed(lambda s: (s.update(more=1), s["predicate"]["buildDefinition"].update(internalParameters={})))
+    assert provenance.open(newer, TRUST, file="x")[0] == MADE
+
+
+def test_a_changed_byte_of_a_signed_one_is_found_and_of_an_unsigned_one_changes_no_bundle() -> None:
+    unsigned = MADE.to_bytes([])
+    for data, trusted in ((SIGNED, TRUST), (unsigned, NOBODY)):
+        for place in range(0, len(data), 3):
+            changed = bytearray(data)
+            changed[place] ^= 1
+            try:
+                proof = verify_bundle(BERT, bytes(changed), trusted, what="x")
+            except IntegrityError:
+                continue
+            assert trusted is NOBODY
+            assert (proof.signers, proof.bundle) == ((), BERT)
+
+
+def test_other_libraries_of_the_formats_accept_it() -> None:
+    from google.protobuf.json_format import Parse
+    from in_toto_attestation.predicates.provenance.v1.provenance_pb2 import Provenance as Predicate
+    from in_toto_attestation.v1.statement import Statement
+    from in_toto_attestation.v1.statement_pb2 import Statement as Message
+    from securesystemslib.dsse import Envelope
+    from securesystemslib.signer import SSlibKey
+
+    public = load_pem_public_key(KEY.public.to_pem())
+    key = SSlibKey.from_crypto(public, keyid=KEY.public.id)
+    assert Envelope.from_dict(json.loads(SIGNED)).verify([key], 1) == {KEY.public.id: key}
+    with pytest.raises(Exception, match="signatures"):
+        Envelope.from_dict(json.loads(MADE.to_bytes([OTHER]))).verify([key], 1)
+    Statement.copy_from_pb(Parse(MADE.statement(), Message())).validate()
+    Parse(json.dumps(json.loads(MADE.statement())["predicate"]), Predicate())  # refuses unknown fields

@@ -1,0 +1,331 @@
+"""Publishing: nothing published changes, whatever is listed exists, and an interrupted publish can be completed."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import subprocess
+import tracemalloc
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from packyard.core.bundle.archive import Member
+from packyard.core.bundle.bundle import build
+from packyard.core.bundle.manifest import Manifest
+from packyard.core.digest import Digest
+from packyard.core.errors import ConflictError, InputError, IntegrityError, UnavailableError
+from packyard.sharing import fetch, publish
+from packyard.sharing.entry import IndexEntry
+from packyard.sharing.index import lease, nodes, pending, stored
+from packyard.sharing.stores.directory import DirectoryStore
+from sharing.examples import FailingStore, add_to_index, bundle, compressed_otherwise, lose_index
+
+ID = "0" * 32
+KEYS = ["1.0/bert.tar.gz", "1.0/bert.tar.gz.sha256"]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> DirectoryStore:
+    return DirectoryStore(tmp_path)
+
+
+def state(store: DirectoryStore) -> dict[str, bytes]:
+    return {key: store.get(key) for key in store.list("")}
+
+
+def content(store: DirectoryStore) -> tuple[dict[str, bytes], tuple[IndexEntry, ...]]:
+    """Return what a channel has beside its index, and what the index lists; hold that nothing is pending."""
+    assert store.list(pending.FOLDER) == store.list(lease.FOLDER) == []
+    files = {key: store.get(key) for key in store.list("") if not key.startswith("index/")}
+    return files, stored.read(store).entries
+
+
+def check_sound(store: DirectoryStore) -> None:
+    """Hold that whatever the index lists, and whatever checksum there is, fits the file."""
+    keys = set(store.list(""))
+    found = stored.current(store)
+    listed = found.entries
+    for entry in listed:
+        fetch(store, str(entry))
+        assert f"{entry.version}/{entry.name}.tar.gz.sha256" in keys
+    for key in keys:
+        if key.endswith(".sha256"):
+            hex_digits = Digest.of(store.get(key.removesuffix(".sha256"))).hex
+            assert store.get(key).decode().startswith(hex_digits)
+
+
+def test_publishes_files_of_bundles_as_it_does_bundles(tmp_path: Path) -> None:
+    file = tmp_path / "bert.tar.gz"
+    file.write_bytes(bundle().data)
+    stores = [DirectoryStore(tmp_path / name) for name in ("one", "other")]
+    done = [publish(stores[0], [bundle()], new_id=lambda: ID), publish(stores[1], [file], new_id=lambda: ID)]
+    assert done[0] == done[1]
+    assert state(stores[0]) == state(stores[1])
+    file.write_bytes(b"damaged")
+    with pytest.raises(IntegrityError, match=r"bert\.tar\.gz"):
+        publish(stores[1], [file])
+
+
+def test_has_one_bundle_in_memory_at_a_time(tmp_path: Path) -> None:
+    size, files = 1_000_000, []
+    for number in range(10):
+        data = random.Random(number).randbytes(size)
+        described = Manifest(name=f"p-{number}", version="1.0", use_cases={}, model={})
+        made = build(described, [Member(path="data", data=data)])
+        files.append(tmp_path / f"{number}.tar.gz")
+        files[-1].write_bytes(made.data)
+    del made, data
+    tracemalloc.start()
+    try:
+        publish(DirectoryStore(tmp_path / "store"), files)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert size < peak < 6 * size
+    assert len(stored.read(DirectoryStore(tmp_path / "store")).entries) == len(files)
+
+
+def test_publishes_the_bundle_its_checksum_and_an_entry(store: DirectoryStore) -> None:
+    (done,) = publish(store, [bundle()])
+    assert done == (IndexEntry.of(bundle()), "published")
+    assert done[0].key == KEYS[0]
+    (record,) = (Digest(str(digest)) for digest in stored.read(store).head.packages.values)
+    assert store.list("") == [*KEYS, "index/head.json", "index/heads/1.json", "index/heads/2.json", nodes.key(record)]
+    assert store.get(KEYS[0]) == bundle().data
+    assert store.get(KEYS[1]).decode() == f"{Digest.of(bundle().data).hex}  bert.tar.gz\n"
+    assert stored.read(store).entries == (IndexEntry.of(bundle()),)
+
+
+@pytest.mark.skipif(shutil.which("sha256sum") is None, reason="needs sha256sum")
+def test_sha256sum_accepts_the_checksum(store: DirectoryStore, tmp_path: Path) -> None:
+    publish(store, [bundle()])
+    check = ["sha256sum", "--check", "--strict", "bert.tar.gz.sha256"]
+    assert subprocess.run(check, cwd=tmp_path / "1.0", capture_output=True, text=True).stdout == "bert.tar.gz: OK\n"
+
+
+def test_publishing_the_same_again_changes_nothing(store: DirectoryStore, tmp_path: Path) -> None:
+    publish(store, [bundle()])
+
+    def written() -> list[tuple[int, int]]:
+        return [(state.st_ino, state.st_ctime_ns) for state in ((tmp_path / key).stat() for key in store.list(""))]
+
+    before = written()
+    assert [status for _, status in publish(store, [bundle()])] == ["unchanged"]
+    assert written() == before
+
+
+def test_the_same_tar_compressed_otherwise_leaves_the_published_file_and_its_checksum_alone(
+    store: DirectoryStore,
+) -> None:
+    publish(store, [bundle()])
+    before = state(store)
+    (done,) = publish(store, [compressed_otherwise(bundle())])
+    assert done == (IndexEntry.of(bundle()), "unchanged")
+    assert state(store) == before
+
+
+@pytest.mark.parametrize("missing", [["checksum"], ["index"], ["checksum", "index"]])
+def test_completes_with_the_checksum_of_the_published_file(
+    store: DirectoryStore, tmp_path: Path, missing: list[str]
+) -> None:
+    publish(store, [bundle()], new_id=lambda: ID)
+    before = state(store)
+    if "checksum" in missing:
+        (tmp_path / KEYS[1]).unlink()
+    if "index" in missing:
+        lose_index(tmp_path)
+    (done,) = publish(store, [compressed_otherwise(bundle())], new_id=lambda: ID)
+    assert done[1] == "completed"
+    assert state(store) == before
+
+
+def test_refuses_another_tar_under_a_published_version_and_names_both(store: DirectoryStore) -> None:
+    publish(store, [bundle()])
+    before = state(store)
+    other = bundle(text="other")
+    with pytest.raises(ConflictError) as caught:
+        publish(store, [other])
+    assert bundle().tar in str(caught.value)
+    assert other.tar in str(caught.value)
+    assert str(caught.value).startswith("1.0/bert.tar.gz: is published with other content")
+    assert state(store) == before
+
+
+def test_one_conflict_among_many_publishes_none_and_all_are_named(store: DirectoryStore) -> None:
+    publish(store, [bundle("a"), bundle("c")])
+    before = state(store)
+    with pytest.raises(ConflictError) as caught:
+        publish(store, [bundle("a", text="x"), bundle("b"), bundle("c", text="x")])
+    assert [problem.file for problem in caught.value.problems] == ["1.0/a.tar.gz", "1.0/c.tar.gz"]
+    assert state(store) == before
+
+
+def test_refuses_a_listed_version_with_another_tar_even_if_its_file_was_lost(
+    store: DirectoryStore, tmp_path: Path
+) -> None:
+    publish(store, [bundle()])
+    for key in KEYS:
+        (tmp_path / key).unlink()
+    with pytest.raises(ConflictError, match="has other content already"):
+        publish(store, [bundle(text="other")])
+    assert store.list("1.0/") == []
+    publish(store, [bundle()])
+    check_sound(store)
+
+
+def test_refuses_two_contents_for_one_name_in_one_call(store: DirectoryStore) -> None:
+    with pytest.raises(ConflictError, match="has other content already"):
+        publish(store, [bundle(), bundle(text="other")])
+    assert store.list("") == []
+
+
+def test_says_that_a_published_file_is_damaged(store: DirectoryStore, tmp_path: Path) -> None:
+    publish(store, [bundle()])
+    (tmp_path / KEYS[0]).write_bytes(bundle().data[:-20])
+    with pytest.raises(IntegrityError, match=r"^1\.0/bert\.tar\.gz: the published file is damaged"):
+        publish(store, [bundle()])
+
+
+def test_says_that_a_checksum_is_of_another_file(store: DirectoryStore, tmp_path: Path) -> None:
+    publish(store, [bundle()])
+    (tmp_path / KEYS[1]).write_text(f"{'0' * 64}  bert.tar.gz\n")
+    with pytest.raises(IntegrityError, match=rf"^1\.0/bert\.tar\.gz\.sha256: .*{Digest.of(bundle().data)}"):
+        publish(store, [bundle()])
+
+
+@pytest.mark.parametrize("change", [{"name": "../bert"}, {"version": "../1"}, {"version": ".1"}, {"name": "Bert"}])
+def test_refuses_names_and_versions_that_could_lead_elsewhere(store: DirectoryStore, change: dict[str, str]) -> None:
+    forged = replace(bundle(), manifest=replace(bundle().manifest, **change))  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="is not a"):
+        publish(store, [forged])
+    assert store.list("") == []
+
+
+@pytest.mark.parametrize("done", [False, True])
+def test_after_a_cut_at_any_call_the_channel_is_sound_and_a_second_run_completes(tmp_path: Path, done: bool) -> None:
+    bundles = [bundle("a"), bundle("b"), bundle("c", "2.0")]
+    whole = DirectoryStore(tmp_path / "whole")
+    publish(whole, bundles)
+    for number in range(1, 100):
+        store = DirectoryStore(tmp_path / str(number))
+        try:
+            publish(FailingStore(store, fail_at=number, done=done), bundles)
+        except UnavailableError:
+            check_sound(store)
+            publish(store, bundles)
+            assert content(store) == content(whole)
+        else:
+            break
+    assert number > 25  # among them heads, nodes, a pending record, and two objects for each bundle
+
+
+def test_the_loser_of_a_race_between_two_compressions_keeps_to_the_winner(tmp_path: Path) -> None:
+    winner = compressed_otherwise(bundle())
+
+    class OvertakenStore(DirectoryStore):
+        def put(self, key: str, data: bytes) -> None:
+            if key == KEYS[0]:
+                publish(DirectoryStore(tmp_path), [winner])
+            super().put(key, data)
+
+    (done,) = publish(OvertakenStore(tmp_path), [bundle()])
+    assert done[0].digest == Digest.of(winner.data)
+    assert DirectoryStore(tmp_path).get(KEYS[0]) == winner.data
+    check_sound(DirectoryStore(tmp_path))
+
+
+def test_the_loser_of_a_race_between_two_contents_is_refused(tmp_path: Path) -> None:
+    class OvertakenStore(DirectoryStore):
+        def put(self, key: str, data: bytes) -> None:
+            if key == KEYS[0]:
+                publish(DirectoryStore(tmp_path), [bundle(text="winner")])
+            super().put(key, data)
+
+    with pytest.raises(ConflictError, match="is published with other content"):
+        publish(OvertakenStore(tmp_path), [bundle(text="loser")])
+    assert fetch(DirectoryStore(tmp_path), "bert").data == bundle(text="winner").data
+
+
+# A channel that has lost its index, and a folder that is none.
+
+
+def test_a_channel_without_an_index_is_not_taken_for_an_empty_one(store: DirectoryStore, tmp_path: Path) -> None:
+    publish(store, [bundle(), bundle("gpt")])
+    lose_index(tmp_path)
+    before = state(store)
+    says = r"^index/head\.json: there are releases and no index: 1\.0/bert\.tar\.gz, .*and 1 more \(bring"
+    with pytest.raises(ConflictError, match=says):
+        publish(store, [bundle(version="2.0")])
+    with pytest.raises(ConflictError, match=r"no index: 1\.0/gpt\.tar\.gz, 1\.0/gpt\.tar\.gz\.sha256 \(bring"):
+        publish(store, [bundle()])
+    assert state(store) == before
+
+
+def test_publishing_again_all_that_lies_there_brings_the_index_back(store: DirectoryStore, tmp_path: Path) -> None:
+    publish(store, [bundle(), bundle("gpt")], new_id=lambda: ID)
+    before = state(store)
+    lose_index(tmp_path)
+    again = publish(store, [bundle(), bundle("gpt")], new_id=lambda: ID)
+    assert [status for _, status in again] == ["completed", "completed"]
+    assert state(store) == before
+
+
+@pytest.mark.parametrize("name", ["thesis.txt", "a b/c", "\x1b[31m", "packages/p.yaml", "1.0/README"])
+def test_a_folder_that_holds_other_things_does_not_become_a_channel(
+    store: DirectoryStore, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / name).write_text("years of work")
+    with pytest.raises(ConflictError, match="there are other files and no index: ") as caught:
+        publish(store, [bundle()])
+    assert str(caught.value).isprintable()
+    assert store.list("") == [name]
+
+
+def test_an_empty_folder_becomes_a_channel_and_what_is_beside_a_channels_own_files_stays(
+    store: DirectoryStore, tmp_path: Path
+) -> None:
+    publish(store, [bundle()])
+    (tmp_path / "index.html").write_text("welcome")
+    publish(store, [bundle(version="2.0")])
+    assert (tmp_path / "index.html").read_text() == "welcome"
+    assert [entry.version for entry in stored.read(store).entries] == ["1.0", "2.0"]
+
+
+def test_an_index_comes_before_the_first_bundle(store: DirectoryStore) -> None:
+    with pytest.raises(UnavailableError):
+        publish(FailingStore(store, fail_at=16), [bundle()])
+    assert stored.read(store).entries == ()
+    assert "1.0/bert.tar.gz" in store.list("")
+    assert [status for _, status in publish(store, [bundle(), bundle(version="2.0")])] == ["completed", "published"]
+
+
+def test_refuses_a_version_that_is_published_in_another_spelling(store: DirectoryStore) -> None:
+    publish(store, [bundle(version="1.2.0")])
+    before = state(store)
+    for version in ("v1.2.0", "1.2"):
+        for text in ("", "other"):
+            with pytest.raises(ConflictError, match=rf"^bert@{version} is published as bert@1\.2\.0"):
+                publish(store, [bundle(version=version, text=text)])
+    assert state(store) == before
+
+
+def test_what_a_lost_race_would_have_listed_stays_pending(tmp_path: Path) -> None:
+    """Whoever finds its bundles listed by another publisher does not forget what that one did not list."""
+    store = DirectoryStore(tmp_path)
+    publish(store, [bundle("first")])
+
+    class OvertakenStore(DirectoryStore):
+        def put(self, key: str, data: bytes) -> None:
+            if key == "index/heads/3.json":
+                add_to_index(store, [IndexEntry.of(bundle("mine"))])
+            super().put(key, data)
+
+    publish(store, [bundle("theirs", "2.0")], is_listed=False)
+    assert len(store.list(pending.FOLDER)) == 1
+    publish(OvertakenStore(tmp_path), [bundle("mine")])
+    assert len(store.list(pending.FOLDER)) == 1
+    publish(store, [bundle("first")])
+    assert content(store)[1] == tuple(map(IndexEntry.of, (bundle("first"), bundle("mine"), bundle("theirs", "2.0"))))

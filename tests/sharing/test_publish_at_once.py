@@ -1,0 +1,113 @@
+"""Many processes publish into one directory at once, and die: no entry is lost, and no listed file is missing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from packyard.sharing import fetch, publish
+from packyard.sharing.entry import bundle_key
+from packyard.sharing.index import stored
+from packyard.sharing.index.head import POINTER
+from packyard.sharing.stores import NotFoundError
+from packyard.sharing.stores.directory import DirectoryStore
+from sharing.examples import bundle
+
+PROGRAM = """
+import sys
+from sharing.examples import bundle
+from packyard.sharing import open_store, publish
+store, number = open_store(sys.argv[1]), sys.argv[2]
+sys.stdin.readline()
+for version in range(int(sys.argv[3])):
+    publish(store, [bundle(f"own-{number}", f"1.{version}"), bundle("shared", f"1.{version}")])
+"""
+PUBLISHERS, VERSIONS = 8, 6
+
+
+def publisher(root_dir: Path, number: int, versions: int = VERSIONS) -> subprocess.Popen[bytes]:
+    """Start a process that waits for a line, and then publishes."""
+    tests_dir = Path(__file__).parents[1]
+    program = f"import sys; sys.path.insert(0, {str(tests_dir)!r})\n{PROGRAM}"
+    arguments = [sys.executable, "-c", program, str(root_dir), str(number), str(versions)]
+    return subprocess.Popen(arguments, stdin=subprocess.PIPE)
+
+
+def let_go(processes: list[subprocess.Popen[bytes]]) -> None:
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write(b"\n")
+        process.stdin.close()
+
+
+class Reader(threading.Thread):
+    """Reads the index over and over, and holds that whatever it lists is there."""
+
+    def __init__(self, root_dir: Path) -> None:
+        super().__init__()
+        self.store, self.seen, self.missing = DirectoryStore(root_dir), 0, list[str]()
+        self.stop = threading.Event()
+
+    def run(self) -> None:
+        known: set[str] = set()
+        while not self.stop.is_set():
+            try:
+                entries = stored.read(self.store).entries
+            except NotFoundError:
+                continue
+            assert known <= set(map(str, entries))
+            for entry in entries:
+                if str(entry) not in known:
+                    try:
+                        entry.verify(self.store.get(bundle_key(entry.name, entry.version)))
+                    except NotFoundError:
+                        self.missing.append(str(entry))
+            known = set(map(str, entries))
+            self.seen = len(known)
+
+
+def test_eight_publishers_at_once_lose_nothing_and_a_reader_sees_no_gap(tmp_path: Path) -> None:
+    processes = [publisher(tmp_path, number) for number in range(PUBLISHERS)]
+    reader = Reader(tmp_path)
+    reader.start()
+    let_go(processes)
+    assert [process.wait(120) for process in processes] == [0] * PUBLISHERS
+    reader.stop.set()
+    reader.join()
+    listed = {str(entry) for entry in stored.read(DirectoryStore(tmp_path)).entries}
+    names = ["shared", *(f"own-{number}" for number in range(PUBLISHERS))]
+    assert listed == {f"{name}@1.{version}" for name in names for version in range(VERSIONS)}
+    assert reader.missing == []
+    assert reader.seen > 0
+
+
+def test_publishers_killed_at_any_moment_leave_a_channel_that_can_be_completed(tmp_path: Path) -> None:
+    processes = [publisher(tmp_path, number, 1000) for number in range(4)]
+    let_go(processes)
+    while not (tmp_path / POINTER).exists():
+        time.sleep(0.01)
+    for process in processes:
+        time.sleep(0.05)
+        process.kill()
+        process.wait()
+    store = DirectoryStore(tmp_path)
+    for entry in stored.read(store).entries:
+        fetch(store, str(entry))
+    publish(store, [bundle(f"own-{number}", "1.0") for number in range(4)])
+    publish(store, [bundle("shared", f"1.{version}") for version in range(4)])
+    assert all("/." not in key for key in store.list(""))
+
+
+def test_a_channel_that_another_publisher_begins_meanwhile_is_no_place_with_other_content(tmp_path: Path) -> None:
+    class Overtaken(DirectoryStore):
+        def list(self, prefix: str) -> Sequence[str]:
+            if prefix == "" and not (self.root_dir / POINTER).exists():
+                publish(DirectoryStore(self.root_dir), [bundle("other")])
+            return super().list(prefix)
+
+    publish(Overtaken(tmp_path), [bundle("own")])
+    assert [entry.name for entry in stored.read(DirectoryStore(tmp_path)).entries] == ["other", "own"]

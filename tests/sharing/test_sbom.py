@@ -1,0 +1,85 @@
+"""SBOMs: valid by SPDX's own library, complete, and the same bytes each time."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from packyard.core.bundle import Bundle, Manifest, build
+from packyard.core.bundle.archive import Member
+from packyard.core.digest import Digest
+from packyard.sharing.trust import sbom
+from sharing.examples import bundle, compressed_otherwise
+
+IMAGES = {
+    "docker.io/intel/image-recognition:tf-latest": ("docker.io/intel/image-recognition", "tf-latest"),
+    "registry.example:5000/a/B": ("registry.example:5000/a/B", None),
+    "registry.example:5000/a/b:1.0@sha256:" + "ab" * 32: ("registry.example:5000/a/b", "sha256:" + "ab" * 32),
+    "busybox": ("busybox", None),
+}
+
+
+def _bundle() -> Bundle:
+    described = Manifest(name="bert", version="1.0+x_y", use_cases={}, model={}, images=tuple(sorted(IMAGES)))
+    files = {"README.md": b"hello", "a/b c.yaml": b"", "a/é.yaml": b"hello"}
+    return build(described, [Member(path=path, data=data) for path, data in files.items()])
+
+
+def _read(found: Bundle) -> Any:
+    return json.loads(sbom.to_bytes(found))
+
+
+def test_spdx_reads_it_and_finds_it_valid(tmp_path: Path) -> None:
+    file = tmp_path / "bert.spdx.json"
+    file.write_bytes(sbom.to_bytes(_bundle()))
+    code = """
+import sys
+from spdx_tools.spdx.parser.parse_anything import parse_file
+from spdx_tools.spdx.validation.document_validator import validate_full_spdx_document
+document = parse_file(sys.argv[1])
+print(len(document.files), len(document.packages))
+for message in validate_full_spdx_document(document):
+    print(message)
+"""
+    done = subprocess.run([sys.executable, "-c", code, str(file)], capture_output=True, text=True)
+    assert done.stdout == "4 5\n", done.stdout + done.stderr
+
+
+def test_lists_every_file_with_both_digests() -> None:
+    found = _bundle()
+    listed = {each["fileName"]: {c["algorithm"]: c["checksumValue"] for c in each["checksums"]} for each in
+              _read(found)["files"]}  # fmt: skip
+    assert listed == {
+        f"./{member.path}": {
+            "SHA1": hashlib.sha1(member.data).hexdigest(),
+            "SHA256": Digest.of(member.data).hex,
+        }
+        for member in found.members
+    }
+    assert "./packyard.json" in listed
+
+
+def test_lists_every_image_by_its_repository_and_its_tag_or_digest() -> None:
+    packages = _read(_bundle())["packages"][1:]
+    assert [(each["name"], each.get("versionInfo")) for each in packages] == [IMAGES[name] for name in sorted(IMAGES)]
+    references = [each["externalRefs"][0]["referenceLocator"] for each in packages]
+    assert "pkg:oci/image-recognition?repository_url=docker.io%2Fintel%2Fimage-recognition&tag=tf-latest" in references
+    digest = "sha256%3A" + "ab" * 32
+    assert f"pkg:oci/b@{digest}?repository_url=registry.example%3A5000%2Fa%2Fb&tag=1.0" in references
+
+
+def test_relates_everything_to_the_package() -> None:
+    found = _read(_bundle())
+    ids = [each["SPDXID"] for each in (*found["files"], *found["packages"])]
+    assert len(set(ids)) == len(ids)
+    assert {each["relatedSpdxElement"] for each in found["relationships"]} == set(ids)
+
+
+def test_the_same_bundle_has_the_same_sbom_however_it_is_compressed() -> None:
+    assert sbom.to_bytes(_bundle()) == sbom.to_bytes(_bundle())
+    assert sbom.to_bytes(compressed_otherwise(_bundle())) == sbom.to_bytes(_bundle())
+    assert sbom.to_bytes(bundle(text="a")) != sbom.to_bytes(bundle(text="b"))

@@ -1,0 +1,76 @@
+"""Which store an address opens."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from packyard.core.errors import InputError, UnavailableError
+from packyard.sharing import open_store
+
+
+@pytest.mark.parametrize("address", ["{}", "file://{}", "file://localhost{}"])
+def test_a_path_and_a_file_address_are_a_directory(tmp_path: Path, address: str) -> None:
+    channel_dir = tmp_path / "my channel"
+    open_store(address.format(str(channel_dir).replace(" ", "%20") if "://" in address else channel_dir)).put("a", b"1")
+    assert (channel_dir / "a").read_bytes() == b"1"
+
+
+@pytest.mark.parametrize("address", ["http://localhost:1/x", "https://user:secret@example.com/x/", "HTTP://h"])
+def test_a_web_address_is_a_web_server(address: str) -> None:
+    assert repr(open_store(address)).startswith("HTTPStore('http")
+
+
+def test_any_other_scheme_is_refused_and_the_known_ones_are_named() -> None:
+    with pytest.raises(InputError, match=r"an address 'ftp://…' \(use a directory, file://, http"):
+        open_store("ftp://example.com/channel")
+
+
+@pytest.mark.parametrize("address", ["file://server/share", "file://", "file://[", "file:///a%00b"])
+def test_a_file_address_of_another_machine_is_refused(address: str) -> None:
+    with pytest.raises(InputError, match="names no local directory"):
+        open_store(address)
+
+
+@pytest.mark.parametrize("address", ["http://", "http://a:b:c/", "http://[::1/x", "https://u:secret@h/x?y=secret"])
+def test_an_address_without_a_meaning_is_refused_without_showing_it(address: str) -> None:
+    with pytest.raises(InputError, match="the address of a channel") as caught:
+        open_store(address)
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("address", ["http://user:secret@example.com/x", "http://:secret@10.0.0.1"])
+def test_no_password_goes_over_plain_http_to_another_machine(address: str) -> None:
+    with pytest.raises(InputError, match="need TLS, or a server on this machine") as caught:
+        open_store(address)
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("address", "library"),
+    [("s3://b", "obstore"), ("az://b", "obstore"), ("azure://b", "obstore"), ("gs://b", "google")],
+)
+def test_a_missing_library_is_named_with_the_command_that_installs_it(
+    address: str, library: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in list(sys.modules):
+        if name.split(".")[0] == library or name.rpartition(".")[2] in ("s3", "azure", "gcs", "bucket"):
+            monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(
+        UnavailableError, match=r"what .*:// needs is not installed \(pip install 'packyard\[cloud\]'\)"
+    ):
+        open_store(address)
+
+
+def test_what_a_directory_needs_is_there_without_libraries_for_clouds() -> None:
+    program = (
+        "import sys; sys.modules.update(obstore=None, google=None, requests=None)\n"
+        "from packyard.sharing.stores import open_store, probe\n"
+        "print(probe(open_store('nowhere')), open_store('http://localhost').promises)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.stderr, done.returncode) == ("", 0)

@@ -1,0 +1,167 @@
+"""What is proved of a bundle, as data and in one line."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from packyard.core.errors import InputError, IntegrityError
+from packyard.core.files.git import Revision
+from packyard.sharing.fetching.verify import differences, digests_below, verify_bundle, verify_listed, with_sbom
+from packyard.sharing.index import stored
+from packyard.sharing.publishing.publish import publish
+from packyard.sharing.publishing.revoke import revoke
+from packyard.sharing.stores.directory import DirectoryStore
+from packyard.sharing.trust.keys import NOBODY, Trust
+from packyard.sharing.trust.provenance import Provenance
+from sharing.examples import bundle
+from sharing.test_provenance import BERT, INPUTS, KEY, MADE, OTHER, REVISION, SBOM, SIGNED, TRUST
+
+NAMES = {KEY.public.id: "release"}
+
+
+def test_says_what_a_trusted_signature_proves() -> None:
+    proof = with_sbom(verify_bundle(BERT, SIGNED, TRUST, what="x"), SBOM, what="x")
+    assert (proof.signers, proof.others, proof.has_sbom, proof.is_proved) == ((KEY.public.id,), (), True, True)
+    assert proof.provenance == MADE
+    short = KEY.public.id[:19]
+    assert proof.said(NAMES) == (
+        "bert 1.0: every file has its digest; built by packyard 0.1.0 from commit 0123456789ab, "
+        f"signed by release ({short}…); the SBOM belongs to it"
+    )
+
+
+def test_without_a_trusted_key_it_says_what_it_could_not_prove() -> None:
+    said = verify_bundle(BERT, SIGNED, NOBODY, what="x").said()
+    assert (
+        f"not proved: that it was built by packyard 0.1.0 from commit 0123456789ab; signed by {KEY.public.id}" in said
+    )
+    assert "not proved: who published it (packyard keys trust FILE" in said
+    assert "nobody signed that" in verify_bundle(BERT, MADE.to_bytes([]), NOBODY, what="x").said()
+    assert "it has no provenance" in verify_bundle(BERT, None, NOBODY, what="x").said()
+
+
+def test_changes_that_were_not_committed_are_said() -> None:
+    made = Provenance.of(BERT, INPUTS, Revision(commit=REVISION.commit, changed=frozenset(INPUTS)))
+    assert made.source
+    assert made.source.dirty
+    assert "with changes that are not committed" in verify_bundle(BERT, made.to_bytes([KEY]), TRUST, what="x").said()
+
+
+def test_a_bundle_without_provenance_is_refused_where_a_signature_is_required() -> None:
+    with pytest.raises(IntegrityError, match=r"x: has no provenance that a key you trust has signed"):
+        verify_bundle(BERT, None, TRUST, what="x")
+    with pytest.raises(IntegrityError, match=r"x: has no provenance"):
+        verify_bundle(BERT, None, TRUST, what="x", listed_by=[])
+
+
+def test_a_signed_head_that_lists_it_proves_it_without_signed_provenance() -> None:
+    for attested in (None, MADE.to_bytes([]), MADE.to_bytes([OTHER])):
+        proof = verify_bundle(BERT, attested, TRUST, what="x", listed_by=[KEY.public.id])
+        assert proof.is_proved
+        assert "the channel lists it, signed by release" in proof.said(NAMES)
+        assert "not proved: " in proof.said()
+        assert "who published" not in proof.said()
+
+
+def test_a_signed_head_excuses_no_forged_signature() -> None:
+    forged = SIGNED.replace(SIGNED[-60:-50], b"AAAAAAAAAA")
+    with pytest.raises(IntegrityError, match=r"was altered|base64"):
+        verify_bundle(BERT, forged, TRUST, what="x", listed_by=[KEY.public.id])
+
+
+def test_provenance_by_a_revoked_key_is_refused_unless_a_signed_head_lists_the_bundle() -> None:
+    revoked = TRUST.without([KEY.public.id])
+    with pytest.raises(IntegrityError, match="which is revoked"):
+        verify_bundle(BERT, SIGNED, revoked, what="x")
+    proof = verify_bundle(BERT, SIGNED, revoked, what="x", listed_by=[OTHER.public.id])
+    assert (proof.signers, proof.others) == ((), (KEY.public.id,))
+
+
+def test_another_sbom_than_the_one_of_the_provenance_is_refused() -> None:
+    with pytest.raises(IntegrityError, match=r"x\.spdx\.json: is not the SBOM that the provenance names"):
+        with_sbom(verify_bundle(BERT, SIGNED, TRUST, what="x"), SBOM + b" ", what="x")
+    without = Provenance.of(BERT, INPUTS, None).to_bytes([KEY])
+    with pytest.raises(IntegrityError, match=r"expected none"):
+        with_sbom(verify_bundle(BERT, without, TRUST, what="x"), SBOM, what="x")
+
+
+def test_nothing_that_proves_something_is_imported_before_it_is_needed() -> None:
+    code = """
+import sys
+from packyard.sharing import configuration
+from packyard.sharing.fetching import verify
+from packyard.sharing.trust import keyring
+print(*sorted({"cryptography", "subprocess", "yaml", "importlib.metadata", "packyard.writing.source"} & {*sys.modules}))
+"""
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "\n"
+
+
+@pytest.fixture
+def listed(tmp_path: Path) -> DirectoryStore:
+    """A channel that lists `BERT`, with its provenance."""
+    store = DirectoryStore(tmp_path / "channel")
+    publish(store, [BERT], attest=lambda entry: {f"{entry.key}.intoto.json": SIGNED}, keys=[OTHER])
+    return store
+
+
+def test_what_a_signed_head_lists_is_verified_with_the_provenance_of_the_channel(listed: DirectoryStore) -> None:
+    trusted = Trust.of(KEY.public, OTHER.public)
+    found = stored.read(listed, trusted)
+    (entry,) = found.entries
+    proof = verify_listed(listed, found.head, entry, BERT, trusted)
+    assert (proof.signers, proof.listed_by, proof.provenance) == ((KEY.public.id,), (OTHER.public.id,), MADE)
+    with pytest.raises(IntegrityError, match=r"bert@1\.0: expected"):
+        verify_listed(listed, found.head, entry, bundle(text="other"), trusted)
+
+
+def test_a_key_that_the_head_revokes_signs_no_provenance(listed: DirectoryStore) -> None:
+    trusted = Trust.of(KEY.public, OTHER.public)
+    found = revoke(listed, KEY.public.id, keys=[OTHER], trusted=trusted)
+    found = stored.read(listed, trusted)
+    proof = verify_listed(listed, found.head, found.entries[0], BERT, trusted)
+    assert (proof.signers, proof.listed_by, proof.others) == ((), (OTHER.public.id,), (KEY.public.id,))
+
+
+def test_a_channel_without_provenance_is_no_error_where_the_head_is_signed(tmp_path: Path) -> None:
+    store = DirectoryStore(tmp_path / "channel")
+    publish(store, [BERT], keys=[KEY])
+    found = stored.read(store, TRUST)
+    assert verify_listed(store, found.head, found.entries[0], BERT, TRUST).listed_by == (KEY.public.id,)
+    unsigned = stored.read(store)
+    with pytest.raises(IntegrityError, match="has no provenance"):
+        verify_listed(store, unsigned.head, found.entries[0], BERT, TRUST)
+
+
+def test_names_the_files_of_a_folder_that_differ(tmp_path: Path) -> None:
+    folder = bundle(text="read me").unpack(tmp_path)
+    described = bundle(text="read me").manifest
+    assert differences(described, digests_below(folder, described)) == []
+    (folder / "README.md").write_text("changed")
+    (folder / "sub").mkdir()
+    (folder / "sub" / "more").touch()
+    (folder / "link").symlink_to("/")
+    (folder / ".packyard-journal").touch()
+    found = differences(described, digests_below(folder, described))
+    assert found == [("README.md", "changed"), ("link", "extra"), ("sub/more", "extra")]
+    (folder / "README.md").unlink()
+    assert differences(described, digests_below(folder, described))[0] == ("README.md", "missing")
+
+
+def test_a_link_in_the_place_of_a_file_is_changed_whatever_it_leads_to(tmp_path: Path) -> None:
+    folder = bundle(text="read me").unpack(tmp_path)
+    described = bundle(text="read me").manifest
+    (folder / "README.md").rename(tmp_path / "same")
+    (folder / "README.md").symlink_to(tmp_path / "same")
+    assert differences(described, digests_below(folder, described)) == [("README.md", "changed")]
+
+
+def test_a_folder_with_very_many_files_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("packyard.sharing.fetching.verify._MOST", 3)
+    for number in range(5):
+        (tmp_path / str(number)).touch()
+    with pytest.raises(InputError, match="has more than 3 files"):
+        digests_below(tmp_path, BERT.manifest)

@@ -1,0 +1,100 @@
+"""What is shared while packages are composed: never changed, bounded, and without a say in what is composed."""
+
+from __future__ import annotations
+
+import pytest
+
+import real
+import workspaces
+from packyard.core.work.memo import Memo
+from packyard.core.yaml import aliases
+from packyard.core.yaml.document import parse_text
+from packyard.core.yaml.node import Child, Comment, Document, MappingNode, Node, Scalar, SequenceNode, Source
+from packyard.using.kustomize.accumulate import SourceObject, file_names
+from packyard.writing.source import package, workspace
+from packyard.writing.source.compose import compose
+
+
+def drawn(thing: object) -> object:
+    """Everything that a document says, as plain values that can be compared."""
+    if isinstance(thing, Document):
+        return ("document", thing.start, drawn(thing.root), drawn(thing.head), drawn(thing.tail))
+    if isinstance(thing, Comment):
+        return ("comment", thing.text, thing.start, thing.column, thing.own_line)
+    if isinstance(thing, Child):
+        return (drawn(getattr(thing, "key", None)), drawn(thing.value), thing.start, thing.index, drawn(thing.head),
+                drawn(thing.foot), drawn(thing.comment))  # fmt: skip
+    if isinstance(thing, Node):
+        inside = (
+            thing.entries if isinstance(thing, MappingNode) else thing.items if isinstance(thing, SequenceNode) else []
+        )
+        value = (thing.value, thing.style) if isinstance(thing, Scalar) else None
+        return (type(thing).__name__, thing.start, thing.end, value, drawn(thing.comment), drawn(inside))
+    return [drawn(item) for item in thing] if isinstance(thing, list) else thing
+
+
+@pytest.mark.parametrize("name", ["mnist-fp32-training-k8s", "resnet50v1-5-fp32-training-k8s"])
+def test_composing_changes_no_text_that_is_shared(name: str) -> None:
+    memo = Memo()
+    here = workspace.read(real.REPOSITORY, memo)
+    composed = compose(here, package.read(here, name))
+    again = compose(here, package.read(here, name))
+    assert again.files == composed.files
+    documents = {key: made for key, made in memo._made.items() if key[0] in ("documents", "aliases")}
+    assert len(documents) > 20
+    for (kind, source, text), made in documents.items():
+        read = aliases.read if kind == "aliases" else parse_text
+        assert drawn(made) == drawn(read(Source(source, text))), source
+
+
+def test_composes_the_same_with_a_memo_that_forgets() -> None:
+    name = workspaces.names()[0]
+    files = []
+    for memo in (Memo(), Memo(limit=1)):
+        here = workspace.read(real.REPOSITORY, memo)
+        files.append(compose(here, package.read(here, name)).files)
+    assert files[0] == files[1]
+
+
+SECRET = "apiVersion: v1\nkind: Secret\nmetadata:\n  name: a\n  labels: {}\ndata:\n- k: v\n"
+CHANGES = {
+    "operate": "- {op: replace, path: /metadata/name, value: b}\n- {op: add, path: /data/0/l, value: w}\n",
+    "merge": "apiVersion: v1\nkind: Secret\nmetadata:\n  name: b\n",
+}
+
+
+@pytest.mark.parametrize("how", CHANGES)
+@pytest.mark.parametrize("changed", [0, 1])
+@pytest.mark.parametrize("before", [False, True])
+def test_an_object_and_its_copy_are_changed_apart(how: str, changed: int, before: bool) -> None:
+    """They share what neither of them has changed; also where the first was changed before it was copied."""
+    (document,), (change,) = parse_text(Source("a.yaml", SECRET)), parse_text(Source("b.yaml", CHANGES[how]))
+    assert isinstance(document.root, MappingNode)
+    drawn_before = drawn(document)
+    first = SourceObject(document.root, "a")
+    if before:
+        (early,) = parse_text(Source("c.yaml", "- {op: add, path: /metadata/labels/early, value: x}\n"))
+        assert isinstance(early.root, SequenceNode)
+        first.operate(early.root)
+    both = [first, first.copy()]
+    kept = both[1 - changed]
+    texts = [item.write() for item in both]
+    assert texts[0] == texts[1]
+    assert (b"early" in texts[0]) is before
+    for _ in range(2):
+        getattr(both[changed], how)(change.root)
+        assert both[changed].identity[3] == "b"
+        assert (kept.identity[3], kept.write()) == ("a", texts[0])
+        assert SourceObject(kept.root, "").write() == texts[0], "not only what it remembers"
+        assert b"name: b" in both[changed].write()
+    if not before:
+        assert drawn(document) == drawn_before
+
+
+def test_objects_of_several_kinds_with_one_name_have_files_of_their_own() -> None:
+    text = "".join(
+        f"kind: {kind}\nmetadata: {{name: run-{name}}}\n---\n" for kind in ("Deployment", "Service") for name in "ab"
+    )
+    roots = [each.root for each in parse_text(Source("x", f"{text}kind: ConfigMap\nmetadata: {{name: a}}\n"))]
+    names = file_names([SourceObject(root, "") for root in roots if isinstance(root, MappingNode)])
+    assert names == ["deployment-a.yaml", "deployment-b.yaml", "service-a.yaml", "service-b.yaml", "config-map.yaml"]

@@ -1,0 +1,103 @@
+"""What repeats within an object is written once: each case of the rule, with what kustomize builds of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+import tiny
+from packyard.core.yaml.sources import Sources
+from packyard.using.kustomize.accumulate import accumulate
+from packyard.writing.source import parts
+
+BASE = tiny.text("anchors/base.yaml")
+HEAD = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [run.yaml]\n"
+
+
+def composed(folder: Path, *operations: str, base: str = BASE) -> str:
+    (folder / "run.yaml").write_text(base)
+    listed = "".join(f"    - {each}\n" for each in operations)
+    patches = f"patches:\n- target: {{kind: Run}}\n  patch: |-\n{listed}" if operations else ""
+    (folder / "kustomization.yaml").write_text(HEAD + patches)
+    (item,) = accumulate(parts.read(Sources(folder), "", "Kustomization"))
+    return item.write().decode()
+
+
+def spec(text: str) -> dict[str, dict[str, object]]:
+    found = yaml.safe_load(text)["spec"]
+    assert isinstance(found, dict)
+    return found
+
+
+def test_what_nothing_changed_is_as_its_author_wrote_it(tmp_path: Path) -> None:
+    assert composed(tmp_path) == BASE
+
+
+def test_what_all_places_got_stays_shared(tmp_path: Path) -> None:
+    add = "{{op: add, path: /spec/{}/volumes/-, value: {{name: data, emptyDir: {{}}}}}}"
+    text = composed(tmp_path, add.format("launcher"), add.format("worker"))
+    assert text == BASE.replace("    image: &image", "    - {name: data, emptyDir: {}}\n    image: &image", 1)
+
+
+def test_what_one_place_got_writes_that_place_out_and_shares_what_is_inside(tmp_path: Path) -> None:
+    text = composed(tmp_path, "{op: add, path: /spec/worker/volumes/-, value: {name: data, emptyDir: {}}}")
+    written = "    volumes:\n    - {name: tmp, emptyDir: {}}\n    - *home\n    - {name: data, emptyDir: {}}\n"
+    assert text == BASE.replace("&volumes ", "").replace("    volumes: *volumes\n", written)
+
+
+def test_where_the_first_holder_was_changed_the_anchor_moves_on_with_its_comment(tmp_path: Path) -> None:
+    base = BASE.replace("    image: *image\n", "    image: *image\n  server: {image: *image}\n")
+    text = composed(tmp_path, "{op: replace, path: /spec/launcher/image, value: other}", base=base)
+    assert "    image: other\n  worker:\n" in text
+    assert '    image: &image "" # {"$openapi":"IMAGE"}\n  server: {image: *image}\n' in text
+
+
+def test_an_anchor_that_nothing_repeats_is_left_out(tmp_path: Path) -> None:
+    text = composed(tmp_path, "{op: remove, path: /spec/worker}")
+    assert "&volumes" not in text
+    assert "&home" not in text
+    assert '    image: "" # {"$openapi":"IMAGE"}\n' in text
+    assert "name: &run run" in text
+
+
+def test_a_second_value_under_one_name_has_a_number(tmp_path: Path) -> None:
+    base = BASE + "  server:\n    volumes: *volumes\n  other:\n    volumes: *volumes\n"
+    add = "{{op: add, path: /spec/{}/volumes/-, value: {{name: data, emptyDir: {{}}}}}}"
+    text = composed(tmp_path, add.format("server"), add.format("other"), base=base)
+    assert "    volumes: *volumes\n    home: *home\n" in text
+    assert "  server:\n    volumes: &volumes-2\n    - {name: tmp, emptyDir: {}}\n" in text
+    assert text.endswith("  other:\n    volumes: *volumes-2\n")
+
+
+def test_anchors_of_a_patch_count(tmp_path: Path) -> None:
+    text = composed(
+        tmp_path,
+        "{op: add, path: /spec/launcher/args, value: &args [--steps=1]}",
+        "{op: add, path: /spec/worker/args, value: *args}",
+    )
+    assert "    args: &args [--steps=1]\n" in text
+    assert text.endswith("    args: *args\n")
+
+
+def test_equal_values_with_other_setter_comments_are_no_repetition(tmp_path: Path) -> None:
+    base = BASE.replace("    image: *image\n", '    image: *image\n  server:\n    image: ""\n')
+    text = composed(tmp_path, "{op: copy, from: /spec/worker/image, path: /spec/server/image}", base=base)
+    assert text.endswith("  server:\n    image: *image\n"), "a copy remembers"
+    text = composed(tmp_path, '{op: replace, path: /spec/worker/image, value: ""}', base=base)
+    assert '    home: *home\n    image: ""\n' in text, "a patch without a comment unbinds"
+
+
+@pytest.mark.parametrize(
+    "base",
+    [
+        BASE.replace("volumes: *volumes", "volumes: *volume"),
+        BASE.replace("labels: {app: *run}", "labels: &labels {app: *labels}"),
+    ],
+)
+def test_an_alias_of_nothing_or_of_itself_is_refused(base: str, tmp_path: Path) -> None:
+    from packyard.core.errors import InputError
+
+    with pytest.raises(InputError, match=r"run\.yaml:\d+:\d+: \*\w+ "):
+        composed(tmp_path, base=base)

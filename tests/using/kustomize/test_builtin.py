@@ -1,0 +1,364 @@
+"""Our own build against the real kustomize 5.7.1: the same objects in the same order, or both refuse."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from packyard.core.errors import InputError
+from packyard.core.yaml import aliases, strict
+from packyard.core.yaml.node import Source
+from packyard.using.kustomize import objects
+from packyard.using.kustomize.builtin import build
+from served import Served
+
+RESOURCES = "resources: [a.yaml]\n"
+HEAD = "apiVersion: v1\nkind: X\nmetadata: {name: x}\n"
+
+WORDS = """\
+yes no on off y n Yes ~ null Null true True TRUE false '' "" "a\\tb\\u0007" 'it''s' text a:b a#b http://a.b/c /path
+0 5 +5 -5 -0 012 -012 +012 0777 0o14 -0o14 0o8 08 09 09.5 0b11 -0b11 0b 0x1F 0x 0xFFFFFFFFFFFFFFFF 0xFFFFFFFFFFFFFFFFFF
+1_000 0_1 1__0 _1 0b1_1 0x_1 1_.5 .5_0 ._5 9223372036854775807 9223372036854775808 -9223372036854775809
+18446744073709551615 18446744073709551616 +18446744073709551615 123456789012345678901 0777777777777777777777777
+1.10 .5 5. +.5 -.5 -0.0 1e3 1E3 12e03 1e+3 1e 1e6 1e20 1e21 1e400 1.5e300 1e-7 0.000001 1.5e-300 0.1
+1:30 1:30:00 2020-01-01 2020-1-1 2020-13-01 2020-02-30 0000-01-01 2001-12-14t21:59:43.10-05:00 2001-12-14T21:59:43Z
+2001-12-14T21:59:43 2001-12-14T1:2:3Z 2001-12-14T21:59:43.100Z 2001-12-14T24:59:43Z 2001-12-14T21:59:43+00:00
+2001-12-14T21:59:43,5Z 2001-12-14T21:59:43.Z 2001-12-14T21:59:43+0530 2001-12-14T21:59:43.1234567890Z
+= - -a ? - : << .inf -.inf .nan @a `a %a &anchor *nothing ! !!str [] {} [1,'2',08] {a,b}"""
+SCALARS = WORDS.split()
+SCALARS += ["!!str 1", "!!str 2020-01-01", "!!int '1'", "!!int 0x10", "!!float 1", "!!bool 'true'", "!!bool yes"]
+SCALARS += ["!!null ''", "!!int 5.0", "! 5", "2001-12-14 21:59:43", "2001-12-14  21:59:43.10", "2001-12-14 21:59:43 -5"]
+SCALARS += [
+    "2001-12-14 21:59:60",
+    "2001-12-14 21:59:43.",
+    "one two",
+    "a: b",
+    "a #b",
+    '"line\\nline"',
+    '"a\\n"',
+    '"\\n"',
+    '"\\x7f"',
+    '"\\u009f"',
+    '"\\ufeff"',
+    '"\\uffff"',
+    '"\\L"',
+    '"\\u0001"',
+    '"\\U0001F600"',
+]
+
+#: What kustomize refuses to read, even behind an escape, or reads as a blank.
+UNREADABLE = [chr(code) for code in (*range(0x7F, 0xA0), 0xFFFE, 0xFFFF)]
+
+CLUSTER_SCOPED = """\
+v1 Namespace · v1 Node · v1 PersistentVolume · rbac.authorization.k8s.io/v1 ClusterRole · storage.k8s.io/v1 StorageClass
+scheduling.k8s.io/v1 PriorityClass · networking.k8s.io/v1 IngressClass · node.k8s.io/v1 RuntimeClass
+apiextensions.k8s.io/v1 CustomResourceDefinition · rbac.authorization.k8s.io/v1beta1 ClusterRoleBinding
+policy/v1beta1 PodSecurityPolicy · certificates.k8s.io/v1 CertificateSigningRequest"""
+NAMESPACED = """\
+v1 ConfigMap · v1 Secret · v1 ServiceAccount · v1 PersistentVolumeClaim · v1 Service · v1 Pod · batch/v1 Job · v1 List
+kubeflow.org/v2beta1 MPIJob · apps/v1 Deployment · rbac.authorization.k8s.io/v1 Role · argoproj.io/v1alpha1 Workflow
+storage.k8s.io/v1 CSIStorageCapacity · example.org/v1 Namespace · example.org/v1 ClusterRole · batch/v1 CronJob"""
+
+
+class Judge:
+    """A directory that both build."""
+
+    def __init__(self, kustomize: Served, folder: Path) -> None:
+        self.kustomize = kustomize
+        self.folder = folder
+
+    def real(self, files: dict[str, str]) -> str | None:
+        """Return what kustomize prints, None where it refuses."""
+        for name, text in files.items():
+            (self.folder / name).write_bytes(text.encode())
+        done = self.kustomize("build", self.folder)
+        return None if done.returncode else done.stdout
+
+    def agrees(self, files: dict[str, str]) -> None:
+        """Hold that both give equal objects in one order, or both refuse.
+
+        Equal as our reader reads them: `test_reads_every_scalar_as_kustomize_does` judges that reader without it.
+        """
+        expected = self.real(files)
+        if expected is None:
+            with pytest.raises(InputError):
+                build(self.folder)
+            return
+        ours = build(self.folder).decode()
+        assert roots(ours) == roots(expected)
+        assert kinds(ours) == kinds(expected)
+
+
+def roots(text: str) -> list[object]:
+    return [item.root for item in objects.parse(Source("built", text))]
+
+
+def values(text: str) -> list[object]:
+    return [strict.to_value(each.root) for each in aliases.read(Source("built", text)) if each.root]
+
+
+def kinds(text: str) -> list[tuple[str, str]]:
+    return [(item.kind, item.name) for item in objects.parse(Source("built", text))]
+
+
+@pytest.fixture
+def judge(served5: Served, tmp_path: Path) -> Judge:
+    return Judge(served5, tmp_path)
+
+
+@pytest.mark.parametrize("scalar", SCALARS)
+def test_reads_every_scalar_as_kustomize_does(judge: Judge, scalar: str) -> None:
+    text = f"{HEAD}spec:\n  a: {scalar}\n  l:\n  - {scalar}\n  - k: {scalar}\n    z: 1\n  f: [{scalar} ]\n"
+    expected = judge.real({"kustomization.yaml": RESOURCES, "a.yaml": text})
+    if expected is None:
+        with pytest.raises(InputError):
+            build(judge.folder)
+    else:
+        assert judge.real({"a.yaml": build(judge.folder).decode()}) == expected
+
+
+@pytest.mark.parametrize("scalar", ["yes", "1", "true", "~", "1.5", "2020-01-01", "'1'", "08", "0x1", '"y"', "? 1"])
+def test_takes_or_refuses_keys_as_kustomize_does(judge: Judge, scalar: str) -> None:
+    judge.agrees({"kustomization.yaml": RESOURCES, "a.yaml": f"{HEAD}spec: {{{scalar}: a}}\n"})
+
+
+def test_writes_text_that_kustomize_reads_back(judge: Judge) -> None:
+    quoted = [scalar for scalar in SCALARS if scalar[0] not in "'\"!&*[{`@%" and scalar not in (": ", "- ")]
+    lines = "".join("    - '" + scalar.replace("'", "''") + "'\n" for scalar in quoted)
+    text = f"apiVersion: v1\nkind: X\nmetadata:\n  name: x\nspec:\n  list:\n{lines}"
+    first = judge.real({"kustomization.yaml": RESOURCES, "a.yaml": text})
+    second = judge.real({"a.yaml": build(judge.folder).decode()})
+    assert first is not None
+    assert second == first
+
+
+@settings(
+    max_examples=25,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(st.lists(st.text(st.characters(codec="utf-8", exclude_characters=UNREADABLE), max_size=30), min_size=20))
+def test_writes_any_text_so_that_kustomize_reads_that_text(judge: Judge, texts: list[str]) -> None:
+    from packyard.using.kustomize import manifest
+
+    values: list[objects.Value] = list(texts)
+    written = manifest.write([{"apiVersion": "v1", "kind": "X", "metadata": {"name": "x"}, "list": values}]).decode()
+    back = judge.real({"kustomization.yaml": RESOURCES, "a.yaml": written})
+    assert back is not None
+    assert roots(back) == roots(written)
+    assert roots(back) == [{"apiVersion": "v1", "kind": "X", "metadata": {"name": "x"}, "list": texts}]
+
+
+STRUCTURES = {
+    "several documents": f"---\n# a comment\n---\n{HEAD}...\n---\n{HEAD.replace('X', 'Y')}--- # end\n",
+    "comments": f'# head\n{HEAD}# between\nspec: # behind\n  a: 1 # {{"$openapi":"A"}}\n  # foot\n',
+    "carriage returns": f"{HEAD}spec:\n  a: |\n    x\n    y\n  b: 'p\n\n    q'\n".replace("\n", "\r\n"),
+    "a byte order mark": "\ufeff" + HEAD,
+    "block scalars": f"{HEAD}spec:\n  a: |\n    x\n     y\n\n    z\n  b: >-\n    p\n    q\n\n    r\n  c: |2\n"
+    "     lead\n  d: |+\n    keep\n\n\n  e: |-\n    strip\n\n  f: |\n    #!/bin/sh\n    \techo \"$A\" \\\n      'b'\n"
+    "  g: |\n\n    blank\n",
+    "block scalars in lists": f"{HEAD}spec:\n- |\n  x\n  y\n- - >\n    p\n  - - |+\n      k\n\n- a: |-\n    t\n",
+    "empty collections": f"{HEAD}spec: {{a: , b: [], c: {{}}, d: [[], {{}}, null], e: [[1, [2]], [{{a: [{{}}]}}]]}}\n",
+    "anchors": f"{HEAD}b: &b 012\nc: *b\nd: &b [2, {{x: &x yes}}]\ne: [*b, *x]\n",
+    "merge keys": f"{HEAD}b: &b {{p: 1, q: 2}}\nc: &c {{q: 3, r: 4}}\nd:\n  <<: *b\n  q: 9\ne:\n  <<: [*b, *c]\n"
+    "  z: *b\nf:\n  << : {x: 1}\ng:\n  q: 0\n  <<: *c\nh: &h {<<: *b, s: 5}\ni: {<<: *h}\n",
+    "an alias as a key": f"{HEAD}b: &b x\nc:\n  *b : 1\n",
+    "metadata that is an alias": "apiVersion: v1\nkind: X\nspec: {m: &m {name: x}}\nmetadata: *m\n",
+    "an alias to itself": f"{HEAD}b: &b [{{<<: *c}}]\n",
+    "a key twice": f"{HEAD}spec: {{a: 1, a: 2}}\n",
+    "no kind": "apiVersion: v1\nmetadata: {name: x}\n",
+    "no name": "apiVersion: v1\nkind: X\nmetadata: {}\n",
+    "no apiVersion": "kind: X\nmetadata: {name: x}\n",
+    "metadata that is text": "apiVersion: v1\nkind: X\nmetadata: x\n",
+    "a number for a name": "apiVersion: v1\nkind: X\nmetadata: {name: 012, namespace: 5}\n",
+    "a list of objects": "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: B, metadata: {name: b}}\n"
+    "- {apiVersion: v1, kind: A, metadata: {name: a}}\n",
+    "an empty list of objects": "apiVersion: v1\nkind: List\nitems:\n",
+    "a list without items": "apiVersion: v1\nkind: FooList\nmetadata: {name: f}\n",
+    "a root that is a list": "- a\n",
+    "a root that is text": "a\n",
+    "nothing": "",
+    "only a comment": "# nothing\n",
+    "a role binding of others": "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: sa}\n---\n"
+    "apiVersion: example.org/v1\nkind: RoleBinding\nmetadata: {name: b}\nsubjects:\n"
+    "- {kind: ServiceAccount, name: sa}\n- {kind: ServiceAccount, name: default}\n",
+    "an object twice": f"{HEAD}---\n{HEAD}",
+    "an object twice by the default namespace": f"{HEAD}---\n{HEAD.replace('x}', 'x, namespace: default}')}",
+    "two versions of an object": f"{HEAD}---\n{HEAD.replace('v1', 'v2')}",
+    "two namespaces": f"{HEAD}---\n{HEAD.replace('x}', 'x, namespace: other}')}",
+    "annotations that are no text": "apiVersion: v1\nkind: X\nmetadata:\n  name: x\n  labels: {a: 1}\n  annotations:\n"
+    "    a: 012\n    b: 1e3\n    c: 2020-01-01\n    d: null\n    e: |\n      x\n      y\n",
+    "empty annotations": "apiVersion: v1\nkind: X\nmetadata: {name: x, labels: null, annotations: {}}\n",
+}
+ITEM = """\
+apiVersion: v1
+kind: List
+items:
+- apiVersion: v1
+  kind: X
+  metadata:
+    name: x
+    annotations:
+      a: {}
+"""
+#: What is refused here alone, as no text.
+UNLIKE = (".inf", "-.inf", ".nan", "!!bool yes", "!!int 5.0")
+PATCHES = """\
+patches:
+- target: {kind: X}
+  patch: "- {op: test, path: /metadata/name, value: x}"
+"""
+OTHER = "---\napiVersion: v1\nkind: Y\nmetadata:\n  name: y\n"
+
+
+@pytest.mark.parametrize("namespace", ["", "namespace: ml\n", "namespace: default\n", "namespace: ''\n"])
+@pytest.mark.parametrize("text", STRUCTURES.values(), ids=list(STRUCTURES))
+def test_builds_the_objects_that_kustomize_builds(judge: Judge, text: str, namespace: str) -> None:
+    judge.agrees({"kustomization.yaml": RESOURCES + namespace, "a.yaml": text})
+
+
+@pytest.mark.parametrize("file", ["{}", f"{{}}{OTHER}", "{}---\n# nothing\n", "---\n{}", "# nothing\n---\n{}"])
+@pytest.mark.parametrize("scalar", [each for each in SCALARS if each not in UNLIKE and each[0] not in "[{"])
+def test_annotations_of_an_item_of_a_list_are_text_as_of_kustomize(judge: Judge, scalar: str, file: str) -> None:
+    expected = judge.real({"kustomization.yaml": RESOURCES, "a.yaml": file.format(ITEM.format(scalar))})
+    if expected is None:
+        with pytest.raises(InputError):
+            build(judge.folder)
+    else:
+        assert values(build(judge.folder).decode()) == values(expected)
+
+
+@pytest.mark.parametrize("patches", [PATCHES, PATCHES + PATCHES.partition("\n")[2]])
+@pytest.mark.parametrize(
+    "scalar",
+    [
+        each
+        for each in (*SCALARS, "1234567", "999999", "1000000.5", "1e-5", "0.0001")
+        if each not in UNLIKE and each[0] not in "[{"
+    ],
+)
+def test_annotations_are_text_as_of_kustomize_after_operations(judge: Judge, scalar: str, patches: str) -> None:
+    text = f"{HEAD.replace('{name: x}', '')}  name: x\n  annotations:\n    a: {scalar}\n"
+    expected = judge.real({"kustomization.yaml": RESOURCES + patches, "a.yaml": text})
+    if expected is None:
+        with pytest.raises(InputError):
+            build(judge.folder)
+    else:
+        assert values(build(judge.folder).decode()) == values(expected)
+
+
+def test_operations_rewrite_annotations_alone_of_what_an_alias_repeats(judge: Judge) -> None:
+    text = f"{HEAD.replace('{name: x}', '')}  name: x\n  annotations: &a {{a: 1.50}}\nspec: {{a: *a}}\n"
+    judge.agrees({"kustomization.yaml": RESOURCES + PATCHES, "a.yaml": text})
+
+
+def _objects(table: str) -> str:
+    pairs = [row.strip().split() for line in table.splitlines() for row in line.split("·")]
+    return "---\n".join(
+        f"apiVersion: {version}\nkind: {kind}\nmetadata:\n  name: n{number % 3}\n"
+        for number, (version, kind) in enumerate(pairs)
+    )
+
+
+@pytest.mark.parametrize("namespace", ["", "namespace: ml\n"])
+@pytest.mark.parametrize("table", [CLUSTER_SCOPED, NAMESPACED])
+def test_puts_a_namespace_on_namespaced_kinds_alone(judge: Judge, table: str, namespace: str) -> None:
+    judge.agrees({"kustomization.yaml": RESOURCES + namespace, "a.yaml": _objects(table)})
+
+
+SUBJECTS = """\
+{kind: ServiceAccount, name: sa} · {kind: ServiceAccount, name: sa, namespace: default} · {kind: User, name: sa}
+{kind: ServiceAccount, name: sa, namespace: o} · {kind: ServiceAccount, name: sa, namespace: other}
+{kind: ServiceAccount, name: default} · {kind: User, name: default} · {kind: ServiceAccount, name: nope}
+{kind: Group, name: sa, namespace: zz} · {kind: ServiceAccount, name: sa, namespace: ml}
+{kind: ServiceAccount, name: sa}, {kind: ServiceAccount, name: sa, namespace: o}"""
+
+
+@pytest.mark.parametrize("binding", ["RoleBinding", "ClusterRoleBinding"])
+@pytest.mark.parametrize("subjects", [row.strip() for line in SUBJECTS.splitlines() for row in line.split("·")])
+def test_subjects_of_role_bindings_follow_their_accounts(judge: Judge, binding: str, subjects: str) -> None:
+    for namespace, account, own in itertools.product(("", "ml"), ("", "o", "default"), ("", "o")):
+        text = (
+            f"apiVersion: v1\nkind: ServiceAccount\nmetadata: {{name: sa, namespace: '{account}'}}\n---\n"
+            f"apiVersion: rbac.authorization.k8s.io/v1\nkind: {binding}\nmetadata: {{name: b, namespace: '{own}'}}\n"
+            f"roleRef: {{apiGroup: rbac.authorization.k8s.io, kind: Role, name: r}}\nsubjects: [{subjects}]\n"
+        )
+        judge.agrees({"kustomization.yaml": f"{RESOURCES}namespace: '{namespace}'\n", "a.yaml": text})
+
+
+@pytest.mark.parametrize(
+    "kustomization",
+    [
+        "",
+        "resources:\n",
+        "resources: []\n",
+        "namespace: ml\n",
+        "namespace: 5\nresources: [a.yaml]\n",
+        "resources: [5]\n",
+        "resources: [a.yaml, ./a.yaml]\n",
+        "resources: [b.yaml]\n",
+        "resources: ['']\n",
+        "resources: [../a.yaml]\n",
+        "resources: a.yaml\n",
+        "kind: Foo\nresources: [a.yaml]\n",
+        "apiVersion: v1\nkind: Kustomization\nresources: [a.yaml]\n",
+        "recources: [a.yaml]\n",
+        "- a.yaml\n",
+        "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n- a.yaml # the only one\n",
+    ],
+)
+def test_reads_a_kustomization_as_kustomize_does(judge: Judge, kustomization: str) -> None:
+    judge.agrees({"kustomization.yaml": kustomization, "a.yaml": HEAD})
+
+
+def test_refuses_every_other_field_by_name_and_line_and_says_what_to_install(tmp_path: Path) -> None:
+    (tmp_path / "kustomization.yaml").write_text("resources:\n- a.yaml\nnamePrefix: my-\nimages: [{name: x}]\n")
+    (tmp_path / "a.yaml").write_text(HEAD)
+    with pytest.raises(InputError) as caught:
+        build(tmp_path)
+    first, second = map(str, caught.value.problems)
+    assert first.startswith(f"{tmp_path}/kustomization.yaml:3:1: field 'namePrefix'")
+    assert second.startswith(f"{tmp_path}/kustomization.yaml:4:1: field 'images'")
+    assert "install kustomize" in first
+
+
+def test_refuses_directories_addresses_and_files_elsewhere_all_at_once(tmp_path: Path) -> None:
+    folder = tmp_path / "use-case"
+    (folder / "base").mkdir(parents=True)
+    (tmp_path / "a.yaml").write_text(HEAD)
+    (folder / "link.yaml").symlink_to(tmp_path / "a.yaml")
+    (folder / "kustomization.yaml").write_text(
+        "resources:\n- base\n- https://example.org/a.yaml\n- ../a.yaml\n- link.yaml\n"
+    )
+    with pytest.raises(InputError) as caught:
+        build(folder)
+    places = [(problem.line, problem.column) for problem in caught.value.problems]
+    assert places == [(2, 3), (3, 3), (4, 3), (5, 3)]
+
+
+def test_refuses_what_follows_a_namespace_in_ways_of_its_own(tmp_path: Path) -> None:
+    text = "apiVersion: apiregistration.k8s.io/v1\nkind: APIService\nmetadata: {name: a}\n"
+    (tmp_path / "kustomization.yaml").write_text(RESOURCES + "namespace: ml\n")
+    (tmp_path / "a.yaml").write_text(text)
+    with pytest.raises(InputError, match=r"a\.yaml:1: .*APIService.*install kustomize"):
+        build(tmp_path)
+
+
+def test_refuses_aliases_that_stand_for_a_million_values(tmp_path: Path) -> None:
+    lines = ["l0: &l0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]"]
+    lines += [f"l{n + 1}: &l{n + 1} [{', '.join([f'*l{n}'] * 10)}]" for n in range(8)]
+    (tmp_path / "kustomization.yaml").write_text(RESOURCES)
+    (tmp_path / "a.yaml").write_text(HEAD + "\n".join(lines) + "\n")
+    with pytest.raises(InputError, match="aliases stand for more than"):
+        build(tmp_path)
+
+
+def test_scripts_stay_readable(tmp_path: Path) -> None:
+    (tmp_path / "kustomization.yaml").write_text(RESOURCES)
+    (tmp_path / "a.yaml").write_text(HEAD + 'data: {run.sh: "#!/bin/sh\\nset -e\\nexec \\"$@\\"\\n"}\n')
+    assert build(tmp_path).decode().endswith('data:\n  run.sh: |\n    #!/bin/sh\n    set -e\n    exec "$@"\n')

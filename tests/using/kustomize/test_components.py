@@ -1,0 +1,222 @@
+"""Components and patches in our own build against the real kustomize 5.7.1: the same objects, or both refuse."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import tiny
+from packyard.core.errors import BeyondError, InputError, PackyardError
+from packyard.using.kustomize.builtin import build
+from served import Served
+
+HEADER = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
+OBJECTS = tiny.text("render/objects.yaml")
+JOB = "metadata: {name: run}\nkind: Job\napiVersion: batch/v1\nspec: {template: {spec: {"
+MPI_JOB = "metadata: {name: run, namespace: ml}\nkind: MPIJob\napiVersion: kubeflow.org/v2beta1\n"
+RENAME = '[{"op": "replace", "path": "/metadata/name", "value": "x"}]'
+ADD = 'patch: \'[{"op": "add", "path": "/metadata/labels/added", "value": "yes"}]\''
+
+
+@pytest.fixture
+def agrees(served5: Served, tmp_path: Path) -> Callable[..., list[dict[str, Any]] | None]:
+    """Build a use case with a component by both; return the objects, None where both refuse."""
+
+    def judge(component: str, **files: str) -> list[dict[str, Any]] | None:
+        tiny.write(tmp_path / "use/kustomization.yaml", "resources: [a.yaml]\ncomponents: [add]\n")
+        tiny.write(tmp_path / "use/a.yaml", OBJECTS)
+        tiny.write(tmp_path / "use/add/kustomization.yaml", HEADER + component)
+        for name, text in files.items():
+            tiny.write(tmp_path / "use/add" / f"{name}.yaml", text)
+        real = served5("build", tmp_path / "use")
+        if real.returncode:
+            with pytest.raises(PackyardError):
+                build(tmp_path / "use")
+            return None
+        ours = build(tmp_path / "use").decode()
+        found = list(yaml.safe_load_all(ours))
+        assert found == list(yaml.safe_load_all(real.stdout))
+        return found
+
+    return judge
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "{kind: ConfigMap}",
+        "{kind: ConfigMap|Job}",
+        "{kind: Config}",
+        "{name: one}",
+        "{name: t.*}",
+        "{group: batch}",
+        "{group: batch, version: v1}",
+        "{version: v2beta1}",
+        "{namespace: ml}",
+        "{labelSelector: app=a}",
+        "{labelSelector: app==a}",
+        "{labelSelector: 'app=a,tier=front'}",
+        "{labelSelector: app!=a}",
+        "{labelSelector: 'app in (a, b)'}",
+        "{labelSelector: 'app notin (b)'}",
+        "{labelSelector: tier}",
+        "{labelSelector: '!tier'}",
+        "{annotationSelector: note=x}",
+        "{kind: Job, labelSelector: app=b}",
+        "{kind: '(['}",
+        "{labelSelector: 'a=b=c'}",
+        "{labelSelector: 'app in a'}",
+    ],
+)
+def test_a_target_selects_what_it_selects_for_kustomize(
+    agrees: Callable[..., list[dict[str, Any]] | None], target: str
+) -> None:
+    labels = "apiVersion: v1\nkind: Any\nmetadata: {name: any, labels: {added: 'yes'}}\n"
+    agrees(f"patches: [{{path: p.yaml, target: {target}}}]\n", p=labels)
+
+
+@pytest.mark.parametrize(
+    "operations",
+    [
+        "- {op: add, path: /spec/template/spec/volumes/-, value: {name: data, emptyDir: {}}}",
+        "- {op: add, path: /spec/template/spec/volumes/0, value: {name: data, emptyDir: {}}}",
+        "- {op: add, path: /spec/template/spec/volumes/9, value: {name: data}}",
+        "- {op: add, path: /spec/template/spec/containers/1/env, value: [{name: B, value: '0'}]}",
+        "- {op: add, path: /spec/template/spec/containers/1/env/-, value: {name: B}}",
+        "- {op: test, path: /spec/template/metadata/annotations, value: null}",
+        "- {op: test, path: /spec/template/metadata/annotations/x, value: null}",
+        "- {op: test, path: /spec/template/metadata/labels/app, value: null}",
+        "- {op: test, path: /spec/template/metadata/labels/app, value: a}",
+        "- {op: test, path: /spec/template/metadata/labels, value: {app: a}}",
+        "- {op: remove, path: /spec/template/spec/containers/0/env}",
+        "- {op: remove, path: /spec/template/spec/containers/1/env}",
+        "- {op: replace, path: /spec/template/spec/containers/0/image, value: z}",
+        "- {op: copy, from: /spec/template/metadata/labels, path: /spec/template/spec/nodeSelector}",
+        "- {op: move, from: /spec/template/metadata/labels, path: /spec/template/spec/nodeSelector}",
+        "- {op: add, path: /metadata/labels/a~1b.c~0d, value: x}",
+        "- {op: add, path: /spec/template/spec/script, value: |\n    a\n    b\n  }",
+        "- op: add\n  path: /spec/script\n  value: |\n    a\n      b\n"
+        "- op: add\n  path: /spec/last\n  value: |\n    a\n",
+        "- {op: nothing, path: /spec}",
+    ],
+)
+def test_operations_do_what_they_do_for_kustomize(
+    agrees: Callable[..., list[dict[str, Any]] | None], operations: str
+) -> None:
+    inline = "".join(f"    {line}\n" for line in operations.splitlines())
+    found = agrees(f"patches:\n- target: {{kind: Job}}\n  patch: |-\n{inline}# behind\n")
+    assert agrees("patches: [{path: p.yaml, target: {kind: Job}}]\n", p=operations + "\n") == found or "last" in inline
+
+
+@pytest.mark.parametrize("before", ["", " ", "# first\n", "\n"])
+@pytest.mark.parametrize("operation", ["{op: test, path: /kind, value: Job}", RENAME[1:-1].replace("name", "labels")])
+def test_operations_in_brackets_have_to_be_json_as_for_kustomize(
+    agrees: Callable[..., list[dict[str, Any]] | None], operation: str, before: str
+) -> None:
+    written = json.dumps(f"{before}[{operation}]")
+    agrees(f"patches: [{{patch: {written}, target: {{kind: Job}}}}]\n")
+    agrees("patches: [{path: p.yaml, target: {kind: Job}}]\n", p=f"{before}[{operation}]\n")
+
+
+@pytest.mark.parametrize(
+    "patch",
+    [
+        "metadata: {name: one}\nkind: ConfigMap\napiVersion: v1\ndata: {A: null, B: '3', D: '4'}\n",
+        "metadata: {name: none}\nkind: ConfigMap\napiVersion: v1\ndata: {A: '2'}\n",
+        f"{JOB}containers: [{{name: main, image: z}}]}}}}}}\n",
+        f"{JOB}containers: [{{name: new, image: z}}]}}}}}}\n",
+        f"{JOB}volumes: [{{name: v, emptyDir: {{}}}}]}}}}}}\n",
+        f"{JOB}tolerations: [{{key: n}}]}}}}}}\n",
+        f"{MPI_JOB}spec: {{Worker: {{containers: [{{name: z}}]}}}}\n",
+        f"{MPI_JOB}spec: {{Worker: &w {{labels: {{n: m}}}}, Launcher: *w}}\n",
+    ],
+)
+def test_strategic_merges_do_what_they_do_for_kustomize(
+    agrees: Callable[..., list[dict[str, Any]] | None], patch: str
+) -> None:
+    agrees("patches: [{path: p.yaml}]\n", p=patch)
+
+
+def test_a_component_brings_objects_and_its_patches_see_them(
+    agrees: Callable[..., list[dict[str, Any]] | None],
+) -> None:
+    found = agrees(f"resources: [b.yaml]\npatches: [{{target: {{name: b}}, {ADD}}}]\n",
+                   b="apiVersion: v1\nkind: Secret\nmetadata: {name: b, labels: {x: y}}\n")  # fmt: skip
+    assert found
+    assert {"x": "y", "added": "yes"} in [item["metadata"].get("labels") for item in found]
+
+
+def test_an_operation_in_place_is_named_by_its_own_line_and_column(tmp_path: Path) -> None:
+    tiny.write(tmp_path / "kustomization.yaml", "resources: [a.yaml]\npatches:\n- target: {kind: Job}\n  patch: |-\n"
+               "    # first\n    - {op: add, path: /metadata/labels/x, value: z}\n"
+               "    - {op: remove, path: /metadata/none}\n")  # fmt: skip
+    tiny.write(tmp_path / "a.yaml", OBJECTS)
+    with pytest.raises(InputError, match=r"kustomization\.yaml:7:7: path /metadata/none does not exist"):
+        build(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("replacements: []\n", "field 'replacements' is not supported"),
+        ("namePrefix: x\n", "field 'namePrefix' is not supported"),
+        ("patches: [{path: p.yaml, options: {allowNameChange: true}}]\n", "options of a patch is not supported"),
+        (f"patches: [{{target: {{kind: Job}}, patch: '{RENAME}'}}]\n", "changes kind, name or namespace of Job 'run'"),
+    ],
+)
+def test_what_only_kustomize_does_is_refused_by_name(tmp_path: Path, text: str, message: str) -> None:
+    tiny.write(tmp_path / "kustomization.yaml", f"resources: [a.yaml]\n{text}")
+    tiny.write(tmp_path / "a.yaml", OBJECTS)
+    tiny.write(tmp_path / "p.yaml", OBJECTS.split("---")[0])
+    with pytest.raises(BeyondError, match=message):
+        build(tmp_path)
+
+
+HOSTILE = {
+    "a circle": ("components: [../add]\n", "is one of its own components"),
+    "no component": ("kind: Kustomization\n", "kind"),
+    "a patch elsewhere": ("patches: [{path: ../a.yaml}]\n", "lies outside of the directory"),
+    "a patch that is a link": ("patches: [{path: link.yaml}]\n", "lies outside of the directory"),
+    "a patch that is no file": ("patches: [{path: none.yaml}]\n", "patch 'none.yaml' is not a file here"),
+    "an absolute component": ("components: [/etc]\n", "is not a folder here"),
+    "an address": ("components: ['https://example.com/x?ref=1']\n", "is not a folder here"),
+    "a NUL": ('components: ["a\\0b"]\n', "is not a folder here"),
+    "a list of numbers": ("components: [1]\n", "one of components must be the path of a folder"),
+    "patches that are text": ("patches: x\n", "patches must be a list"),
+    "a patch that is text": ("patches: [x]\n", "a patch must be a mapping"),
+    "a patch of both kinds": ("patches: [{path: a.yaml, patch: x}]\n", "either a path or a patch"),
+    "aliases that nest deep": ("patches: [{path: deep.yaml}]\n", "aliases nest deeper|stand for more"),
+    "operations on themselves": ("patches: [{path: grow.yaml, target: {kind: Job}}]\n", "copies more than"),
+}
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+def test_hostile_components_are_refused_by_name(tmp_path: Path, what: str) -> None:
+    text, message = HOSTILE[what]
+    tiny.write(tmp_path / "use/kustomization.yaml", "resources: [a.yaml]\ncomponents: [add]\n")
+    tiny.write(tmp_path / "use/a.yaml", OBJECTS)
+    header = "" if text.startswith("kind") else HEADER
+    tiny.write(tmp_path / "use/add/kustomization.yaml", header + text)
+    (tmp_path / "use/add/link.yaml").symlink_to("../a.yaml")
+    deep = "".join(f"a{number}: &a{number} [*a{number - 1}]\n" for number in range(1, 500))
+    tiny.write(
+        tmp_path / "use/add/deep.yaml", f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: one}}\na0: &a0 []\n{deep}"
+    )
+    grow = "".join("- {op: copy, from: /spec, path: /spec/x" + str(number) + "}\n" for number in range(40))
+    tiny.write(tmp_path / "use/add/grow.yaml", grow)
+    with pytest.raises(PackyardError, match=message):
+        build(tmp_path / "use")
+
+
+def test_a_folder_of_a_component_that_is_a_link_out_of_the_package_is_refused(tmp_path: Path) -> None:
+    tiny.write(tmp_path / "use/kustomization.yaml", "resources: [a.yaml]\ncomponents: [add]\n")
+    tiny.write(tmp_path / "use/a.yaml", OBJECTS)
+    tiny.write(tmp_path / "elsewhere/kustomization.yaml", HEADER)
+    (tmp_path / "use/add").symlink_to("../elsewhere")
+    with pytest.raises(InputError, match=r"kustomization\.yaml:2:14: component 'add' leads to .*, outside"):
+        build(tmp_path / "use")

@@ -1,0 +1,216 @@
+"""Values of options: set, shown and unset from a use case that has the option, and the same for all that have it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import optioned
+import reading
+import tiny
+from commandline import inside
+from served import Cfg
+
+KRMFILE = f"{optioned.OPTIONS}/Krmfile"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return optioned.package(tmp_path)
+
+
+def run(*words: object, cwd: Path) -> tuple[int, str, str]:
+    process = inside(*words, cwd=cwd)
+    return process.returncode, process.stdout, process.stderr
+
+
+def done(*words: object, cwd: Path) -> tuple[str, str]:
+    code, out, err = run(*words, cwd=cwd)
+    assert code == 0, err
+    return out, err
+
+
+def refused(*words: object, cwd: Path) -> str:
+    before = reading.files(cwd)
+    code, _, err = run(*words, cwd=cwd)
+    assert code == 1, err
+    assert reading.files(cwd) == before
+    return err
+
+
+def value(root: Path, name: str) -> str:
+    found = re.search(rf'name: {name}, value: "([^"]*)"', (root / KRMFILE).read_text())
+    assert found
+    return found[1]
+
+
+def test_a_set_of_an_option_is_that_of_kustomize(root: Path, tmp_path: Path, cfg3: Cfg) -> None:
+    done("enable", ".", "queue", "spread", cwd=root / optioned.MULTI)
+    theirs = tmp_path / "theirs"
+    shutil.copytree(root, theirs)
+    for name, text in (("QUEUE_NAME", "team-a"), ("SPREAD_ELSE", "DoNotSchedule"), ("S3_BUCKET", "b-1")):
+        done("set", "../../options", f"{name}={text}", cwd=root / optioned.MULTI)
+        cfg3.done("set", "../../options", name, text, cwd=theirs / optioned.MULTI)
+    assert reading.files(root) == reading.files(theirs)
+    done("set", ".", "QUEUE_NAME=team-b", "SPREAD_ELSE=ScheduleAnyway", cwd=root / optioned.MULTI)
+    for name, text in (("QUEUE_NAME", "team-b"), ("SPREAD_ELSE", "ScheduleAnyway")):
+        cfg3.done("set", "../../options", name, text, cwd=theirs / optioned.MULTI)
+    assert reading.files(root) == reading.files(theirs)
+
+
+def test_at_the_packages_root_options_are_a_directory_of_its_own_as_for_kustomize(
+    root: Path, tmp_path: Path, cfg3: Cfg
+) -> None:
+    theirs = tmp_path / "theirs"
+    shutil.copytree(root, theirs)
+    for name, text in (("QUEUE_NAME", "team-a"), ("PVC_NAME", "disk")):
+        done("set", ".", name, text, "-R", cwd=root)
+        cfg3.done("set", ".", name, text, "-R", cwd=theirs)
+    assert reading.files(root) == reading.files(theirs)
+
+
+def test_from_a_mode_with_recursion_the_options_of_its_use_cases_are_reached(root: Path) -> None:
+    mode = root / optioned.PREFIX / "multi-node"
+    err = refused("set", ".", "QUEUE_NAME=team-a", "-R", cwd=mode)
+    assert "QUEUE_NAME is a setter of the option 'queue'" in err
+    done("enable", "claim", "queue", cwd=mode)
+    done("set", ".", "QUEUE_NAME=team-a", "PVC_NAME=disk", "-R", cwd=mode)
+    assert value(root, "QUEUE_NAME") == "team-a"
+
+
+def test_undo_takes_back_what_was_set_in_the_options_of_a_use_case(root: Path) -> None:
+    directory = root / optioned.SINGLE
+    before = reading.files(root)
+    done("enable", ".", "queue", cwd=directory)
+    enabled = reading.files(root)
+    done("set", ".", "QUEUE_NAME=team-a", cwd=directory)
+    done("set", ".", "QUEUE_NAME=team-b", "RUN_NAME=x", cwd=directory)
+    done("undo", cwd=directory)
+    assert value(root, "QUEUE_NAME") == "team-a"
+    done("undo", cwd=directory)
+    assert reading.files(root) == enabled
+    done("undo", cwd=directory)
+    assert reading.files(root) == before
+
+
+def test_undo_of_another_use_case_leaves_options_alone_that_it_has_not(root: Path) -> None:
+    done("enable", ".", "queue", cwd=root / optioned.SINGLE)
+    done("set", ".", "QUEUE_NAME=team-a", cwd=root / optioned.SINGLE)
+    assert "nothing to undo" in refused("undo", ".", cwd=root / optioned.MULTI)
+
+
+def test_a_dry_run_is_a_patch_for_both(root: Path) -> None:
+    directory = root / optioned.SINGLE
+    done("enable", ".", "queue", cwd=directory)
+    before = reading.files(root)
+    diff, err = done("set", ".", "QUEUE_NAME=team-a", "RUN_NAME=x", "--dry-run", cwd=directory)
+    assert reading.files(root) == before
+    (base,) = re.findall(r"patch -p1 -d (\S+)", err)
+    subprocess.run(["patch", "-p1", "-s", "-d", base], input=diff, text=True, check=True)
+    patched = reading.files(root)
+    for path, data in before.items():
+        (root / path).write_bytes(data)
+    done("set", ".", "QUEUE_NAME=team-a", "RUN_NAME=x", cwd=directory)
+    assert reading.files(root) == patched
+
+
+def test_a_values_file_of_a_use_case_sets_it_again_with_its_options(root: Path) -> None:
+    directory = root / optioned.SINGLE
+    done("enable", ".", "queue", cwd=directory)
+    done("set", ".", "QUEUE_NAME=team-a", "PVC_NAME=disk", cwd=directory)
+    listed = done("setters", "-o", "yaml", cwd=directory)[0]
+    assert "QUEUE_NAME: team-a" in listed
+    after = reading.files(root)
+    done("set", ".", "QUEUE_NAME=team-b", "PVC_NAME=other", cwd=directory)
+    tiny.write(root.parent / "values.yaml", listed)
+    done("set", ".", "--values", root.parent / "values.yaml", cwd=directory)
+    assert reading.files(directory)["job.yaml"] == after[f"{optioned.SINGLE}/job.yaml"]
+    assert value(root, "QUEUE_NAME") == "team-a"
+
+
+def test_names_and_values_are_completed(root: Path) -> None:
+    directory = root / optioned.SINGLE
+    assert done("complete", "--", "enable", ".", "", cwd=directory)[0].split() == optioned.NAMES
+    assert done("complete", "--", "enable", "d", cwd=directory)[0].split() == [
+        "dataset-bucket",
+        "dataset-claim",
+        "debug",
+    ]
+    assert "QUEUE_NAME=" not in done("complete", "--", "set", "", cwd=directory)[0]
+    multi = root / optioned.MULTI
+    done("enable", ".", "queue", "spread", cwd=multi)
+    assert "QUEUE_NAME=" in done("complete", "--", "set", "", cwd=multi)[0].split()
+    found = done("complete", "--", "set", "SPREAD_ELSE=", cwd=multi)[0].split()
+    assert found == ["SPREAD_ELSE=DoNotSchedule", "SPREAD_ELSE=ScheduleAnyway"]
+
+
+def test_without_a_default_the_value_that_was_shipped_comes_back(root: Path) -> None:
+    directory = root / optioned.MULTI
+    before = reading.files(root)
+    done("set", ".", "RUN_NAME=x", "WORKERS=4", "PVC_NAME=disk", cwd=directory)
+    done("set", ".", "--unset", "RUN_NAME", "--unset", "WORKERS", "--unset", "PVC_NAME", cwd=directory)
+    assert reading.files(root) == before
+    done("enable", ".", "queue", cwd=directory)
+    enabled = reading.files(root)
+    done("set", ".", "QUEUE_NAME=team-a", "IMAGE=x:2", cwd=directory)
+    done("set", ".", "--unset", "QUEUE_NAME", "--unset", "IMAGE", cwd=directory)
+    assert reading.files(root) == enabled
+    done("set", ".", "RUN_NAME=x", "PVC_NAME=disk", "-R", cwd=root)
+    done("set", ".", "--unset", "RUN_NAME", "--unset", "PVC_NAME", "-R", cwd=root)
+    assert reading.files(root) == enabled
+
+
+def test_a_name_without_a_value_to_go_back_to_is_told_and_blocks_no_other(root: Path) -> None:
+    directory = root / optioned.MULTI
+    done("set", ".", "RUN_NAME=x", "IMAGE=x:2", cwd=directory)
+    tiny.replace(root / "packyard.json", '"RUN_NAME": "run",\n        "WORKERS"', '"WORKERS"')
+    code, _, err = run("set", ".", "--unset", "RUN_NAME", "--unset", "IMAGE", cwd=directory)
+    assert code == 1
+    assert "setter 'RUN_NAME' has no default to go back to" in err
+    text = (directory / "Krmfile").read_text()
+    assert 'name: RUN_NAME, value: "x"' in text
+    assert 'name: IMAGE, value: "example.com/train:1"' in text
+    err = refused("set", ".", "--unset", "RUN_NAME", cwd=directory)
+    assert "has no default" in err
+    assert '"NONE" is not found' in refused("set", ".", "--unset", "RUN_NAME", "NONE=1", cwd=directory)
+
+
+@pytest.mark.parametrize("text", ["{", "{}", "[]", '{"apiVersion": "packyard/v2", "kind": "Bundle"}'])
+def test_a_damaged_packyard_json_is_said_where_it_is_needed(root: Path, text: str) -> None:
+    directory = root / optioned.MULTI
+    (root / "packyard.json").write_text(text)
+    done("set", ".", "RUN_NAME=x", cwd=directory)
+    code, _, _ = run("set", ".", "--unset", "RUN_NAME", cwd=directory)
+    assert code == 1
+
+
+@pytest.mark.parametrize("words", [("MEMORY_LIMIT=8Gi",), ("MEMORY_LIMIT", "8Gi"), ("--unset", "MEMORY_LIMIT")])
+@pytest.mark.parametrize("recursive", [(), ("-R",)])
+def test_a_name_that_went_says_where_with_file_and_line(
+    root: Path, words: tuple[str, ...], recursive: tuple[str, ...]
+) -> None:
+    lines = (root / "packyard.json").read_text().splitlines()
+    number = next(place for place, line in enumerate(lines, 1) if '"moved"' in line)
+    err = refused("set", ".", *words, *recursive, cwd=root / optioned.MULTI)
+    place = f"../../../../packyard.json:{number}"
+    assert err == f"{place}: MEMORY_LIMIT is no longer a setter: the line `memory` of job.yaml\n"
+
+
+def test_an_anchor_that_an_edit_took_away_is_named_by_the_line_of_its_alias(root: Path, kustomize3: Path) -> None:
+    directory = root / optioned.SINGLE
+    done("enable", ".", "queue", cwd=directory)
+    tiny.replace(directory / "job.yaml", "volumeMounts: &mounts", "volumeMounts:")
+    for words in (
+        ("set", ".", "RUN_NAME=x"),
+        ("set", ".", "PVC_NAME=x"),
+        ("setters", "."),
+        ("explain", ".", "RUN_NAME"),
+        ("enable", ".", "debug"),
+    ):
+        assert "job.yaml:31:23: *mounts refers to nothing before it" in refused(*words, cwd=directory), words
+    real = subprocess.run([kustomize3, "cfg", "set", ".", "RUN_NAME", "x"], cwd=directory, capture_output=True)
+    assert real.returncode

@@ -1,0 +1,302 @@
+"""Options are switched on and off by a line, and refused with their name, file and path where they do not apply."""
+
+from __future__ import annotations
+
+import itertools
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+import optioned
+import reading
+import tiny
+from packyard.core.errors import BeyondError, ConflictError, InputError, PackyardError
+from packyard.using.kustomize.builtin import build, try_components
+from packyard.using.options import switch
+from packyard.using.options.switch import Switched
+from served import Served
+
+KUSTOMIZATION = "kustomization.yaml"
+OWN = """\
+apiVersion: kustomize.config.k8s.io/v1alpha1
+kind: Component
+patches:
+- target: {kind: ConfigMap}
+  patch: |-
+    - {op: add, path: /data/MINE, value: yes indeed}
+"""
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return optioned.package(tmp_path)
+
+
+def enable(directory: Path, *names: str, dry_run: bool = False) -> Switched:
+    return switch.enable(directory, names, lambda text: try_components(directory, text), dry_run=dry_run)
+
+
+def states(directory: Path) -> dict[str, switch.State]:
+    return {item.name: item for item in switch.states(directory, lambda text: try_components(directory, text))}
+
+
+LISTED = "resources: [config-map.yaml, job.yaml]\n"
+BODIES = {
+    "no components": "resources:\n- config-map.yaml\n- job.yaml\n",
+    "no line break at the end": "resources:\n- config-map.yaml\n- job.yaml",
+    "carriage returns": "resources: [config-map.yaml, job.yaml]\r\nnamespace: ml\r\n",
+    "brackets": "{resources: [config-map.yaml, job.yaml]}\n",
+    "an empty list": "resources: [config-map.yaml, job.yaml]\ncomponents: []\nnamespace: ml\n",
+    "no value": "resources: [config-map.yaml, job.yaml]\ncomponents:\nnamespace: ml\n",
+    "a component of the user's": f"{LISTED}components:\n# mine\n- own # keep\nnamespace: ml\n",
+    "a component in brackets": "components: [own]\nresources:\n- config-map.yaml\n- job.yaml # the run\n# end\n",
+    "a document's end": "---\nresources:\n- config-map.yaml\n- job.yaml\n# end\n...\n",
+    "an indented root": "  resources:\n  - config-map.yaml\n  - job.yaml\n",
+    "images, which are beyond us": LISTED + "images:\n- {name: example.com/train, newTag: '2'}\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("body", BODIES.values(), ids=list(BODIES))
+def test_adds_a_line_that_kustomize_reads_and_changes_no_other_byte(root: Path, body: str, served5: Served) -> None:
+    directory = root / optioned.SINGLE
+    tiny.write(directory / "own" / KUSTOMIZATION, OWN)
+    (directory / KUSTOMIZATION).write_bytes(body.encode())
+    before = yaml.safe_load(body)
+    outcome = enable(directory, "queue", "debug")
+    after = (directory / KUSTOMIZATION).read_bytes()
+    lines = ["../../options/queue", "../../options/debug"]
+    assert outcome.after == after
+    assert yaml.safe_load(after) == {**before, "components": [*(before.get("components") or []), *lines]}
+    built = served5("build", directory)
+    assert built.returncode == 0, built.stderr
+    assert "kueue.x-k8s.io/queue-name: default" in built.stdout
+    switch.disable(directory, ["debug", "queue"])
+    left = (directory / KUSTOMIZATION).read_bytes().decode()
+    is_empty = "components: []" in body or "components:\nn" in body
+    gone = body.replace("components: []\n", "").replace("components:\nn", "n") if is_empty else body
+    assert left.rstrip("\n") == gone.rstrip("\n")
+
+
+def test_twice_is_once_and_both_is_all_or_nothing(root: Path) -> None:
+    directory = root / optioned.SINGLE
+    enable(directory, "queue")
+    before = reading.files(root)
+    outcome = enable(directory, "queue")
+    assert (outcome.changed, outcome.unchanged, reading.files(root)) == ((), ("queue",), before)
+    with pytest.raises(InputError, match=r"there is no option 'quee' \(did you mean 'queue'\?\)"):
+        enable(directory, "debug", "quee")
+    assert reading.files(root) == before
+    assert switch.disable(directory, ["debug"]).unchanged == ("debug",)
+    assert enable(directory, "debug", dry_run=True).after != enable(directory, "debug", dry_run=True).before
+    assert reading.files(root) == before
+
+
+@pytest.mark.parametrize("name", ["../options/queue", "..", ".", "", "a\0b", "/etc", "queue/.", ".git", "\u202e"])
+def test_refuses_what_is_no_name(root: Path, name: str) -> None:
+    before = reading.files(root)
+    with pytest.raises(InputError):
+        enable(root / optioned.SINGLE, name)
+    assert reading.files(root) == before
+
+
+def test_refuses_two_that_exclude_each_other_by_both_names_file_and_path(root: Path) -> None:
+    directory = root / optioned.MULTI
+    enable(directory, "dataset-claim")
+    before = reading.files(root)
+    with pytest.raises(ConflictError) as caught:
+        enable(directory, "dataset-bucket")
+    (problem,) = caught.value.problems
+    assert Path(problem.file).resolve() == root / optioned.OPTIONS / "dataset-bucket" / KUSTOMIZATION
+    assert problem.line == 14
+    assert "'dataset-bucket' excludes 'dataset-claim', which is enabled" in problem.message
+    assert "/spec/mpiReplicaSpecs/Worker/template/metadata/annotations/dataset" in problem.message
+    assert problem.hint == f"packyard disable {directory} dataset-claim"
+    assert reading.files(root) == before
+    switch.disable(directory, ["dataset-claim"])
+    with pytest.raises(ConflictError, match="which you name too"):
+        enable(directory, "dataset-bucket", "dataset-claim")
+
+
+def test_says_of_every_option_whether_it_is_enabled_and_fits(root: Path) -> None:
+    directory = root / optioned.MULTI
+    enable(directory, "dataset-claim")
+    found = states(directory)
+    assert sorted(found) == optioned.NAMES
+    assert {name for name, item in found.items() if item.is_enabled} == {"dataset-claim"}
+    assert {name for name, item in found.items() if not item.fits} == {"dataset-bucket", "debug"}
+    assert "excludes 'dataset-claim'" in found["dataset-bucket"].reason
+    assert "changes nothing" in found["debug"].reason
+    assert found["queue"].description == "The run waits in a queue of Kueue."
+
+
+def test_an_option_for_other_use_cases_is_refused(root: Path) -> None:
+    directory = root / optioned.PREFIX / "volume"
+    with pytest.raises(InputError, match=r"option 'queue' changes nothing in .*volume"):
+        enable(directory, "queue")
+    assert not any(item.fits for item in states(directory).values())
+
+
+CLAIM = '      - name: storage\n        persistentVolumeClaim:\n          claimName: "" # {"$openapi":"PVC_NAME"}\n'
+VOLUMES = f"      volumes:\n      - {{name: tmp, emptyDir: {{}}}}\n{CLAIM}"
+SIDECAR = "      containers:\n      - {name: log, image: x}\n"
+EDITS = {
+    "a container renamed": ("- name: training", "- name: mine", "test failed: /spec/template/spec/containers/0/name"),
+    "a sidecar in front": ("      containers:\n", SIDECAR, "containers/0/name"),
+    "no volumes": (VOLUMES, "", "path /spec/template/spec/volumes/- does not exist"),
+}
+
+
+@pytest.mark.parametrize("what", EDITS)
+def test_files_edited_by_hand_make_an_option_refuse_before_it_hits_the_wrong_place(root: Path, what: str) -> None:
+    old, new, message = EDITS[what]
+    directory = root / optioned.SINGLE
+    tiny.replace(directory / "job.yaml", old, new)
+    before = reading.files(root)
+    place = r"dataset-claim/kustomization\.yaml:\d+:\d+"
+    with pytest.raises(InputError, match=rf"{place}: option 'dataset-claim' does not fit .*{message}"):
+        enable(directory, "dataset-claim")
+    assert reading.files(root) == before
+
+
+def test_a_mount_added_by_hand_does_no_harm(root: Path, served5: Served) -> None:
+    directory = root / optioned.SINGLE
+    mounts = "        - {name: tmp, mountPath: /tmp}\n"
+    tiny.replace(directory / "job.yaml", mounts, mounts + "        - {name: tmp, mountPath: /scratch, subPath: a}\n")
+    enable(directory, "dataset-claim", "queue")
+    real = served5.done("build", directory)
+    assert list(yaml.safe_load_all(build(directory))) == list(yaml.safe_load_all(real))
+
+
+@pytest.mark.parametrize(
+    ("file", "message"),
+    [
+        ("job.yaml", r"resource 'job\.yaml' is not a file here"),
+        ("kustomization.yaml", r"has no kustomization\.yaml"),
+        ("../../options/dataset-bucket/bucket.yaml", r"patch 'bucket\.yaml' is not a file here"),
+        ("../../options/dataset-bucket/kustomization.yaml", "there is no option 'dataset-bucket'"),
+    ],
+)
+def test_a_file_that_was_deleted_is_named(root: Path, file: str, message: str) -> None:
+    directory = root / optioned.SINGLE
+    (directory / file).unlink()
+    before = reading.files(root)
+    with pytest.raises(InputError, match=message):
+        enable(directory, "dataset-bucket")
+    assert reading.files(root) == before
+
+
+def test_what_does_not_build_already_is_said_before_an_option_is_blamed(root: Path) -> None:
+    directory = root / optioned.SINGLE
+    enable(directory, "dataset-claim")
+    tiny.replace(directory / "job.yaml", "- name: training", "- name: mine")
+    with pytest.raises(InputError) as caught:
+        enable(directory, "queue")
+    first, second = map(str, caught.value.problems)
+    assert "does not build as it is; nothing was added" in first
+    assert "dataset-claim/kustomization.yaml" in second
+    switch.disable(directory, ["dataset-claim"])
+    enable(directory, "queue")
+
+
+def test_a_link_is_no_option_and_no_folder_of_options(root: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    tiny.write(outside / "evil" / KUSTOMIZATION, "kind: Component\nresources: [/etc/passwd]\n")
+    (root / optioned.OPTIONS / "evil").symlink_to(outside / "evil")
+    with pytest.raises(InputError, match="must be a folder, not a link"):
+        enable(root / optioned.SINGLE, "evil")
+    assert "evil" not in states(root / optioned.SINGLE)
+    (root / optioned.OPTIONS).rename(outside / "options")
+    (root / optioned.OPTIONS).symlink_to(outside / "options")
+    with pytest.raises(InputError, match=r"is a link to .*; a package must not contain links"):
+        enable(root / optioned.SINGLE, "queue")
+
+
+def test_a_component_outside_of_the_package_is_refused_by_line(root: Path, tmp_path: Path) -> None:
+    tiny.write(tmp_path / "mine" / KUSTOMIZATION, "kind: Component\napiVersion: kustomize.config.k8s.io/v1alpha1\n")
+    directory = root / optioned.SINGLE
+    with (directory / KUSTOMIZATION).open("a") as stream:
+        stream.write("components:\n- ../../../../../mine\n")
+    with pytest.raises(
+        InputError, match=r"kustomization\.yaml:5:3: component '.*mine' leads to .*, outside of the package"
+    ):
+        build(directory)
+
+
+def test_an_option_of_another_package_is_refused_by_what_it_finds(root: Path, tmp_path: Path) -> None:
+    other = optioned.package(tmp_path / "other")
+    directory = root / optioned.SINGLE
+    tiny.replace(other / optioned.OPTIONS / "debug" / KUSTOMIZATION, "value: training", "value: another")
+    (other / optioned.OPTIONS / "debug").rename(root / optioned.OPTIONS / "theirs")
+    with pytest.raises(InputError, match="option 'theirs' does not fit"):
+        enable(directory, "theirs")
+    line = f"components: [../../../../../other/tiny-k8s/{optioned.OPTIONS}/queue]\n"
+    with (directory / KUSTOMIZATION).open("a") as stream:
+        stream.write(line)
+    with pytest.raises(InputError, match="outside of the package"):
+        enable(directory, "queue")
+
+
+def test_an_option_that_is_listed_twice_is_refused_by_both_lines(root: Path) -> None:
+    directory = root / optioned.SINGLE
+    with (directory / KUSTOMIZATION).open("a") as stream:
+        stream.write("components:\n- ../../options/queue\n- ../../options/./queue\n")
+    with pytest.raises(InputError, match=r"kustomization\.yaml:6:3: .* is listed twice, first in line 5"):
+        build(directory)
+    assert switch.disable(directory, ["queue"]).changed == ("queue",)
+    assert (directory / KUSTOMIZATION).read_text() == optioned.FILES[f"{optioned.SINGLE}/{KUSTOMIZATION}"]
+
+
+def test_where_only_kustomize_can_build_it_the_line_is_added_and_that_is_said(root: Path) -> None:
+    directory = root / optioned.SINGLE
+    tiny.write(directory / "base" / KUSTOMIZATION, "resources: []\n")
+    with (directory / KUSTOMIZATION).open("a") as stream:
+        stream.write("- base\n")
+    with pytest.raises(BeyondError):
+        build(directory)
+    assert "which packyard's own build does not follow" in enable(directory, "queue").unsure
+    assert states(directory)["debug"].reason.startswith("not known: ")
+
+
+def test_options_inside_a_use_case_are_added_by_kustomize(tmp_path: Path) -> None:
+    directory = tmp_path / "package" / "multi-node"
+    tiny.write(directory / KUSTOMIZATION, "resources: []\n")
+    tiny.write(directory / "options/debug" / KUSTOMIZATION, "kind: Component\n")
+    for names in (["debug"], []):
+        with pytest.raises(InputError, match=r"kustomize edit add component options/"):
+            enable(directory, *names) if names else states(directory)
+    with pytest.raises(InputError, match=r"there is no folder options/ above it"):
+        enable(tmp_path, "debug")
+
+
+@pytest.mark.parametrize("use_case", [optioned.SINGLE, optioned.MULTI])
+def test_every_option_and_pair_builds_as_kustomize_builds_it_or_both_refuse(
+    root: Path, use_case: str, served5: Served
+) -> None:
+    directory = root / use_case
+    text = (directory / KUSTOMIZATION).read_text()
+    refused = 0
+    for chosen in (*itertools.combinations(optioned.NAMES, 1), *itertools.permutations(optioned.NAMES, 2)):
+        lines = "".join(f"- ../../options/{name}\n" for name in chosen)
+        (directory / KUSTOMIZATION).write_text(f"{text}components:\n{lines}")
+        real = served5("build", directory)
+        if real.returncode:
+            refused += 1
+            with pytest.raises(PackyardError):
+                build(directory)
+        else:
+            assert list(yaml.safe_load_all(build(directory))) == list(yaml.safe_load_all(real.stdout)), chosen
+    assert refused == 2
+
+
+def test_kustomize_adds_the_same_component(root: Path, tmp_path: Path, kustomize3: Path, kustomize5: Path) -> None:
+    directory = root / optioned.SINGLE
+    enable(directory, "queue")
+    ours = build(directory)
+    for kustomize in (kustomize3, kustomize5):
+        theirs = optioned.package(tmp_path / kustomize.name) / optioned.SINGLE
+        subprocess.run([kustomize, "edit", "add", "component", "../../options/queue"], cwd=theirs, check=True)
+        assert yaml.safe_load((theirs / KUSTOMIZATION).read_text())["components"] == ["../../options/queue"]
+        assert build(theirs) == ours
+        assert switch.disable(theirs, ["queue"]).changed == ("queue",)

@@ -1,0 +1,126 @@
+"""Every use case of a package at once, and values that are set in a copy."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+import commandline
+import optioned
+import tiny
+from packyard.core.bundle.archive import Limits
+from packyard.using.render import every
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    return optioned.package(tmp_path)
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+def refused(*words: object) -> str:
+    code, out, err = tiny.run(*words)
+    assert (code, out) == (1, "")
+    return err
+
+
+def test_every_use_case_is_rendered_into_a_file_of_its_own_and_options_are_none(package: Path, tmp_path: Path) -> None:
+    tiny.write(tmp_path / "values.yaml", "PVC_NAME: workdisk\nRUN_NAME: second\n")
+    before, out = files_of(package), tmp_path / "out"
+    printed = commandline.done(
+        "render", package, "--all", "--built-in", "--values", tmp_path / "values.yaml", "--out", out
+    )
+    assert printed.splitlines() == [
+        str(out / f"{path}.yaml") for path in (optioned.MULTI, optioned.SINGLE, f"{optioned.PREFIX}/volume")
+    ]
+    assert files_of(package) == before
+    for path in (optioned.MULTI, optioned.SINGLE):
+        assert "workdisk" in (out / f"{path}.yaml").read_text()
+        assert "second" in (out / f"{path}.yaml").read_text()
+
+
+def test_a_rendered_file_is_what_render_prints_once_the_values_are_set(package: Path, tmp_path: Path) -> None:
+    tiny.write(tmp_path / "values.yaml", "PVC_NAME: workdisk\n")
+    use_case = package / optioned.SINGLE
+    as_if = commandline.done("render", use_case, "--built-in", "--values", tmp_path / "values.yaml")
+    commandline.done("set", use_case, "PVC_NAME=workdisk")
+    assert commandline.done("render", use_case, "--built-in") == as_if
+
+
+def test_values_reach_the_options_that_are_enabled(package: Path, tmp_path: Path) -> None:
+    tiny.write(tmp_path / "values.yaml", "PVC_NAME: workdisk\nQUEUE_NAME: night\n")
+    commandline.done("enable", package / optioned.SINGLE, "queue")
+    printed = commandline.done("render", package / optioned.SINGLE, "--built-in", "--values", tmp_path / "values.yaml")
+    assert "night" in printed
+
+
+def test_everything_that_is_not_set_is_named_at_once_and_nothing_is_written(package: Path, tmp_path: Path) -> None:
+    problems = refused("render", package, "--all", "--built-in", "--out", tmp_path / "out")
+    assert [line.partition("/Krmfile")[0] for line in problems.splitlines()] == [
+        str(package / path) for path in (optioned.MULTI, optioned.SINGLE)
+    ]
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_problem_of_the_copy_names_the_file_of_the_package(package: Path, tmp_path: Path) -> None:
+    values = tmp_path / "values.yaml"
+    tiny.write(values, "WORKERS: many\n")
+    problem = refused("render", package / optioned.MULTI, "--values", values)
+    assert problem.startswith(f"{package / optioned.MULTI}/Krmfile:")
+    assert f"packyard set {package / optioned.MULTI} WORKERS" in problem
+    tiny.write(values, "WORKER: 2\n")
+    assert "did you mean 'WORKERS'" in refused(
+        "render", package, "--all", "--out", tmp_path / "out", "--values", values
+    )
+
+
+def test_what_is_there_is_left_alone(package: Path, tmp_path: Path) -> None:
+    tiny.write(tmp_path / "values.yaml", "PVC_NAME: workdisk\n")
+    tiny.write(tmp_path / "out" / "own.yaml", "mine")
+    words = ("render", package, "--all", "--values", tmp_path / "values.yaml", "--out", tmp_path / "out")
+    assert "exists already" in refused(*words)
+    assert files_of(tmp_path / "out") == {"own.yaml": b"mine"}
+
+
+def test_a_folder_without_use_cases_says_so(tmp_path: Path) -> None:
+    assert "no use case here or below" in refused("render", tmp_path, "--all", "--out", tmp_path / "out")
+
+
+def test_what_a_use_case_builds_on_is_no_use_case_of_its_own(package: Path) -> None:
+    tiny.write(package / ".hidden/kustomization.yaml", "resources: []\n")
+    for path in ("base", "base/deeper", "options/more"):
+        tiny.write(package / optioned.SINGLE / path / "kustomization.yaml", "resources: []\n")
+    assert every.find(package) == [optioned.MULTI, optioned.SINGLE, f"{optioned.PREFIX}/volume"]
+
+
+@pytest.mark.parametrize("limits", [Limits(entries=60), Limits(total_size=100_000)])
+def test_more_than_a_package_can_be_is_not_copied(
+    package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limits: Limits
+) -> None:
+    """As where DIR is the home folder; a repository around the package does not count."""
+    monkeypatch.setattr(every, "LIMITS", limits)
+    tiny.write(tmp_path / "values.yaml", "PVC_NAME: workdisk\n")
+    words = ("render", package, "--all", "--built-in", "--values", tmp_path / "values.yaml", "--out", tmp_path / "out")
+    for name in range(60):
+        tiny.write(package / f".git/{name}", "x" * 10_000)
+    tiny.run(*words)
+    assert (tmp_path / "out").is_dir()
+    shutil.move(package / ".git", package / "git")
+    shutil.rmtree(tmp_path / "out")
+    said = refused(*words)
+    assert f"{package}: has more than " in said
+    assert "(name the folder of a package, or of a use case)" in said
+
+
+def test_says_what_of_a_package_cannot_be_copied(package: Path, tmp_path: Path) -> None:
+    tiny.write(tmp_path / "values.yaml", "PVC_NAME: workdisk\n")
+    os.mkfifo(package / "pipe")
+    said = refused("render", package, "--all", "--values", tmp_path / "values.yaml", "--out", tmp_path / "out")
+    assert said.startswith(f"{package}/pipe: cannot be copied: ")
+    assert "packyard-" not in said

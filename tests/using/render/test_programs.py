@@ -1,0 +1,78 @@
+"""Finding and running the programs that build: their refusals are ours, with their own words."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from packyard.core.errors import InputError, UnavailableError
+from packyard.using.render import programs
+
+
+def script(folder: Path, name: str, text: str) -> Path:
+    folder.mkdir(exist_ok=True)
+    file = folder / name
+    file.write_text(f"#!/bin/sh\n{text}\n")
+    file.chmod(0o755)
+    return file
+
+
+def test_prefers_kustomize_to_kubectl_wherever_they_are(tmp_path: Path) -> None:
+    script(tmp_path / "a", "kubectl", "exit 0")
+    expected = script(tmp_path / "b", "kustomize", "exit 0")
+    found = programs.find(os.pathsep.join((str(tmp_path / "a"), str(tmp_path / "b"))))
+    assert found == programs.Program(expected, "build")
+
+
+def test_takes_kubectl_where_there_is_no_kustomize(tmp_path: Path) -> None:
+    expected = script(tmp_path, "kubectl", 'echo "$@"')
+    found = programs.find(str(tmp_path))
+    assert found == programs.Program(expected, "kustomize")
+    assert found.build(tmp_path) == f"kustomize {tmp_path}\n".encode()
+
+
+@pytest.mark.parametrize("path", ["", "/nowhere"])
+def test_finds_nothing_where_nothing_is(path: str) -> None:
+    assert programs.find(path) is None
+
+
+def test_does_not_look_at_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script(tmp_path, "kustomize", "exit 0")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert programs.find("") is None
+
+
+def test_a_refusal_carries_the_words_of_the_program(tmp_path: Path) -> None:
+    file = script(tmp_path, "kustomize", "echo 'Error: no such thing' >&2; exit 1")
+    with pytest.raises(InputError, match=r"kustomize build: Error: no such thing"):
+        programs.Program(file, "build").build(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["kill -9 $$", "#"])
+def test_a_program_that_does_not_run_is_no_fault_of_the_input(tmp_path: Path, text: str) -> None:
+    file = script(tmp_path, "kustomize", text)
+    if text == "#":
+        file.chmod(0o644)
+    with pytest.raises(UnavailableError, match="kustomize"):
+        programs.Program(file, "build").build(tmp_path)
+
+
+def test_a_directory_whose_name_looks_like_an_option_is_a_directory(
+    kustomize5: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "--help"
+    folder.mkdir()
+    (folder / "kustomization.yaml").write_text("resources: [a.yaml]\n")
+    (folder / "a.yaml").write_text("apiVersion: v1\nkind: X\nmetadata: {name: x}\n")
+    monkeypatch.chdir(tmp_path)
+    assert programs.Program(kustomize5, "build").build(Path("--help")).startswith(b"apiVersion: v1\n")
+
+
+def test_what_kubectl_logs_is_what_it_says(tmp_path: Path) -> None:
+    logged = 'E1123 04:13:22.101501    4242 run.go:72] "command failed" err="no \\"x.yaml\\" in \\"d\\""'
+    file = script(tmp_path, "kubectl", f"cat >&2 <<'END'\n{logged}\nEND\nexit 1")
+    with pytest.raises(InputError) as caught:
+        programs.Program(file, "kustomize").build(tmp_path)
+    assert str(caught.value) == f'{tmp_path}: kubectl kustomize: no "x.yaml" in "d"'

@@ -1,0 +1,116 @@
+"""Rendering: refused while anything is unset, then built by the first of kustomize, kubectl and our own build."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import tiny
+from packyard.core.errors import InputError
+from packyard.core.yaml.node import Source
+from packyard.using.kustomize import objects
+from packyard.using.render.render import render
+
+KRMFILE = tiny.text("render/Krmfile")
+SET = KRMFILE.replace('value: "", required', 'value: "x", isSet: true, required')
+OBJECT = "apiVersion: v1\nkind: X\nmetadata: {name: x}\nspec: {a: 012}\n"
+
+
+@pytest.fixture
+def use_case(tmp_path: Path) -> Path:
+    folder = tmp_path / "use-case"
+    folder.mkdir()
+    (folder / "kustomization.yaml").write_text("resources:\n- a.yaml\nnamespace: ml\n")
+    (folder / "a.yaml").write_text(OBJECT)
+    (folder / "Krmfile").write_text(SET)
+    return folder
+
+
+def program(tmp_path: Path, name: str, text: str) -> str:
+    file = tmp_path / "bin" / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(f"#!/bin/sh\n{text}\n")
+    file.chmod(0o755)
+    return str(file.parent)
+
+
+def read(data: bytes) -> list[object]:
+    return [item.root for item in objects.parse(Source("built", data.decode()))]
+
+
+def test_refuses_with_every_setter_that_is_still_unset_and_how_to_set_it(use_case: Path) -> None:
+    (use_case / "Krmfile").write_text(KRMFILE)
+    with pytest.raises(InputError) as caught:
+        render(use_case, path="")
+    assert [str(problem) for problem in caught.value.problems] == [
+        f"{use_case}/Krmfile:5: NFS_SERVER is not set: address of the NFS server "
+        f"(packyard set {use_case} NFS_SERVER=10.0.0.5)",
+        f"{use_case}/Krmfile:10: NFS_PATH is not set (packyard set {use_case} NFS_PATH=VALUE)",
+    ]
+
+
+def test_starts_no_program_while_a_setter_is_unset(use_case: Path, tmp_path: Path) -> None:
+    (use_case / "Krmfile").write_text(KRMFILE)
+    path = program(tmp_path, "kustomize", f"touch {tmp_path}/started")
+    with pytest.raises(InputError, match="is not set"):
+        render(use_case, path=path)
+    assert not (tmp_path / "started").exists()
+
+
+def test_asks_for_setters_of_the_directories_that_are_built_along_and_of_no_other(use_case: Path) -> None:
+    for name in ("on", "off"):
+        (use_case / "options" / name).mkdir(parents=True)
+        (use_case / "options" / name / "kustomization.yaml").write_text("kind: Component\n")
+        (use_case / "options" / name / "Krmfile").write_text(KRMFILE)
+    with (use_case / "kustomization.yaml").open("a") as file:
+        file.write("components: [options/on]\n")
+    with pytest.raises(InputError) as caught:
+        render(use_case, path="")
+    assert {problem.file for problem in caught.value.problems} == {f"{use_case}/options/on/Krmfile"}
+
+
+def test_directories_that_name_each_other_do_not_keep_it_busy(use_case: Path) -> None:
+    (use_case / "kustomization.yaml").write_text("resources: [a.yaml, ../use-case, .]\n")
+    with pytest.raises(InputError, match="is a directory"):
+        render(use_case, path="")
+
+
+def test_builds_by_itself_where_no_program_is(use_case: Path) -> None:
+    assert read(render(use_case, path="")) == [
+        {"apiVersion": "v1", "kind": "X", "metadata": {"name": "x", "namespace": "ml"}, "spec": {"a": 10}}
+    ]
+
+
+def test_builds_a_directory_without_a_krmfile(use_case: Path) -> None:
+    (use_case / "Krmfile").unlink()
+    assert read(render(use_case, path=""))
+
+
+def test_prints_what_the_program_prints(use_case: Path, tmp_path: Path) -> None:
+    path = program(tmp_path, "kustomize", "echo 'built: true'")
+    assert render(use_case, path=path) == b"built: true\n"
+
+
+def test_does_not_fall_back_where_a_program_fails(use_case: Path, tmp_path: Path) -> None:
+    program(tmp_path, "kubectl", "echo 'kind: X'")
+    path = program(tmp_path, "kustomize", "echo 'Error: broken' >&2; exit 1")
+    with pytest.raises(InputError, match="Error: broken"):
+        render(use_case, path=path)
+
+
+def test_all_three_ways_give_equal_objects(use_case: Path, tmp_path: Path, kustomize5: Path, kubectl: Path) -> None:
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "kustomize").symlink_to(kustomize5)
+    (tmp_path / "two").mkdir()
+    (tmp_path / "two" / "kubectl").symlink_to(kubectl)
+    built = [read(render(use_case, path=path)) for path in (f"{tmp_path}/one", f"{tmp_path}/two", "")]
+    assert built[0] == built[1] == built[2]
+
+
+@pytest.mark.parametrize("path", ["", "/nowhere"])
+def test_a_directory_that_is_no_use_case_is_refused_by_name(tmp_path: Path, path: str) -> None:
+    with pytest.raises(InputError, match=r"has no kustomization\.yaml"):
+        render(tmp_path, path=path)
+    with pytest.raises(InputError, match="is not a directory"):
+        render(tmp_path / "absent", path=path)

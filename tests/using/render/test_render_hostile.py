@@ -1,0 +1,152 @@
+"""Directories made to keep the build busy, or to let it read elsewhere: each file once, within bounds, and no other."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import tiny
+from hostiletrees import ALIASES, MERGES
+from packyard.core.errors import InputError, PackyardError
+from packyard.core.files import regular
+from packyard.core.yaml import aliases
+from packyard.using.kustomize import supported
+from packyard.using.render import render
+
+OBJECT = "apiVersion: v1\nkind: X\nmetadata: {name: x}\n"
+KRMFILE = "apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\n"
+
+
+@pytest.fixture
+def reads(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How often each file is read."""
+    counted: Counter[str] = Counter()
+    read = regular.read
+
+    def counting(file: str | os.PathLike[str], *, limit: int = regular.LIMIT) -> bytes:
+        counted[os.path.realpath(file)] += 1
+        return read(file, limit=limit)
+
+    monkeypatch.setattr(regular, "read", counting)
+    return counted
+
+
+def diamonds(folder: Path, count: int) -> Path:
+    """Let each directory name the next one twice, in two spellings."""
+    for number in range(count):
+        tiny.write(folder / f"d{number}/kustomization.yaml", f"resources: [../d{number + 1}, ../d{number + 1}/.]\n")
+    tiny.write(folder / f"d{count}/kustomization.yaml", "resources: []\n")
+    return folder / "d0"
+
+
+def test_reads_each_directory_once_however_many_ways_lead_there(tmp_path: Path, reads: Counter[str]) -> None:
+    assert render.unset(diamonds(tmp_path, 30)) == []
+    assert len(reads) == 31
+    assert set(reads.values()) == {1}
+
+
+def test_asks_each_directory_for_what_is_unset_though_they_name_each_other(tmp_path: Path) -> None:
+    for name, other in (("a", "b"), ("b", "a")):
+        tiny.write(tmp_path / name / "kustomization.yaml", f"resources: [../{other}, ../{other}/.]\n")
+        tiny.write(tmp_path / name / "Krmfile", KRMFILE + "openAPI:\n  definitions:\n    io.k8s.cli.setters.A:\n"
+                   '      x-k8s-cli: {setter: {name: A, value: "", required: true}}\n')  # fmt: skip
+    assert [Path(setter.problem("").file) for setter in render.unset(tmp_path / "a")] == [
+        tmp_path / "a/Krmfile",
+        tmp_path / "b/Krmfile",
+    ]
+
+
+def test_a_circle_is_an_error_of_the_build(tmp_path: Path) -> None:
+    for name, other in (("a", "b"), ("b", "a")):
+        tiny.write(tmp_path / name / "kustomization.yaml", f"resources: [../{other}]\n")
+    with pytest.raises(InputError, match=r"kustomization.yaml:1:13: resource '\.\./b' is a directory"):
+        render.render(tmp_path / "a", path="")
+
+
+def test_a_chain_of_directories_ends_somewhere(tmp_path: Path) -> None:
+    for number in range(supported.MAX_FILES + 10):
+        tiny.write(tmp_path / f"d{number}/kustomization.yaml", f"resources: [../d{number + 1}]\n")
+    with pytest.raises(InputError, match="is built from more than 1000 files"):
+        render.unset(tmp_path / "d0")
+
+
+def use_case(folder: Path, resources: str = "[a.yaml]", text: str = OBJECT) -> Path:
+    tiny.write(folder / "use/kustomization.yaml", f"resources: {resources}\n")
+    tiny.write(folder / "use/a.yaml", text)
+    return folder / "use"
+
+
+def files(count: int, text: str) -> Callable[[Path], object]:
+    def do(folder: Path) -> None:
+        names = [f"f{number}.yaml" for number in range(count)]
+        use_case(folder, f"[{', '.join(names)}]")
+        for number, name in enumerate(names):
+            tiny.write(folder / "use" / name, text.replace("name: x", f"name: x{number}"))
+
+    return do
+
+
+def replaced(path: str, by: Callable[[Path], object]) -> Callable[[Path], object]:
+    def do(folder: Path) -> None:
+        use_case(folder)
+        tiny.write(folder / "use" / path, "")
+        (folder / "use" / path).unlink()
+        by(folder / "use" / path)
+
+    return do
+
+
+CASES: dict[str, tuple[Callable[[Path], object], str]] = {
+    "a resource above": (lambda folder: [use_case(folder, "[../a.yaml]"), tiny.write(folder / "a.yaml", OBJECT)],
+                         r"kustomization\.yaml:1:13: resource '\.\./a\.yaml' lies outside of the directory"),
+    "a resource that is a link": (replaced("a.yaml", lambda file: file.symlink_to("/etc/passwd")), "lies outside"),
+    "a kustomization that is a link": (
+        replaced("kustomization.yaml", lambda file: [
+            tiny.write(file.parents[1] / "k.yaml", "resources: [a.yaml]\n"), file.symlink_to("../k.yaml")]),
+        r"use/kustomization\.yaml: leads to .*/k\.yaml, outside of the directory"),
+    "a linked folder": (lambda folder: [use_case(folder, "[d/a.yaml]"), tiny.write(folder / "e/a.yaml", OBJECT),
+                                        (folder / "use/d").symlink_to("../e")], "lies outside of the directory"),
+    "a pipe as a resource": (replaced("a.yaml", os.mkfifo), "is not a file here"),
+    "a pipe as a Krmfile": (replaced("Krmfile", os.mkfifo), ""),
+    "a pipe as a kustomization": (replaced("kustomization.yaml", os.mkfifo), r"has no kustomization\.yaml"),
+    "a file of a terabyte": (replaced("a.yaml", lambda file: [file.touch(), os.truncate(file, 1 << 40)]), "is larger"),
+    "a large Krmfile": (replaced("Krmfile", lambda file: [file.touch(), os.truncate(file, 1 << 40)]), "is larger"),
+    "many": (lambda folder: use_case(folder, "[" + "a.yaml, " * 2000 + "]"), "is built from more than 1000 files"),
+    "many bytes": (files(10, OBJECT + "#" * (1 << 20)), "is built from more than"),
+    "many missing files": (lambda folder: use_case(folder, f"[{', '.join(f'g{n}.yaml' for n in range(900))}]"), "g899"),
+    "many values": (lambda folder: use_case(folder, text=f"{OBJECT}a: [{'b,' * 300_000}]\n"), "holds more than 250000"),
+    "aliases of aliases": (lambda folder: use_case(folder, text=OBJECT + ALIASES),
+                           f"a.yaml:[0-9:]+: its aliases stand for more than {aliases.MAX_VALUES} values"),
+    "aliases that nest": (lambda folder: use_case(folder, text=OBJECT + MERGES), "its aliases "),
+    "aliases that nest deep": (
+        lambda folder: use_case(folder, text=OBJECT + "a0: &a0 [x]\n" + "".join(
+            f"a{n}: &a{n} [*a{n - 1}]\n" for n in range(1, 500))), "its aliases nest deeper than 200 levels"),
+    "its own alias": (lambda folder: use_case(folder, text=OBJECT + "a: &a [*a]\n"), "refers to a node that contains"),
+    "deep": (lambda folder: use_case(folder, text=OBJECT + "a: " + "[" * 500 + "]" * 500), "nested deeper than 200"),
+    "a name with a NUL": (lambda folder: use_case(folder, '["a\\0b"]'), "is not a file here"),
+    "a name of a megabyte": (lambda folder: use_case(folder, f"[{'x' * 1_000_000}]"), "is not a file here"),
+    "a link to itself": (replaced("a.yaml", lambda file: file.symlink_to("a.yaml")), "is not a file here"),
+    "a folder that links to itself": (lambda folder: [use_case(folder, "[d]"), (folder / "use/d").symlink_to("d")],
+                                      "is not a file here"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", CASES)
+def test_is_refused_by_name_or_built(what: str, tmp_path: Path) -> None:
+    do, expected = CASES[what]
+    do(tmp_path)
+    if not expected:
+        assert b"name: x" in render.render(tmp_path / "use", path="")
+        return
+    with pytest.raises(PackyardError, match=expected):
+        render.render(tmp_path / "use", path="")
+
+
+def test_aliases_are_still_followed_into_values_of_their_own(tmp_path: Path) -> None:
+    folder = use_case(tmp_path, text=OBJECT + "a: &a {b: [c]}\nd: *a\ne: {<<: *a, f: g}\n")
+    assert b"d:\n  b:\n  - c\n" in render.render(folder, path="")
+    assert b"e:\n  f: g\n  b:\n  - c\n" in render.render(folder, path="")

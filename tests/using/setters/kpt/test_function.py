@@ -1,0 +1,146 @@
+"""A function's standard input that is no ResourceList, or a wrong one: refused by line, and nothing is printed."""
+
+from __future__ import annotations
+
+import pytest
+
+from packyard.core.errors import InputError
+from packyard.using.setters.kpt import function
+
+HEAD = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\n"
+
+
+@pytest.mark.parametrize("name", function.FUNCTIONS)
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "standard input must be a ResourceList"),
+        ("- a\n", "standard input must be a ResourceList"),
+        ("kind: List\nitems: []\n", "standard input must be a ResourceList"),
+        (HEAD + "---\na: b\n", "standard input must be a ResourceList"),
+        (HEAD + "items: [\n", "ResourceList:4:1: "),
+        (HEAD + "items: [a]\n", "ResourceList:3:9: an item must be an object"),
+        (HEAD + "items: {a: b}\n", "ResourceList:3:8: items must be a list"),
+        (HEAD + "items: []\nfunctionConfig: [a]\n", "ResourceList:4:17: functionConfig must be an object"),
+        (HEAD + "functionConfig:\n  data: a\n", "ResourceList:4:9: the configuration's data must be a mapping"),
+        (HEAD + "items: [1]\nfunctionConfig: 2\n", "an item must be an object\nResourceList:4:17: functionConfig must"),
+        (HEAD + "a: " + "[" * 300, "ResourceList:3:203: nested deeper than 200 levels"),
+        (HEAD + "a: \0\n", "ResourceList:3:4: control characters"),
+    ],
+)
+def test_refuses_what_is_no_resource_list(name: str, text: str, says: str) -> None:
+    with pytest.raises(InputError) as refused:
+        function.run(name, text.encode())
+    assert says in str(refused.value)
+
+
+@pytest.mark.parametrize("rest", ["", "items:\n", "items: []\nfunctionConfig: null\n", "functionConfig:\n  data:\n"])
+def test_what_is_missing_or_null_is_empty(rest: str) -> None:
+    outcome = function.run("apply-setters", (HEAD + rest).encode())
+    assert outcome.output.decode().startswith(HEAD + rest)
+    assert not outcome.failed
+
+
+def test_list_setters_refuses_fields_that_no_kptfile_has() -> None:
+    """By the lines of the object as it came, in kpt's words."""
+    text = """\
+items:
+- apiVersion: kpt.dev/v1
+  kind: Kptfile
+  metadata:
+    annotations:
+      config.kubernetes.io/path: Kptfile
+  pipelines:
+    mutators: []
+  status: {}
+  foo: bar
+"""
+    outcome = function.run("list-setters", (HEAD + text).encode())
+    assert outcome.failed
+    assert [result.message for result in outcome.results] == [
+        "failed to list setters: unable to read Kptfile: invalid 'v1' Kptfile: "
+        "yaml: unmarshal errors:\n"
+        "  line 6: field pipelines not found in type v1.KptFile\n"
+        "  line 9: field foo not found in type v1.KptFile"
+    ]
+    older = (HEAD + text).replace("kpt.dev/v1", "kpt.dev/v1alpha1")
+    assert not function.run("list-setters", older.encode()).failed
+
+
+KPTFILE = "- apiVersion: kpt.dev/v1\n  kind: Kptfile\n  metadata: {annotations: {config.kubernetes.io/path: Kptfile}}\n"
+FIELDS = "- a: my-app # kpt-set: ${app}\n  b: my-app # kpt-set: ${app}\n"
+
+
+def listed(mutators: str) -> list[str]:
+    pipeline = f"  pipeline: {{mutators: [{mutators}]}}\n" if mutators else ""
+    outcome = function.run("list-setters", f"{HEAD}items:\n{KPTFILE}{pipeline}{FIELDS}".encode())
+    assert not outcome.failed
+    return [result.message for result in outcome.results]
+
+
+@pytest.mark.parametrize(
+    "mutators",
+    [
+        "",
+        "{image: set-labels}",
+        "{image: apply-setters}",
+        "{image: 'apply-setters:v0.2', configPath: setters.yaml}",
+        "{image: apply-setters, configMap: {foo: bar}}, {image: apply-setters, configPath: setters.yaml}",
+        "{image: apply-setters, configMap: {foo: bar}}, {image: apply-setters}",
+    ],
+)
+def test_a_setter_without_a_given_value_is_listed_from_its_fields_and_nothing_is_said_of_it(mutators: str) -> None:
+    assert listed(mutators) == ["Name: app, Value: my-app, Type: str, Count: 2"]
+
+
+def test_a_functions_own_values_go_before_those_of_its_file() -> None:
+    assert listed("{image: apply-setters, configMap: {foo: bar}, configPath: setters.yaml}") == [
+        "Name: app, Value: my-app, Type: str, Count: 2",
+        "Name: foo, Value: bar, Type: str, Count: 0",
+    ]
+
+
+def test_a_package_without_a_kptfile_is_listed_without_a_warning() -> None:
+    outcome = function.run("list-setters", f"{HEAD}items:\n{FIELDS}- c: x-y # kpt-set: ${{n}}-${{m}}\n".encode())
+    assert [(result.severity, result.message[:8]) for result in outcome.results] == [
+        ("info", "Name: ap"),
+        ("info", "Name: m,"),
+        ("info", "Name: n,"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("field", "says"),
+    [
+        ("  foo: bar\n", "line 4: field foo not found in type v1.KptFile"),
+        ("  pipeline:\n    mutators:\n    - {image: x, foo: bar}\n", "line 6: field foo not found in type v1.Function"),
+        ("  pipeline: {validators: [{image: x, foo: bar}]}\n", "line 4: field foo not found in type v1.Function"),
+        ("  info: {foo: bar}\n", "line 4: field foo not found in type v1.PackageInfo"),
+        ("  upstream: {git: {foo: bar}}\n", "line 4: field foo not found in type v1.Git"),
+        ("  pipeline: []\n", "line 4: cannot unmarshal !!seq into v1.Pipeline"),
+        ("  pipeline: {mutators: none}\n", "line 4: cannot unmarshal !!str `none` into []v1.Function"),
+        ("  inventory: a text that is long\n", "line 4: cannot unmarshal !!str `a text ...` into v1.Inventory"),
+        ("\n  # a comment\n\n  foo: bar\n", "line 5: field foo not found in type v1.KptFile"),
+    ],
+)
+def test_what_no_kptfile_has_is_named_in_kpts_words(field: str, says: str) -> None:
+    outcome = function.run("list-setters", f"{HEAD}items:\n{KPTFILE}{field}{FIELDS}".encode())
+    head = "failed to list setters: unable to read Kptfile: invalid 'v1' Kptfile: yaml: unmarshal errors:\n  "
+    assert outcome.failed
+    assert [result.message for result in outcome.results] == [head + says]
+
+
+def test_a_key_without_a_value_and_an_item_without_one_are_left_alone() -> None:
+    items = "items:\n- a: # kpt-set: ${app}\n  l:\n  - # kpt-set: a-${app}\n  b: c\n"
+    text = f"{HEAD}functionConfig:\n  data: {{app: new}}\n{items}"
+    outcome = function.run("apply-setters", text.encode())
+    assert outcome.output.decode().startswith(text)
+
+
+def test_of_several_faults_the_first_is_the_result() -> None:
+    items = "items:\n- a: b # kpt-set: ${a}-${b}\n  c: d # kpt-set: ${a}-${e}\n"
+    text = f"{HEAD}functionConfig:\n  data: {{a: x}}\n{items}"
+    outcome = function.run("apply-setters", text.encode())
+    assert [result.message for result in outcome.results] == [
+        "failed to apply setters: values for setters [${b}] must be provided"
+    ]

@@ -1,0 +1,267 @@
+"""`fn apply-setters` and `fn list-setters` beside the real functions, over upstream's cases and generated lists.
+
+Judged are the exit code, the results (message, field, file), and every scalar of every item with its type and its
+comment. What differs on purpose is in the README's section on kpt; `known` lets it pass, and below it has a test each.
+`make fuzz` tries many more lists (PACKYARD_FUZZ=N, of which a tenth). create-setters cannot be had as
+a module: `test_corpus` judges it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import real
+import resourcelists
+from commandline import COMMAND, environment
+from packyard.core.errors import PackyardError
+from packyard.using.setters.kpt import function
+from packyard.using.setters.kpt.resourcelist import ResourceList
+from resourcelists import HEAD, resource_list, said
+
+SEEDS = int(os.environ.get("PACKYARD_FUZZ", "2400")) // 10
+BATCH = 60
+CASES = [
+    case for file in sorted((real.CORPUS / "kpt").glob("*.json")) if (case := json.loads(file.read_bytes()))["files"]
+]
+
+Fields = list[tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a function answered; ``items`` is None where nobody can read its output."""
+
+    code: int
+    results: list[tuple[str, str, str]]
+    items: Fields | None
+
+
+def theirs(program: Path, data: bytes) -> Answer:
+    done = subprocess.run([program], input=data, capture_output=True, check=False, timeout=30)
+    return answer(done.returncode, done.stdout.decode())
+
+
+def ours(name: str, data: bytes) -> Answer:
+    outcome = function.run(name, data)
+    return answer(int(outcome.failed), outcome.output.decode())
+
+
+def answer(code: int, text: str) -> Answer:
+    try:
+        results = (yaml.load(text, yaml.CSafeLoader) or {}).get("results") or []
+    except yaml.YAMLError:
+        return Answer(code, [], None)
+    return Answer(
+        code, [shown(each) for each in (results["items"] if isinstance(results, dict) else results)], said(text)
+    )
+
+
+def shown(result: dict[str, Any]) -> tuple[str, str, str]:
+    return result["message"], result.get("field", {}).get("path", ""), result.get("file", {}).get("path", "")
+
+
+def judge(program: Path, data: bytes) -> None:
+    """Compare both functions on one list."""
+    real_one, our_one = theirs(program, data), ours(program.name, data)
+    if real_one.results == [("failed to list setters: no setters found", "", "")]:  # an error before v0.1.1
+        assert (our_one.code, our_one.results[0][0]) == (0, "no setters found")
+        return
+    assert real_one.code == our_one.code, (real_one.results, our_one.results)
+    if real_one.items is None:  # its writer breaks where an item of the list `[]` is written as a block
+        assert b'"[]"' in data
+        assert our_one.items is not None
+        return
+    assert real_one.results == our_one.results
+    if real_one.code == 0:
+        assert our_one.items is not None
+        assert len(real_one.items) == len(our_one.items)
+        lists = {field[3] for field in our_one.items if field[2] == "list"}
+        for one, other in zip(real_one.items, our_one.items, strict=True):
+            assert one == other or known(one, other, lists), (one, other)
+
+
+def known(one: tuple[str, ...], other: tuple[str, ...], lists: set[str]) -> bool:
+    """Say whether two fields differ on purpose, ``lists`` being the comments of all lists."""
+    if one[:3] == other[:3]:
+        leaked = other[3] == "" and one[3] in lists  # of a list in brackets that it wrote as a block
+        return leaked or (one[3] == "# one" and other[3] == "")  # a comment inside a list setter's value
+    folded = (one[1].replace("\n\n", "\n"), *one[2:]) == (other[1], *other[2:])  # its writer adds a line to folded text
+    return one[0] == other[0] and folded
+
+
+@pytest.mark.parametrize("batch", range((SEEDS + BATCH - 1) // BATCH))
+def test_fields_are_set_as_by_the_real_function(apply_setters: Path, batch: int) -> None:
+    for seed in range(batch * BATCH, (batch + 1) * BATCH):
+        draw = random.Random(seed)
+        judge(apply_setters, resource_list(resourcelists.items(draw), resourcelists.configuration(draw)))
+
+
+@pytest.mark.parametrize("batch", range((SEEDS + BATCH - 1) // BATCH))
+def test_setters_are_listed_as_by_the_real_function(list_setters: Path, batch: int) -> None:
+    for seed in range(batch * BATCH, (batch + 1) * BATCH):
+        draw = random.Random(seed)
+        package = resourcelists.kptfile(draw) if draw.random() < 0.8 else {}
+        judge(list_setters, resource_list({**package, **resourcelists.items(draw)}))
+
+
+@pytest.mark.usefixtures("corpus")
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"].replace("/", " "))
+def test_upstreams_cases_are_answered_as_by_the_real_functions(
+    apply_setters: Path, list_setters: Path, case: dict[str, Any]
+) -> None:
+    """Each package of the corpus, with every configuration that another case has."""
+    files = {path: text for path, text in case["files"].items() if path != ".krmignore"}
+    judge(list_setters, resource_list(files))
+    for config in {other["config"] for other in CASES} | {None}:
+        judge(apply_setters, resource_list(files, config))
+
+
+INDEX = "items:\n- metadata: {{annotations: {{config.kubernetes.io/path: x, config.kubernetes.io/index: '{}'}}}}\n"
+FIELD = "apiVersion: v1\nkind: Thing\nmetadata:\n  name: x\n"
+
+
+def config(**values: str) -> str:
+    return "data:\n" + "".join(f"  {name}: {value}\n" for name, value in values.items())
+
+
+@pytest.mark.parametrize(
+    ("field", "given", "theirs_says", "ours_says"),
+    [
+        ("l: [a] # kpt-set: ${l}", {"l": "'[b]'"}, "l: # kpt-set: ${l}\n", "l: [b] # kpt-set: ${l}\n"),
+        ("l: # kpt-set: ${l}\n- a", {"l": '"- b # note"'}, "- b # note\n", "- b\n"),
+        ("l: # kpt-set: ${l}\n- a", {"l": "[b, c]"}, "l: [] # kpt-set", "- b\n  - c\n"),
+        ("a: !!str b # kpt-set: ${a}", {"a": '"5"'}, "a: 5 # kpt-set", "a: !!str 5 # kpt-set"),
+        ("a: b # kpt-set: ${a}", {"a": "${b}", "b": "c"}, "a: ", "a: ${b} #"),
+    ],
+    ids=["a list keeps its form", "no comment of a value", "a native list", "an explicit tag stays", "a value is text"],
+)
+def test_what_differs_on_purpose(
+    apply_setters: Path, field: str, given: dict[str, str], theirs_says: str, ours_says: str
+) -> None:
+    data = resource_list({"f.yaml": f"{FIELD}{field}\n"}, config(**given))
+    done = subprocess.run([apply_setters], input=data, capture_output=True, check=False)
+    assert theirs_says in done.stdout.decode()
+    assert ours_says in function.run("apply-setters", data).output.decode()
+
+
+def test_a_field_that_kubernetes_types_as_text_is_quoted(apply_setters: Path) -> None:
+    text = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: x\ndata:\n  a: b # kpt-set: ${a}\n"
+    data = resource_list({"f.yaml": text}, config(a='"5"'))
+    done = subprocess.run([apply_setters], input=data, capture_output=True, check=True)
+    assert b"a: 5 # kpt-set" in done.stdout
+    assert b"a: '5' # kpt-set" in function.run("apply-setters", data).output
+
+
+def test_what_fails_gives_the_items_as_they_came(apply_setters: Path) -> None:
+    data = resource_list({"f.yaml": FIELD + "a: b # kpt-set: ${a}\nc: d # kpt-set: ${a}-${e}\n"}, config(a="x"))
+    done = subprocess.run([apply_setters], input=data, capture_output=True, check=False)
+    assert done.returncode == 1
+    assert b"a: x #" in done.stdout
+    outcome = function.run("apply-setters", data)
+    assert outcome.failed
+    assert outcome.output.startswith(data)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        "status: {conditions: []}\n",
+        "info: {readinessGates: []}\n",
+        "pipeline:\n  mutators:\n  - exec: packyard fn apply-setters\n    configMap: {b: c}\n",
+        "pipeline:\n  mutators:\n  - {image: apply-setters, name: x, selectors: [], exclude: [], configMap: {b: c}}\n",
+        "pipeline:\n  validators:\n  - {image: kubeval, tag: v1}\n",
+    ],
+)
+def test_list_setters_reads_what_the_newest_kpt_writes_into_a_kptfile(list_setters: Path, fields: str) -> None:
+    package = {
+        "Kptfile": "apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata:\n  name: p\n" + fields,
+        "f.yaml": FIELD + "a: b # kpt-set: ${a}\n",
+    }
+    data = resource_list(package)
+    assert "not found in type v1." in str(theirs(list_setters, data).results)
+    assert ours("list-setters", data).results[0] == ("Name: a, Value: b, Type: str, Count: 1", "", "")
+
+
+def test_list_setters_leaves_a_kptfile_of_kpt_0_x_alone(list_setters: Path) -> None:
+    package = {
+        "Kptfile": "apiVersion: kpt.dev/v1alpha1\nkind: Kptfile\nmetadata:\n  name: p\nopenAPI: {}\n",
+        "f.yaml": FIELD + "a: b # kpt-set: ${a}\n",
+    }
+    assert theirs(list_setters, resource_list(package)).code == 1
+    assert ours("list-setters", resource_list(package)).code == 0
+
+
+@pytest.mark.parametrize(
+    ("value", "theirs_says", "ours_says"),
+    [("- k: v\n  l: w\n- x\n", "[k: vl: w, x]", "[{k: v, l: w}, x]"), ("-", "[]", "[null]")],
+)
+def test_list_setters_writes_items_as_yaml_does(
+    list_setters: Path, value: str, theirs_says: str, ours_says: str
+) -> None:
+    pipeline = f"pipeline:\n  mutators:\n  - image: apply-setters\n    configMap: {{a: {json.dumps(value)}}}\n"
+    data = resource_list({"Kptfile": "apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata:\n  name: p\n" + pipeline})
+    for found, says in ((theirs(list_setters, data), theirs_says), (ours("list-setters", data), ours_says)):
+        assert found.results == [(f"Name: a, Value: {says}, Type: array, Count: 0", "", "")]
+
+
+def test_create_setters_names_the_items_of_a_list_where_they_stand() -> None:
+    """The lists of a mapping first, then what is below each field, in the order of the fields."""
+    text = FIELD + "env: [dev]\nimage: nginx\nspec:\n  env: [dev, test]\n  stage: dev\nlast: dev\n"
+    outcome = function.run("create-setters", resource_list({"f.yaml": text}, config(all="'[dev]'", s="dev", i="nginx")))
+    paths = [result.field_path for result in outcome.results]
+    assert paths == ["env", "env[0]", "image", "spec.env[0]", "spec.stage", "last"]
+    text = FIELD + "a: dev\nenv: [dev]\nlist: [dev]\n"
+    outcome = function.run("create-setters", resource_list({"f.yaml": text}, config(all="'[dev]'", s="dev")))
+    assert [result.field_path for result in outcome.results] == ["env", "list", "a", "env[0]", "list[0]"]
+
+
+@pytest.mark.parametrize("batch", range((SEEDS + BATCH - 1) // BATCH))
+def test_a_spoiled_list_is_refused_or_answered_by_one_that_can_be_read(batch: int) -> None:
+    for seed in range(batch * BATCH, (batch + 1) * BATCH):
+        draw = random.Random(seed)
+        package = resourcelists.kptfile(draw) if draw.random() < 0.5 else {}
+        whole = resource_list({**package, **resourcelists.items(draw)}, resourcelists.configuration(draw))
+        data = resourcelists.spoiled(draw, whole)
+        for name in function.FUNCTIONS:
+            with contextlib.suppress(PackyardError):
+                items = len(ResourceList(data).items)
+                assert len(ResourceList(function.run(name, data).output).items) == items
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b"", "standard input must be a ResourceList"),
+        (b"\xff\xfe\0", "UTF-16"),
+        (b"\0" * 100, "control characters"),
+        ((HEAD + "items: [" + "[" * 10_000).encode(), "nested deeper"),
+        (b" " * (64 * 1024 * 1024 + 1), "standard input is larger than"),
+        ((HEAD + INDEX.format("9" * 9000)).encode(), ""),
+        ((HEAD + "items:\n- &a\n  b: *a\n").encode(), ""),
+        ((HEAD + "items:\n" + "- a: 1 # kpt-set: ${a}\n" * 5_000).encode(), ""),
+        ((HEAD + "items:\n- a: x # kpt-set: " + "${a}" * 50_000 + "\n").encode(), ""),
+        ((HEAD + "items:\n- a: " + "x" * 200_000 + " # kpt-set: " + "x${b}" * 20_000 + "\n").encode(), ""),
+    ],
+    ids=lambda value: f"{len(value)} bytes" if isinstance(value, bytes) else None,
+)  # fmt: skip
+@pytest.mark.parametrize("name", function.FUNCTIONS)
+def test_the_command_refuses_hostile_input_by_a_sentence(name: str, data: bytes, says: str) -> None:
+    done = subprocess.run(
+        [*COMMAND, "fn", name], input=data, capture_output=True, env=environment(), check=False, timeout=20
+    )
+    assert done.returncode in (0, 1)
+    assert b"Traceback" not in done.stderr
+    if says:
+        assert done.returncode == 1
+        assert says in done.stderr.decode()
+        assert done.stdout == b""

@@ -1,0 +1,173 @@
+"""The real kpt and kustomize start our functions: what is in the files afterwards, object, comment and order."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import commandline
+import tiny
+
+FILES = tiny.read_tree("kpt")
+
+KPTFILE = tiny.text("kpt-run/Kptfile")
+
+SETTERS = tiny.text("kpt-run/setters.yaml")
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def run(kpt: Path, kustomize5: Path, tmp_path: Path) -> Run:
+    programs = {"kpt": kpt, "kustomize": kustomize5}
+    search = commandline.programs_dir(tmp_path / "bin", programs)
+    env = {**os.environ, "PATH": f"{search}:{os.environ['PATH']}"}
+
+    def start(*words: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(words, cwd=tmp_path, env=env, capture_output=True, text=True, timeout=120)
+        assert done.returncode == code, done.stdout + done.stderr
+        return done
+
+    return start
+
+
+def write(directory: Path, files: dict[str, str]) -> None:
+    for path, text in files.items():
+        (directory / path).parent.mkdir(parents=True, exist_ok=True)
+        (directory / path).write_text(text, "utf-8")
+
+
+def read(directory: Path) -> dict[str, str]:
+    files = sorted(file for file in directory.rglob("*") if file.is_file())
+    return {file.relative_to(directory).as_posix(): file.read_text("utf-8") for file in files}
+
+
+def as_kpt_writes(run: Run, tmp_path: Path, files: dict[str, str], *replaced: tuple[str, str]) -> dict[str, str]:
+    """Return the files as kpt writes them around a function that changes nothing, with texts replaced in them."""
+    shutil.rmtree(tmp_path / "same", ignore_errors=True)
+    write(tmp_path / "same", files)
+    run("kpt", "fn", "eval", "same", "--exec", "cat")
+    found = read(tmp_path / "same")
+    for old, new in replaced:
+        assert sum(text.count(old) for text in found.values()) == 1, old
+        found = {path: text.replace(old, new) for path, text in found.items()}
+    return found
+
+
+def test_kpt_eval_sets_fields_and_leaves_every_other_byte_as_with_cat(run: Run, tmp_path: Path) -> None:
+    write(tmp_path / "pkg", FILES)
+    done = run("kpt", "fn", "eval", "pkg", "--exec", "packyard fn apply-setters", "--truncate-output=false", "--",
+               "app=shop", "replicas=5", "zone=b", "env=[{name: A, value: y}, {name: 'B', value: \"1\"}]")  # fmt: skip
+    assert read(tmp_path / "pkg") == as_kpt_writes(
+        run,
+        tmp_path,
+        FILES,
+        ("name: web # kpt-set", "name: shop # kpt-set"),
+        ("zone: 'a'", "zone: 'b'"),
+        ("replicas: 3", "replicas: 5"),
+        ("/web:1.7", "/shop:1.7"),
+        ("- name: A\n          value: x\n", "- {name: A, value: y}\n        - {name: 'B', value: \"1\"}\n"),
+        ("web-config", "shop-config"),
+        ('zones: "a"', 'zones: "b"'),
+    )
+    assert '[info] apps/v1/Deployment/web spec.replicas: set field value to "5"' in done.stderr
+
+
+def test_kpt_render_runs_it_from_a_pipeline_with_a_config_map_and_a_config_path(run: Run, tmp_path: Path) -> None:
+    files = {**FILES, "Kptfile": KPTFILE, "setters.yaml": SETTERS}
+    write(tmp_path / "pkg", files)
+    run("kpt", "fn", "render", "pkg", "--allow-exec")
+    expected = as_kpt_writes(
+        run,
+        tmp_path,
+        files,
+        ("web:1.7", "web:1.8"),
+        ("replicas: 3", "replicas: 5"),
+        ("    1.7\n", "    1.8\n"),
+        ("[--zone, a]", '[--zone, "c, d"]'),
+        ("- a # first\n- b\n", '- c\n- "d"\n'),
+    )
+    assert read(tmp_path / "pkg") == expected
+    run("kpt", "fn", "render", "pkg", "--allow-exec")
+    assert read(tmp_path / "pkg") == expected
+
+
+def test_a_list_that_becomes_empty_under_kpt_does_not_bind_the_field_behind_it(run: Run, tmp_path: Path) -> None:
+    write(tmp_path / "pkg", FILES)
+    command = ("kpt", "fn", "eval", "pkg", "--exec", "packyard fn apply-setters", "--")
+    run(*command, "zones=")
+    text = read(tmp_path / "pkg")["sub/config.yaml"]
+    assert text.endswith("list: [] # kpt-set: ${zones}\nnext: x\n")
+    run(*command, "zones=[e]")
+    text = read(tmp_path / "pkg")["sub/config.yaml"]
+    assert text.endswith("list: [e] # kpt-set: ${zones}\nnext: x\n")
+
+
+def test_a_refused_value_changes_no_file_and_kpt_shows_why(run: Run, tmp_path: Path) -> None:
+    write(tmp_path / "pkg", FILES)
+    done = run("kpt", "fn", "eval", "pkg", "--exec", "packyard fn apply-setters", "--",
+               "app=shop", "zones=a", code=1)  # fmt: skip
+    assert "failed to apply setters: input to array setter must be an array of values, but found" in done.stderr
+    assert read(tmp_path / "pkg") == FILES
+
+
+def test_what_create_setters_tags_is_listed_and_set_again(run: Run, tmp_path: Path) -> None:
+    plain = {
+        path: "\n".join(line.partition(" # kpt-set")[0] for line in text.split("\n")) for path, text in FILES.items()
+    }
+    kptfile = KPTFILE[: KPTFILE.rindex("  - exec")]
+    files = {**plain, "Kptfile": kptfile}
+    write(tmp_path / "pkg", files)
+    evaluate = ("kpt", "fn", "eval", "pkg", "--truncate-output=false", "--exec")
+    run(*evaluate, "packyard fn create-setters", "--", "app=web", "tag=1.7", "zones=[b, a]")
+    text = read(tmp_path / "pkg")
+    assert text["Kptfile"] == kptfile
+    assert (
+        'image: "registry.example.com/web:1.7" # kpt-set: registry.example.com/${app}:${tag}\n'
+        in (text["deployment.yaml"])
+    )
+    assert "script: |- # kpt-set: ${tag}\n    1.7\n" in text["sub/config.yaml"]
+    assert "list: # kpt-set: ${zones}\n- a # first\n- b\nnext: x\n" in text["sub/config.yaml"]
+    listed = run(*evaluate, "packyard fn list-setters").stderr
+    for line in (
+        "app, Value: web, Type: str, Count: 3",
+        "tag, Value: 1.8",
+        "zones, Value: [a, b], Type: array, Count: 1",
+    ):
+        assert f"Name: {line}" in listed
+    run(*evaluate, "packyard fn apply-setters", "--", "app=shop")
+    assert "registry.example.com/shop:1.7" in read(tmp_path / "pkg")["deployment.yaml"]
+
+
+KUSTOMIZATION = """\
+resources: [deployment.yaml, sub/config.yaml]
+transformers: [setters.yaml]
+"""
+
+FUNCTION = tiny.text("kpt-run/function.yaml")
+
+
+def test_kustomize_build_runs_it_and_is_told_that_no_comment_arrived(run: Run, tmp_path: Path) -> None:
+    write(tmp_path / "pkg", {**FILES, "kustomization.yaml": KUSTOMIZATION, "setters.yaml": FUNCTION})
+    done = run("kustomize", "build", "pkg", "--enable-alpha-plugins", "--enable-exec")
+    (tmp_path / "pkg/kustomization.yaml").write_text(KUSTOMIZATION.splitlines()[0] + "\n", "utf-8")
+    assert done.stdout == run("kustomize", "build", "pkg").stdout
+    assert "warning: no comment was seen: kustomize build drops them all" in done.stderr
+
+
+def test_what_packyard_set_did_is_what_kpt_render_would_do(run: Run, tmp_path: Path) -> None:
+    files = {**FILES, "Kptfile": KPTFILE, "setters.yaml": SETTERS}
+    write(tmp_path / "pkg", files)
+    run("packyard", "set", "pkg", "tag=2.0", "replicas=7", "zones=[e, f]", "args=[]")
+    ours = read(tmp_path / "pkg")
+    assert sum(ours[path] != files[path] for path in files) == 4
+    expected = as_kpt_writes(run, tmp_path, ours)
+    run("kpt", "fn", "render", "pkg", "--allow-exec")
+    assert read(tmp_path / "pkg") == expected
+    listed = run("packyard", "setters", "pkg").stdout
+    assert [line.split()[:2] for line in listed.splitlines()[1:] if "replicas" in line] == [["replicas", "7"]]

@@ -1,0 +1,106 @@
+"""Rules of a Krmfile: what is read, when they hold, and what is said where they do not."""
+
+from __future__ import annotations
+
+import pytest
+
+import tiny
+from packyard.core.errors import InputError
+from packyard.core.yaml.node import Source
+from packyard.using.setters.krmfile import Krmfile
+from packyard.using.setters.rules.rule import find_broken, read
+
+DEFINITIONS = tiny.text("rules/definitions.yaml")
+
+
+def krmfile(rules: str) -> Krmfile:
+    return Krmfile(Source("Krmfile", f"{rules}\n{DEFINITIONS}"))
+
+
+def problems(rules: str) -> list[str]:
+    found = krmfile(rules)
+    try:
+        return [str(problem) for problem in find_broken(found.root, found.definitions.setters)]
+    except InputError as error:
+        return [str(problem) for problem in error.problems]
+
+
+def one(rule: str) -> str:
+    return f"rules:\n- rule: {rule}\n  message: That is so."
+
+
+@pytest.mark.parametrize(
+    ("rule", "holds"),
+    [
+        ("N > M", True),
+        ("N < M", False),
+        ("N > NEEDED", None),
+        ("has(NEEDED)", None),
+        ("NEEDED > 0 || N > M", None),
+        ("NAME != 'x'", None),
+        ("'has(TEXT)'", False),
+        ("TEXT == ''", True),
+        ("ODD > 1", False),
+        ("N > M || ODD > 1", True),
+        ("FLAG", True),
+        ("'''a'' in LIST && size(LIST) == 2'", True),
+    ],
+)
+def test_a_rule_holds_is_broken_or_waits_for_what_is_required(rule: str, holds: bool | None) -> None:
+    found = krmfile(one(rule))
+    (only,) = read(found.root)
+    assert only.misfit(found.definitions.setters) is None
+    assert only.holds(found.definitions.setters) is holds
+    assert (only.broken(found.definitions.setters) is None) == (holds is not False)
+
+
+def test_says_where_the_rule_stands_what_it_says_and_by_which_values_it_is_broken() -> None:
+    assert problems("rules:\n# why\n- rule: N + size(TEXT) <= M\n  message: >-\n    N is\n    at most M.") == [
+        "Krmfile:3:9: N is at most M (the rule is N + size(TEXT) <= M; N is 8, TEXT is '', M is 3)"
+    ]
+    assert problems(one("ODD > N / 2")) == [
+        "Krmfile:2:9: That is so: 'many' is not of type integer (the rule is ODD > N / 2; ODD is many, N is 8)"
+    ]
+
+
+def test_only_rules_about_what_changed_are_looked_at() -> None:
+    found = krmfile(f"{one('N < M')}\n{one('FLAG == false').removeprefix('rules:').strip()}")
+    setters = found.definitions.setters
+    assert [problem.line for problem in find_broken(found.root, setters, ["M", "TEXT"])] == [2]
+    assert [problem.line for problem in find_broken(found.root, setters, ["FLAG"])] == [4]
+    assert not list(find_broken(found.root, setters, ["LIST"]))
+
+
+def test_a_krmfile_without_rules_has_none() -> None:
+    assert read(krmfile("kind: Krmfile").root) == []
+
+
+AMOUNT = "(quantity(NAME) reads an amount; a definition's type: integer makes a number)"
+
+
+@pytest.mark.parametrize(
+    ("rules", "expected"),
+    [
+        ("rules: yes", "1:8: rules must be a list of {rule: …, message: …}"),
+        ("rules:\n- N > M", "2:3: a rule must be a mapping: {rule: …, message: …}"),
+        ("rules:\n- rule: N > M", "2:3: a rule needs a text under message"),
+        ("rules:\n- rule: ''\n  message: M", "2:9: a rule needs a text under rule"),
+        (f"{one('N > M')}\n  mesage: x", "4:3: mesage is not a key of a rule (did you mean 'message'?)"),
+        (one("1 < 2"), "2:9: the rule 1 < 2 names no setter"),
+        (one("N > MM"), "2:13: rule: there is no setter MM (did you mean 'M'?)"),
+        (one("N <> M"), "2:12: rule: a value is expected here, not '>'"),
+        (one('"N > TEXT"'), f"2:12: rule: > does not take a whole number and a text {AMOUNT}"),
+        (one("N + M"), "2:9: the rule N + M must be true or false: it compares nothing"),
+        (
+            "rules:\n- message: x\n  rule: |\n    N\n    > TEXT",
+            f"3:9: rule: > does not take a whole number and a text {AMOUNT}",
+        ),
+    ],
+)
+def test_a_bad_rule_is_refused_by_its_place(rules: str, expected: str) -> None:
+    assert problems(rules) == [f"Krmfile:{expected}"]
+
+
+def test_all_bad_rules_are_named_at_once() -> None:
+    found = problems("rules:\n- N\n- {rule: N >, message: x}\n- {rule: 1 > 2, message: x, hint: y}")
+    assert [text.partition(": ")[0] for text in found] == ["Krmfile:2:3", "Krmfile:3:13", "Krmfile:4:29"]

@@ -1,0 +1,33 @@
+"""Packages with rules without a command line, and with the real 3.8.7; on the command line: tests/cases/set/rules-…."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+import tiny
+from packyard.core.errors import InputError
+from packyard.using.setters.change import change_setters
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(tiny.TREES / "rules/package", tmp_path / "package"))
+
+
+def test_the_library_checks_rules_without_a_command_line(package: Path) -> None:
+    (change,) = change_setters(package, {"EVALS": ["2"], "EPOCHS": ["2"]})
+    assert change.plan.counts == {"EVALS": 1, "EPOCHS": 1}
+
+
+def test_real_kustomize_keeps_the_rules(package: Path, kustomize3: Path) -> None:
+    subprocess.run([kustomize3, "cfg", "set", package, "EVALS", "4"], check=True, capture_output=True)
+    krmfile = (package / "Krmfile").read_bytes()
+    assert yaml.safe_load(krmfile)["rules"] == yaml.safe_load(tiny.text("rules/package/Krmfile"))["rules"]
+    assert b"# kept with care" in krmfile
+    with pytest.raises(InputError, match="An evaluation comes at most as late as the last epoch"):
+        change_setters(package, {"EVALS": ["5"]})

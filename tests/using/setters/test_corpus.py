@@ -1,0 +1,111 @@
+"""The shown cases of upstream, and the zoo's use cases with what the real 3.8.7 did to each, setter by setter."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import real
+from commandline import inside
+from contents import content
+from packyard.core.errors import InputError
+from packyard.using.setters.packages import PackageFiles
+from packyard.using.setters.plan import Assignment, plan
+
+ZOO = sorted((real.CORPUS / "zoo").glob("*.json"))
+COMMANDS = ("set", "list-setters", "create-setter", "create-subst", "delete-setter", "delete-subst", "init")
+CFG = [
+    file
+    for file in sorted((real.CORPUS / "cfg").glob("*.json"))
+    if json.loads(file.read_bytes())["command"] in COMMANDS
+]
+
+#: What 3.8.7 refuses only because it pastes values unescaped into YAML (cfg-semantics 17.30).
+ACCEPTED_BY_US = "with: colon # and hash"
+
+
+def read(file: Path) -> dict[str, Any]:
+    case: dict[str, Any] = json.loads(file.read_bytes())
+    return case
+
+
+def comments(text: str) -> list[str]:
+    return [line.partition(" # ")[2].strip() for line in text.splitlines() if " # {" in line]
+
+
+@pytest.mark.usefixtures("corpus")
+@pytest.mark.parametrize("file", ZOO, ids=lambda file: file.stem)
+def test_the_zoo_is_set_as_the_real_program_sets_it(file: Path) -> None:
+    case = read(file)
+    before = case["before"]
+    package = PackageFiles(
+        before["Krmfile"].encode(),
+        {path: text.encode() for path, text in before.items() if path.endswith(".yaml")},
+    )
+    judged = 0
+    for recorded in case["cases"]:
+        command, _, name, *rest = recorded["args"]
+        if command != "set" or recorded["rc"] == 2:
+            continue
+        values = [word for word in rest if not word.startswith("--") and word != "someone"]
+        if recorded["rc"] == 1 and values != [ACCEPTED_BY_US]:
+            with pytest.raises(InputError):
+                plan(package, Assignment({name: values}))
+            judged += 1
+            continue
+        planned = plan(package, Assignment({name: values}, set_by="someone" if "--set-by" in rest else ""))
+        ours = {path: planned.files.get(path, text.encode()).decode() for path, text in before.items()}
+        theirs = {**before, **recorded["after"]}
+        if values != [ACCEPTED_BY_US]:
+            assert f"set {planned.counts[name]} field(s)" in recorded["stdout"], recorded["args"]
+            for path in before:
+                assert content(ours[path]) == content(theirs[path]), (path, recorded["args"])
+                assert comments(ours[path]) == comments(theirs[path]), (path, recorded["args"])
+        judged += 1
+    assert judged >= 10
+
+
+@pytest.mark.parametrize("file", ZOO, ids=lambda file: file.stem)
+def test_the_zoo_is_listed_blank_for_blank(file: Path, tmp_path: Path) -> None:
+    case = read(file)
+    write(tmp_path, case["before"])
+    assert cfg(tmp_path, "list-setters", [".", "--include-subst"]).stdout == case["list_setters"]
+
+
+@pytest.mark.parametrize("file", CFG, ids=lambda file: file.stem)
+def test_upstreams_own_cases(file: Path, tmp_path: Path) -> None:
+    case = read(file)
+    write(tmp_path, case["files"])
+    done = cfg(tmp_path, case["command"], case["args"])
+    if case["expected_error"]:
+        assert done.returncode == 1
+        assert case["expected_error"].strip() in done.stderr
+        assert {path: (tmp_path / path).read_text("utf-8") for path in case["files"]} == case["files"]
+        return
+    assert done.returncode == 0, done.stderr
+    expected = case["expected_stdout"]
+    if case["match"]["stdout"] == "ordered_lines":
+        lines = iter(done.stdout.splitlines())
+        assert all(line in lines for line in expected.strip().splitlines()), done.stdout
+    elif expected is not None and case["match"]["stdout"] != "none":
+        found = done.stdout.strip() if "trim" in case["match"]["stdout"] else done.stdout
+        assert (expected.strip() if "trim" in case["match"]["stdout"] else expected) in found
+    for path, text in (case["expected_files"] or {}).items():
+        ours = (tmp_path / path).read_text("utf-8")
+        assert content(ours) == content(text), ours
+        assert comments(ours) == comments(text)
+
+
+def write(directory: Path, files: dict[str, str]) -> None:
+    for path, text in files.items():
+        file = directory / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, "utf-8")
+
+
+def cfg(directory: Path, command: str, arguments: list[str]) -> subprocess.CompletedProcess[str]:
+    return inside("cfg", command, *arguments, cwd=directory)

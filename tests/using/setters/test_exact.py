@@ -1,0 +1,170 @@
+"""Numbers as they are written: random bounds and steps beside the arithmetic of fractions; digits without end."""
+
+from __future__ import annotations
+
+import os
+import random
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from commandline import packyard
+from packyard.core.yaml.values import scalar_value, whole
+from packyard.using.setters.definition import Setter
+from packyard.using.setters.packages import PackageFiles, read_krmfile
+from packyard.using.setters.value import faults
+from served import Cfg
+
+EXAMPLES = int(os.environ.get("PACKYARD_FUZZ", "2000"))
+REAL = int(os.environ.get("PACKYARD_FUZZ", "100"))
+
+
+def number(chance: random.Random) -> str:
+    """Return a decimal number, small or large, with a fraction or an exponent or without."""
+    text = chance.choice(["", "-"]) + str(
+        chance.choice([0, 1, 3, 7, 30, chance.randrange(10 ** chance.randint(1, 18))])
+    )
+    if chance.random() < 0.5:
+        text += "." + str(chance.randrange(1000)).rstrip("0")
+    return text + (f"e{chance.randint(-9, 9)}" if chance.random() < 0.2 else "")
+
+
+def admits(value: str, **keywords: object) -> bool:
+    return not faults(Setter("V", schema=keywords), [value])
+
+
+def test_random_bounds_and_steps_are_judged_exactly() -> None:
+    chance = random.Random(56)
+    found = 0
+    for _ in range(EXAMPLES):
+        value, bound = number(chance), number(chance)
+        if not isinstance(scalar_value(value), int | float):
+            continue
+        keyword = scalar_value(bound)
+        exact, limit = Fraction(value), Fraction(repr(keyword))
+        assert admits(value, maximum=keyword) == (exact <= limit), (value, bound)
+        assert admits(value, minimum=keyword) == (exact >= limit), (value, bound)
+        assert admits(value, maximum=keyword, exclusiveMaximum=True) == (exact < limit), (value, bound)
+        assert admits(value, multipleOf=keyword) == (limit > 0 and exact % limit == 0), (value, bound)
+        found += limit > 0 and exact % limit == 0
+    assert found > EXAMPLES / 20
+
+
+@pytest.mark.parametrize(
+    ("value", "keywords", "expected"),
+    [
+        ("3", {"multipleOf": 0.1}, True),
+        ("0.3", {"multipleOf": 0.1}, True),
+        ("0.35", {"multipleOf": 0.1}, False),
+        ("1e308", {"multipleOf": 5e-324}, True),
+        ("3", {"multipleOf": 0}, False),
+        ("3", {"multipleOf": -1}, False),
+        ("1.00000000000000000001", {"maximum": 1}, False),
+        (".nan", {"maximum": 3}, False),
+        (".inf", {"maximum": 3}, False),
+        ("-.inf", {"multipleOf": 3}, False),
+        ("1e-9999999", {"maximum": 1, "multipleOf": 3}, True),
+        ("0." + "3" * 5000, {"maximum": 0.5, "minimum": 0.1}, True),
+        ("9" * 5000, {"maximum": 3}, True),  # a text, to which no bound applies
+        ("true", {"enum": [1]}, False),
+    ],
+)
+def test_a_number_is_judged_as_it_is_written(value: str, keywords: dict[str, object], expected: bool) -> None:
+    assert admits(value, **keywords) is expected
+
+
+def test_random_numbers_are_admitted_and_refused_as_by_the_real_program(cfg3: Cfg, tmp_path: Path) -> None:
+    """But for whole numbers whose bounds or steps have a fraction: there it rounds, or divides by zero.
+
+    And to it a large number with a small fraction is whole.
+    """
+    (tmp_path / "r.yaml").write_text('x: 0 # {"$openapi":"V"}\n')
+    chance = random.Random(57)
+    for _ in range(REAL):
+        value = chance.choice([number(chance), number(chance), "0x1F", "012", "1_000", "9" * chance.randint(15, 400)])
+        keywords = [chance.choice(["type: integer", "type: number", "title: any"])]
+        whole_number = isinstance(scalar_value(value), int)
+        if keywords == ["type: integer"] and "." in value and not whole_number:
+            value = str(chance.randint(-9, 9)) + value[value.index(".") :]
+        for key in chance.sample(["maximum", "minimum"], chance.randint(0, 2)):
+            bound = number(chance)
+            if isinstance(scalar_value(bound), int) or not whole_number:
+                keywords.append(f"{key}: {bound}")
+        if whole_number and chance.random() < 0.3:
+            keywords.append(f"multipleOf: {chance.choice([1, 2, 3, 10])}")
+        text = "openAPI:\n  definitions:\n    io.k8s.cli.setters.V:\n" + "".join(f"      {line}\n" for line in keywords)
+        text += '      x-k8s-cli: {setter: {name: V, value: "0"}}\n'
+        (tmp_path / "Krmfile").write_text(text)
+        done = cfg3("set", ".", "V", f"--values={value}", cwd=tmp_path)
+        setter = read_krmfile(PackageFiles(text.encode(), {})).definitions.setters["V"]
+        found = faults(setter, [value])
+        assert (done.returncode == 0) == (not found), (keywords, value, done.stderr, found)
+        for fault in found:
+            assert f"{fault}\n" in done.stderr, (keywords, value)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("9" * 30, 1e30),
+        ("9" * 5000, "9" * 5000),
+        ("-" + "9" * 5000, "-" + "9" * 5000),
+        ("0x" + "f" * 5000, "0x" + "f" * 5000),
+        ("0" * 5000 + "7", 7),
+        ("18446744073709551615", 18446744073709551615),
+        ("18446744073709551616", 18446744073709551616.0),
+        ("-9223372036854775808", -9223372036854775808),
+        ("1" * 5000 + ".5", "1" * 5000 + ".5"),
+        ("1e400", "1e400"),
+        ("1_0", 10),
+        ("08", 8.0),
+    ],
+)
+def test_digits_beyond_64_bits_are_inexact_or_text(text: str, expected: object) -> None:
+    assert scalar_value(text) == expected
+
+
+def test_a_whole_number_has_64_bits_at_most() -> None:
+    assert whole("-0012") == -12
+    assert whole("+" + "0" * 5000 + "7") == 7
+    assert [whole(text) for text in ("9" * 5000, "9223372036854775808", "", "+", "0x1", "1.0", "٣")] == [None] * 7
+
+
+def test_numbers_of_thousands_of_digits_are_refused_by_name_wherever_they_stand(tmp_path: Path) -> None:
+    digits = "9" * 5000
+
+    def package(name: str, *lines: str, rule: str = "", more: str = "") -> Path:
+        folder = tmp_path / name
+        folder.mkdir()
+        head = ["openAPI:", "  definitions:", "    io.k8s.cli.setters.A:", *(f"      {line}" for line in lines)]
+        rules = [f"rules:\n- rule: {rule}\n  message: x"] if rule else []
+        body = '      x-k8s-cli: {setter: {name: A, value: "1"}}'
+        (folder / "Krmfile").write_text("\n".join([*head, body, *rules, ""]))
+        (folder / "cm.yaml").write_text(
+            f'apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: x}}\ndata:\n  a: "1" # {{"$openapi":"A"}}\n{more}'
+        )
+        (folder / "kustomization.yaml").write_text("resources: [cm.yaml]\n")
+        return folder
+
+    typed = package("typed", "type: integer")
+    bounded = package("bounded", "type: integer", f"maximum: {digits}")
+    plain = package("plain", "title: x", more=f"  b: {digits}\n")
+    ruled = package("ruled", "title: x", rule="int(A) > 0")
+    amounts = package("amounts", "title: x", rule="quantity(A) < quantity('1')")
+    nan = package("nan", "type: number", rule="int(A) > 0")
+    for words, code, says in (
+        (("set", typed, f"A={digits}"), 1, "A takes a whole number, not '9999"),
+        (("cfg", "set", typed, "A", digits), 1, 'A in body must be of type integer: "string"'),
+        (("setters", bounded), 0, ""),
+        (("lint", bounded), 1, "maximum must be a number, found '9999"),
+        (("set", bounded, "A=2"), 1, "maximum must be a number, found '9999"),
+        (("render", "--built-in", plain), 0, ""),
+        (("set", ruled, f"A={digits}"), 1, "is not a whole number of 64 bits"),
+        (("set", amounts, f"A={digits}"), 1, "is not a quantity"),
+        (("set", nan, "A=.nan"), 1, "int has no answer for nan"),
+    ):
+        process = packyard(*words)
+        assert process.returncode == code, (words, process.stderr)
+        assert says in process.stdout + process.stderr, (words, process.stderr)
+        assert "9" * 100 not in process.stderr, "long values are cut short" if words[0] != "cfg" else ""

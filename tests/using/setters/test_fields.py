@@ -1,0 +1,223 @@
+"""Where a setter comment binds a field: our answer beside the real program's, place by place."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from krmfiles import one_setter
+from packyard.core.errors import InputError
+from packyard.core.yaml.document import parse_text
+from packyard.core.yaml.node import Source
+from packyard.using.setters import fields
+from packyard.using.setters.change import change_setters
+from served import Cfg, Served
+
+KRMFILE = one_setter("foo", '"1"')
+HEADER = "apiVersion: example.com/v1\nkind: Sample\n"
+
+#: A document's body; C stands for the comment.
+PLACES = {
+    "behind a value": "x: 3 C\n",
+    "above a key": "C\nx: 3\n",
+    "above a key whose value has a note": "C\nx: 3 # note\n",
+    "above, with a line above it": "# n\nC\nx: 3\n",
+    "above, with a line below it": "C\n# n\nx: 3\n",
+    "above, with a blank line below": "C\n\nx: 3\n",
+    "above, with a blank line above": "a: 1\n\nC\nx: 3\n",
+    "above a nested key": "a:\n  C\n  x: 3\n",
+    "above a nested key, not indented": "a:\nC\n  x: 3\n",
+    "above a key, indented deeper": "a:\n  y: 1\n    C\nx: 3\n",
+    "below a nested key": "a:\n  y: 1\n  C\nx: 3\n",
+    "behind the key of a list": "l: C\n- a\n- b\n",
+    "behind the key of a mapping": "m: C\n  a: 1\n",
+    "behind a flow list": "l: [a, b] C\n",
+    "behind nested flow lists": "l: [[a], b] C\n",
+    "behind a flow mapping": "m: {a: 1} C\n",
+    "behind an empty flow list": "l: [] C\n",
+    "behind an item": "l:\n- a C\n- b\n",
+    "above an item": "l:\n- a\nC\n- b\n",
+    "above the first item": "l:\nC\n- a\n- b\n",
+    "above an item with a note": "l:\n- a\nC\n- b # note\n",
+    "above an item that is a mapping": "l:\nC\n- b: 2\n  c: 3\n",
+    "above an item that is a list": "l:\nC\n- - a\n  - b\n",
+    "behind a dash": "l:\n- C\n  b: 2\n",
+    "behind a value inside a flow mapping": "m: {a: 1, C\n  b: 2}\n",
+    "behind a value inside a flow list": "l: [a, C\n  b]\n",
+    "above a value inside a flow list": "l: [\n  C\n  a,\n  b]\n",
+    "behind the header of a block scalar": "x: | C\n  text\ny: 1\n",
+    "below a block scalar": "x: |\n  text\nC\ny: 1\n",
+    "behind quoted text of two lines": 'x: "a\n  b" C\n',
+    "behind plain text of two lines": "x: a\n  b C\n",
+    "between a key and its value": "x:\n  C\n  abc\n",
+    "behind a key without value": "y: C\nz: 1\n",
+    "behind an anchor": "v: &a 1 C\nw: *a\n",
+    "behind an alias": "v: &a 1\nw: *a C\n",
+    "at the end": "a: 1\nC\n",
+    "above a list": "C\nl:\n- a\n",
+    "above a mapping": "C\nm:\n  a: 1\n",
+    "in a second document": f"a: 1\n---\n{HEADER}C\nx: 3\n",
+    "behind a separator": f"a: 1\n--- C\n{HEADER}x: 3\n",
+    "behind text with a hash": "x: a#b C\n",
+}
+
+#: A document's body for a setter of lists.
+LIST_PLACES = {
+    "behind the key": "l: C\n- a\n",
+    "behind the key of several items": "l: C\n- a\n- b\n- c\nz: 1\n",
+    "above the key of several items": "C\nl:\n  - a\n  - {b: 1}\n  - c: 1\n    d: 2\nz: 1\n",
+    "above the key": "C\nl:\n- a\n",
+    "above a key with a note": "C\nl: # note\n- a\n",
+    "behind the key, another one above": '# {"$openapi":"other"}\nl: C\n- a\n',
+    "above the key, another one behind": 'C\nl: # {"$openapi":"other"}\n- a\n',
+    "above a flow list": "C\nl: [a]\n",
+    "above an empty flow list": "C\nl: []\n",
+    "behind the dash above a list": "m:\n- C\n  l:\n  - a\n",
+    "above an item that begins with a list": "m:\nC\n- l:\n  - a\n",
+    "above an item that begins with a list that has a note": "m:\nC\n- l: # note\n  - a\n",
+    "above an item that begins with a flow list": "m:\nC\n- l: [a]\n",
+}
+
+#: Spellings of the comment itself.
+SPELLINGS = [
+    '# {"$openapi":"foo"}',
+    '#{"$openapi":"foo"}',
+    '## { "$openapi" : "foo" }',
+    '# {"$openapi":"foo","x":"y"}',
+    '# {"$openapi":"foo","x":1}',
+    '# {"$openapi":["foo"]}',
+    '# {"$openapi":"foo"} note',
+    '# note {"$openapi":"foo"}',
+    "# {'$openapi':'foo'}",
+    '# {"$openAPI":"foo"}',
+    '# {"$openapi":"io.k8s.cli.setters.foo"}',
+    '# {"$openapi":"bar"}',
+    '# {"$ref":"#/definitions/io.k8s.cli.setters.foo"}',
+    '# {"$ref":"#/definitions/io.k8s.cli.setters.foo","type":"string"}',
+    '# {"$ref":"io.k8s.cli.setters.foo"}',
+]
+
+
+#: Where the two lines of kustomize that users set values with do not agree; we are with 3.8.7.
+ONLY_3_8_7 = {
+    "above an item that is a mapping",
+    "above an item that is a list",
+    "behind the header of a block scalar",
+}
+
+
+LIST_KRMFILE = """\
+openAPI:
+  definitions:
+    io.k8s.cli.setters.foo:
+      type: array
+      x-k8s-cli:
+        setter:
+          name: foo
+          listValues: [a]
+"""
+
+
+def judge(real_set: Callable[..., str], tmp_path: Path, text: str, krmfile: str = KRMFILE) -> None:
+    counts = []
+    for side in ("theirs", "ours"):
+        folder = tmp_path / side
+        folder.mkdir()
+        (folder / "Krmfile").write_text(krmfile, "utf-8")
+        (folder / "r.yaml").write_text(text, "utf-8")
+    said = real_set("set", ".", "foo", "99", cwd=tmp_path / "theirs")
+    counts.append(int(said.split("set ")[1].split()[0]))
+    counts.append(change_setters(tmp_path / "ours", {"foo": ["99"]})[0].plan.counts["foo"])
+    theirs, ours = (
+        list(yaml.load_all((tmp_path / side / "r.yaml").read_text("utf-8"), yaml.CBaseLoader))
+        for side in ("theirs", "ours")
+    )
+    assert ours == theirs
+    assert counts[1] == counts[0]
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_comment_binds_where_the_real_program_lets_it(cfg3: Cfg, tmp_path: Path, place: str) -> None:
+    judge(cfg3.done, tmp_path, HEADER + PLACES[place].replace("C\n", SPELLINGS[0] + "\n"))
+
+
+@pytest.mark.parametrize("place", sorted(set(PLACES) - ONLY_3_8_7))
+def test_a_comment_binds_where_kustomize_4_5_4_lets_it(served4: Served, tmp_path: Path, place: str) -> None:
+    judge(Cfg(served4).done, tmp_path, HEADER + PLACES[place].replace("C\n", SPELLINGS[0] + "\n"))
+
+
+@pytest.mark.parametrize("place", LIST_PLACES)
+def test_a_comment_binds_a_list_where_the_real_program_lets_it(cfg3: Cfg, tmp_path: Path, place: str) -> None:
+    judge(cfg3.done, tmp_path, HEADER + LIST_PLACES[place].replace("C\n", SPELLINGS[0] + "\n"), LIST_KRMFILE)
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_a_comment_is_read_as_the_real_program_reads_it(cfg3: Cfg, tmp_path: Path, spelling: str) -> None:
+    judge(cfg3.done, tmp_path, f"{HEADER}x: 3 {spelling}\n")
+
+
+NOTES = st.sampled_from(["", "", "", " # note", ' # {"$openapi":"V"}', ' # {"$openapi":"W"}'])
+LEAVES = st.sampled_from(
+    ["a", "''", "", "[]", "[a, b]", "{a: 1}", "*x", "&x a", "!!str a", '"a\n\n  b"', "[a, C\n  b]"]
+)
+
+
+@st.composite
+def texts(draw: st.DrawFn) -> str:
+    """Lines of YAML with comments behind and above anything; some are none that a parser takes."""
+    lines: list[str] = []
+
+    def above(indent: str) -> None:
+        for note in draw(st.lists(NOTES, max_size=2)):
+            lines.append(draw(st.sampled_from(["", indent, indent + "  "])) + note.strip())  # noqa: PERF401
+
+    def collection(indent: str, first: str, depth: int) -> None:
+        """Add the lines of a mapping or a list; ``first`` is what stands before it on its first line."""
+        listed = draw(st.booleans())
+        for number in range(draw(st.integers(1, 4))):
+            start = first if number == 0 else indent
+            if not first.strip() or number:
+                above(indent)
+            key = "- " if listed else draw(st.sampled_from(["k", "apiVersion", "kind", "'k'"])) + ": "
+            shape = draw(st.sampled_from(["leaf", "leaf", "block", "below", "beside"] if depth < 4 else ["leaf"]))
+            if shape == "leaf":
+                lines.append(start + key + draw(LEAVES) + draw(NOTES))
+            elif shape == "block":
+                lines.extend((start + key + "|" + draw(NOTES), indent + "    # text", ""))
+            elif shape == "beside" and listed:
+                collection(indent + "  ", start + key, depth + 1)
+            else:
+                lines.append(start + key.rstrip() + draw(NOTES))
+                collection(indent + "  ", indent + "  ", depth + 1)
+
+    for _ in range(draw(st.integers(1, 2))):
+        collection("", "", 0)
+        lines.append(draw(st.sampled_from(["", "# note", '--- # {"$openapi":"V"}', "---", "...\n---"])))
+    return "\n".join(lines).replace("C", '# {"$openapi":"V"}') + draw(st.sampled_from(["", "\n"]))
+
+
+def bound(text: str, around: list[str], name: str) -> list[tuple[object, ...]] | str:
+    """Return what setters whose name contains ``name`` bind, or the error."""
+    try:
+        documents = parse_text(Source("r.yaml", text), around=around)
+    except InputError as error:
+        return str(error)
+    return [
+        (number, found.path, found.node.start, found.node.end, found.comment.start, found.flow, found.from_key)
+        for number, document in enumerate(documents)
+        for found in fields.find(document)
+        if name in found.reference.name
+    ]
+
+
+@settings(max_examples=int(os.environ.get("PACKYARD_FUZZ", "300")), deadline=None)
+@given(text=texts())
+def test_reading_around_a_setter_binds_what_reading_all_of_it_binds(text: str) -> None:
+    assert bound(text, ["V"], "V") == bound(text, [], "V")
+    assert bound(text, ["$openapi"], "") == bound(text, [], "")

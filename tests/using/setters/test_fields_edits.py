@@ -1,0 +1,140 @@
+"""Sets in YAML of every form: just the values that are set change, with their own comments, or the set is refused."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from types import FrameType
+
+import pytest
+import yaml
+
+from packyard.core.errors import InputError
+from packyard.core.yaml.document import parse_text
+from packyard.core.yaml.node import MappingNode, Source
+from packyard.using.setters.change import change_setters
+from packyard.using.setters.kpt.function import run
+
+HEADER = "apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\nopenAPI:\n  definitions:\n"
+A, B = '# {"$openapi":"A"}', '# {"$openapi":"B"}'
+ONE = f"{HEADER}    io.k8s.cli.setters.A:\n      x-k8s-cli:\n        setter:\n          name: A\n          value: '1'\n"
+OTHER = '    io.k8s.cli.setters.B: {x-k8s-cli: {setter: {name: B, value: "1"}}}\n'
+LISTED = (
+    ONE.replace("      x-k8s", "      type: array\n      x-k8s").replace("value: '1'", "listValues: [a, b]") + OTHER
+)
+
+
+def package(folder: Path, krmfile: str, text: str) -> Path:
+    (folder / "Krmfile").write_bytes(krmfile.encode())
+    (folder / "r.yaml").write_bytes(text.encode())
+    return folder
+
+
+def after(folder: Path, **values: str | list[str]) -> str:
+    """Set values, and return the resource."""
+    texts = {name: [given] if isinstance(given, str) else given for name, given in values.items()}
+    change_setters(folder, texts)
+    for name in ("Krmfile", "r.yaml"):
+        list(yaml.compose_all((folder / name).read_bytes()))  # which also says where an alias leads nowhere
+    return (folder / "r.yaml").read_bytes().decode()
+
+
+def refused(folder: Path, place: str, **values: list[str]) -> None:
+    before = {file.name: file.read_bytes() for file in folder.iterdir()}
+    with pytest.raises(InputError, match=place):
+        change_setters(folder, values)
+    assert {file.name: file.read_bytes() for file in folder.iterdir()} == before
+
+
+# Keys without a value.
+
+
+def test_a_kpt_comment_behind_a_key_without_a_value_binds_nothing(tmp_path: Path) -> None:
+    (tmp_path / "Kptfile").write_text(
+        "apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata: {name: x}\n"
+        "pipeline: {mutators: [{image: apply-setters, configMap: {app: ''}}]}\n",
+        "utf-8",
+    )
+    text = 'name: # kpt-set: ${app}\nl:\n- # kpt-set: a-${app}\nother: "" # kpt-set: ${app}\n'
+    (tmp_path / "r.yaml").write_text(text, "utf-8")
+    change_setters(tmp_path, {"app": ["foo"]})
+    assert (tmp_path / "r.yaml").read_text("utf-8") == text.replace('""', '"foo"')
+
+
+def test_apply_setters_leaves_a_key_without_a_value_alone() -> None:
+    items = "items:\n- apiVersion: v1\n  kind: X\n  name: # kpt-set: ${app}\n  l:\n  - # kpt-set: a-${app}\n"
+    config = "functionConfig: {apiVersion: v1, kind: ConfigMap, data: {app: foo}}\n"
+    output = run("apply-setters", f"kind: ResourceList\n{items}{config}".encode()).output.decode()
+    assert items in output
+    list(yaml.compose_all(output))
+
+
+# Lists.
+
+
+@pytest.mark.parametrize("end", ["", "\n", "\nafter: 1\n", "\n---\nb: 1\n", "\n\n\nafter: 1\n", "\n# end\n"])
+@pytest.mark.parametrize("block", ["|", ">", "|-", "|+", "|2"])
+def test_a_list_that_ends_in_a_block_scalar_is_followed_by_a_line_of_its_own(
+    tmp_path: Path, block: str, end: str
+) -> None:
+    made = after(package(tmp_path, LISTED, f"args: {A}\n- -c\n- {block}\n  script{end}"), A=["p", "q"])
+    assert made == f'args: {A}\n- "p"\n- "q"{end}'
+
+
+def test_a_list_of_many_items_takes_time_in_proportion(tmp_path: Path) -> None:
+    text = f"args: {A}\n" + "".join(f"- i{number} # {number}\n" for number in range(3000))
+    made = after(package(tmp_path, LISTED, text), A=[f"i{number}" for number in range(1, 6000, 2)])
+    assert made.count("#") == 1501
+
+
+# Definitions.
+
+
+# Sizes.
+
+
+def test_a_block_of_many_blank_lines_takes_time_in_proportion(tmp_path: Path) -> None:
+    blank = "\n" * 200_000
+    command = [sys.executable, "-m", "packyard.cli.main", "set", str(tmp_path), "A=2"]
+    package(tmp_path, ONE, f"data:\n  {A}\n  a: |\n    x{blank}    y\n")
+    done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60)
+    assert (tmp_path / "r.yaml").read_text("utf-8") == f"data:\n  {A}\n  a: |-\n    2\n"
+    assert len(done.stdout) < 500  # values are shown shortened
+
+
+def test_many_fields_in_a_mapping_without_a_kind_take_work_in_proportion(tmp_path: Path) -> None:
+    def lines_run(number: int) -> int:
+        package(tmp_path, ONE, "".join(f"a{field}: 1 {A}\n" for field in range(number)))
+        count = 0
+
+        def trace(_frame: FrameType, event: str, _argument: object) -> object:
+            nonlocal count
+            count += event == "line"
+            return trace
+
+        before = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            change_setters(tmp_path, {"A": ["2"]})
+        finally:
+            sys.settrace(before)
+        assert (tmp_path / "r.yaml").read_text("utf-8").count(": 2 #") == number
+        return count
+
+    assert lines_run(1000) < 15 * lines_run(100)  # ten times is in proportion, a hundred times would be the square
+
+
+def test_a_key_of_many_is_found_by_an_index_that_knows_of_changes() -> None:
+    root = parse_text(Source("r.yaml", "".join(f"k{number}: {number}\n" for number in range(100)) + "k1: again\n"))[
+        0
+    ].root
+    assert isinstance(root, MappingNode)
+    assert [root.text(name, "none") for name in ("k0", "k1", "k99", "more")] == ["0", "1", "99", "none"]
+    entry = root.entries.pop(5)
+    assert root.entry("k5") is None
+    root.entries.append(entry)
+    assert root.entry("k5") is entry
+    root.children = root.entries[50:]
+    assert root.entry("k7") is None
+    assert root.text("k99") == "99"

@@ -1,0 +1,54 @@
+"""Setters of version 1, byte for byte: parts of a comment that are missing, quotes only where they are needed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from packyard.using.setters.inline import InlineChange, list_setters
+from served import Cfg
+
+WHOLE = b'a: p # {"type":"string","x-kustomize":{"setter":{"name":"project"}}}\n'
+PARTS = b'b: q/z # {"type":"string","x-kustomize":{"partialSetters":[{"name":"m"},{"name":"zone","value":"z"}]}}\n'
+FIELD = '{} # {{"type":"string","x-kustomize":{{"setter":{{"name":"a","value":"p"}}}}}}\n'
+
+
+def test_what_a_comment_leaves_out_is_an_empty_text() -> None:
+    rows = list_setters([("f.yaml", WHOLE + PARTS)])
+    assert [(row.name, row.value, row.count) for row in rows] == [("m", "", 1), ("project", "", 1), ("zone", "z", 1)]
+    text = InlineChange("zone", "y")(InlineChange("project", "new")(WHOLE + PARTS, "f.yaml"), "f.yaml").decode()
+    assert text == (
+        'a: new # {"type":"string","x-kustomize":{"setter":{"name":"project","value":"new"}}}\n'
+        'b: q/y # {"type":"string","x-kustomize":{"partialSetters":[{"name":"m","value":""},'
+        '{"name":"zone","value":"y"}]}}\n'
+    )
+
+
+def test_of_two_partial_setters_with_one_name_the_first_is_set_and_both_stay() -> None:
+    text = b'b: p/q # {"type":"string","x-kustomize":{"partialSetters":[{"name":"n","value":"p"},{"name":"n"}]}}\n'
+    assert InlineChange("n", "x")(text, "f.yaml") == (
+        b'b: x/q # {"type":"string","x-kustomize":{"partialSetters":'
+        b'[{"name":"n","value":"x"},{"name":"n","value":""}]}}\n'
+    )
+
+
+@pytest.mark.parametrize("comment", ['"setter":{"name":1}', '"setter":[]', '"partialSetters":["x"]', '"setBy":{}'])
+def test_a_comment_with_a_part_of_another_type_is_an_ordinary_comment(comment: str) -> None:
+    text = f'a: p # {{"type":"string","x-kustomize":{{{comment}}}}}\n'.encode()
+    assert list_setters([("f.yaml", text)]) == []
+    assert InlineChange("1", "x")(text, "f.yaml") == text
+
+
+@pytest.mark.parametrize("value", ["u:v", "u,v", "z]", "https://e.com/x?y", "[z", "a: b", "# x", "it's", "{}", "a b"])
+@pytest.mark.parametrize("form", ["a: p", "a:\n- p"])
+def test_quotes_are_added_where_the_real_program_adds_them(cfg3: Cfg, tmp_path: Path, value: str, form: str) -> None:
+    text = FIELD.format(form)
+    (tmp_path / "f.yaml").write_text(text, "utf-8")
+    cfg3.done("set", ".", "a", value, cwd=tmp_path)
+    assert InlineChange("a", value)(text.encode(), "f.yaml") == (tmp_path / "f.yaml").read_bytes()
+
+
+def test_inside_brackets_a_text_with_their_signs_is_quoted() -> None:
+    text = "a: [p, " + FIELD.format("").lstrip() + "  q]\n"
+    assert InlineChange("a", "u,v")(text.encode(), "f.yaml").startswith(b"a: ['u,v', # ")

@@ -1,0 +1,104 @@
+"""What a refused value is told: the parameter, what it takes, and the command to type."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from commandline import packyard
+from packyard.using.setters.definition import Setter
+from packyard.using.setters.refusal import command, describe, refusal
+
+
+@pytest.mark.parametrize(
+    ("schema", "takes"),
+    [
+        ({}, "a text"),
+        ({"type": "integer"}, "a whole number"),
+        ({"type": "int", "minimum": 1, "maximum": 8}, "a whole number from 1 to 8"),
+        ({"type": "integer", "minimum": 1}, "a whole number of at least 1"),
+        ({"type": "number", "maximum": 1, "exclusiveMaximum": True}, "a number less than 1"),
+        (
+            {"type": "number", "minimum": 0, "exclusiveMinimum": True, "maximum": 1},
+            "a number more than 0 and of at most 1",
+        ),
+        ({"type": "integer", "multipleOf": 4, "minimum": 0}, "a whole number of at least 0 that is a multiple of 4"),
+        ({"type": "boolean"}, "true or false"),
+        ({"type": ["integer", "string"]}, "a whole number or a text"),
+        ({"enum": ["a", 1, True]}, "one of a, 1, true"),
+        ({"enum": ["8", "16"]}, "one of 8, 16, which needs 'type: string' in its definition"),
+        ({"type": "string", "enum": ["8", "16"]}, "one of 8, 16"),
+        ({"type": "string", "minLength": 3, "maxLength": 3}, "a text of 3 characters"),
+        ({"minLength": 1}, "a text of at least 1 character"),
+        ({"minLength": 1, "maxLength": 63}, "a text of 1 to 63 characters"),
+        (
+            {"maxLength": 20, "pattern": r"^\d+$", "format": "port"},
+            r"a text of at most 20 characters that is a port, 1 to 65535 and that matches '^\d+$'",
+        ),
+        ({"type": "array"}, "a list"),
+        (
+            {"type": "array", "minItems": 1, "maxItems": 3, "uniqueItems": True, "items": {"type": "integer"}},
+            "a list of 1 to 3 items without duplicates, each a whole number",
+        ),
+    ],
+)
+def test_says_what_a_definition_admits(schema: dict[str, object], takes: str) -> None:
+    assert describe(Setter("A", type=str(schema.get("type", "")), schema=schema)) == takes
+
+
+def test_says_what_is_refused_and_cuts_what_is_long() -> None:
+    setter = Setter("A", type="integer", schema={"type": "integer"})
+    assert refusal(setter, ["3"]) == ""
+    assert refusal(setter, [r"a\b"]) == r"A takes a whole number, not 'a\b'"
+    assert refusal(setter, ["x" * 500]) == f"A takes a whole number, not '{'x' * 80}…'"
+    items = Setter("A", type="array", schema={"type": "array", "maxItems": 1})
+    assert refusal(items, ["a"] * 50) == "A takes a list of at most 1 item, not " + "'a', " * 10 + "…"
+    assert refusal(Setter("A", enum_values={"s": "1"}), ["x"]) == "A takes one of s, not 'x'"
+    assert refusal(Setter("A", schema={"pattern": "("}), ["x"]) == (
+        "A takes no value: the pattern '(' is invalid: missing closing ): `(`"
+    )
+    assert refusal(Setter("A", schema={"maximum": "x"}), ["1"]) == (
+        "A takes no value: maximum must be a number, found 'x'"
+    )
+
+
+def test_the_command_has_the_example_if_the_definition_admits_it() -> None:
+    schema = {"type": "integer"}
+    assert command(Setter("A", schema=schema, example="4"), "my pkg/") == "for example: packyard set 'my pkg' A=4"
+    assert command(Setter("A", schema=schema, example="four"), "") == "packyard set . A=VALUE"
+    assert command(Setter("A", example="a b"), "/x/") == "for example: packyard set /x A='a b'"
+
+
+def test_set_says_it_in_our_words_and_cfg_set_in_those_of_kustomize(tmp_path: Path) -> None:
+    (tmp_path / "pkg").mkdir()
+    (tmp_path / "pkg/Krmfile").write_text(
+        "openAPI:\n  definitions:\n    io.k8s.cli.setters.A:\n      type: integer\n      maximum: 8\n      example: 4\n"
+        '      x-k8s-cli: {setter: {name: A, value: "1"}}\n'
+    )
+    (tmp_path / "pkg/r.yaml").write_text('a: 1 # {"$openapi":"A"}\n')
+    process = packyard("set", "pkg", "A=9", cwd=tmp_path)
+    assert process.returncode == 1
+    assert process.stderr == (
+        "pkg/Krmfile:3: A takes a whole number of at most 8, not '9' (for example: packyard set pkg A=4)\n"
+    )
+    process = packyard("cfg", "set", "pkg", "A", "9", cwd=tmp_path)
+    assert process.stderr.endswith(
+        "The input value doesn't validate against provided OpenAPI schema: validation failure list:\n"
+        "A in body should be less than or equal to 8\n\n"
+    )
+
+
+def test_what_is_not_utf_8_is_refused_wherever_it_is_given(tmp_path: Path) -> None:
+    (tmp_path / "Krmfile").write_text(
+        'openAPI:\n  definitions:\n    io.k8s.cli.setters.A: {x-k8s-cli: {setter: {name: A, value: "1"}}}\n'
+    )
+    (tmp_path / "r.yaml").write_text('a: 1 # {"$openapi":"A"}\n')
+    odd = os.fsdecode(b"a\xff")
+    for words in (["A=" + odd], ["A=x", "--set-by", odd], ["A=x", "--description", odd]):
+        process = packyard("set", ".", *words, cwd=tmp_path)
+        assert process.returncode == 1, process
+        assert "UTF-8" in process.stderr
+        assert "isSet" not in (tmp_path / "Krmfile").read_text()
+    assert "yaml: invalid leading UTF-8 octet" in packyard("cfg", "set", ".", "A", odd, cwd=tmp_path).stderr

@@ -1,0 +1,129 @@
+"""A required setter without a value has to be set, whatever else its definition says: one property for all verbs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from commandline import done, packyard
+from packyard.using.setters.definition import Setter
+
+FIELD = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata:\n  a: "" # {"$openapi":"A"}\n'
+LISTED = 'apiVersion: v1\nkind: X\nmetadata: {name: x}\nargs: # {"$openapi":"A"}\n- a\n- b\n'
+
+
+def make(folder: Path, *lines: str, setter: str = 'value: ""', field: str = FIELD, rule: str = "") -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    keywords = "".join(f"      {line}\n" for line in lines)
+    body = f"      x-k8s-cli: {{setter: {{name: A, {setter}, required: true}}}}\n"
+    rules = f"rules:\n- rule: {rule}\n  message: No.\n" if rule else ""
+    (folder / "Krmfile").write_text(f"openAPI:\n  definitions:\n    io.k8s.cli.setters.A:\n{keywords}{body}{rules}")
+    (folder / "cm.yaml").write_text(field)
+    (folder / "kustomization.yaml").write_text("resources: [cm.yaml]\n")
+    return folder
+
+
+def setter(folder: Path) -> dict[str, object]:
+    definitions = yaml.safe_load((folder / "Krmfile").read_text())["openAPI"]["definitions"]
+    found: dict[str, object] = definitions["io.k8s.cli.setters.A"]["x-k8s-cli"]["setter"]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("item", "expected"),
+    [
+        (Setter("A", required=True), True),
+        (Setter("A", required=True, is_set=True), True),
+        (Setter("A", "x", required=True), False),
+        (Setter("A"), False),
+        (Setter("A", type="array", values=(), required=True, is_set=True), True),
+        (Setter("A", "", values=("x",), type="array", required=True), False),
+        (Setter("A", "left over", values=(), type="array", required=True), True),
+    ],
+)
+def test_what_is_required_and_has_no_value_must_be_set(item: Setter, expected: bool) -> None:
+    assert item.must_be_set is expected
+
+
+@pytest.mark.parametrize("lines", [("type: integer", "nullable: true"), (), ("pattern: ^(/.*)?$",)])
+@pytest.mark.parametrize("words", [("set", ".", "A="), ("set", ".", "A", ""), ("cfg", "set", ".", "A", "")])
+def test_set_to_nothing_it_is_as_unset_as_before(
+    tmp_path: Path, lines: tuple[str, ...], words: tuple[str, ...]
+) -> None:
+    package = make(tmp_path, *lines, rule="A != 'x'" if not lines else "")
+    done(*words, cwd=package)
+    assert "isSet" not in setter(package)
+    (listed,) = json.loads(done("setters", ".", "--unset", "--output", "json", cwd=package))
+    assert [row["name"] for row in listed["setters"]] == ["A"]
+    assert [row["holds"] for row in listed["rules"]] == [None] * bool(not lines)
+    process = packyard("render", "--built-in", ".", cwd=package)
+    assert (process.returncode, process.stdout) == (1, "")
+    assert "A is not set" in process.stderr
+    done("set", ".", "A=/1" if lines == ("pattern: ^(/.*)?$",) else "A=1", cwd=package)
+    assert setter(package)["isSet"] is True
+    done("render", "--built-in", ".", cwd=package)
+    done("set", ".", "A=", cwd=package)
+    assert "isSet" not in setter(package)
+
+
+def test_a_mark_without_a_value_opens_no_gate(tmp_path: Path) -> None:
+    package = make(tmp_path, setter='value: "", isSet: true')
+    assert "A is not set" in packyard("render", "--built-in", ".", cwd=package).stderr
+
+
+def test_of_a_list_nothing_is_no_item(tmp_path: Path) -> None:
+    package = make(tmp_path, "type: array", setter="listValues: [a, b]", field=LISTED)
+    values = tmp_path / "values"
+    for words, text in (
+        (("A=",), ""),
+        (("A", ""), ""),
+        (("--values", "values"), 'A: ""'),
+    ):
+        done("set", ".", "A=a", "A=b", cwd=package)
+        values.write_text(text)
+        done("set", ".", *words, cwd=package)
+        assert setter(package)["listValues"] == []
+        assert "isSet" not in setter(package)
+        assert "A is not set" in packyard("render", "--built-in", ".", cwd=package).stderr
+    values.unlink()
+    done("set", ".", "A=a", "A=", cwd=package)
+    assert setter(package)["listValues"] == ["a", ""]
+    done("set", ".", "--unset", "A", cwd=package)
+    assert setter(package)["listValues"] == []
+
+
+@pytest.mark.parametrize("kind", ["integer", "number", "boolean"])
+@pytest.mark.parametrize("value", ["null", "~", "Null", "NULL"])
+def test_a_value_that_may_be_null_may_be_empty_and_nothing_else(tmp_path: Path, kind: str, value: str) -> None:
+    package = make(tmp_path, f"type: {kind}", "nullable: true")
+    process = packyard("set", ".", f"A={value}", cwd=package)
+    assert process.returncode == 1
+    assert f"not '{value}'" in process.stderr
+    done("set", ".", "A=", cwd=package)
+
+
+@pytest.mark.parametrize("text", ["A: ~", "A: null", "A:", "A: [x, ~]"])
+def test_a_values_file_without_a_value_is_refused_by_line(tmp_path: Path, text: str) -> None:
+    package = make(tmp_path)
+    (tmp_path / "values").write_text(f"# For all.\n{text}\n")
+    process = packyard("set", ".", "--values", "values", cwd=package)
+    assert process.returncode == 1
+    assert process.stderr.startswith("values:2: A has no value")
+
+
+def test_lint_refuses_what_is_required_and_explained_by_nothing_at_its_definition(tmp_path: Path) -> None:
+    from packyard.using.setters.packages import PackageFiles
+    from packyard.writing.checks.lint import lint
+
+    def found(*lines: str, shipped: bool = True) -> list[tuple[int, str]]:
+        package = make(tmp_path, *lines)
+        files = PackageFiles((package / "Krmfile").read_bytes(), {"cm.yaml": FIELD.encode()})
+        return [(item.line, item.rule) for item in lint(files, shipped=shipped) if item.rule == "required-unexplained"]
+
+    assert found() == [(3, "required-unexplained")]
+    assert found(shipped=False) == []
+    assert found("example: x") == []
+    assert found("description: What it is.") == []

@@ -1,0 +1,489 @@
+"""packyard import of packages of kpt, of kustomizations and of renderings, and what it refuses."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import tarfile
+import threading
+from collections.abc import Mapping
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import reading
+import real
+import tiny
+from packyard.using.setters.packages import PackageFiles
+from packyard.using.setters.plan import Assignment, plan
+from packyard.writing.source import compose, package, workspace
+from served import Served
+
+WORKSPACE = "apiVersion: packyard/v1\nkind: Workspace\nname: mine\nprefix: use-cases\nlicense: LICENSE\n"
+POD = """apiVersion: v1
+kind: Pod
+metadata:
+  name: web # {"$openapi":"RUN"}
+spec:
+  containers:
+  - name: web
+    image: nginx:1.25 # {"$openapi":"IMAGE"}
+"""
+KRMFILE = """apiVersion: config.k8s.io/v1alpha1
+kind: Krmfile
+openAPI:
+  definitions:
+    io.k8s.cli.setters.RUN: {description: Name., x-k8s-cli: {setter: {name: RUN, value: web}}}
+    io.k8s.cli.setters.IMAGE: {x-k8s-cli: {setter: {name: IMAGE, value: "nginx:1.25"}}}
+"""
+FLAT = "resources: [pod.yaml]\n"
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Path:
+    """Return an empty workspace."""
+    tiny.write(tmp_path / "ws/packyard.yaml", WORKSPACE)
+    tiny.write(tmp_path / "ws/LICENSE", "license\n")
+    return tmp_path / "ws"
+
+
+def write(folder: Path, files: Mapping[str, str]) -> Path:
+    for path, text in files.items():
+        tiny.write(folder / path, text)
+    return folder
+
+
+def run(here: Path, *words: object) -> dict[str, Any]:
+    code, out, err = tiny.run("import", *words, "--workspace", here, "--output", "json")
+    assert code == 0, err
+    (said,) = json.loads(out)
+    return dict(said)
+
+
+def composed(here: Path, name: str, into: Path) -> dict[str, Path]:
+    """Compose a package, and return the folders of its use cases."""
+    found = {}
+    for each in compose.compose(read := workspace.read(here), package.read(read, name)).use_cases:
+        folder = found[each.use_case.path] = into / each.use_case.path
+        for file, data in each.files.items():
+            tiny.write(folder / file, data.decode())
+    return found
+
+
+def objects(*texts: str) -> list[Any]:
+    found = [each for text in texts for each in yaml.load_all(text, yaml.CSafeLoader) if each]
+    return sorted(found, key=lambda each: (each["kind"], each["metadata"]["name"]))
+
+
+def manifests(folder: Path) -> list[Any]:
+    files = reading.manifests(folder)
+    return objects(*(data.decode() for name, data in files.items() if name != "kustomization.yaml"))
+
+
+def set_values(folder: Path, values: Mapping[str, list[str]]) -> list[Any]:
+    """Return the objects of a use case with other values."""
+    files = reading.files(folder)
+    resources = {name: data for name, data in files.items() if name.endswith(".yaml")}
+    changed = plan(PackageFiles(files["Krmfile"], resources), Assignment(values)).files
+    files |= changed
+    return objects(*(files[name].decode() for name in resources if name != "kustomization.yaml"))
+
+
+def cases(said: Mapping[str, Any], what: str) -> list[str]:
+    return [case for note in said["notes"] if what in note["what"] for case in note["cases"]]
+
+
+KPT = {
+    "Kptfile": """apiVersion: kpt.dev/v1
+kind: Kptfile
+metadata: {name: web}
+pipeline:
+  mutators:
+  - image: gcr.io/kpt-fn/apply-setters:v0.2
+    configMap: {image: nginx, tag: "1.26", replicas: "3", gone: x}
+  - image: gcr.io/kpt-fn/set-labels:v0.1
+""",
+    "web.yaml": """apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+spec:
+  replicas: 3 # kpt-set: ${replicas}
+  template:
+    spec:
+      containers:
+      - name: web
+        image: nginx:1.25 # kpt-set: ${image}:${tag}
+        args: # kpt-set: ${hosts}
+        - a
+        - b
+""",
+    "below/conf.yaml": """apiVersion: v1
+kind: ConfigMap
+metadata: {name: web, annotations: {config.kubernetes.io/local-config: "false"}}
+data:
+  image: nginx:1.25 # kpt-set: ${image}:${tag}
+  other: nginx:1.9 # kpt-set: ${image}:${tag}
+""",
+    "local.yaml": """apiVersion: v1
+kind: ConfigMap
+metadata: {name: local, annotations: {config.kubernetes.io/local-config: "true"}}
+""",
+}
+
+
+def test_a_package_of_kpt_keeps_its_setters_and_names_what_it_loses(here: Path, tmp_path: Path) -> None:
+    said = run(here, write(tmp_path / "web", KPT))
+    (folder,) = composed(here, "web", tmp_path / "out").values()
+    assert manifests(folder) == objects(KPT["web.yaml"], KPT["below/conf.yaml"])
+    after = set_values(folder, {"image": ["busybox"], "tag": ["1"], "replicas": ["5"], "hosts": ["c"]})
+    edits = {"nginx:1.25": "busybox:1", "replicas: 3": "replicas: 5", "- a\n        - b": "- c"}
+    text = "---\n".join(KPT[path] for path in ("web.yaml", "below/conf.yaml"))
+    for old, new in edits.items():
+        text = text.replace(old, new)
+    assert after == objects(text)
+    assert cases(said, "functions of the pipeline") == ["Kptfile: mutators: gcr.io/kpt-fn/set-labels:v0.1"]
+    assert cases(said, "setters that no field uses") == ["Kptfile: gone"]
+    assert cases(said, "values that fields do not show") == ["Kptfile: tag: '1.26'"]
+    (other,) = cases(said, "kpt-set comments that cannot be kept")
+    assert other.startswith("below/conf.yaml:6: data.other: ${image}:${tag}: yields 'nginx:1.25'")
+
+
+KUSTOMIZATIONS = {
+    "base/kustomization.yaml": "resources: [pod.yaml]\nlabels: [{pairs: {app: web}}]\n",
+    "base/pod.yaml": POD,
+    "overlays/dev/kustomization.yaml": "resources: [../../base]\nnamePrefix: dev-\n",
+    "overlays/prod/kustomization.yaml": """resources: [../../base]
+namespace: prod
+configMapGenerator:
+- {name: conf, literals: [A=b]}
+images: [{name: nginx, newTag: "1.26"}]
+""",
+}
+
+
+def test_kustomizations_that_build_on_others_become_what_kustomize_builds(
+    here: Path, tmp_path: Path, served5: Served, kustomize5: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/kustomize").symlink_to(kustomize5)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    said = run(here, write(tmp_path / "web", KUSTOMIZATIONS))
+    found = composed(here, "web", tmp_path / "out")
+    assert sorted(found) == ["dev", "prod"]
+    for path, folder in found.items():
+        assert reading.built(served5, folder) == reading.built(served5, tmp_path / "web/overlays" / path)
+    assert cases(said, "the setters of use cases that kustomize had to build") == ["overlays/dev", "overlays/prod"]
+    assert "overlays/prod/kustomization.yaml: images" in cases(said, "fields of kustomizations")
+
+
+def test_without_kustomize_what_only_that_can_build_is_refused(
+    here: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    refused = tiny.refused("import", write(tmp_path / "web", KUSTOMIZATIONS), "--workspace", here)
+    assert "install kustomize" in refused or "kustomize" in refused
+    assert reading.files(here).keys() == {"LICENSE", "packyard.yaml"}
+
+
+def test_two_renderings_of_a_chart_become_setters_and_a_preset(here: Path, tmp_path: Path) -> None:
+    helm = real.pinned_program("helm")
+
+    def run_helm(*words: str) -> str:
+        return subprocess.run([helm, *words], cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+
+    run_helm("create", "web")
+    one, other = tmp_path / "one.yaml", tmp_path / "other.yaml"
+    one.write_text(run_helm("template", "first", "web"))
+    values = ("--set", "replicaCount=3,image.tag=9.9,service.port=8080,serviceAccount.name=account")
+    other.write_text(run_helm("template", "second", "web", *values))
+    said = run(here, "--rendering", one, other, "--name", "web")
+    (folder,) = composed(here, "web", tmp_path / "out").values()
+    assert manifests(folder) == objects(one.read_text())
+    preset = yaml.safe_load((here / "packages/web/files/presets/other.yaml").read_text())
+    assert preset["REPLICAS"] == "3"
+    assert set_values(folder, {name: [value] for name, value in preset.items()}) == objects(other.read_text())
+    assert {note["what"] for note in said["notes"]} == {"what the model is"}
+
+
+def test_differences_of_structure_between_renderings_are_listed(here: Path, tmp_path: Path) -> None:
+    one = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {x: one, t: |-\n    l\n}\nlist: [1]\nonly: 1\n"
+    one = one.replace(", t: |-\n    l\n", "") + "typed: 1\n---\napiVersion: v1\nkind: Secret\nmetadata: {name: a}\n"
+    other = one.replace("list: [1]", "list: [1, 2]").replace("only: 1", "more: {a: b}").replace("typed: 1", "typed: x")
+    other = other.partition("---")[0] + "---\napiVersion: v1\nkind: Service\nmetadata: {name: a}\n"
+    said = run(here, "--rendering", *write(tmp_path, {"1.yaml": one, "2.yaml": other}).glob("?.yaml"), "--name", "web")
+    first = cases(said, "what only the first rendering has"), cases(said, "what only the second rendering has")
+    assert sorted(map(sorted, first)) == [
+        ["ConfigMap a: more", "Service a"],
+        ["ConfigMap a: only", "Secret a"],
+    ]
+    assert cases(said, "lists of another length") == ["ConfigMap a: list: 1 items, or 2"]
+    assert cases(said, "values of another type") == ["ConfigMap a: typed"]
+
+
+ODD = """# About the pod.
+
+apiVersion: v1
+kind: Pod
+metadata: {name: web, labels: &labels {app: web}}
+spec:
+  # {"$openapi":"HOST"}
+  hostname: h
+  nodeSelector: *labels
+  securityContext: {<<: *labels, runAsUser: !!str 7}
+  containers:
+  - name: web
+    image: "nginx:\\
+      1.25" # {"$ref":"#/definitions/io.k8s.cli.setters.IMAGE"}
+    args: [a, b] # {"$openapi":"ARGS"}
+    env:
+    - {name: A, value: "yes"}
+    - name: text
+      value: |2 # indented
+          two
+         one
+"""
+
+
+def test_odd_yaml_is_written_as_our_authors_write_it(here: Path, tmp_path: Path, served5: Served) -> None:
+    definitions = """    io.k8s.cli.setters.HOST: {x-k8s-cli: {setter: {name: HOST, value: h}}}
+    io.k8s.cli.setters.ARGS: {type: array, x-k8s-cli: {setter: {name: ARGS, listValues: [a, b]}}}
+"""
+    said = run(
+        here, write(tmp_path / "web", {"kustomization.yaml": FLAT, "pod.yaml": ODD, "Krmfile": KRMFILE + definitions})
+    )
+    (folder,) = composed(here, "web", tmp_path / "out").values()
+    assert reading.built(served5, folder) == reading.built(served5, tmp_path / "web")
+    changed = set_values(folder, {"HOST": ["other"], "ARGS": ["c"], "IMAGE": ["i"]})[0]["spec"]
+    (container,) = changed["containers"]
+    assert (changed["hostname"], container["args"], container["image"]) == ("other", ["c"], "i")
+    assert cases(said, "anchors") == ["pod.yaml"]
+    assert not cases(said, "bind nothing")
+    assert "- [ ] pod.yaml:19: # indented" in (here / "packages/web/import.md").read_text()
+
+
+def test_objects_that_have_other_names_in_other_use_cases_are_shared(
+    here: Path, tmp_path: Path, served5: Served
+) -> None:
+    labels = "".join(f"    label-{number}: {number}x\n" for number in range(9))
+    for group in ("one", "two"):
+        for last in ("a", "b"):
+            text = (
+                f"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {group}\n  labels:\n{labels}data:\n  {last}: x\n"
+            )
+            write(tmp_path / "web" / group / last, {"kustomization.yaml": FLAT, "pod.yaml": text})
+    said = run(here, tmp_path / "web")
+    assert sum((here / file).read_text().count("label-") for file in said["files"]) == 9
+    for path, folder in composed(here, "web", tmp_path / "out").items():
+        assert reading.built(served5, folder) == reading.built(served5, tmp_path / "web" / path)
+    code, _, err = tiny.run("build", "--kustomization", "--workspace", here, "--out", tmp_path / "plain")
+    assert code == 0, err
+    for path in ("one/a", "two/b"):
+        built = reading.built(served5, tmp_path / "plain/web" / path, "--load-restrictor", "LoadRestrictionsNone")
+        assert built == reading.built(served5, tmp_path / "web" / path)
+
+
+def test_a_value_that_one_use_case_of_a_group_has_is_its_own(here: Path, tmp_path: Path) -> None:
+    for group, last, image in (("one", "a", "i:1"), ("one", "b", "i:1"), ("two", "a", "i:2"), ("two", "b", "")):
+        pod, krmfile = (text.replace("nginx:1.25", image or "i:3") for text in (POD, KRMFILE))
+        pod = pod if image else pod.replace(' # {"$openapi":"IMAGE"}', "")
+        write(tmp_path / "web" / group / last, {"kustomization.yaml": FLAT, "pod.yaml": pod, "Krmfile": krmfile})
+    run(here, tmp_path / "web")
+    for path, folder in composed(here, "web", tmp_path / "out").items():
+        assert manifests(folder) == manifests(tmp_path / "web" / path)
+
+
+def test_a_name_that_is_taken_for_a_storage_is_left_alone(here: Path, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        for storage, source in (
+            ("claim", "persistentVolumeClaim: {claimName: c}"),
+            ("nfs", "nfs: {server: s, path: /}"),
+        ):
+            pod = f"{POD}  volumes:\n  - name: data\n    {source}\n".replace("name: web #", f"name: {name} #")
+            krmfile = KRMFILE.replace("value: web", f"value: {name}")
+            write(
+                tmp_path / name / "train" / storage, {"kustomization.yaml": FLAT, "pod.yaml": pod, "Krmfile": krmfile}
+            )
+        run(here, tmp_path / name)
+        found = composed(here, name, tmp_path / "out" / name)
+        assert {path: manifests(folder) for path, folder in found.items()} == {
+            f"train/{each}": manifests(tmp_path / name / "train" / each) for each in ("claim", "nfs")
+        }
+    assert sorted(each.name for each in (here / "overlays/storage").iterdir()) == [
+        "claim",
+        "nfs",
+        "two-claim",
+        "two-nfs",
+    ]
+
+
+P = "x-k8s-cli: {setter: {name: P, value: '1'}}"
+BAD: dict[str, tuple[dict[str, str], str]] = {
+    "no use case": ({"readme.md": "# A readme.\n"}, "holds no use case"),
+    "yaml that cannot be read": ({"kustomization.yaml": FLAT, "pod.yaml": "a: [\n"}, "pod.yaml:2:1"),
+    "a key twice": ({"kustomization.yaml": FLAT, "pod.yaml": POD + "kind: Pod\n"}, "key 'kind' occurs twice"),
+    "an anchor that is not there": (
+        {"kustomization.yaml": FLAT, "pod.yaml": POD + "x: *y\n"},
+        "refers to nothing before",
+    ),
+    "no object": ({"kustomization.yaml": FLAT, "pod.yaml": "a: b\n"}, "is not a Kubernetes object"),
+    "a file that is not there": ({"kustomization.yaml": "resources: [gone.yaml]\n"}, "gone.yaml"),
+    "half a Krmfile": (
+        {"kustomization.yaml": FLAT, "pod.yaml": POD, "Krmfile": "kind: Krmfile\nopenAPI: {"},
+        "Krmfile",
+    ),
+    "not text": ({"kustomization.yaml": FLAT, "pod.yaml": POD.replace("web", "\udcff")}, "not UTF-8"),
+    "one that leads out": ({"kustomization.yaml": "resources: [../../secret.yaml]\n"}, "secret.yaml"),
+    "types that contradict": (
+        {
+            f"train/{each}/{name}": text
+            for each, kind in (("a", "integer"), ("b", "string"))
+            for name, text in {
+                "kustomization.yaml": FLAT,
+                "pod.yaml": POD + '  priority: 1 # {"$openapi":"P"}\n',
+                "Krmfile": f"{KRMFILE}    io.k8s.cli.setters.P: {{type: {kind}, {P}}}\n",
+            }.items()
+        },
+        "train/b: P contradicts train/a: it has integer there, and string here",
+    ),
+    "no object at all": ({"kustomization.yaml": "resources: []\n"}, "holds no object"),
+    "no name": (
+        {"kustomization.yaml": FLAT, "pod.yaml": "apiVersion: v1\nkind: Pod\nmetadata: {generateName: a-}\n"},
+        "metadata.name are needed",
+    ),
+    "several packages": (
+        {
+            f"{name}/use-cases/run/{file}": text
+            for name in "ab"
+            for file, text in (("kustomization.yaml", FLAT), ("pod.yaml", POD))
+        },
+        "holds several packages: a, b (import each by itself, first: packyard import",
+    ),
+    "one use case in another": (
+        {"a/kustomization.yaml": FLAT, "a/b/kustomization.yaml": FLAT},
+        "would be one use case",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_refused_and_nothing_is_written(here: Path, tmp_path: Path, name: str) -> None:
+    files, message = BAD[name]
+    for path, text in files.items():
+        (file := tmp_path / "web" / path).parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text.encode("utf-8", "surrogateescape"))
+    assert message in tiny.refused("import", tmp_path / "web", "--workspace", here)
+    assert reading.files(here).keys() == {"LICENSE", "packyard.yaml"}
+
+
+def test_a_kind_that_is_no_name_for_a_file_leads_nowhere(here: Path, tmp_path: Path) -> None:
+    odd = 'apiVersion: v1\nkind: "../../../../evil}"\nmetadata: {name: "../a"}\n'
+    run(
+        here,
+        write(tmp_path / "web", {"kustomization.yaml": FLAT, "pod.yaml": odd + "---\n" + odd.replace("../a", "../b")}),
+    )
+    assert not [path for path in tmp_path.rglob("*evil*") if path.parent.parent.parent != here]
+    (folder,) = composed(here, "web", tmp_path / "out").values()
+    assert manifests(folder) == objects(odd, odd.replace("../a", "../b"))
+
+
+def test_a_list_of_objects_is_read_as_kustomize_reads_it(
+    here: Path, tmp_path: Path, served5: Served, kustomize5: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/kustomize").symlink_to(kustomize5)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    listed = "apiVersion: v1\nkind: List\nitems:\n" + "".join(
+        f"- {{apiVersion: v1, kind: ConfigMap, metadata: {{name: {name}}}}}\n" for name in "ab"
+    )
+    run(here, write(tmp_path / "web", {"kustomization.yaml": FLAT, "pod.yaml": listed}))
+    (folder,) = composed(here, "web", tmp_path / "out").values()
+    assert reading.built(served5, folder) == reading.built(served5, tmp_path / "web")
+
+
+def test_folders_that_are_there_are_not_written_to(here: Path, tmp_path: Path) -> None:
+    write(tmp_path / "web", {"kustomization.yaml": FLAT, "pod.yaml": POD, "Krmfile": KRMFILE})
+    for taken in ("packages/web", "bases/web"):
+        tiny.write(here / taken / "mine.txt", "mine\n")
+        refused = tiny.refused("import", tmp_path / "web", "--workspace", here)
+        assert f"{here / taken}: exists already, and is not empty (choose another name: --name NAME)" in refused
+        (here / taken / "mine.txt").unlink()
+    assert run(here, tmp_path / "web")["name"] == "web"
+    assert "is no name for a package" in tiny.refused("import", tmp_path / "web", "--workspace", here, "--name", "A/b")
+
+
+def test_it_is_told_either_a_source_or_renderings(here: Path, tmp_path: Path) -> None:
+    for words in ((), (tmp_path, "--rendering", "a", "b")):
+        assert tiny.run("import", *words, "--workspace", here)[0] == 2
+    one = write(tmp_path, {"one.yaml": POD, "none.yaml": ""}) / "one.yaml"
+    assert "gone.yaml" in tiny.refused("import", "--rendering", one, tmp_path / "gone.yaml", "--workspace", here)
+    empty = tmp_path / "none.yaml"
+    assert "holds no object" in tiny.refused("import", "--rendering", empty, empty, "--workspace", here)
+    assert run(here, "--rendering", one, one)["useCases"] == ["default"]
+    assert "no such folder or tarball" in tiny.refused("import", tmp_path / "gone", "--workspace", here)
+
+
+def tarball(file: Path, names: Mapping[str, str]) -> Path:
+    with tarfile.open(file, "w:gz") as archive:
+        for name, text in names.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(text)
+            archive.addfile(member, io.BytesIO(text.encode()))
+    return file
+
+
+def test_a_tarball_is_read_where_it_was_unpacked_and_named_where_it_is(here: Path, tmp_path: Path) -> None:
+    files = {"web/use-cases/run/kustomization.yaml": FLAT, "web/use-cases/run/pod.yaml": POD}
+    krmfile = {"web/use-cases/run/Krmfile": KRMFILE}
+    said = run(here, tarball(tmp_path / "x.tar.gz", {**files, **krmfile, "web/README.md": "# Web\n"}))
+    assert (said["name"], said["useCases"]) == ("web", ["run"])
+    assert cases(said, "files beside the use cases") == ["README.md"]
+    bad = tarball(tmp_path / "y.tar.gz", {**files, "web/use-cases/run/Krmfile": "kind: ["})
+    refused = tiny.refused("import", bad, "--workspace", here, "--name", "other")
+    assert refused.startswith(f"{bad}: use-cases/run/Krmfile:2:1:")
+
+
+@pytest.mark.parametrize("what", ["by the web", "by git"])
+def test_what_a_tarball_names_elsewhere_is_not_fetched(
+    here: Path, tmp_path: Path, kustomize5: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    """A folder, which its author has looked at, may name it."""
+    elsewhere, served = write(tmp_path / "parts", {"kustomization.yaml": FLAT, "pod.yaml": POD}), []
+
+    class Proxy(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            served.append(self.path)
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(POD.encode())
+
+    who = ("-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "init.defaultBranch=main")
+    for words in (("init", "-q"), ("add", "."), ("commit", "-qm", "x")):
+        subprocess.run(["git", *who, *words], cwd=elsewhere, check=True)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/kustomize").symlink_to(kustomize5)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
+    named = "http://parts.invalid/pod.yaml" if what == "by the web" else f"file://{elsewhere}//?ref=main"
+    files = {"kustomization.yaml": f'resources: ["{named}"]\nnamePrefix: a-\n'}
+    with HTTPServer(("127.0.0.1", 0), Proxy) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        for name in ("HTTP_PROXY", "http_proxy"):
+            monkeypatch.setenv(name, f"http://127.0.0.1:{server.server_port}")
+        file = tarball(tmp_path / "x.tar.gz", {f"web/{path}": text for path, text in files.items()})
+        said = tiny.refused("import", file, "--workspace", here)
+        assert said.rstrip().endswith("(what a tarball names is not fetched: unpack it, look, and import the folder)")
+        assert served == []
+        assert run(here, write(tmp_path / "web", files))["useCases"] == ["web"]
+        server.shutdown()
+    assert bool(served) == (what == "by the web")
+
+
+@pytest.mark.parametrize("name", ["../evil", "/etc/evil", "web/../../evil", "web/.git/config"])
+def test_a_hostile_tarball_is_refused(here: Path, tmp_path: Path, name: str) -> None:
+    file = tarball(tmp_path / "x.tar.gz", {"web/kustomization.yaml": FLAT, name: "evil"})
+    assert "evil" in tiny.refused("import", file, "--workspace", here) or ".git" in name
+    assert reading.files(here).keys() == {"LICENSE", "packyard.yaml"}
+    assert not (tmp_path / "evil").exists()

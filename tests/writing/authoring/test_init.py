@@ -1,0 +1,122 @@
+"""`packyard init`: a workspace that works at once, and nothing of what was there is touched."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+import real
+import tiny
+from commandline import done, packyard, programs_dir
+from packyard.core.errors import UnavailableError
+from packyard.writing.authoring import init
+
+
+def test_a_new_workspace_lints_builds_and_publishes_at_once(tmp_path: Path) -> None:
+    zoo = tmp_path / "zoo"
+    listed = done("init", zoo).splitlines()
+    assert [Path(file).is_file() for file in listed] == [True] * 10
+    for verb in (("lint",), ("build", "--version", "1.0.0", "--out", zoo / "build"), ("test",), ("parts",)):
+        done(*verb, "--workspace", zoo)
+    done("new", "hello", "--base", "single-node", "--storage", "none", "--workspace", zoo)
+    done("lint", "--workspace", zoo)
+    done("publish", "--workspace", zoo, "--version", "1.0.0", "--to", tmp_path / "channel")
+    assert (tmp_path / "channel/1.0.0/hello.tar.gz").is_file()
+
+
+def test_its_recipes_are_those_that_are_tested(tmp_path: Path) -> None:
+    done("init", tmp_path, "--name", "models", "--prefix", "models/k8s")
+    recipes = real.REPOSITORY / "docs/recipes"
+    for file, recipe in ((".github/workflows/publish.yml", "github-actions.yml"), (".gitlab-ci.yml", "gitlab-ci.yml")):
+        assert (tmp_path / file).read_bytes() == (recipes / recipe).read_bytes()
+    (hook,) = yaml.safe_load((tmp_path / ".pre-commit-config.yaml").read_text())["repos"][0]["hooks"]
+    assert hook["entry"] == "packyard lint"
+    described = yaml.safe_load((tmp_path / "packyard.yaml").read_text())
+    assert (described["name"], described["prefix"]) == ("models", "models/k8s")
+
+
+def test_editors_know_the_files_by_their_schemas(tmp_path: Path) -> None:
+    done("init", tmp_path)
+    done("new", "hello", "--base", "single-node", "--storage", "none", "--workspace", tmp_path)
+    known = json.loads((tmp_path / ".vscode/settings.json").read_text())["yaml.schemas"]
+    for schema, pattern in known.items():
+        assert schema != ".schemas/package.json" or list(tmp_path.glob(pattern))
+        files = list(tmp_path.glob(pattern))
+        command = [sys.executable, "-m", "check_jsonschema", "--schemafile", tmp_path / schema, *files]
+        checked = subprocess.run(command, capture_output=True, text=True, check=False) if files else None
+        assert checked is None or checked.returncode == 0, checked.stdout
+
+
+def test_what_is_there_stays(tmp_path: Path) -> None:
+    tiny.write(tmp_path / "LICENSE", "Ours.\n")
+    tiny.write(tmp_path / ".gitlab-ci.yml", "ours: {}\n")
+    assert ".gitlab-ci.yml: exists already" in tiny.refused("init", tmp_path)
+    assert sorted(file.name for file in tmp_path.iterdir()) == [".gitlab-ci.yml", "LICENSE"]
+    (tmp_path / ".gitlab-ci.yml").unlink()
+    done("init", tmp_path)
+    assert (tmp_path / "LICENSE").read_text() == "Ours.\n"
+    assert "exists already" in tiny.refused("init", tmp_path)
+
+
+def test_a_place_that_cannot_be_is_refused(tmp_path: Path) -> None:
+    code, _, said = tiny.run("init", tmp_path / "zoo", "--prefix", "../up")
+    assert (code, "words joined by slashes" in said) == (2, True)
+    tiny.write(tmp_path / "file", "")
+    assert "file" in tiny.refused("init", tmp_path / "file")
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["file"]
+
+
+def test_nothing_is_written_through_a_link_that_leads_elsewhere(tmp_path: Path) -> None:
+    for name, target in ((".github", "elsewhere"), ("LICENSE", "nowhere")):
+        folder = tmp_path / f"zoo-{target}"
+        (tmp_path / "elsewhere").mkdir(exist_ok=True)
+        folder.mkdir()
+        (folder / name).symlink_to(tmp_path / target)
+        assert "outside of" in tiny.refused("init", folder)
+        assert [file.name for file in folder.iterdir()] == [name]
+    assert not list((tmp_path / "elsewhere").iterdir())
+
+
+@pytest.mark.parametrize("fault", [KeyboardInterrupt, OSError])
+def test_all_or_nothing_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: type[BaseException]) -> None:
+    def write(file: str, data: bytes, **_: object) -> None:
+        if file.endswith("krmfile.json"):
+            raise fault
+        Path(file).write_bytes(data)
+
+    monkeypatch.setattr(init.atomic, "write", write)
+    with pytest.raises((fault, UnavailableError)):
+        init.write(tmp_path / "a/zoo", init.files("zoo", "use-cases", "MIT"))
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_licence_is_one_line(tmp_path: Path) -> None:
+    code, _, err = tiny.run("init", tmp_path / "zoo", "--license", "MIT\nfoo")
+    assert code == 2
+    assert "must be one line" in err
+
+
+def test_parts_that_extend_a_library_are_judged_by_kustomize_once_it_is_copied(
+    tmp_path: Path, kustomize5: Path
+) -> None:
+    done("init", tmp_path)
+    text = "# A claim.\napiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\ncomponents: [{}]\n"
+    extended = "../../../libraries/builtin/overlays/storage/user-allocated-pvc"
+    tiny.write(tmp_path / "overlays/storage/team/kustomization.yaml", text.format(extended))
+    done("new", "hello", "--base", "single-node", "--storage", "team", "--workspace", tmp_path)
+    path = programs_dir(tmp_path / "programs", {"kustomize": kustomize5})
+
+    def state() -> str:
+        tried = packyard("test", "-o", "json", cwd=tmp_path, PATH=f"{path}:/usr/bin:/bin")
+        (found,) = (each for each in json.loads(tried.stdout) if each["check"] == "kustomize")
+        return str(found["state"])
+
+    assert state() == "skipped"
+    done("update", "--workspace", tmp_path)
+    done("vendor", "--workspace", tmp_path)
+    assert state() == "passed"

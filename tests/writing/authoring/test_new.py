@@ -1,0 +1,200 @@
+"""`packyard new` and `packyard parts`: what they say and write is enough to go on from."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+import real
+import sample
+import tiny
+import workspaces
+from commandline import COMMAND, done, environment
+from packyard.writing.source import offered, workspace
+from packyard.writing.source.offered import BASE
+from terminal import on_terminal
+
+#: Those that call their objects as the base `staging` does.
+_PARTS_OF_STAGING = ("copy", "node-staging")
+CLAIM = ("--storage", "user-allocated-pvc")
+
+
+@pytest.fixture
+def catalogue(tmp_path: Path) -> Path:
+    return workspaces.copy(tmp_path / "catalogue", [])
+
+
+def new(folder: Path, *words: str) -> Path:
+    done("new", "hello", "--workspace", folder, *words)
+    return folder / "packages/hello"
+
+
+def refused(folder: Path, *words: str) -> str:
+    before = {*folder.rglob("*"), folder / "packages"}
+    said = tiny.refused("new", *words, "--workspace", folder)
+    assert {*folder.rglob("*"), folder / "packages"} == before
+    return said
+
+
+@pytest.mark.slow
+def test_a_package_of_every_base_builds_and_is_what_kustomize_builds(catalogue: Path, kustomize5: Path) -> None:
+    parts = offered.find(workspace.read(real.REPOSITORY))
+    names = [part.name for part in parts if part.kind == BASE and part.name not in _PARTS_OF_STAGING]
+    names.sort(key=lambda name: sha256(f"{sample.SEED} {name}".encode()).digest())
+    chosen = names if sample.WHOLE else names[:5]
+    words = [word for number, name in enumerate(chosen) for word in ("--base", f"case-{number}={name}")]
+    words += ["--set", "PREPROCESS_IMAGE=${REGISTRY}/preprocess:1"] if "preprocess-and-test" in chosen else []
+    new(catalogue, *words, *CLAIM)
+    path = catalogue / "programs"
+    path.mkdir()
+    (path / "kustomize").symlink_to(kustomize5)
+    printed = subprocess.run(
+        [*COMMAND, "test", "hello", "-o", "json"],
+        cwd=catalogue,
+        env=environment(PATH=f"{path}:{os.environ['PATH']}"),
+        capture_output=True,
+        check=False,
+    )
+    states = {(each["check"], each["where"]): each["state"] for each in json.loads(printed.stdout)}
+    said = printed.stderr.decode()
+    assert [check for (check, _), state in states.items() if state == "failed"] == [], said
+    assert sum(check == "kustomize" for check, _ in states) == len(chosen)
+
+
+@pytest.mark.parametrize("left_out", [_PARTS_OF_STAGING, ("staging", "copy"), ("staging", "node-staging")])
+def test_a_package_of_every_base_lints_without_an_edit(catalogue: Path, left_out: tuple[str, ...]) -> None:
+    parts = [part for part in offered.find(workspace.read(real.REPOSITORY)) if part.kind == BASE]
+    chosen = [part.name for part in parts if part.name not in left_out]
+    assert len(chosen) >= 22
+    words = [word for number, name in enumerate(chosen) for word in ("--base", f"case-{number}={name}")]
+    words += ["--set", "PREPROCESS_IMAGE=${REGISTRY}/preprocess:1", *CLAIM, "--workspace", catalogue]
+    code, _, said = tiny.run("new", "hello", *words)
+    assert (code, [line for line in said.splitlines() if ": error: " in line]) == (0, [])
+
+
+def test_a_program_gets_the_variables_that_it_names_from_its_parts_or_the_package(catalogue: Path) -> None:
+    bases = ("--base", "ps=parameter-server", "--base", "alone=single-node")
+    package = new(catalogue, *bases, *CLAIM, "--set", "MODEL_SCRIPT=train.py")
+    variables = (package / "patches/ps-variables.yaml").read_text()
+    assert variables.endswith('data:\n  MODEL_SCRIPT: train.py # {"$openapi":"MODEL_SCRIPT"}\n')
+    described = (package / "package.yaml").read_text()
+    assert "setters:\n  MODEL_SCRIPT: train.py\n" in described
+    assert described.count("variables.yaml") == 1
+    shutil.rmtree(package)
+    package = new(catalogue, *bases, *CLAIM)
+    assert "setters:\n  MODEL_SCRIPT: launch_benchmark.py\n" in (package / "package.yaml").read_text()
+    shutil.rmtree(package)
+    package = new(catalogue, "--base", "job-set", *CLAIM, "--programs", "mnist")
+    assert not list(package.glob("patches/*variables.yaml"))
+
+
+def test_what_is_written_is_short_and_says_what_was_asked(catalogue: Path) -> None:
+    package = new(catalogue, "--base", "single-node", "--base", "many=mpi-job", *CLAIM, "--framework", "jax")
+    assert (package / "package.yaml").read_text() == (
+        "apiVersion: packyard/v1\n"
+        "kind: Package\n"
+        "model: {name: hello, framework: jax, category: none, precision: none, mode: training}\n"
+        "useCases:\n"
+        "  single-node:\n"
+        "    base: single-node\n"
+        "    storage: [user-allocated-pvc]\n"
+        "    patches: [patches/single-node.yaml]\n"
+        "  many:\n"
+        "    base: mpi-job\n"
+        "    storage: [user-allocated-pvc]\n"
+        "    patches: [{path: patches/many.yaml, target: {kind: MPIJob}}]\n"
+    )
+    assert "command: [python3, main.py]" in (package / "patches/single-node.yaml").read_text()
+
+
+def test_use_cases_have_storages_programs_and_values_of_their_own(catalogue: Path) -> None:
+    bases = ("--base", "alone=single-node", "--base", "many=job-set", "--base", "claim")
+    of_many = ("--programs", "many=mnist", "--storage", "many=user-mounted-nfs", "--set", "many=WORKERS=4")
+    package = new(catalogue, *bases, *CLAIM, *of_many, "--storage", "claim=", "--set", "MODEL_SCRIPT=a=b.py")
+    described = (package / "package.yaml").read_text()
+    assert described.endswith(
+        "setters:\n"
+        "  MODEL_SCRIPT: a=b.py\n"
+        "useCases:\n"
+        "  alone:\n"
+        "    base: single-node\n"
+        "    storage: [user-allocated-pvc]\n"
+        "    patches: [patches/alone.yaml]\n"
+        "  many:\n"
+        "    base: job-set\n"
+        "    storage: [user-mounted-nfs]\n"
+        "    programs: [mnist]\n"
+        '    setters: {WORKERS: "4"}\n'
+        "  claim:\n"
+        "    base: claim\n"
+    )
+    assert [each.name for each in package.glob("patches/*")] == ["alone.yaml"], "the base of `many` leaves nothing open"
+
+
+def test_what_does_not_fit_is_refused_with_what_would(catalogue: Path) -> None:
+    assert "--storage user-allocated-pvc" in refused(catalogue, "hello", "--base", "single-node")
+    assert "did you mean 'single-node'?" in refused(catalogue, "hello", "--base", "single-nod")
+    assert "--set 'PREPROCESS_IMAGE=${REGISTRY}/…'" in refused(
+        catalogue, "hello", "--base", "preprocess-and-test", *CLAIM
+    )
+    assert "--base USECASE=BASE" in refused(catalogue, "hello", "--base", "train-and-serve", *CLAIM)
+    assert "lower case" in refused(catalogue, "Hello", "--base", "single-node", *CLAIM)
+    new(catalogue, "--base", "single-node", *CLAIM)
+    assert "exists already" in refused(catalogue, "hello", "--base", "single-node", *CLAIM)
+    code, _, said = tiny.run("new", "other", "--workspace", catalogue)
+    assert (code, "--base is missing" in said) == (2, True)
+
+
+def test_on_a_terminal_it_asks(catalogue: Path) -> None:
+    answers = {
+        "base (": "single-node",
+        "storage (": "user-allocated-pvc",
+        "framework [none]": "jax",
+        "category [none]": "",
+        "precision [none]": "",
+        "mode [training]": "",
+        "image": "example.com/hello:1",
+        "description": "Says hello.",
+    }
+    with on_terminal("new", "hello", cwd=catalogue) as terminal:
+        for prompt, answer in answers.items():
+            terminal.until(prompt)
+            terminal.type(answer)
+        terminal.until("packyard preview hello")
+    package = catalogue / "packages/hello"
+    assert "IMAGE: example.com/hello:1" in (package / "package.yaml").read_text()
+    assert "framework: jax" in (package / "package.yaml").read_text()
+    assert "Says hello." in (package / "docs/10-description.md").read_text()
+
+
+def test_parts_say_what_they_need_and_define() -> None:
+    listed = json.loads(done("parts", "--workspace", real.REPOSITORY, "-o", "json"))
+    found = {(each["kind"], each["name"]): each for each in listed}
+    job = found["base", "single-node"]
+    assert job["needs"] == ["STORAGE_PATH"]
+    assert job["objects"][0] == "Job"
+    assert "STORAGE_PATH" in found["storage", "user-mounted-nfs"]["defines"]
+    assert all(each["description"] for each in listed)
+    assert {each["kind"] for each in listed} == {"base", "storage", "programs", "options"}
+    assert "single-node" not in done("parts", "--workspace", real.REPOSITORY, "--kind", "storage")
+
+
+def test_a_description_is_text_and_no_template(catalogue: Path) -> None:
+    new(catalogue, "--base", "single-node", *CLAIM, "--description", "Takes {{ 7 * 7 }} and {% include 'x' %}.")
+    assert "\nTakes {{ 7 * 7 }} and {% include 'x' %}.\n" in done("docs", "hello", "--workspace", catalogue)
+
+
+def test_what_was_interrupted_leaves_no_package(catalogue: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def lint(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("packyard.cli.writing.new.linting.lint", lint)
+    code, _, _ = tiny.run("new", "hello", "--base", "single-node", *CLAIM, "--workspace", catalogue)
+    assert code == 130
+    assert not (catalogue / "packages/hello").exists()

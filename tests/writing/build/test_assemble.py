@@ -1,0 +1,93 @@
+"""The catalogue's packages are read by people: how long they are, how much they ask, and how they say it."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+import pytest
+
+import real
+from packyard.using.setters.definition import Setter
+from packyard.using.setters.packages import read_krmfile
+from packyard.writing.build.assemble import assemble
+from packyard.writing.source import workspace
+from packyard.writing.source.package import Package
+from usecases import PACKAGES, composed_package, each_package
+
+#: The packages of the model zoo and of language models, whose users know fewer parameters.
+FEW = re.compile("resnet|bert|wide-deep|rfcn|llm")
+TUNING = "llm-finetune"
+_BESIDE = ("LICENSE", "packyard.json")
+
+
+@cache
+def lines(name: str) -> dict[str, int]:
+    """Return the number of lines of each file of a bundle that is written to be read."""
+    bundle = assemble(workspace.read(real.REPOSITORY), name, "1.0.0")
+    return {item.path: item.data.count(b"\n") for item in bundle.members if item.path not in _BESIDE}
+
+
+@pytest.mark.slow
+def test_the_catalogue_has_at_most_2050_lines_a_package_on_average() -> None:
+    counts = [sum(lines(package.name).values()) for package in PACKAGES if package.name != TUNING]
+    assert sum(counts) <= 2_050 * len(counts)
+
+
+@pytest.mark.slow
+def test_the_package_whose_program_is_in_six_use_cases_has_at_most_5620_lines() -> None:
+    found = lines(TUNING)
+    assert sum(path.endswith("/programs.yaml") for path in found) == 6
+    assert sum(found.values()) <= 5_620
+
+
+@each_package
+def test_a_readme_has_at_most_140_lines(package: Package) -> None:
+    assert lines(package.name)["README.md"] <= 140
+
+
+@each_package
+def test_a_use_case_has_few_parameters_and_asks_for_what_nobody_can_guess(package: Package) -> None:
+    for path, found in setters(package).items():
+        assert len(found) <= (24 if FEW.match(package.name) else 30), path
+        required = {name for name, setter in found.items() if setter.required}
+        of_nfs = {"NFS_SERVER", "NFS_PATH", "USER_ID", "GROUP_ID"}
+        assert required in (of_nfs, of_nfs - {"USER_ID", "GROUP_ID"}) if required & of_nfs else len(required) <= 3, path
+
+
+@each_package
+def test_a_word_is_said_in_one_line_and_an_example_stands_where_one_is_needed(package: Package) -> None:
+    for path, found in setters(package).items():
+        for name, setter in found.items():
+            assert setter.description, f"{path}: {name}"
+            assert len(setter.description) <= 70, f"{path}: {name}"
+            assert bool(setter.example) == setter.required, f"{path}: {name}"
+
+
+def test_one_word_has_one_sentence_in_all_packages() -> None:
+    """But those of Mask R-CNN, whose workers run one process for each GPU and no threads that follow their CPUs."""
+    said: dict[str, set[str]] = {}
+    for package in PACKAGES:
+        for found in setters(package).values():
+            for name, setter in found.items():
+                said.setdefault(name, set()).add(setter.description)
+    assert {name for name, texts in said.items() if len(texts) > 1} == {"WORKERS", "CPUS"}
+
+
+def setters(package: Package) -> dict[str, dict[str, Setter]]:
+    """Return the setters of each directory, by their names."""
+    made = composed_package(package)
+    files = {item.use_case.path: item.package_files() for item in made.use_cases}
+    files["options"] = made.options.package_files()
+    return {path: dict(read_krmfile(each).definitions.setters) for path, each in files.items()}
+
+
+@pytest.mark.parametrize("gone", ["TRAIN_STEP", "EPOCHS", "STEPS", "RETRY_LIMIT", "BACKOFF_LIMIT"])
+def test_a_name_means_the_same_everywhere(gone: str) -> None:
+    """One of TRAIN_EPOCHS and EPOCHS, of TRAIN_STEPS and STEPS, but where a reference system had the other name."""
+    kept = {
+        "EPOCHS": {"image-classification-fp32-training-k8s"},
+        "RETRY_LIMIT": {"wide-deep-large-ds-fp32-training-k8s"},
+    }
+    having = {package.name for package in PACKAGES if any(gone in found for found in setters(package).values())}
+    assert having == kept.get(gone, set())

@@ -1,0 +1,407 @@
+"""Many packages at once: the same bytes from wherever they come, and nothing half-made, whatever happens."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import tiny
+import workspaces
+from commandline import COMMAND, done, environment, packyard
+from packyard.core.bundle.bundle import Bundle
+from packyard.core.digest import Digest
+from packyard.core.errors import PackyardError
+from packyard.writing.build import catalogue
+from packyard.writing.build.built import Built
+from packyard.writing.build.draft import MARK
+from packyard.writing.build.linting import Linting
+from packyard.writing.build.packing import Packing, Settings
+
+pytestmark = pytest.mark.slow
+
+NAME = "resnet50v1-5-fp32-training-k8s"
+VERSION = "1.0"
+Mutation = tuple[str, Callable[[], object], Callable[[], object]]
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """The sources of one package, with files shipped as they are and with links."""
+    root = workspaces.copy(tmp_path / "sources", [NAME])
+    files = root / "packages" / NAME / "files"
+    files.mkdir(exist_ok=True)
+    (files / "run.sh").write_text("#!/bin/sh\n")
+    (files / "run.sh").chmod(0o755)
+    (root / "bases" / "real").mkdir()
+    krmfile = root / "overlays" / "storage" / "user-mounted-nfs" / "Krmfile"
+    krmfile.rename(root / "bases" / "real" / "Krmfile")
+    krmfile.symlink_to("../../../bases/real/Krmfile")
+    return root
+
+
+def made_anew(root: Path, cache_dir: Path | None = None) -> object:
+    """What a build of the package comes to: its bytes, or what is wrong."""
+    try:
+        built = Packing(Settings(root_dir=root, version=VERSION, cache_dir=cache_dir))(NAME)
+    except PackyardError as error:
+        return str(error)
+    assert not built.fault
+    return built
+
+
+def found(root: Path, cache_dir: Path) -> Built | None:
+    """What is kept for this version; what is kept for any version rests on the same."""
+    packing = Packing(Settings(root_dir=root, version=VERSION, cache_dir=cache_dir))
+    packed, draft = packing.find(NAME), packing.find_draft(NAME)
+    assert (packed is None) is (draft is None)
+    return packed
+
+
+def mutations(root: Path) -> Iterator[Mutation]:
+    """Yield what may happen to sources, one at a time: its name, how it is done, how it is undone."""
+    for file in workspaces.files(root):
+        yield from of_file(file, str(file.relative_to(root)))
+    for folder in [root, *(path for path in root.rglob("*") if path.is_dir())]:
+        for name in {"Krmfile", "zz.yaml"} - {file.name for file in folder.iterdir()}:
+            new = folder / name
+            yield f"new {new.relative_to(root)}", lambda new=new: new.write_bytes(b"a: b\n"), new.unlink
+
+
+def of_file(file: Path, name: str) -> Iterator[Mutation]:
+    data, mode, aside = file.read_bytes(), file.stat().st_mode, file.with_name(f"{file.name}.aside")
+    yield f"changed {name}", lambda: file.write_bytes(data + b"# more\n"), lambda: file.write_bytes(data)
+    yield f"deleted {name}", lambda: file.rename(aside), lambda: aside.rename(file)
+    yield f"mode of {name}", lambda: file.chmod(mode ^ 0o111), lambda: file.chmod(mode)
+    if file.is_symlink():
+        yield (
+            f"led {name} elsewhere",
+            lambda: relink(file, "../user-allocated-pvc/Krmfile"),
+            lambda: relink(file, "../../../bases/real/Krmfile"),
+        )
+
+
+def relink(file: Path, target: str) -> None:
+    file.unlink()
+    file.symlink_to(target)
+
+
+def test_what_is_found_is_what_would_be_made_anew_after_any_change_of_a_source(root: Path, tmp_path: Path) -> None:
+    """What is not found is made anew, and is right by that; so what is found is what has to be compared."""
+    cache_dir = tmp_path / "cache"
+    assert found(root, cache_dir) is None
+    before = made_anew(root, cache_dir)
+    assert made_anew(root) == before == found(root, cache_dir)
+    lost: list[str] = []
+    kept: dict[str, list[Mutation]] = {}
+    for what, do, undo in list(mutations(root)):
+        do()
+        if found(root, cache_dir) is None:
+            lost.append(what)
+        else:
+            kept.setdefault(what.partition(" ")[0], []).append((what, do, undo))
+        undo()
+        assert found(root, cache_dir) == before, f"not {what}"
+    assert set(kept) == {"changed", "deleted", "mode", "new"}
+    for several in kept.values():  # all of a kind at once: one that has a say would show
+        for _, do, _ in several:
+            do()
+        assert made_anew(root) == before, [what for what, _, _ in several]
+        for _, _, undo in reversed(several):
+            undo()
+    assert {f"changed packages/{NAME}/package.yaml", f"mode of packages/{NAME}/files/run.sh", "changed LICENSE"} < set(
+        lost
+    )
+    assert f"new packages/{NAME}/files/zz.yaml" in lost
+    assert "led overlays/storage/user-mounted-nfs/Krmfile elsewhere" in lost
+    assert len(lost) > 60
+    assert "new bases/claim/zz.yaml" not in lost, "nobody reads that"
+
+
+def test_findings_are_those_of_what_is_composed_anew_after_any_change_of_a_source(root: Path, tmp_path: Path) -> None:
+    def linting(cache_dir: Path | None) -> Linting:
+        return Linting(Packing(Settings(root_dir=root, version=VERSION, cache_dir=cache_dir)))
+
+    def anew() -> object:
+        try:
+            return replace(linting(None)(NAME), inputs=())
+        except PackyardError as error:
+            return str(error)
+
+    cache_dir = tmp_path / "cache"
+    before = replace(linting(cache_dir)(NAME), inputs=())
+    found = linting(cache_dir).find(NAME)
+    assert found
+    assert before == anew() == replace(found, inputs=())
+    kept: dict[str, list[Mutation]] = {}
+    lost: set[str] = set()
+    for mutation in list(mutations(root)):
+        what, do, undo = mutation
+        do()
+        if linting(cache_dir).find(NAME) is None:
+            lost.add(what)
+        else:
+            kept.setdefault(what.partition(" ")[0], []).append(mutation)
+        undo()
+    assert {
+        f"changed packages/{NAME}/package.yaml",
+        "changed overlays/storage/user-mounted-nfs/Krmfile",
+        "deleted LICENSE",
+    } <= lost
+    assert len(lost) > 60
+    for several in kept.values():
+        for _, do, _ in several:
+            do()
+        assert anew() == before, [what for what, _, _ in several]
+        for _, _, undo in reversed(several):
+            undo()
+
+
+def test_a_change_is_kept_beside_what_was_before_it(root: Path, tmp_path: Path) -> None:
+    file = root / "LICENSE"
+    license_text = file.read_bytes()
+    made = [made_anew(root, tmp_path / "cache")]
+    for _ in range(3):
+        file.write_bytes(file.read_bytes() + b"and more\n")
+        made.append(made_anew(root, tmp_path / "cache"))
+        assert made[-1] == made_anew(root)
+    file.write_bytes(license_text)
+    assert found(root, tmp_path / "cache") == made[0]
+    shutil.rmtree(tmp_path / "cache")
+    assert made_anew(root, tmp_path / "cache") == made[0]
+
+
+def test_an_error_is_not_kept(root: Path, tmp_path: Path) -> None:
+    file = root / "LICENSE"
+    file.rename(root / "gone")
+    assert "license: no file" in str(made_anew(root, tmp_path / "cache"))
+    (root / "gone").rename(file)
+    assert isinstance(made_anew(root, tmp_path / "cache"), Built)
+
+
+def test_another_version_is_made_of_what_was_composed(root: Path, tmp_path: Path) -> None:
+    made_anew(root, tmp_path / "cache")
+    other = Settings(root_dir=root, version="1.1", cache_dir=tmp_path / "cache")
+    assert Packing(other).find_draft(NAME)
+    packed = Packing(other)(NAME)
+    assert not packed.fault
+    anew = Packing(Settings(root_dir=root, version="1.1"))(NAME)
+    assert packed == anew == Packing(other).find(NAME)
+    readme = {member.path: member.data for member in Bundle.open(packed.data).members}["README.md"]
+    assert b"1.1" in readme
+    assert MARK.encode() not in readme
+    file = root / "LICENSE"
+    file.write_bytes(file.read_bytes() + b"and more\n")
+    assert Packing(other).find(NAME) is Packing(other).find_draft(NAME) is None, "it rests on what it was composed of"
+
+
+def test_results_that_changed_places_in_the_cache_are_made_anew(tmp_path: Path) -> None:
+    root, cache_dir = tiny.workspace(tmp_path / "ws"), tmp_path / "cache"
+    several = [Settings(root_dir=root, version=version, cache_dir=cache_dir) for version in ("1.0", "2.0")]
+    anew = [Packing(settings)("p") for settings in several]
+    entries = [file for file in cache_dir.rglob("*") if file.is_file()]
+    one, other = (file for file in entries if file.read_bytes().partition(b"\n")[2].startswith(b'["p", "'))
+    data = one.read_bytes()
+    one.write_bytes(other.read_bytes())
+    other.write_bytes(data)
+    assert [Packing(settings)("p") for settings in several] == anew
+
+
+def test_a_result_of_another_version_is_not_what_was_asked_for(tmp_path: Path) -> None:
+    root = tiny.workspace(tmp_path / "ws")
+    several = [Settings(root_dir=root, version=version, cache_dir=tmp_path / "cache") for version in ("1.0", "2.0")]
+    packed = Packing(several[1])("p")
+    packing = Packing(several[0])
+    packing.kept.keep(("bundle", "p", "1.0"), [], packed.to_bytes)
+    assert packing.find("p") is None
+    assert packing("p").version == "1.0"
+
+
+def test_a_readme_that_compares_versions_is_of_its_version_alone(root: Path, tmp_path: Path) -> None:
+    file = next((root / "packages" / NAME / "docs").glob("*.md"))
+    file.write_text(file.read_text() + "{% if version == '1.0' %}it is the first one{% endif %}\n")
+    first = made_anew(root, tmp_path / "cache")
+    assert first == made_anew(root)
+    other = Settings(root_dir=root, version="1.1", cache_dir=tmp_path / "cache")
+    assert Packing(other).find_draft(NAME) is None
+    packed = Packing(other)(NAME)
+    assert isinstance(first, Built)
+    readmes = [member.data for item in (first, packed) for member in Bundle.open(item.data).members
+               if member.path == "README.md"]  # fmt: skip
+    assert [b"it is the first one" in data for data in readmes] == [True, False]
+
+
+def test_another_version_or_other_code_finds_nothing(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made_anew(root, tmp_path)
+    assert found(root, tmp_path)
+    assert Packing(Settings(root_dir=root, version="1.1", cache_dir=tmp_path)).find(NAME) is None
+    monkeypatch.setattr("packyard.writing.build.packing.code.digest", lambda _: "sha256:other")
+    assert found(root, tmp_path) is None
+
+
+def test_only_what_depends_on_an_overlay_is_made_again(tmp_path: Path) -> None:
+    root = workspaces.multiply(tmp_path / "sources", 2, [NAME])
+    first, second = (f"{NAME}-00{number}" for number in (0, 1))
+    text = (root / "packages" / second / "package.yaml").read_text()
+    assert text.count("    - user-mounted-nfs\n") == 2
+    (root / "packages" / second / "package.yaml").write_text(text.replace("    - user-mounted-nfs\n", ""))
+    packing = Packing(Settings(root_dir=root, version=VERSION, cache_dir=tmp_path / "cache"))
+    for name in (first, second):
+        packing(name)
+    (file, *_) = (root / "overlays/storage/user-mounted-nfs").glob("*.y*ml")
+    file.write_bytes(file.read_bytes() + b"# more\n")
+    assert [Packing(packing.settings).find(name) is None for name in (first, second)] == [True, False]
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return workspaces.multiply(tmp_path_factory.mktemp("many") / "sources", 5, [NAME])
+
+
+@pytest.fixture(scope="module")
+def expected(many: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The tars of all packages, made one after another."""
+    out_dir = tmp_path_factory.mktemp("expected")
+    return tars(done(*build(many, out_dir), "--jobs", 1, "--no-cache"))
+
+
+def build(root: Path, out_dir: Path) -> tuple[object, ...]:
+    return ("build", "--workspace", root, "--version", VERSION, "--out", out_dir, "--output", "json")
+
+
+def tars(output: str) -> dict[str, str]:
+    return {item["name"]: item["tar"] for item in json.loads(output)}
+
+
+@pytest.mark.parametrize("flags", ["--jobs 3 --no-cache", "--jobs 3", "--executor dask --jobs 1 --no-cache"])
+def test_the_same_bytes_from_any_executor(flags: str, many: Path, expected: dict[str, str], tmp_path: Path) -> None:
+    if "dask" in flags:
+        pytest.importorskip("distributed")
+    assert tars(done(*build(many, tmp_path / "out"), *flags.split())) == expected
+    assert len(list((tmp_path / "out").iterdir())) == 2 * len(expected)
+
+
+def test_a_build_that_is_there_is_left_alone(many: Path, expected: dict[str, str], tmp_path: Path) -> None:
+    assert tars(done(*build(many, tmp_path))) == expected
+    states = {path: path.stat() for path in tmp_path.rglob("*")}
+    assert tars(done(*build(many, tmp_path))) == expected
+    assert {path: path.stat().st_ino for path in tmp_path.rglob("*")} == {
+        path: state.st_ino for path, state in states.items()
+    }
+    name = next(iter(expected))
+    (tmp_path / f"{name}.tar.gz").write_bytes(b"")
+    shutil.rmtree(tmp_path / list(expected)[1])
+    assert tars(done(*build(many, tmp_path))) == expected
+    assert set(tmp_path.rglob("*")) == set(states)
+    assert (tmp_path / f"{name}.tar.gz").stat().st_size == states[tmp_path / f"{name}.tar.gz"].st_size
+
+
+def test_what_is_wrong_with_several_packages_is_said_at_once_and_nothing_is_written(many: Path, tmp_path: Path) -> None:
+    root = shutil.copytree(many, tmp_path / "sources")
+    for number in (1, 4):
+        file = root / "packages" / f"{NAME}-00{number}" / "package.yaml"
+        file.write_text(file.read_text().replace("kind: Package", "kind: Parcel"))
+    process = packyard(*build(root, tmp_path / "new" / "out"), "--jobs", 2)
+    assert process.returncode == 1
+    assert [f"{NAME}-00{number}/package.yaml:2" in process.stderr for number in (1, 4)] == [True, True]
+    assert not (tmp_path / "new").exists()
+
+
+def test_an_interrupt_leaves_nothing(many: Path, tmp_path: Path) -> None:
+    with started(many, tmp_path / "new" / "out") as process:
+        os.killpg(process.pid, signal.SIGINT)
+        stdout, stderr = process.communicate(timeout=60)  # when no worker holds them any more
+    assert (process.returncode, stdout, stderr) == (130, "", "interrupted\n")
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_worker_that_is_killed_loses_nothing(many: Path, expected: dict[str, str], tmp_path: Path) -> None:
+    with started(many, tmp_path / "out") as process:
+        workers = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        assert workers
+        os.kill(int(workers[0]), signal.SIGKILL)
+        stdout, stderr = process.communicate(timeout=120)
+    assert (process.returncode, stderr) == (0, "")
+    assert tars(stdout) == expected
+    assert {path.name.removesuffix(".tar.gz") for path in (tmp_path / "out").iterdir()} == set(expected)
+
+
+def test_what_a_killed_build_staged_goes_with_the_next_build(
+    many: Path, expected: dict[str, str], tmp_path: Path
+) -> None:
+    with started(many, tmp_path) as process:
+        process.kill()
+        process.communicate(timeout=60)  # when no worker holds them any more
+    assert list(tmp_path.glob(".packyard-*/*"))
+    name = next(iter(expected))
+    done(*build(many, tmp_path), name)
+    assert {path.name for path in tmp_path.iterdir()} == {name, f"{name}.tar.gz"}
+
+
+def started(root: Path, out_dir: Path) -> subprocess.Popen[str]:
+    """Start a build, in a group of its own, and return when its workers are at work."""
+    command = [*COMMAND, *map(str, build(root, out_dir)), "--no-cache", "--jobs", "2"]
+    process = subprocess.Popen(
+        command,
+        env=environment(),
+        start_new_session=True,
+        # A shell's job in the background, as these tests may be, ignores interrupts, and so would its children.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while not any(out_dir.glob(".packyard-*/*")):
+        assert process.poll() is None, process.stderr
+        time.sleep(0.005)
+    return process
+
+
+def test_a_cache_that_cannot_be_written_is_told_of_and_does_no_harm(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    process = packyard(*build(root, tmp_path / "out"), XDG_CACHE_HOME=str(tmp_path / "file"))
+    assert process.returncode == 0
+    assert process.stderr == f"{tmp_path}/file/packyard: results cannot be cached: Not a directory\n"
+    assert list(tars(process.stdout)) == [NAME]
+
+
+def test_progress_is_shown_on_a_terminal_only(many: Path, tmp_path: Path) -> None:
+    process = packyard(*build(many, tmp_path / "one"))
+    assert (process.returncode, process.stderr) == (0, "")
+    ours, theirs = pty.openpty()
+    command = [*COMMAND, *map(str, build(many, tmp_path / "two"))]
+    with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=theirs) as shown:
+        os.close(theirs)
+        assert shown.stdout is not None
+        assert shown.stdout.read().decode() == process.stdout
+        said = os.read(ours, 100_000).decode()
+    os.close(ours)
+    assert "1/5" in said
+    assert f"{NAME}-0" in said
+    assert said.endswith("\x1b[2K")  # the line is gone
+
+
+def test_a_bundle_has_the_same_inputs_from_the_cache_as_when_it_is_built(tmp_path: Path) -> None:
+    root_dir = tiny.workspace(tmp_path / "here")
+    found = []
+    for version, number in (("1", 1), ("1", 2), ("2", 3)):  # built, found whole, and found composed
+        settings = Settings(root_dir=root_dir, version=version, cache_dir=tmp_path / "cache")
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        catalogue.pack_into(settings, ["p"], folder, on=None)
+        found.append(catalogue.read_inputs(folder, "p"))
+    assert found[0] == found[1] == found[2]
+    for path, digest in found[0].items():
+        assert digest == Digest.of((root_dir / path).read_bytes())
+    assert {"packyard.yaml", "LICENSE", "packages/p/package.yaml"} <= set(found[0])

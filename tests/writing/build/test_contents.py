@@ -1,0 +1,76 @@
+"""What users apply and set: the objects and setters of each bundle are those of contents.txt.
+
+A line of it is a file of a bundle, and a digest of what it says: setter comments count; other comments, descriptions,
+order of keys and layout do not. Files for readers (README.md, LICENSE, packyard.json) are left out. After an intended
+change:
+
+    PACKYARD_WRITE=1 pytest tests/writing/build/test_contents.py
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import real
+from packyard.writing.build.assemble import assemble
+from packyard.writing.source import workspace
+
+LISTED = Path(__file__).with_name("contents.txt")
+_READ = ("README.md", "LICENSE", "packyard.json")
+
+
+def contents() -> list[str]:
+    """Return a line for each file of each bundle."""
+    catalogue = workspace.read(real.REPOSITORY)
+    bundles = {name: assemble(catalogue, name, "1.0.0") for name in catalogue.package_names()}
+    files = [(f"{name}/{item.path}", item.data) for name, bundle in bundles.items() for item in bundle.members]
+    return [f"{digest(path, data)} {path}" for path, data in sorted(files) if not path.endswith(_READ)]
+
+
+def digest(path: str, data: bytes) -> str:
+    """Return the digest of what a file says."""
+    if path.endswith((".yaml", "/Krmfile")):
+        documents = list(yaml.load_all(data, Loader=yaml.CSafeLoader))
+        said = [_without_descriptions(item) for item in documents]
+        bound = re.findall(r"\S+ *# *(\{.*\$openapi.*\})", data.decode())
+        data = json.dumps([said, bound], sort_keys=True, default=str).encode()
+    return hashlib.sha256(data).hexdigest()[:16]
+
+
+def _without_descriptions(value: Any) -> Any:
+    if isinstance(value, dict):
+        texts = ("description", "message") if "rule" in value else ("description",)
+        return {key: _without_descriptions(each) for key, each in value.items() if key not in texts}
+    return [_without_descriptions(each) for each in value] if isinstance(value, list) else value
+
+
+@pytest.mark.slow
+def test_every_bundle_holds_the_objects_and_setters_that_are_listed() -> None:
+    found = contents()
+    if os.environ.get("PACKYARD_WRITE"):
+        LISTED.write_text("".join(f"{line}\n" for line in found), "utf-8")
+    assert found == LISTED.read_text("utf-8").splitlines()
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_same"),
+    [
+        (b"a: 1 # note\n", b"# other\na:   1\n", True),
+        (b"a: 1\nb: 2\n", b"b: 2\na: 1\n", True),
+        (b"description: x\na: 1\n", b"a: 1\n", True),
+        (b"a: 1\n", b'a: "1"\n', False),
+        (b"a: 1\n", b"a: 1\n---\nb: 1\n", False),
+        (b"- a\n- b\n", b"- b\n- a\n", False),
+        (b'a: 1 # {"$openapi":"A"}\n', b"a: 1\n", False),
+    ],
+)
+def test_tells_what_a_file_says_from_how_it_says_it(one: bytes, other: bytes, is_same: bool) -> None:
+    assert (digest("x.yaml", one) == digest("x.yaml", other)) is is_same

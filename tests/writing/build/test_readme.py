@@ -1,0 +1,166 @@
+"""READMEs are rendered strictly, sandboxed, and with tables that survive any value."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from packyard.core.errors import InputError
+from packyard.core.work.memo import Memo
+from packyard.writing.build.documented import abbreviate
+from packyard.writing.build.readme import only_prints, render
+
+
+def test_joins_rendered_fragments_with_one_blank_line() -> None:
+    fragments = [("a.md", "\n# {{ name }}\n\n\n"), ("empty.md", "{# nothing #}\n"), ("b.md", "text & <b>")]
+    assert render(fragments, {"name": "bert"}, Memo()) == b"# bert\n\ntext & <b>\n"
+
+
+PRINTS = [
+    "{{ version }}",
+    "a{% if x %}b{{ version }}{% endif %}",
+    "{% for a in x %}{{ a }}{{version}}{% endfor %}",
+    "version",
+]
+USES = [
+    "{{ version | upper }}",
+    "{{ version ~ 'a' }}",
+    "{% if version == 'a' %}b{% endif %}",
+    "{% for c in version %}{{ c }}{% endfor %}",
+    "{% set v = version %}{{ v }}",
+    "{% set v %}{{ version }}{% endset %}{{ v | upper }}",
+    "{% filter upper %}{{ version }}{% endfilter %}",
+    "{% macro m() %}{{ version }}{% endmacro %}{{ m() | upper }}",
+    "{% for a in [[[]]] recursive %}{{ version }}{{ loop(a) | upper }}{% endfor %}",
+    "{% if x %}{% for a in x if version %}{% endfor %}{% endif %}",
+    "{% block b %}{{ version }}{% endblock %}{{ self.b() | upper }}",
+]
+
+
+@pytest.mark.parametrize("text", PRINTS)
+def test_what_is_only_printed_can_be_put_in_later(text: str) -> None:
+    fragments = [("a.md", text), ("b.md", "b")]
+    assert only_prints("version", fragments, Memo())
+    later = render(fragments, {"x": [1, 2], "version": "MARK"}, Memo()).replace(b"MARK", b"1.0")
+    assert later == render(fragments, {"x": [1, 2], "version": "1.0"}, Memo())
+
+
+@pytest.mark.parametrize("text", USES)
+def test_what_does_more_than_print_is_found(text: str) -> None:
+    assert not only_prints("version", [("a.md", text)], Memo())
+    assert only_prints("other", [("a.md", text)], Memo())
+
+
+def test_control_lines_leave_no_trace() -> None:
+    text = "list:\n  {% for item in items %}\n- {{ item }}\n  {% endfor %}\nend\n"
+    assert render([("a.md", text)], {"items": ["x", "y"]}, Memo()) == b"list:\n- x\n- y\nend\n"
+
+
+def test_line_ends_are_the_same_whoever_wrote_the_fragment() -> None:
+    assert render([("a.md", "a\r\nb\r\n")], {}, Memo()) == b"a\nb\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("one\n{{ nmae }}\n", 2, "'nmae' is undefined"),
+        ("one\n\n{{ model.precison }}\n", 3, "has no attribute 'precison'"),
+        ("one\n{% if %}\n", 2, "Expected an expression"),
+        ("{% for %}", 1, "."),
+        ("one\n{{ 1 / 0 }}\n", 2, "division by zero"),
+        ("one\n{{ 'x' | unknown_filter }}\n", 2, "No filter named 'unknown_filter'"),
+        ("one\n{% include 'other.md' %}\n", 2, "cannot include"),
+        ("one\n{{ ''.__class__.__mro__ }}\n", 2, "unsafe|__class__"),
+    ],
+)
+def test_names_the_file_and_line_of_a_fault(text: str, line: int, message: str) -> None:
+    with pytest.raises(InputError, match=rf"^docs/a\.md:{line}: .*({message})"):
+        render([("ok.md", "fine"), ("docs/a.md", text)], {"model": {}}, Memo())
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["{{ 'x' * 1000000000 }}", "{{ 'x' * 1000 * 1000 * 1000 }}", "{{ 9 ** 999999999 }}", "{{ '%999999999d' % 1 }}"],
+)
+def test_a_few_signs_do_not_become_gigabytes(text: str) -> None:
+    with pytest.raises(InputError, match="takes numbers up to"):
+        render([("a.md", text)], {}, Memo())
+    assert render([("a.md", "{{ '../' * 3 }}{{ 7 * 6 }}{{ 2 ** 8 }}{{ 7 % 4 }}")], {}, Memo()) == b"../../../422563\n"
+
+
+LARGE = [
+    "{{ '{:>9999999999}'.format(1) }}",
+    "{{ 'x' | center(9999999999) }}",
+    "{{ 'x'.ljust(9999999999) }}",
+    "{{ '%9999999999d' | format(1) }}",
+    "{{ [1] | batch(9999999999, 1) | list }}",
+    "{{ ('a' * 1000) | replace('a', 'b' * 1000) }}",
+    "{% set n = namespace(x='ab') %}{% for i in range(60) %}{% set n.x = n.x ~ n.x %}{% endfor %}",
+    "{% set n = namespace(x='ab') %}{% for i in range(60) %}{% set n.x = n.x + n.x %}{% endfor %}",
+    "{% set n = namespace(x=[1]) %}{% for i in range(60) %}{% set n.x = n.x + n.x %}{% endfor %}",
+    "{% set n = namespace(x=[1]) %}{% for i in range(60) %}{% set n.x = [n.x, n.x] %}{% endfor %}{{ n.x }}",
+    "{% set n = namespace(x=[1]) %}{% for i in range(60) %}{% set n.x = {1: n.x, 2: n.x} %}{% endfor %}{{ n.x }}",
+    "{% for i in range(99999) %}xxxxxxxxxxxxxxxx{{ 'yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy' }}{% endfor %}",
+    "{% for i in range(9999) %}{{ range(99999) | list | length }}{% endfor %}",
+]
+
+
+@pytest.mark.parametrize("text", LARGE)
+def test_no_value_and_no_text_grows_beyond_bounds(text: str) -> None:
+    with pytest.raises(InputError, match=r"^a\.md:1: .*(takes|may|unsafe|No filter)"):
+        render([("a.md", text)], {}, Memo())
+
+
+@pytest.mark.parametrize("text", ["{{ lipsum() }}", "{{ [1, 2, 3] | random }}"])
+def test_a_fragment_is_the_same_at_each_run(text: str) -> None:
+    with pytest.raises(InputError, match=r"undefined|No filter"):
+        render([("a.md", text)], {}, Memo())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "one\n{% for a in range(99999) %}\n{% for b in range(99999) %}\n{% endfor %}\n{% endfor %}",
+        "one\n{% macro f(n) %}{{ f(n - 1) if n }}{{ f(n - 1) if n }}{% endmacro %}\n{{ f(90) }}",
+        "one\n{% for a in rows recursive %}{{ loop(rows) if loop.depth < 90 }}{{ loop(rows) if loop.depth < 90 }}"
+        "{% endfor %}",
+    ],
+)
+def test_a_fragment_does_not_loop_for_long(text: str) -> None:
+    with pytest.raises(InputError, match=r"a\.md:[23]: a fragment may take 100000 turns of loops, and calls"):
+        render([("a.md", text)], {"rows": [1]}, Memo())
+
+
+def test_loops_know_their_length_and_turns_are_counted_for_each_fragment() -> None:
+    text = "{% for a in range(60000) %}{% if loop.last %}{{ loop.length }}{% endif %}{% endfor %}"
+    assert render([("a.md", text), ("b.md", text)], {}, Memo()) == b"60000\n\n60000\n"
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [("a|b`c``", r"``` a\|b`c`` ```"), ("5", "`5`"), ("", ""), (None, ""), ("one\n\n  two", "`one two`")],
+)
+def test_a_cell_of_a_table_survives_any_value(value: object, shown: str) -> None:
+    assert render([("a.md", "| {{ rows[0] | code | cell }} |")], {"rows": [value]}, Memo()).decode() == f"| {shown} |\n"
+
+
+def test_jinja_is_not_imported_before_it_is_needed() -> None:
+    program = "import packyard.writing.build.readme, packyard.sharing, sys\n"
+    program += "sys.exit(bool({'jinja2', 'requests'} & {*sys.modules}))"
+    assert subprocess.run([sys.executable, "-c", program]).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("paths", "expected"),
+    [
+        (["a/pvc", "a/nfs", "b/pvc"], ["a/*", "b/pvc"]),
+        (["a/pvc", "b/pvc"], ["*/pvc"]),
+        (["a/pvc", "claim"], ["a/pvc", "claim"]),
+        (["a/pvc", "a/nfs"], ["a/*"]),
+        (["b/nfs"], ["b/nfs"]),
+    ],
+)
+def test_use_cases_are_written_as_few_patterns_that_stand_for_no_other(paths: list[str], expected: list[str]) -> None:
+    assert abbreviate(paths, ["a/pvc", "a/nfs", "b/pvc", "b/nfs", "claim"]) == expected

@@ -1,0 +1,160 @@
+"""Where a build writes: over what a build made, and nothing else; all of it, or nothing; never into the sources."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import tiny
+from faults import content
+from packyard.writing.build import staging
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    root = tiny.workspace(tmp_path / "ws")
+    tiny.another(root, "q")
+    return root
+
+
+def build(root: Path, out_dir: Path, version: str = "1") -> tuple[int, str]:
+    code, _, err = tiny.run("build", "--workspace", root, "--version", version, "--out", out_dir, "--no-cache")
+    return code, err
+
+
+def relinked(file: Path) -> None:
+    file.rename(file.with_name("moved"))
+    file.symlink_to("moved")
+
+
+#: What may stand in the place of q's tarball, or of its tree, that packyard did not build.
+STRANGE: dict[str, tuple[str, Callable[[Path], object]]] = {
+    "a file": ("q.tar.gz", lambda file: file.write_text("mine")),
+    "a folder": ("q.tar.gz", lambda file: file.mkdir()),
+    "a pipe": ("q.tar.gz", os.mkfifo),
+    "a link to nothing": ("q.tar.gz", lambda file: file.symlink_to("gone")),
+    "a folder of somebody": ("q", lambda file: tiny.write(file / "notes", "mine")),
+    "a file as a tree": ("q", lambda file: file.write_text("mine")),
+    "a link as a tree": ("q", lambda file: file.symlink_to("..")),
+}
+
+
+@pytest.mark.parametrize("what", STRANGE)
+def test_what_no_build_made_is_left_alone_and_so_is_all_else(what: str, root: Path, tmp_path: Path) -> None:
+    name, make = STRANGE[what]
+    (tmp_path / "out").mkdir()
+    make(tmp_path / "out" / name)
+    before = sorted((tmp_path / "out").rglob("*"))
+    code, said = build(root, tmp_path / "out")
+    assert (code, said.startswith(f"{tmp_path}/out/{name}: ")) == (1, True), said
+    assert "choose another --out, or move it away" in said
+    assert sorted((tmp_path / "out").rglob("*")) == before
+
+
+#: What may happen to a build of q between two builds of it.
+TOUCHED: dict[str, Callable[[Path], object]] = {
+    "another package's tarball": lambda out: shutil.copy(out / "p.tar.gz", out / "q.tar.gz"),
+    "a tarball cut off": lambda out: os.truncate(out / "q.tar.gz", 100),
+    "a tarball that is a link": lambda out: relinked(out / "q.tar.gz"),
+    "a changed file": lambda out: (out / "q/LICENSE").write_text("mine"),
+    "a new pipe": lambda out: os.mkfifo(out / "q/pipe"),
+    "a new link": lambda out: (out / "q/link").symlink_to("LICENSE"),
+    "a linked manifest": lambda out: relinked(out / "q/packyard.json"),
+    "a large file": lambda out: [(out / "q/large").touch(), os.truncate(out / "q/large", 2**40)],
+}
+
+
+@pytest.mark.parametrize("what", TOUCHED)
+def test_a_build_that_somebody_changed_is_left_alone(what: str, root: Path, tmp_path: Path) -> None:
+    assert build(root, tmp_path / "out") == (0, "")
+    TOUCHED[what](tmp_path / "out")
+    before = sorted((path, path.lstat().st_mtime_ns) for path in (tmp_path / "out").rglob("*"))
+    code, said = build(root, tmp_path / "out", "2")
+    assert (code, said.startswith(f"{tmp_path}/out/q")) == (1, True), said
+    assert sorted((path, path.lstat().st_mtime_ns) for path in (tmp_path / "out").rglob("*")) == before
+
+
+def test_an_earlier_build_is_replaced_also_one_without_its_tree_or_its_tarball(root: Path, tmp_path: Path) -> None:
+    assert build(root, tmp_path / "new", "2") == (0, "")
+    assert build(root, tmp_path / "out") == (0, "")
+    shutil.rmtree(tmp_path / "out/p")
+    (tmp_path / "out/q.tar.gz").unlink()
+    os.truncate(tmp_path / "out/p.tar.gz", 0)
+    assert build(root, tmp_path / "out", "2") == (0, "")
+    assert content(tmp_path / "out") == content(tmp_path / "new")
+
+
+@pytest.mark.parametrize("number", range(8))
+def test_a_fault_at_any_rename_leaves_all_packages_as_they_were(
+    number: int, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert build(root, tmp_path / "out") == (0, "")
+    before = content(tmp_path / "out")
+    rename, calls = Path.rename, iter(range(1000))
+
+    def failing(path: Path, target: Path) -> Path:
+        if path.name.startswith(("p", "q")) and next(calls) == number:
+            raise OSError(28, "No space left on device", str(path))
+        return rename(path, target)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "rename", failing)
+        code, said = build(root, tmp_path / "out", "2")
+    assert (code, "No space left on device" in said) == (1, True)
+    assert content(tmp_path / "out") == before
+    assert build(root, tmp_path / "out", "2") == (0, "")
+    assert content(tmp_path / "out") != before
+
+
+@pytest.mark.parametrize(
+    "target", ["packages/p/files/out", "packages", "bases/new", "overlays/../bases", "link", "link/x"]
+)
+def test_no_result_is_written_into_the_sources(target: str, root: Path) -> None:
+    (root / "link").symlink_to("packages/p")
+    before = content(root / "packages") | content(root / "bases")
+    for verb in (
+        ["build", "--version", "1", "--out", root / target],
+        ["build", "--kustomization", "--out", root / target],
+        ["publish", "--version", "1", "--to", root / target],
+    ):
+        assert f"{root / target}: lies in the sources" in tiny.refused(*verb, "--workspace", root)
+    assert content(root / "packages") | content(root / "bases") == before
+
+
+def test_a_link_that_is_named_like_a_stage_is_passed_over(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    tiny.write(tmp_path / "mine/file", "mine")
+    (tmp_path / "out/.packyard-0123456789abcdef").symlink_to(tmp_path / "mine")
+    (tmp_path / "out/.packyard-1123456789abcdef").touch()
+    (tmp_path / "out/.packyard-2123456789abcdef").mkdir()
+    (tmp_path / "out/.packyard-2123456789abcdef/.aside").symlink_to(tmp_path / "mine")
+    assert build(root, tmp_path / "out") == (0, "")
+    assert (tmp_path / "mine/file").read_text() == "mine"
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        *(".packyard-0123456789abcdef", ".packyard-1123456789abcdef", "p", "q", "p.tar.gz", "q.tar.gz")
+    }
+
+
+def test_an_error_without_a_reason_of_the_system_is_told_by_its_own_words(tmp_path: Path) -> None:
+    with pytest.raises(staging.UnavailableError, match="out: it is what it is"), staging.staging(tmp_path / "out"):
+        raise OSError("it is what it is")
+
+
+def test_kustomizations_are_written_into_folders_that_are_new_or_the_same(root: Path, tmp_path: Path) -> None:
+    words = ["build", "--kustomization", "--workspace", root, "--out", tmp_path / "out"]
+    for _ in range(2):
+        assert tiny.run(*words)[0] == 0
+    tiny.write(tmp_path / "out/q/one/mine", "mine")
+    before = content(tmp_path / "out")
+    assert f"{tmp_path}/out/q/one: holds something else" in tiny.refused(*words)
+    assert content(tmp_path / "out") == before
+    shutil.rmtree(tmp_path / "out")
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/q").symlink_to("../elsewhere")
+    assert "leads to" in tiny.refused(*words)
+    assert list((tmp_path / "elsewhere").iterdir()) == []

@@ -1,0 +1,39 @@
+"""Linting packages of a few lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from packyard.using.setters.packages import PackageFiles
+from packyard.writing.checks.lint import lint
+from writing.checks import practicerules
+
+_EMPTY = "apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\n"
+
+
+@pytest.fixture
+def found() -> Callable[..., list[str]]:
+    """Call it with a Krmfile and files (``a_yaml`` is ``a.yaml``): ``file:line:column severity rule`` per finding.
+
+    Those of good practice and of layout are left out, which packages of a few lines cannot follow: `test_practice` and
+    `test_layout` have them, and `test_names` names without a limit.
+    """
+
+    def find(krmfile: str = _EMPTY, *, shipped: bool = True, **files: str) -> list[str]:
+        resources = {name.replace("_", "."): text.encode() for name, text in files.items()}
+        return [
+            f"{finding.file}:{finding.line}:{finding.column} {finding.severity} {finding.rule}"
+            for finding in lint(PackageFiles(krmfile.encode(), resources), shipped=shipped)
+            if finding.rule
+            not in {
+                *practicerules.RULES,
+                *practicerules.OTHERS,
+                "name-without-limit",
+                "rewritten",
+                "default-written-out",
+            }
+        ]
+
+    return find

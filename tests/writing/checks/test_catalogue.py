@@ -1,0 +1,77 @@
+"""Faults between use cases."""
+
+from __future__ import annotations
+
+import pytest
+
+from packyard.core.work.memo import Memo
+from packyard.using.setters.packages import PackageFiles
+from packyard.writing.checks import catalogue
+from packyard.writing.checks.parsed import parse
+
+OBJECT = "apiVersion: {version}\nkind: {kind}\nmetadata:\n  name: {name}\n"
+
+
+def shared(*texts: str) -> list[str]:
+    packages = [
+        PackageFiles(b"kind: Krmfile\n", {"a.yaml": text.encode()}, f"p{index}/") for index, text in enumerate(texts)
+    ]
+    found = catalogue.check([named for package in packages for named in catalogue.names(parse(package, Memo()))])
+    return [f"{finding.file}:{finding.line}:{finding.column} {finding.hint}" for finding in found]
+
+
+JOB = OBJECT.format(version="batch/v1", kind="Job", name="run")
+
+
+def test_finds_use_cases_that_overwrite_each_others_objects() -> None:
+    assert shared(JOB, JOB.replace("run", "ran"), JOB, JOB) == [
+        "p2/a.yaml:4:9 also at p0/a.yaml:4",
+        "p3/a.yaml:4:9 also at p0/a.yaml:4",
+    ]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        JOB.replace("run", "ran"),
+        JOB.replace("Job", "CronJob"),
+        JOB.replace("batch/v1", "example.com/v1"),
+        JOB + "  namespace: mine\n",
+        JOB.replace("run", "''"),
+    ],
+)
+def test_other_objects_are_no_finding(other: str) -> None:
+    assert shared(JOB, other) == []
+
+
+def test_a_version_of_a_kind_is_the_same_kind() -> None:
+    assert len(shared(JOB, JOB.replace("batch/v1", "batch/v2"))) == 1
+
+
+def test_claims_and_namespaces_are_shared_on_purpose() -> None:
+    for kind in ("PersistentVolumeClaim", "PersistentVolume", "Namespace"):
+        item = OBJECT.format(version="v1", kind=kind, name="disk")
+        assert shared(item, item) == []
+
+
+DEFINITIONS = "kind: Krmfile\nopenAPI:\n  definitions:\n    io.k8s.cli.setters.A:\n"
+SETTER = '      description: A.\n      minimum: 1\n      x-k8s-cli: {setter: {name: A, value: "1"}}\n'
+
+
+def differing(*setters: str) -> list[str]:
+    packages = [PackageFiles((DEFINITIONS + text).encode(), {}, f"p{index}/") for index, text in enumerate(setters)]
+    return [str(each.problem) for each in catalogue.definitions([parse(each, Memo()) for each in packages])]
+
+
+def test_finds_a_definition_that_differs_from_most() -> None:
+    (found,) = differing(SETTER.replace("minimum: 1", "minimum: 0"), SETTER, SETTER)
+    assert found.startswith("p0/Krmfile:4: A has another minimum here than in another use case (")
+    assert found.endswith("the other is at p1/Krmfile:4)")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [('value: "1"', 'value: "2"'), ("minimum: 1", "minimum: 1\n      default: 2"), ("}}", ", required: true}}")],
+)
+def test_a_value_and_what_has_to_be_set_may_differ_between_use_cases(old: str, new: str) -> None:
+    assert differing(SETTER, SETTER.replace(old, new)) == []

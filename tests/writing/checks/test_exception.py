@@ -1,0 +1,71 @@
+"""Exceptions by comments: where they hold, and what is wrong with them."""
+
+from __future__ import annotations
+
+import pytest
+
+from packyard.writing.checks.exception import apply
+from packyard.writing.checks.finding import Finding
+
+
+def found(line: int, rule: str = "no-labels", file: str = "a.yaml") -> Finding:
+    return Finding(file=file, line=line, column=1, rule=rule, severity="warning", message="m")
+
+
+def left(text: str, *findings: Finding, shipped: bool = True) -> list[str]:
+    judged = apply(findings, {"a.yaml": text.encode()}, {"a.yaml"}, shipped=shipped)
+    return [f"{each.line}:{each.column} {each.rule}" for each in judged]
+
+
+ALLOW = "# packyard: allow no-labels: nobody looks for it"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (f"a: 1 {ALLOW}\n", 1),
+        (f"{ALLOW}\na: 1\n", 2),
+        (f"{ALLOW}\n# prose\n\na: 1\n", 4),
+        (f"  {ALLOW}\n  # packyard: allow sidecar: it stays\n  - a\n", 3),
+        (f"a: |\n  run {ALLOW}\n", 2),
+        ("<!-- packyard: allow no-labels: why -->\ntext\n", 2),
+        (f"a: 1\r\nb: 2 {ALLOW}\r\n", 2),
+    ],
+)
+def test_an_exception_is_for_its_line_or_for_the_next_one_that_is_no_comment(text: str, line: int) -> None:
+    more = [found(3, "sidecar")] if "sidecar" in text else []
+    assert left(text, found(line), *more) == []
+    assert f"{line + 1}:1 no-labels" in left(text, found(line + 1), *more)
+
+
+def test_an_exception_is_for_one_rule() -> None:
+    assert left(f"a: 1 {ALLOW}\n", found(1), found(1, "sidecar")) == ["1:1 sidecar"]
+
+
+@pytest.mark.parametrize(
+    ("comment", "expected"),
+    [
+        ("# packyard: allow no-labels: why", ["1:6 exception-not-needed"]),
+        ("# packyard: allow no-labels", ["1:6 exception-without-reason"]),
+        ("# packyard: allow no-labels:", ["1:6 exception-without-reason"]),
+        ("# packyard: allow no-lable: why", ["1:6 exception-to-no-rule"]),
+        ("# packyard: allow", ["1:6 exception-to-no-rule"]),
+        ("# packyard allows much", []),
+    ],
+)
+def test_what_is_wrong_with_an_exception_is_an_error(comment: str, expected: list[str]) -> None:
+    assert left(f"a: 1 {comment}\n") == expected
+
+
+def test_an_exception_without_a_reason_takes_nothing_away() -> None:
+    assert left("a: 1 # packyard: allow no-labels\n", found(1)) == ["1:1 no-labels", "1:6 exception-without-reason"]
+
+
+def test_an_exception_to_a_rule_for_authors_need_not_be_needed_by_users() -> None:
+    text = "a: 1 # packyard: allow pulled-each-time: the tag moves\n"
+    assert left(text) == ["1:6 exception-not-needed"]
+    assert left(text, shipped=False) == []
+
+
+def test_in_a_file_that_is_not_judged_an_exception_need_not_be_needed() -> None:
+    assert apply([], {"a.yaml": f"a: 1 {ALLOW}".encode()}, (), shipped=True) == []

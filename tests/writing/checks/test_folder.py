@@ -1,0 +1,130 @@
+"""Folders and archives that no packyard made: what lint looks at there, what it leaves alone, and what it refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import real
+import tiny
+from packyard.core.files.tree import Tree
+from packyard.core.kubernetes import schemas
+from packyard.writing.checks import archive, folder
+from writing.checks import packed
+
+SOUND = Path(__file__).with_name("sound")
+#: What trees that nobody wrote for users of setters lack, and what each finding truly says of them.
+LACKING = {
+    *("no-labels", "no-resources", "runs-as-root", "above-restricted", "token-mounted", "sidecar"),
+    *("no-readiness-probe", "args-without-command"),
+}
+CONFIG_MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, labels: {app.kubernetes.io/name: a}}\n"
+
+KRMFILE = """\
+apiVersion: config.k8s.io/v1alpha1
+kind: Krmfile
+openAPI:
+  definitions:
+    io.k8s.cli.setters.EPOCHS:
+      description: It.
+      x-k8s-cli: {setter: {name: EPOCHS, value: "1"}}
+"""
+
+
+def rules(root: Path) -> list[str]:
+    found = folder.lint(Tree(root)).findings
+    return [f"{each.file.removeprefix(f'{root}/')}:{each.line} {each.rule}" for each in found]
+
+
+@pytest.mark.parametrize("tree", sorted(each.name for each in SOUND.iterdir()))
+def test_a_sound_tree_of_another_project_has_no_error_and_lacks_what_is_said(tree: str) -> None:
+    if schemas.missing():
+        real.absent(" and ".join(schemas.missing()), remedy=schemas.EXTRA)
+    found = folder.lint(Tree(SOUND / tree), judges=schemas.choose(("1.31",))).findings
+    assert [str(each) for each in found if each.severity == "error" or each.rule not in LACKING] == []
+
+
+def test_a_use_case_without_kustomization_and_without_krmfile_is_checked(tmp_path: Path) -> None:
+    tiny.write(tmp_path / "train/job.yaml", "apiVersion: batch/v1\nkind: Job\nmetadata: {name: run}\nspec: {}\n")
+    tiny.write(tmp_path / "serve/Krmfile", "kind: Krmfile\n")
+    tiny.write(tmp_path / "serve/config-map.yaml", CONFIG_MAP + 'data:\n  A: "1" # {"$openapi":"A"}\n')
+    assert rules(tmp_path) == ["serve/config-map.yaml:5 unresolved-comment", "train/job.yaml:3 no-labels"]
+
+
+def test_a_link_out_of_an_archive_is_dead_and_one_out_of_a_folder_may_lead_somewhere(tmp_path: Path) -> None:
+    tiny.write(tmp_path / "README.md", "See [more](../more.md).\n")
+    assert rules(tmp_path) == []
+    closed = folder.lint(Tree(tmp_path), is_closed=True).findings
+    assert [each.rule for each in closed] == ["dead-link"]
+
+
+def test_an_exception_counts_in_any_folder_and_has_to_be_needed(tmp_path: Path) -> None:
+    text = CONFIG_MAP.replace(", labels: {app.kubernetes.io/name: a}", "")
+    tiny.write(tmp_path / "a.yaml", text.replace("metadata", "# packyard: allow no-labels: nobody looks\nmetadata"))
+    assert rules(tmp_path) == []
+    tiny.write(tmp_path / "a.yaml", CONFIG_MAP + "# packyard: allow no-labels: nobody looks\ndata: {}\n")
+    assert rules(tmp_path) == ["a.yaml:4 exception-not-needed"]
+
+
+def test_what_is_required_may_be_set_in_a_copy_and_is_doubtful_elsewhere(tmp_path: Path) -> None:
+    tiny.write(tmp_path / "Krmfile", KRMFILE.replace("EPOCHS", "A").replace("}}", ", required: true, isSet: true}}"))
+    tiny.write(tmp_path / "a.yaml", CONFIG_MAP + 'data:\n  A: "1" # {"$openapi":"A"}\n')
+    assert rules(tmp_path) == ["Krmfile:7 required-but-set"]
+    tiny.write(tmp_path / "packyard.json", "{}\n")
+    assert rules(tmp_path) == []
+
+
+PACKED = "package/README 0644\npackage/a.yaml 0644\n"
+HOSTILE = [
+    ("../a 0644", "unsafe-archive"),
+    ("/etc/a 0644", "unsafe-archive"),
+    ("package/link 0644 link=/etc/passwd", "unsafe-archive"),
+    ("package/A.yaml 0644", "unsafe-archive"),
+    ("z/a 0644", "unsafe-archive"),
+    ("package/b 4755", "unsafe-archive"),
+    ("package/z 0644 owner=me", "archive-differs"),
+    ("package/z 0644 time=9", "archive-differs"),
+    ("package/z/.git/config 0644", "shipped-clutter"),
+]
+
+
+@pytest.mark.parametrize(("entry", "rule"), HOSTILE)
+def test_finds_what_is_wrong_with_an_archive(tmp_path: Path, entry: str, rule: str) -> None:
+    known = {each.rule for each in archive.lint(packed.write(PACKED, tmp_path / "sound")).findings}
+    assert rule not in known
+    found = archive.lint(packed.write(PACKED + entry, tmp_path / "wrong")).findings
+    assert {each.rule for each in found} - known - {"duplicate-name"} == {rule}
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["sound", "wrong"]
+
+
+@pytest.mark.parametrize("cut", [0, 1, 20, -30])
+def test_a_damaged_archive_is_a_finding(tmp_path: Path, cut: int) -> None:
+    file = packed.write(PACKED, tmp_path)
+    file.write_bytes(file.read_bytes()[:cut])
+    assert [each.rule for each in archive.lint(file).findings] == ["unreadable"]
+
+
+COMMANDS = [
+    ("cd package/train\nkubectl apply -f job.yaml", ""),
+    ("cd train\nkubectl apply -f jobs.yaml", "no-such-path"),
+    ("cd $HOME/train\nkubectl apply -f jobs.yaml", ""),
+    ("kubectl apply -f https://example.com/a.yaml -f train/job.yaml", ""),
+    ("kustomize build train | kubectl apply -f -", ""),
+    ("kustomize build trian | kubectl apply -f -", "no-such-path"),
+    ("kustomize cfg set train EPOCHS 3", ""),
+    ("kustomize cfg set train EPOCH 3", "no-such-parameter-here"),
+    ("packyard set train EPOCHS=3 EPOCH=4", "no-such-parameter-here"),
+    ("cat > a.sh <<EOF\nkubectl apply -f nothing.yaml\nEOF\nsh a.sh", ""),
+    ("kubectl get pods -n ml | grep train", "pods-by-text"),
+    ("kubectl get pods -l app=train | head -1", ""),
+    ("kubectl logs -f 'unclosed", ""),
+]
+
+
+@pytest.mark.parametrize(("block", "rule"), COMMANDS)
+def test_reads_commands_without_running_them(tmp_path: Path, block: str, rule: str) -> None:
+    tiny.write(tmp_path / "train/Krmfile", KRMFILE)
+    tiny.write(tmp_path / "train/job.yaml", CONFIG_MAP + 'data:\n  A: "1" # {"$openapi":"EPOCHS"}\n')
+    tiny.write(tmp_path / "README.md", f"# Train\n\n```sh\n{block}\n```\n")
+    assert [line.split()[1] for line in rules(tmp_path)] == ([rule] if rule else [])

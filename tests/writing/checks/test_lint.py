@@ -1,0 +1,85 @@
+"""All checks together: their order, what cannot be read, and the packages that packyard itself composes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from packyard.core.files.tree import Tree
+from packyard.core.kubernetes import schemas as judges
+from packyard.core.kubernetes.schemas import Judge
+from packyard.using.setters.packages import PackageFiles, read_package
+from packyard.writing.build import linting
+from packyard.writing.checks.lint import lint
+from packyard.writing.source.package import Package, UseCase
+from served import Served
+from usecases import CATALOGUE, each_option, each_package, shipped
+
+
+def test_findings_stand_in_the_order_of_files_and_lines() -> None:
+    data = b'a: 1 # {"$openapi":"B"}\nb: [1 ,2] # {"$openapi":"A"}\n'
+    found = lint(PackageFiles(b"kind: Krmfile\n", {"b.yaml": data, "a.yaml": data}))
+    places = [(finding.file, finding.line, finding.column) for finding in found]
+    assert places == sorted(places)
+    assert len(places) > 4
+
+
+def test_what_cannot_be_read_is_a_finding_and_the_rest_is_checked() -> None:
+    files = {"a.yaml": b"a: [\n", "b.yaml": b"a: 1\na: 2\n", "c.yaml": b"\xff", "d.yaml": b'a: 1 # {"$openapi":"A"}\n'}
+    found = lint(PackageFiles(b"kind: Krmfile\n", files))
+    assert [(finding.file, finding.line, finding.rule) for finding in found] == [
+        ("a.yaml", 2, "unreadable"),
+        ("b.yaml", 2, "unreadable"),
+        ("c.yaml", 1, "unreadable"),
+        ("d.yaml", 1, "unresolved-comment"),
+    ]
+
+
+def test_a_krmfile_that_cannot_be_read_is_a_finding() -> None:
+    found = lint(PackageFiles(b"openAPI: {definitions: 1}\n", {"a.yaml": b'a: 1 # {"$openapi":"A"}\n'}))
+    assert [(finding.file, finding.rule) for finding in found] == [("Krmfile", "unreadable")]
+
+
+def test_reads_packages_from_a_directory(tmp_path: Path) -> None:
+    (tmp_path / "Krmfile").write_text("kind: Krmfile\n")
+    (tmp_path / "a.yaml").write_text('a: 1 # {"$openapi":"A"}\n')
+    (finding,) = lint(read_package(Tree(tmp_path), ""))
+    assert str(finding).startswith(f"{tmp_path}/a.yaml:1:6: error: ")
+
+
+#: Options that need a newer Kubernetes than the oldest that the catalogue is for, as their first lines say.
+OLDEST = {"gpu-claim": "1.34"}
+
+
+def judging(option: str) -> list[Judge]:
+    releases = CATALOGUE.kubernetes
+    chosen = releases[releases.index(OLDEST[option]) :] if option in OLDEST else releases
+    return [] if judges.missing() else judges.choose(chosen)
+
+
+@pytest.mark.slow
+@each_package
+def test_the_packages_of_this_repository_have_no_findings(package: Package) -> None:
+    assert [str(finding) for finding in linting.lint(CATALOGUE, package.name)] == []
+
+
+#: Rules that ask for comments, which kustomize drops, and for values that only users know.
+UNSEEN = (
+    *("runs-as-root", "above-baseline", "above-restricted", "host-path-of-many"),
+    *("fixed-requirement", "stand-in-image", "pinned-to-nodes"),
+)
+
+
+@each_option
+def test_what_kustomize_builds_with_an_option_has_no_findings(
+    package: Package, use_case: UseCase, option: str, served5: Served
+) -> None:
+    directory = shipped(package, use_case)
+    built = directory.set(directory.examples).build(served5, "ml", [option])
+    files = {"built.yaml": "---\n".join(f"{json.dumps(item)}\n" for item in built).encode()}
+    if option == "environment":  # which takes in a ConfigMap of the user's
+        files["theirs.yaml"] = b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: environment, namespace: ml}\n"
+    found = lint(PackageFiles(b"kind: Krmfile\n", files), shipped=False, judges=judging(option))
+    assert [str(finding) for finding in found if finding.file != "theirs.yaml" and finding.rule not in UNSEEN] == []

@@ -1,0 +1,136 @@
+"""A sound package with one mistake, as mutations make them, and with a change that is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+import tiny
+from packyard.using.setters.packages import PackageFiles
+from packyard.writing.checks.lint import lint
+
+Found = Callable[..., list[str]]
+
+FILES = tiny.read_tree("checks/mistakes")
+KRMFILE = FILES.pop("Krmfile")
+COMMENT = ' # {"$openapi":"SERVER"}'
+SHELL = "[sh, -ec, serve]"
+LIMITS = "{cpu: 1, memory: 1Gi}"
+PROBE = "{tcpSocket: {port: http}, periodSeconds: 5}"
+HOME = "        - {name: home, mountPath: /home/user}\n"
+SELECTED = "{app.kubernetes.io/instance: *run}"
+
+
+def found(krmfile: str = KRMFILE, **changed: str) -> dict[str, str]:
+    """Return the severity of each rule that a package with other files breaks."""
+    files = {path: changed.get(path.partition(".")[0], text).encode() for path, text in FILES.items()}
+    return {each.rule: each.severity for each in lint(PackageFiles(krmfile.encode(), files), shipped=True)}
+
+
+BEFORE = found()
+CASES = [
+    # commands
+    ("deployment", "[/scripts/serve.sh]", "[-c, serve]", "no-program"),
+    ("others", SHELL, "[-ec, serve]", "no-program"),
+    ("others", SHELL, "[sh, -ec]", "no-program"),
+    ("others", SHELL, "[sh, -ec], args: [serve]", ""),
+    ("others", SHELL, '[sh, "serve\\nserve"]', "no-program"),
+    ("others", SHELL, "[sh, serve.sh]", ""),
+    ("deployment", "{name: *run, defaultMode: 0555}", "{name: *run}", "not-executable"),
+    ("deployment", "0555", "0644", "not-executable"),
+    ("deployment", "[/scripts/serve.sh]", "[sh, /scripts/serve.sh]", ""),
+    # ports and probes
+    ("deployment", PROBE, '{tcpSocket: {port: "8443"}}', "port-as-text"),
+    ("deployment", PROBE, "{periodSeconds: 5}", "probe-without-question"),
+    ("deployment", PROBE, "{exec: {command: [ask]}}", ""),
+    ("others", "targetPort: http", 'targetPort: "8443"', "port-as-text"),
+    # amounts
+    ("deployment", LIMITS, "{cpu: 1, memroy: 1Gi}", "no-such-resource"),
+    ("deployment", LIMITS, "{cpu: 1, memory: 1Gi, example.com/card: 1, hugepages-2Mi: 2Mi}", ""),
+    ("deployment", LIMITS, "{cpu: 1}", "no-resources"),
+    ("deployment", LIMITS, "{memory: 1Gi}", ""),
+    ("others", "{storage: 1Gi}\n  nfs", "{storage: 1Gix}\n  nfs", "no-quantity"),
+    ("others", "completions: 2", "completions: 1", "parallelism-without-effect"),
+    ("others", "completions: 2", "completions: 3", ""),
+    # volumes
+    ("deployment", ", emptyDir: {}", "", "volume-without-source"),
+    ("deployment", HOME, HOME.replace("/user", ""), ""),
+    ("deployment", HOME, HOME.replace("/home/user", "/home/users"), "home-read-only"),
+    ("deployment", HOME, HOME.replace("home,", "scripts,"), "home-read-only"),
+    ("deployment", COMMENT, "", "empty-field"),
+    ("others", COMMENT, "", "empty-field"),
+    ("others", "volumeName: *run", "volumeName: train-network", "reference-left-behind"),
+    ("others", "volumeName: *run", "volumeName: disk", "fixed-requirement"),
+    # labels and selectors
+    ("deployment", f"selector: {{matchLabels: {SELECTED}}}", "selector: {}", "selects-nothing"),
+    ("deployment", f"selector: {{matchLabels: {SELECTED}}}", "selector: {matchLabels: {}}", "selects-nothing"),
+    ("others", f"podSelector: {{matchLabels: {SELECTED}}}", "podSelector: {}", ""),
+    ("others", f"podSelector: {{matchLabels: {SELECTED}}}", "podSelector: {matchLabels: {a: b}}", "selects-nothing"),
+    ("others", f"labels: {SELECTED}", "labels: {app.kubernetes.io/instance: run}", "reference-left-behind"),
+    ("others", "  ports: [{port: 80, targetPort: http}]\n", "", "missing-field"),
+    ("others", "  ports: [{port: 80, targetPort: http}]\n", "  clusterIP: None\n", ""),
+    # words and setters
+    ("deployment", "emptyDir: {}", "emptyDir: {medium: Memroy}", "wrong-value"),
+    ("deployment", "emptyDir: {}", "emptyDir: {medium: Memory}", ""),
+    ("others", "[Ingress]", "[Ingres]", "wrong-value"),
+    ("others", "[Ingress]", "[Ingress, Egress]", ""),
+    ("deployment", "os: linux", "os: linus", "wrong-value"),
+    ("deployment", "{readOnly", "{seccompProfile: {type: RuntimeDefaults}, readOnly", "wrong-value"),
+    ("deployment", "{readOnly", "{seccompProfile: {type: RuntimeDefault}, readOnly", ""),
+    ("others", "restartPolicy: Never", "restartPolicy: Newer", "wrong-value"),
+    ("deployment", '8443 # {"$openapi":"PORT"}', "8443", "forgotten-field"),
+    ("others", "serve.sh: exec serve", "serve.sh: train-network", "forgotten-field"),
+    ("deployment", "readOnlyRootFilesystem: true", "readOnlyRootFilesystem: false", "default-written-out"),
+    (
+        "others",
+        "restartPolicy: Never",
+        "restartPolicy: Never\n      automountServiceAccountToken: true",
+        "default-written-out",
+    ),
+]
+
+
+@pytest.mark.parametrize(("file", "old", "new", "rule"), CASES)
+def test_finds_one_mistake_and_nothing_in_its_right_neighbor(file: str, old: str, new: str, rule: str) -> None:
+    text = FILES[f"{file}.yaml"]
+    assert old in text
+    more = found(**{file: text.replace(old, new, 1)}).keys() - BEFORE.keys()
+    assert rule in more if rule else not more
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "rule"),
+    [
+        ("kind: Krmfile\n", "", "no-krmfile"),
+        ("apiVersion: config.k8s.io/v1alpha1\n", "", "no-krmfile"),
+        (", required: true", "", "empty-field"),
+        ("required: true", "required: false", "default-written-out"),
+    ],
+)
+def test_finds_a_mistake_of_a_krmfile(old: str, new: str, rule: str) -> None:
+    assert old in KRMFILE
+    assert rule in found(KRMFILE.replace(old, new)).keys() - BEFORE.keys()
+
+
+def test_a_sound_package_breaks_no_rule_with_an_error() -> None:
+    assert [rule for rule, severity in BEFORE.items() if severity == "error"] == []
+
+
+def test_the_user_may_add_what_lies_beside_a_kustomization_so_it_is_judged() -> None:
+    policy = FILES["others.yaml"].split("---\n")[2].replace("Ingress", "Ingres")
+    files = {"kustomization.yaml": b"resources: [deployment.yaml]\n", "policy.yaml": policy.encode()}
+    listed = {"deployment.yaml": FILES["deployment.yaml"].encode()}
+    rules = [each.rule for each in lint(PackageFiles(KRMFILE.encode(), {**files, **listed}))]
+    assert "unlisted-file" in rules
+    assert "wrong-value" in rules
+
+
+SUBJECT = "kind: RoleBinding\nmetadata: {name: a}\nroleRef: {kind: ClusterRole, name: view}\n"
+
+
+@pytest.mark.parametrize(("kind", "rules"), [("ServiceAcount", {"wrong-value"}), ("User", set()), ("Group", set())])
+def test_finds_a_subject_of_an_unknown_kind(kind: str, rules: set[str]) -> None:
+    text = f"apiVersion: rbac.authorization.k8s.io/v1\n{SUBJECT}subjects: [{{kind: {kind}, name: a}}]\n"
+    found = lint(PackageFiles(KRMFILE.encode(), {"a.yaml": text.encode()}))
+    assert {each.rule for each in found} & {"wrong-value"} == rules

@@ -1,0 +1,224 @@
+"""Names: what Kubernetes refuses, as shipped and at the longest that setters admit, and what is derived from them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+import tiny
+from packyard.using.setters.packages import PackageFiles
+from packyard.writing.checks.lint import lint
+
+Found = Callable[..., list[str]]
+
+BOUND = ' # {"$openapi":"NAME"}'
+COUNT = ' # {"$openapi":"COUNT"}'
+_RULES = ("no-name", "name-too-long", "name-without-limit")
+
+
+def krmfile(limit: str = "maxLength: 20", count: str = "maximum: 100", name: str = "run") -> str:
+    """Return definitions: NAME is ``train-${RUN}``, six characters and those of RUN; COUNT a number."""
+    return f"""\
+openAPI:
+  definitions:
+    io.k8s.cli.setters.RUN:
+      type: string
+      {limit}
+      example: other
+      x-k8s-cli: {{setter: {{name: RUN, value: {name}}}}}
+    io.k8s.cli.substitutions.NAME:
+      x-k8s-cli:
+        substitution:
+          name: NAME
+          pattern: train-${{RUN}}
+          values: [{{marker: "${{RUN}}", ref: "#/definitions/io.k8s.cli.setters.RUN"}}]
+    io.k8s.cli.setters.COUNT:
+      type: integer
+      minimum: 1
+      {count}
+      x-k8s-cli: {{setter: {{name: COUNT, value: "2"}}}}
+"""
+
+
+def messages(text: str, definitions: str = "kind: Krmfile\n") -> list[str]:
+    found = lint(PackageFiles(definitions.encode(), {"a.yaml": text.encode()}))
+    return [f"{each.line}:{each.column} {each.severity} {each.message}" for each in found if each.rule in _RULES]
+
+
+def named(kind: str, spec: str = "", name: str = "train-run" + BOUND) -> str:
+    version, _, short = kind.partition(" ")
+    return f"apiVersion: {version}\nkind: {short}\nmetadata:\n  name: {name}\nspec:\n  count: 2{COUNT}\n{spec}"
+
+
+#: A TrainJob's runtime. Its own numbers are not for the pods that train, and how many complete is never said.
+RUNTIME = tiny.text("checks/runtime.yaml")
+#: What each kind leaves for its name, where COUNT goes up to 100.
+KINDS = [
+    ("v1 ConfigMap", "", 253),
+    ("v1 Service", "", 63),
+    ("batch/v1 Job", "", 63),
+    ("batch/v1 Job", f"  completionMode: Indexed\n  completions: 2{COUNT}\n", 60),
+    ("batch/v1 Job", f"  completionMode: Indexed\n  parallelism: 2{COUNT}\n", 60),
+    ("batch/v1 Job", "  completionMode: Indexed\n  completions: 10\n", 61),
+    ("batch/v1 CronJob", "", 52),
+    ("apps/v1 StatefulSet", f"  replicas: 2{COUNT}\n", 52),
+    ("leaderworkerset.x-k8s.io/v1 LeaderWorkerSet", f"  replicas: 2{COUNT}\n", 49),
+    ("argoproj.io/v1alpha1 Workflow", "", 63),
+    ("argoproj.io/v1alpha1 CronWorkflow", "", 52),
+    ("kubeflow.org/v2beta1 MPIJob", f"  mpiReplicaSpecs: {{Worker: {{replicas: 2{COUNT}\n    }}}}\n", 53),
+    ("kubeflow.org/v2beta1 MPIJob", "", 54),
+    ("kubeflow.org/v1 TFJob", "  tfReplicaSpecs:\n    Chief: {}\n    PS: {replicas: 1000}\n", 55),
+    ("kubeflow.org/v1 PyTorchJob", f"  pytorchReplicaSpecs:\n    Worker:\n      replicas: 2{COUNT}\n", 53),
+    (
+        "jobset.x-k8s.io/v1alpha2 JobSet",
+        "  replicatedJobs:\n  - name: worker\n    replicas: 20\n"
+        f"    template: {{spec: {{parallelism: 2{COUNT}\n      }}}}\n",
+        50,
+    ),
+    (
+        "jobset.x-k8s.io/v1alpha2 JobSet",
+        f"  replicatedJobs:\n  - name: worker\n    template: {{spec: {{completions: 2{COUNT}\n      }}}}\n",
+        45,
+    ),
+    ("trainer.kubeflow.org/v1alpha1 TrainJob", "  runtimeRef: {name: of-the-cluster}\n", 63),
+    ("trainer.kubeflow.org/v1alpha1 TrainJob", f"  trainer: {{numNodes: 2{COUNT}\n    }}\n{RUNTIME}", 45),
+    ("trainer.kubeflow.org/v1alpha1 TrainJob", RUNTIME.replace("mlPolicy: {}", "mlPolicy: {numNodes: 1000}"), 44),
+    ("trainer.kubeflow.org/v1alpha1 TrainJob", RUNTIME.replace("step: trainer", "step: other"), 42),
+]
+
+
+@pytest.mark.parametrize(("kind", "spec", "most"), KINDS)
+def test_a_name_may_be_as_long_as_what_is_derived_from_it_admits(kind: str, spec: str, most: int) -> None:
+    text = named(kind, spec)
+    assert messages(text, krmfile(f"maxLength: {most - 6}")) == []
+    (fault,) = messages(text, krmfile(f"maxLength: {most - 5}"))
+    assert fault.startswith("4:9 error ")
+    assert re.search(r"may have \d+ characters, and this may make it \d+ \(RUN \d+ \+ 6", fault)
+
+
+@pytest.mark.parametrize(("kind", "spec", "most"), KINDS)
+def test_a_name_without_a_setter_is_as_long_as_it_is(kind: str, spec: str, most: int) -> None:
+    assert messages(named(kind, spec, "a" * most), krmfile()) == []
+    (fault,) = messages(named(kind, spec, "a" * (most + 1)), krmfile())
+    assert fault.startswith("4:9 error ")
+
+
+def test_says_what_makes_a_name_too_long() -> None:
+    text = named("kubeflow.org/v2beta1 MPIJob", f"  mpiReplicaSpecs:\n    Worker:\n      replicas: 2{COUNT}\n")
+    assert messages(text, krmfile("maxLength: 50", "maximum: 1000")) == [
+        "4:9 error the host of a worker NAME-worker-999 may have 63 characters, and this may make it 67 "
+        "(RUN 50 + 6 + 11)"
+    ]
+
+
+def test_a_number_without_a_maximum_may_have_four_digits() -> None:
+    text = named("batch/v1 Job", f"  completionMode: Indexed\n  completions: 2{COUNT}\n")
+    assert messages(text, krmfile("maxLength: 52", "multipleOf: 1")) == []
+    (fault,) = messages(text, krmfile("maxLength: 53", "multipleOf: 1"))
+    assert "NAME-9999" in fault
+
+
+@pytest.mark.parametrize(
+    ("limit", "most"),
+    [
+        ("maxLength: 20", 20),
+        ("format: dns-label", 63),
+        ("enum: [run, longest-of-all]", 14),
+        ("pattern: '^[a-z]+$'", None),
+    ],
+)
+def test_the_longest_value_follows_from_what_a_definition_admits(limit: str, most: int | None) -> None:
+    job = named("batch/v1 CronJob")
+    found = messages(job, krmfile(limit))
+    if most is None:
+        assert found == ["4:9 warning a Job of it NAME-9999999999 may have 63 characters, and nothing limits RUN"]
+    else:
+        assert bool(found) == (most + 6 > 52)
+
+
+@pytest.mark.parametrize("rule", ["size(RUN) <= 46", "RUN.size() <= 46"])
+def test_a_rule_on_its_size_limits_a_value_as_maxlength_does(rule: str) -> None:
+    definitions = f"rules:\n- rule: {rule}\n  message: No room.\n" + krmfile("maxLength: 60")
+    assert messages(named("batch/v1 CronJob"), definitions) == []
+    (fault,) = messages(named("batch/v1 CronJob"), definitions.replace("46", "47"))
+    assert fault.endswith("this may make it 64 (RUN 47 + 6 + 11)")
+    (fault,) = messages(named("batch/v1 CronJob"), definitions.replace("46", "70"))
+    assert fault.endswith("this may make it 77 (RUN 60 + 6 + 11)")
+
+
+def test_a_setter_counts_as_often_as_it_stands_in_a_pattern() -> None:
+    text = named("v1 Service", name="train-run-run" + BOUND)
+    twice = krmfile("maxLength: 28").replace("pattern: train-${RUN}", "pattern: train-${RUN}-${RUN}")
+    assert messages(text, twice) == []
+    (fault,) = messages(text, twice.replace("maxLength: 28", "maxLength: 29"))
+    assert fault.endswith("this may make it 65 (RUN 29 + RUN 29 + 7)")
+
+
+def test_one_finding_speaks_for_every_use_of_a_definition() -> None:
+    labels = "".join(f"    l{index}: train-run{BOUND}\n" for index in range(9))
+    text = named("batch/v1 CronJob").replace("spec:", f"  labels:\n{labels}spec:")
+    assert len(messages(text, krmfile("pattern: a"))) == 1
+    assert len(messages(text, krmfile("maxLength: 100"))) == 1
+
+
+def test_a_name_that_waits_for_its_value_is_judged_with_examples() -> None:
+    definitions = krmfile(name='"", required: true')
+    assert messages(named("v1 Service", name="train-" + BOUND), definitions) == []
+    assert messages(named("v1 Service", name="train-" + BOUND), definitions.replace("other", "Other")) == [
+        "4:9 error 'train-Other' is not a valid name for the name of Service"
+    ]
+    assert messages(named("v1 Service", name="train-" + BOUND), definitions.replace("      example: other\n", "")) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "sound"),
+    [
+        ("v1 ConfigMap", "a.b-c", True),
+        ("v1 ConfigMap", "A", False),
+        ("v1 ConfigMap", "a_b", False),
+        ("v1 ConfigMap", "a..b", False),
+        ("v1 ConfigMap", "-a", False),
+        ("v1 Service", "a.b", False),
+        ("v1 Service", "1a", False),
+        ("batch/v1 Job", "1a", True),
+        ("batch/v1 Job", "a.b", True),
+        ("batch/v1 Job", "a-", False),
+        ("kubeflow.org/v2beta1 MPIJob", "1a", False),
+    ],
+)
+def test_finds_what_is_no_name(kind: str, name: str, sound: bool) -> None:
+    found = messages(named(kind, name=name), krmfile())
+    assert [line.partition(" is no name")[0].startswith(f"4:9 error '{name}") for line in found] == [True] * (not sound)
+
+
+POD = tiny.text("checks/pod.yaml")
+SOUND = {"LABEL": "A_b.c-9", "HOST": "a-1", "CONTAINER": "main", "PORT": "http", "VOLUME": "data"}
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "what"),
+    [
+        ("LABEL", "a b", "label a.b/c"),
+        ("LABEL", "-a", "label a.b/c"),
+        ("LABEL", "a" * 64, "label a.b/c"),
+        ("HOST", "a.b", "hostname"),
+        ("CONTAINER", "Main", "a container"),
+        ("CONTAINER", "a" * 64, "a container"),
+        ("PORT", "a" * 16, "a port"),
+        ("PORT", "80", "a port"),
+        ("PORT", "a--b", "a port"),
+        ("VOLUME", "a_b", "a volume"),
+    ],
+)
+def test_finds_labels_hosts_containers_ports_and_volumes(field: str, value: str, what: str) -> None:
+    def pod(values: dict[str, str]) -> str:
+        text = POD
+        for key, found in values.items():
+            text = text.replace(key, found)
+        return text
+
+    assert messages(pod(SOUND)) == []
+    (fault,) = messages(pod({**SOUND, field: value}))
+    assert what in fault

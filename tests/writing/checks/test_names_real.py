@@ -1,0 +1,126 @@
+"""Names, judged by a real API server where it judges them: what it refuses is found, what it takes is no finding."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+
+from controlplane.api import Api, wait
+from packyard.using.setters.packages import PackageFiles
+from packyard.writing.checks.lint import lint
+
+TEMPLATE = """\
+template:
+  metadata: {labels: {l: LABEL}}
+  spec:
+    restartPolicy: Never
+    containers:
+    - {name: CONTAINER, image: 'a:1', ports: [{name: PORT, containerPort: 80}]}
+"""
+_HEAD = "apiVersion: {}\nkind: {}\nmetadata: {{name: NAME}}\n"
+JOB = _HEAD.format("batch/v1", "Job") + "spec:\n" + "".join(f"  {line}\n" for line in TEMPLATE.splitlines())
+INDEXED = JOB.replace("spec:\n", "spec:\n  completionMode: Indexed\n  completions: 100\n  parallelism: 1\n", 1)
+CRON_JOB = _HEAD.format("batch/v1", "CronJob") + "spec:\n  schedule: '* * * * *'\n  jobTemplate:\n    spec:\n"
+CRON_JOB += "".join(f"      {line}\n" for line in TEMPLATE.splitlines())
+JOB_SET = _HEAD.format("jobset.x-k8s.io/v1alpha2", "JobSet") + "spec:\n  replicatedJobs:\n  - name: worker\n"
+JOB_SET += "    template:\n      spec:\n        completions: 100\n"
+JOB_SET += "".join(f"        {line}\n" for line in TEMPLATE.splitlines())
+LEADER_WORKER_SET = _HEAD.format("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet")
+LEADER_WORKER_SET += "spec:\n  replicas: 1\n  leaderWorkerTemplate:\n    workerTemplate:\n"
+LEADER_WORKER_SET += "".join(f"    {line}\n" for line in TEMPLATE.splitlines()[1:])
+TRAINING_RUNTIME = _HEAD.format("trainer.kubeflow.org/v1alpha1", "TrainingRuntime").replace("NAME", "trains")
+TRAINING_RUNTIME += "spec:\n  template:\n    spec:\n      replicatedJobs:\n      - name: worker\n        template:\n"
+TRAINING_RUNTIME += (
+    "          metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}\n          spec:\n"
+)
+TRAINING_RUNTIME += "".join(f"            {line}\n" for line in TEMPLATE.splitlines())
+TRAIN_JOB = _HEAD.format("trainer.kubeflow.org/v1alpha1", "TrainJob") + "spec:\n  suspend: true\n"
+TRAIN_JOB += "  runtimeRef: {kind: TrainingRuntime, name: trains}\n  trainer: {numNodes: 100}\n"
+SERVICE = _HEAD.format("v1", "Service") + "spec: {ports: [{port: 80}]}\n"
+CONFIG_MAP = _HEAD.format("v1", "ConfigMap")
+SOUND = {"NAME": "run", "LABEL": "a", "CONTAINER": "main", "PORT": "http"}
+
+CASES = [
+    *(
+        (text, "NAME", name)
+        for text in (CONFIG_MAP, SERVICE, JOB)
+        for name in ("a-b", "1a", "a.b", "A", "a_b", "-a", "a-")
+    ),
+    *((text, "NAME", "a.b") for text in (INDEXED, CRON_JOB)),
+    *((CONFIG_MAP, "NAME", "a" * length) for length in (253, 254)),
+    *((SERVICE, "NAME", "a" * length) for length in (63, 64)),
+    *((JOB, "NAME", "a" * length) for length in (63, 64)),
+    *((INDEXED, "NAME", "a" * length) for length in (60, 61)),
+    *((CRON_JOB, "NAME", "a" * length) for length in (52, 53)),
+    *((JOB, "LABEL", value) for value in ("A_b.c", "a b", "-a", "''", "a" * 63, "a" * 64)),
+    *((JOB, "CONTAINER", value) for value in ("a-1", "'1'", "A", "a.b", "a" * 63, "a" * 64)),
+    *((JOB, "PORT", value) for value in ("a1", "'80'", "a--b", "-a", "A", "a" * 15, "a" * 16)),
+]
+
+
+@pytest.fixture(scope="session")
+def namespace(api_server: Api) -> str:
+    return api_server.create_namespace("privileged")
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "value"), CASES, ids=lambda part: part.splitlines()[1][6:] if "\n" in part else part
+)
+def test_finds_the_names_that_the_api_server_refuses(
+    text: str, place: str, value: str, api_server: Api, namespace: str
+) -> None:
+    judge(api_server, namespace, text, place, value)
+
+
+@pytest.mark.parametrize("name", ["run", "1a", "a.b", "a" * 45, "a" * 46])
+def test_finds_the_names_that_the_webhook_of_job_sets_refuses(name: str, cluster: Api, namespace: str) -> None:
+    judge(cluster, namespace, JOB_SET, "NAME", name)
+
+
+@pytest.mark.parametrize("name", ["run", "1a", "a.b"])
+def test_finds_the_names_that_the_webhook_of_leader_worker_sets_refuses(
+    name: str, cluster: Api, namespace: str
+) -> None:
+    judge(cluster, namespace, LEADER_WORKER_SET, "NAME", name)
+
+
+@pytest.mark.parametrize("name", ["run", "1a", "a.b", "a" * 45, "a" * 46])
+def test_finds_the_names_that_trainer_refuses_or_cannot_make_a_job_set_of(name: str, cluster: Api) -> None:
+    namespace = cluster.create_namespace("privileged")
+    text = with_values(f"{TRAINING_RUNTIME}---\n{TRAIN_JOB}", {**SOUND, "NAME": name})
+    runtime, job = yaml.safe_load_all(text)
+    cluster.create(runtime, namespace).expect_done()
+    refusals: list[str] = []
+
+    def unseen() -> list[str]:
+        refusals.append(cluster.create(job, namespace).refusal)
+        return [text for text in refusals[-1:] if "must be created before" in text]
+
+    def faults() -> list[str]:
+        return [item["message"] for item in cluster.list("v1", "Event", namespace) if item["type"] == "Warning"]
+
+    wait(unseen)
+    try:
+        if not refusals[-1]:
+            made = ("jobset.x-k8s.io/v1alpha2", "JobSet", namespace)
+            wait(lambda: [] if faults() or cluster.list(*made) else ["Trainer has done nothing"])
+        assert is_found(text) is bool(refusals[-1] or faults())
+    finally:
+        cluster.delete(job, namespace)  # of a run that is suspended Trainer writes the JobSet again and again
+
+
+def with_values(text: str, values: dict[str, str]) -> str:
+    for name, value in values.items():
+        text = text.replace(name, value)
+    return text
+
+
+def judge(api: Api, namespace: str, text: str, place: str, value: str) -> None:
+    text = with_values(text, {**SOUND, place: value})
+    refusal = api.create(yaml.safe_load(text), namespace, dry_run=True).refusal
+    assert is_found(text) is bool(refusal), refusal
+
+
+def is_found(text: str) -> bool:
+    findings = lint(PackageFiles(b"kind: Krmfile\n", {"a.yaml": text.encode()}))
+    return any(each.rule in ("no-name", "name-too-long") for each in findings)

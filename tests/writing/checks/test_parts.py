@@ -1,0 +1,88 @@
+"""Blocks with one name are one block in all bases, and each overlay says what it is."""
+
+from __future__ import annotations
+
+import pytest
+
+import real
+from packyard.writing.checks import parts
+
+CONFINED = """\
+spec:
+  securityContext: &confined
+    allowPrivilegeEscalation: false
+    runAsUser: 1000 # {"$openapi":"USER_ID"}
+    capabilities: {drop: [ALL]}
+  labels: &labels {a: b}
+  volumes: &volumes
+  - {name: tmp, emptyDir: {}}
+  - {name: home, emptyDir: {}}
+"""
+
+
+def judged(other: str) -> list[str]:
+    bases = {"bases/a/job.yaml": CONFINED.encode(), "bases/b/job.yaml": other.encode()}
+    return [f"{each.file}:{each.line} {each.rule}" for each in parts.check(bases, {})]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("# {", "# {"),
+        ("spec:\n", "# Prose.\nother:\n"),
+        ("    capabilities", "    # Nothing else.\n    capabilities"),
+        ("{a: b}", "{a: b, c: d}"),
+        ("  - {name: home", "  - {name: scripts, configMap: {name: a}}\n  - {name: home"),
+        ("&confined", "&other"),
+    ],
+)
+def test_blocks_that_agree_have_no_findings(old: str, new: str) -> None:
+    assert old in CONFINED
+    assert judged(CONFINED.replace(old, new)) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        ("Escalation: false", "Escalation: true", 2),
+        ("    allowPrivilegeEscalation: false\n", "", 2),
+        ("drop: [ALL]", "drop: [ALL, NET_RAW]", 2),
+        (' # {"$openapi":"USER_ID"}', "", 2),
+        ("USER_ID", "OTHER_ID", 2),
+        ("1000", '"1000"', 2),
+        ("{a: b}", "{a: c}", 6),
+        ("home, emptyDir: {}", "home, emptyDir: {medium: Memory}", 7),
+    ],
+)
+def test_blocks_with_one_name_that_differ_are_found_by_their_place(old: str, new: str, line: int) -> None:
+    assert old in CONFINED
+    assert judged(CONFINED.replace(old, new)) == [f"bases/b/job.yaml:{line} anchors-differ"]
+
+
+def test_what_an_alias_repeats_is_compared_too() -> None:
+    shared = "a: &list [b]\nc: &block {d: *list}\n"
+    bases = {"bases/a/a.yaml": shared.encode(), "bases/b/a.yaml": b"c: &block {d: [e]}\n"}
+    assert [each.line for each in parts.check(bases, {})] == [1]
+
+
+def test_an_overlay_begins_with_what_it_is() -> None:
+    overlays = {
+        "overlays/storage/a/kustomization.yaml": b"# A claim.\nkind: Component\n",
+        "b.yaml": b"kind: Component\n",
+    }
+    assert [f"{each.file} {each.rule}" for each in parts.check({}, overlays)] == ["b.yaml says-nothing"]
+
+
+def test_a_part_that_cannot_be_read_is_found() -> None:
+    assert [each.rule for each in parts.check({"a.yaml": b"a: *b\n"}, {})] == ["unreadable"]
+
+
+def test_the_parts_of_this_repository_have_no_findings() -> None:
+    def found(pattern: str) -> dict[str, bytes]:
+        files = real.REPOSITORY.glob(pattern)
+        return {str(file.relative_to(real.REPOSITORY)): file.read_bytes() for file in files}
+
+    bases, overlays = found("bases/**/*.yaml"), found("overlays/*/*/kustomization.yaml")
+    assert bases
+    assert overlays
+    assert [str(each) for each in parts.check(bases, overlays)] == []

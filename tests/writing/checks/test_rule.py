@@ -1,0 +1,94 @@
+"""The table of rules against the checks: every rule has a row, and every row's example has the fault that it shows."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import packyard
+import tiny
+from packyard.core.files.tree import Tree
+from packyard.core.kubernetes import schemas
+from packyard.core.kubernetes.kustomization import FILE
+from packyard.core.work.memo import Memo
+from packyard.using.kustomize.builtin import find_misfits
+from packyard.using.setters.krmfile import EMPTY
+from packyard.using.setters.packages import PackageFiles
+from packyard.writing.build import linting
+from packyard.writing.build.linting import Linting
+from packyard.writing.build.packing import Packing, Settings
+from packyard.writing.checks import archive, catalogue, parts
+from packyard.writing.checks import folder as any_folder
+from packyard.writing.checks.finding import Finding, finding
+from packyard.writing.checks.lint import lint
+from packyard.writing.checks.parsed import parse
+from packyard.writing.checks.rule import Rule, table
+from packyard.writing.source import workspace
+from writing.checks import packed
+
+_ROOT = Path(packyard.__file__).parent
+#: Where findings are made, and facts that become findings.
+_PLACES = (
+    "checks/*.py",
+    "cli/lint.py",
+    "build/linting.py",
+    "kubernetes/schemas.py",
+    "setters/refusal.py",
+    "setters/rules/review.py",
+)
+_CALL = r'\b(?:error|warning|find|finding|Fault|at)\(\s*"|yield "|\] = "|rule="'
+_NAMES = re.compile(rf'(?:{_CALL})([a-z]+(?:-[a-z]+)+|unreadable|rewritten|sidecar)"')
+#: Families that look at what lies beside manifests.
+_OF_FOLDERS = ("Documents", "Kustomizations")
+_DEFINITIONS = b"apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\nopenAPI:\n  definitions:\n"
+
+
+def test_every_rule_that_a_check_yields_has_a_row_and_every_row_a_check() -> None:
+    texts = [file.read_text() for pattern in _PLACES for file in _ROOT.glob(pattern)]
+    assert {name for text in texts for name in _NAMES.findall(text)} == set(table())
+
+
+@pytest.mark.parametrize("rule", table().values(), ids=lambda rule: rule.name)
+def test_the_example_of_a_rule_has_its_fault_until_it_is_changed(rule: Rule, tmp_path: Path) -> None:
+    wrong = {item.severity for item in found(rule, "-", tmp_path / "wrong") if item.rule == rule.name}
+    assert wrong == {rule.severity}
+    assert [str(item) for item in found(rule, "+", tmp_path / "right") if item.rule == rule.name] == []
+
+
+def found(rule: Rule, mark: str, folder: Path) -> list[Finding]:
+    """Lint an example as what its files are: parts of a workspace, use cases in folders, one package, or any folder."""
+    data = {path: text.encode() for path, text in rule.files(mark).items()}
+    if any(path.startswith(("bases/", "overlays/")) for path in data):
+        groups = ("bases/", "overlays/")
+        return list(parts.check(*({path: data[path] for path in data if path.startswith(each)} for each in groups)))
+    if any(path.startswith("packages/") for path in data):
+        root = tiny.workspace(folder)
+        for path, text in rule.files(mark).items():
+            tiny.write(root / path, text)
+        linted = Linting(Packing(Settings(root_dir=root, version="1")))("p")
+        return linting.judge(workspace.read(root), [linted])
+    if "@archive" in data:
+        return archive.lint(packed.write(data["@archive"].decode(), folder)).findings
+    for path in data:
+        if data[path].startswith(b"io.k8s.cli."):
+            data[path] = _DEFINITIONS + b"".join(b"    " + line for line in data[path].splitlines(keepends=True))
+    krmfile = data.pop("Krmfile", b"") or EMPTY
+    for path, text in data.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(text)
+    if rule.family in _OF_FOLDERS or any(path.endswith("/Krmfile") for path in data):
+        if krmfile != EMPTY:
+            (folder / "Krmfile").write_bytes(krmfile)
+        return any_folder.lint(Tree(folder)).findings
+    tops = {
+        path.partition("/")[0] + "/" if "/" in path and b"Component" not in text else "" for path, text in data.items()
+    }
+    cases = [{path: text for path, text in data.items() if path.startswith(top)} for top in tops]
+    packages = [PackageFiles(krmfile, case) for case in cases]
+    judges = schemas.choose(("1.31",))
+    lints = [each for package in packages for each in lint(package, judges=judges, is_own=len(cases) == 1)]
+    lints += catalogue.check([named for package in packages for named in catalogue.names(parse(package, Memo()))])
+    misfits = (each for top in tops if (folder / top / FILE).exists() for each in find_misfits(folder / top))
+    return [*lints, *(finding("option-does-not-apply", "error", each) for each in misfits)]

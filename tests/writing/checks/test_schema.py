@@ -1,0 +1,371 @@
+"""Objects judged by the schemas of Kubernetes and of operators: where, what, and in which versions."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from textwrap import dedent, indent
+
+import pytest
+import yaml
+
+import commandline
+import real
+import tiny
+from packyard.core.kubernetes import schemas as judges
+from packyard.core.kubernetes.schemas import Judge
+from packyard.using.setters.packages import PackageFiles
+from packyard.writing.checks.lint import lint
+from packyard.writing.checks.schema import versions
+
+Judged = Callable[..., list[str]]
+
+_RULES = ("unknown-field", "missing-field", "wrong-type", "wrong-value", "unserved-kind", "unreadable")
+#: Kubernetes 1.28 and the newest that are judged in these tests, and the operators.
+ALL = "Kubernetes 1.28 to 1.37"
+
+
+@pytest.fixture(scope="session")
+def every_judge() -> list[Judge]:
+    if judges.missing():
+        real.absent(" and ".join(judges.missing()), remedy=judges.EXTRA)
+    return judges.choose([f"1.{minor}" for minor in range(28, 38)])
+
+
+@pytest.fixture
+def judged(every_judge: list[Judge]) -> Judged:
+    """Call it with an object's text: the findings of schemas, as ``line:column rule: message``."""
+
+    def judge(text: str, krmfile: str = "kind: Krmfile\n", **more: str) -> list[str]:
+        files = {"a.yaml": dedent(text), **{name.replace("_", "."): dedent(other) for name, other in more.items()}}
+        package = PackageFiles(dedent(krmfile).encode(), {name: found.encode() for name, found in files.items()})
+        return [
+            f"{finding.line}:{finding.column} {finding.rule}: {finding.message}"
+            + (f" ({finding.hint})" if finding.hint else "")
+            for finding in lint(package, judges=every_judge)
+            if finding.rule in _RULES
+        ]
+
+    return judge
+
+
+POD = """\
+containers:
+- name: main
+  image: a/b:1
+  command: [a]
+"""
+TEMPLATED = """\
+apiVersion: {version}
+kind: {kind}
+metadata:
+  name: x
+spec:
+"""
+#: Kinds with a pod, what stands before ``template``, and how deep.
+KINDS = {
+    "batch/v1 Job": "template:\n  spec:\n",
+    "batch/v1 CronJob": "schedule: '* * * * *'\njobTemplate:\n  spec:\n    template:\n      spec:\n",
+    "apps/v1 Deployment": "selector: {matchLabels: {a: b}}\ntemplate:\n  spec:\n",
+    "apps/v1 StatefulSet": "serviceName: x\nselector: {matchLabels: {a: b}}\ntemplate:\n  spec:\n",
+    "v1 Pod": "",
+    "kubeflow.org/v2beta1 MPIJob": "mpiReplicaSpecs:\n  Worker:\n    template:\n      spec:\n",
+    "kubeflow.org/v1 TFJob": "tfReplicaSpecs:\n  Worker:\n    template:\n      spec:\n",
+    "jobset.x-k8s.io/v1alpha2 JobSet": "replicatedJobs:\n- name: a\n"
+    "  template:\n    spec:\n      template:\n        spec:\n",
+    "leaderworkerset.x-k8s.io/v1 LeaderWorkerSet": "leaderWorkerTemplate:\n  workerTemplate:\n    spec:\n",
+    "trainer.kubeflow.org/v1alpha1 TrainingRuntime": "template:\n  spec:\n    replicatedJobs:\n    - name: a\n"
+    "      template:\n        spec:\n          template:\n            spec:\n",
+    "example.com/v1 Trainer": "workers:\n- template:\n    spec:\n",
+}
+OPERATORS = {
+    "kubeflow.org/v2beta1 MPIJob": ", mpi-operator 0.5 to 0.8",
+    "kubeflow.org/v1 TFJob": ", training-operator 1.8 to 1.9",
+    "jobset.x-k8s.io/v1alpha2 JobSet": ", jobset 0.8",
+    "leaderworkerset.x-k8s.io/v1 LeaderWorkerSet": ", lws 0.7",
+    "trainer.kubeflow.org/v1alpha1 TrainingRuntime": ", trainer 2.0",
+}
+
+
+def manifest(kind: str, pod: str = POD) -> str:
+    version, _, name = kind.partition(" ")
+    lines = KINDS[kind].splitlines()
+    deep = len(lines[-1]) - len(lines[-1].lstrip()) + 2 if lines else 0
+    text = TEMPLATED.format(version=version, kind=name) + indent(KINDS[kind] + indent(pod, " " * deep), "  ")
+    assert yaml.safe_load(text)["kind"] == name
+    return text
+
+
+def place(text: str, of: str) -> str:
+    """Return line and column of a text."""
+    before = text[: text.index(of)]
+    return f"{before.count(chr(10)) + 1}:{len(before) - before.rfind(chr(10))}"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_sound_object_has_no_findings(judged: Judged, kind: str) -> None:
+    assert judged(manifest(kind)) == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_finds_an_unknown_field_of_a_pod_wherever_it_sits(judged: Judged, kind: str) -> None:
+    text = manifest(kind, POD + "  comand: [a]\n")
+    assert judged(text) == [
+        f"{place(text, 'comand')} unknown-field: containers[0] has no field 'comand' in {ALL}{OPERATORS.get(kind, '')} "
+        "(did you mean 'command'?)"
+    ]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_finds_a_wrong_type_in_a_pod_wherever_it_sits(judged: Judged, kind: str) -> None:
+    text = manifest(kind, POD + '  securityContext:\n    runAsUser: "1000"\n')
+    assert judged(text) == [
+        f'{place(text, chr(34) + "1000")} wrong-type: runAsUser is "1000" where a whole number is expected in '
+        f"{ALL}{OPERATORS.get(kind, '')} (remove the quotes)"
+    ]
+
+
+def test_names_the_versions_that_lack_a_field(judged: Judged) -> None:
+    rules = "  restartPolicyRules:\n  - action: Restart\n    exitCodes: {operator: In, values: [42]}\n"
+    text = manifest("kubeflow.org/v2beta1 MPIJob", POD + rules)
+    assert judged(text) == [
+        f"{place(text, 'restartPolicyRules')} unknown-field: containers[0] has no field 'restartPolicyRules' in "
+        "Kubernetes 1.28 to 1.33, mpi-operator 0.5 to 0.6 (did you mean 'restartPolicy'?)"
+    ]
+
+
+def test_names_each_run_of_versions(every_judge: list[Judge]) -> None:
+    lacking = [judge for judge in every_judge if judge.version in ("1.28", "1.30", "1.31", "1.33", "0.6", "0.8")]
+    assert versions(lacking, every_judge) == (
+        "Kubernetes 1.28 and 1.30 to 1.31 and 1.33, mpi-operator 0.6 and 0.8, jobset 0.8"
+    )
+
+
+def test_names_the_versions_that_lack_a_kind(judged: Judged) -> None:
+    text = "apiVersion: flowcontrol.apiserver.k8s.io/v1beta3\nkind: FlowSchema\nmetadata: {name: x}\n"
+    assert judged(text) == [
+        "1:1 unserved-kind: there is no flowcontrol.apiserver.k8s.io/v1beta3 FlowSchema in Kubernetes 1.32 to 1.37 "
+        "(another version of Kubernetes serves it)"
+    ]
+
+
+def test_names_the_version_that_serves_a_kind(judged: Judged) -> None:
+    assert judged("apiVersion: batch/v1beta1\nkind: CronJob\nmetadata: {name: x}\n") == [
+        f"1:1 unserved-kind: there is no batch/v1beta1 CronJob in {ALL} (it is batch/v1 there)"
+    ]
+    assert judged("apiVersion: kubeflow.org/v1alpha2\nkind: MPIJob\nmetadata: {name: x}\n") == [
+        "1:1 unserved-kind: there is no kubeflow.org/v1alpha2 MPIJob in mpi-operator 0.5 to 0.8, "
+        "training-operator 1.8 to 1.9 (it is kubeflow.org/v2beta1 there)"
+    ]
+
+
+def test_names_the_kind_that_was_meant(judged: Judged) -> None:
+    assert judged("apiVersion: v1\nkind: ConfigMp\nmetadata: {name: x}\n") == [
+        f"1:1 unserved-kind: there is no v1 ConfigMp in {ALL} (did you mean 'ConfigMap'?)"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "known"),
+    [
+        ("gateway.networking.k8s.io/v1 GRPCRoute", "gateway.networking.k8s.io/v1 HTPRoute"),
+        ("gateway.networking.k8s.io/v1 GatewayClass", "gateway.networking.k8s.io/v1 Gatway"),
+        ("keda.sh/v1alpha1 ClusterTriggerAuthentication", "keda.sh/v1alpha1 TriggerAuthentications"),
+        ("kubeflow.org/v1 JAXJob", "kubeflow.org/v1 TFJobs"),
+        ("monitoring.coreos.com/v1 ServiceMonitor", "monitoring.coreos.com/v1 PodMonitr"),
+        ("trainer.kubeflow.org/v1alpha1 Trainer", "trainer.kubeflow.org/v1alpha1 TrianJob"),
+    ],
+)
+def test_a_kind_that_is_like_a_known_one_is_another(judged: Judged, kind: str, known: str) -> None:
+    def found(name: str) -> list[str]:
+        version, _, short = name.partition(" ")
+        return judged(f"apiVersion: {version}\nkind: {short}\nmetadata: {{name: x}}\nspec: {{}}\n")
+
+    assert found(kind) == []
+    assert "did you mean" in found(known)[0]
+
+
+def test_a_kind_of_an_operator_that_nobody_told_us_of_may_have_fields_of_its_own(judged: Judged) -> None:
+    text = manifest("example.com/v1 Trainer", POD + "containerConcurrency: 1\n") + "  anything: [1]\n"
+    assert judged(text) == []
+    assert judged(text.replace("  name: x\n", "  name: x\n  label: {}\n"))[0].startswith(
+        "5:3 unknown-field: metadata has no field 'label' in Kubernetes 1.28 to 1.37"
+    )
+
+
+def test_judges_the_metadata_of_a_pod_in_a_custom_resource(judged: Judged) -> None:
+    kind = "kubeflow.org/v2beta1 MPIJob"
+    text = manifest(kind).replace("      template:\n", "      template:\n        metadata: {labels: {a: 1}}\n")
+    assert judged(text) == [
+        f"{place(text, '1}}')} wrong-type: a is 1 where text is expected in {ALL}{OPERATORS[kind]} (put it in quotes)"
+    ]
+
+
+WORKFLOW = tiny.text("checks/workflow-of-every-kind.yaml")
+
+
+def test_a_sound_workflow_has_no_findings(judged: Judged) -> None:
+    assert judged(WORKFLOW) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "found"),
+    [
+        ("      mirror", "      volumes: []\n      mirror", "initContainers[0] has no field 'volumes'"),
+        ("      volumeMounts", "      fsGroup: 1\n      volumeMounts", "container has no field 'fsGroup'"),
+        ("      source", "      env: [{value: a}]\n      source", "env[0] lacks 'name'"),
+        ("        dependencies", "        ports: [{}]\n        dependencies", "ports[0] lacks 'containerPort'"),
+        ("    emptyDir: {}", "    emptyDir: {size: 1}", "emptyDir has no field 'size'"),
+    ],
+)
+def test_judges_the_parts_of_pods_in_a_workflow(judged: Judged, old: str, new: str, found: str) -> None:
+    (finding,) = judged(WORKFLOW.replace(old, new, 1))
+    assert f": {found} in {ALL}, argo-workflows 3.7" in finding
+
+
+def test_judges_the_fields_of_argo(judged: Judged) -> None:
+    assert judged(WORKFLOW.replace("  entrypoint", "  name: sa\n  entrypoint")) == [
+        "6:3 unknown-field: spec has no field 'name' in argo-workflows 3.7"
+    ]
+
+
+def test_a_field_that_is_missing_is_found_where_it_should_be(judged: Judged) -> None:
+    text = manifest("v1 Pod", POD + "  ports:\n  - name: http\n")
+    assert judged(text) == [f"{place(text, 'name: http')} missing-field: ports[0] lacks 'containerPort' in {ALL}"]
+
+
+@pytest.mark.parametrize(
+    ("field", "found"),
+    [
+        ("  resources: {limits: {cpu: true}}", "cpu is true where text or a number is expected"),
+        ("  resources: {limits: {cpu: 4, memory: 1Gi, nvidia.com/gpu: '1'}}", ""),
+        ("  ports: [{containerPort: eighty}]", 'containerPort is "eighty" where a whole number is expected'),
+        ("  readinessProbe: {httpGet: {port: http}}", ""),
+        ("  readinessProbe: {httpGet: {port: 80}}", ""),
+        ("  readinessProbe: {httpGet: {port: 8.5}}", "port is 8.5 where text or a whole number is expected"),
+        ("  readinessProbe: {httpGet: [80]}", "httpGet is a list where a mapping is expected"),
+        ("  args: [1]", "args[0] is 1 where text is expected"),
+        ("  args: [yes, 012, '1']", "args[1] is 10 where text is expected"),
+        ("  env: {A: b}", "env is a mapping where a list is expected"),
+        ("  tty: 'true'", 'tty is "true" where true or false is expected'),
+        ("  securityContext:", ""),  # null: as if it were not there
+        ("  resources: {limits: {cpu: }}", ""),
+    ],
+)
+def test_reads_types_as_kustomize_does(judged: Judged, field: str, found: str) -> None:
+    rules = judged(manifest("v1 Pod", POD + field + "\n"))
+    assert [rule.partition(": ")[2].partition(f" in {ALL}")[0] for rule in rules] == ([found] if found else [])
+
+
+def test_a_custom_resource_admits_no_null(judged: Judged) -> None:
+    text = manifest("kubeflow.org/v2beta1 MPIJob").replace("spec:\n", "spec:\n  slotsPerWorker:\n", 1)
+    assert judged(text) == [
+        "6:18 wrong-type: slotsPerWorker is null where a whole number is expected in mpi-operator 0.5 to 0.8"
+    ]
+
+
+def test_finds_a_value_that_an_operator_does_not_admit(judged: Judged) -> None:
+    text = manifest("kubeflow.org/v2beta1 MPIJob").replace("spec:\n", "spec:\n  mpiImplementation: LAM\n", 1)
+    assert judged(text) == [
+        '6:22 wrong-value: mpiImplementation is "LAM" in mpi-operator 0.5 to 0.8 (must be one of OpenMPI, Intel, MPICH)'
+    ]
+
+
+def test_a_key_of_digits_is_a_key(judged: Judged) -> None:
+    text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\ndata:\n  '17': 1\n  '007': 1\n"
+    assert judged(text) == [
+        f"5:9 wrong-type: 17 is 1 where text is expected in {ALL} (put it in quotes)",
+        f"6:10 wrong-type: 007 is 1 where text is expected in {ALL} (put it in quotes)",
+    ]
+
+
+def test_finds_what_an_alias_stands_for_where_it_is_written(judged: Judged) -> None:
+    text = """\
+        apiVersion: v1
+        kind: Pod
+        metadata: {name: x, labels: &l {a: b, c: 1}}
+        spec:
+          nodeSelector: *l
+          containers:
+          - &c {name: a, image: b, foo: 1}
+          - {<<: *c, name: b}
+        """
+    assert judged(text) == [
+        f"3:42 wrong-type: c is 1 where text is expected in {ALL} (put it in quotes)",
+        f"7:28 unknown-field: containers[0] has no field 'foo' in {ALL}",
+        f"7:28 unknown-field: containers[1] has no field 'foo' in {ALL}",
+    ]
+
+
+def test_refuses_aliases_that_grow_without_bound(judged: Judged) -> None:
+    lines = ["apiVersion: v1", "kind: ConfigMap", "metadata: {name: x}", "a0: &a0 [1, 1]"]
+    lines += [f"a{number}: &a{number} [{', '.join([f'*a{number - 1}'] * 9)}]" for number in range(1, 12)]
+    (finding,) = judged("\n".join(lines) + "\n")
+    assert "stand for more than 100000 values" in finding
+
+
+KRMFILE = """\
+openAPI:
+  definitions:
+    io.k8s.cli.setters.USER_ID:
+      type: integer
+      nullable: true
+      example: "1000"
+      x-k8s-cli: {setter: {name: USER_ID, value: "", required: true}}
+"""
+UNSET = manifest("v1 Pod", POD + 'securityContext:\n  runAsUser: "" # {"$openapi":"USER_ID"}\n')
+
+
+def test_judges_a_required_setter_by_its_example(judged: Judged) -> None:
+    assert judged(UNSET, KRMFILE) == []
+    text = KRMFILE.replace("type: integer", "type: string").replace('"1000"', '"me"')
+    assert judged(UNSET, text) == [
+        f'{place(UNSET, chr(34) * 2 + " #")} wrong-type: runAsUser is "me" where a whole number is expected in {ALL}'
+    ]
+
+
+def test_a_field_that_waits_for_a_value_without_example_is_no_finding(judged: Judged) -> None:
+    assert judged(UNSET, KRMFILE.replace('      example: "1000"\n', "")) == []
+
+
+def test_an_unknown_field_that_waits_for_a_value_is_one(judged: Judged) -> None:
+    text = UNSET.replace("runAsUser", "runAsMe")
+    assert [found.partition(" in ")[0] for found in judged(text, KRMFILE.replace('      example: "1000"\n', ""))] == [
+        f"{place(text, 'runAsMe')} unknown-field: securityContext has no field 'runAsMe'"
+    ]
+
+
+def test_an_empty_text_where_a_number_belongs_is_found_once_nothing_waits(judged: Judged) -> None:
+    text = UNSET.replace(' # {"$openapi":"USER_ID"}', "")
+    assert [found.partition(" in ")[0] for found in judged(text, KRMFILE)] == [
+        f'{place(text, chr(34) * 2)} wrong-type: runAsUser is "" where a whole number is expected'
+    ]
+
+
+def test_says_once_what_is_not_checked_without_the_extra(tmp_path: Path) -> None:
+    (tmp_path / "package").mkdir()
+    for name in ("a", "b"):
+        (tmp_path / "package" / name).mkdir()
+        (tmp_path / "package" / name / "Krmfile").write_text("kind: Krmfile\n")
+        (tmp_path / "package" / name / "pod.yaml").write_text(manifest("v1 Pod", POD + "  comand: [a]\n"))
+    (tmp_path / "libraries").mkdir()
+    libraries = Path(yaml.__file__).parents[1]
+    for name in ("yaml", "_yaml"):
+        (tmp_path / "libraries" / name).symlink_to(libraries / name)
+    program = "import sys; from packyard.cli.main import main; sys.exit(main(sys.argv[1:]))"
+    without = subprocess.run(
+        [sys.executable, "-S", "-c", program, "lint", "package"],
+        cwd=tmp_path,
+        env=commandline.environment(PYTHONPATH=f"{commandline.SOURCE_ROOT}:{tmp_path / 'libraries'}"),
+        capture_output=True,
+        text=True,
+    )
+    assert without.stderr.startswith(
+        "not checked: the schemas of Kubernetes and of custom resources, which need jsonschema-rs and "
+        "kubernetes-validate (pip install 'packyard[check]')\n2 use cases, 0 errors, "
+    )
+    assert without.returncode == 0
+    assert "comand" not in without.stdout
+    assert commandline.packyard("lint", "package", cwd=tmp_path).stdout.count("has no field 'comand'") == 2

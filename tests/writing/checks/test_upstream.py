@@ -1,0 +1,168 @@
+"""What trees of other projects have and is right there: cases for what lint once said of them, and was false."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import real
+import tiny
+from packyard.core.files.tree import Tree
+from packyard.core.kubernetes import schemas
+from packyard.writing.checks import folder
+
+DEPLOYMENT = """\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: NAME}
+spec:
+  selector: {matchLabels: {app: APP}}
+  template: {metadata: {labels: {app: APP}}, spec: {containers: [{name: main, image: "a:1"}]}}
+"""
+STATEFUL = DEPLOYMENT.replace("Deployment", "StatefulSet").replace(
+    "selector", "serviceName: server-headless\n  selector"
+)
+SERVICE = "apiVersion: v1\nkind: Service\nmetadata: {name: NAME}\nspec: {selector: {app: APP}, ports: [{port: 80}]}\n"
+VOLUME = """\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings}
+data: {A: a}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: server}
+spec:
+  volumes: [{name: v, configMap: {name: settings, OPTIONAL items: [{key: B, path: b}]}}]
+  containers: [{name: main, image: "a:1", volumeMounts: [{name: v, mountPath: /v}]}]
+"""
+WORKFLOW = """\
+apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {generateName: run-}
+spec:
+  entrypoint: make
+  templates:
+  - name: make
+    resource:
+      action: create
+      manifest: |
+        apiVersion: v1
+        kind: ConfigMap
+        metadata:
+          name: settings
+  - name: other
+    resource:
+      action: ACTION
+      manifest: |
+        apiVersion: v1
+        kind: ConfigMap
+        metadata:
+          name: settings
+"""
+SCRIPT = """\
+apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {generateName: run-}
+spec:
+  entrypoint: main
+  templates: [{name: main, script: {image: "a:1", command: [bash, -c], source: echo}}]
+"""
+KUSTOMIZATION = "resources: [storage.yaml]\nimages: [{name: loader, newTag: '1'}]\n"
+LOADER = DEPLOYMENT.replace("NAME", "a").replace("APP", "a")
+BINDING = """\
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: {name: a}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: view}
+subjects: [{kind: ServiceAccount, name: ACCOUNT}]
+"""
+KPT = """\
+apiVersion: kpt.dev/v1
+kind: Kptfile
+metadata:
+  name: a
+pipeline:
+  mutators:
+    - image: set-namespace
+"""
+
+
+def named(text: str, name: str, app: str = "a") -> str:
+    return text.replace("NAME", name).replace("APP", app)
+
+
+CASES = [
+    # a file of a folder and its copy are no two workloads whose pods a Service mixes
+    ({"a.yaml": named(DEPLOYMENT, "a"), "b.yaml": named(DEPLOYMENT, "a")}, "selector-overlap", False),
+    ({"a.yaml": named(DEPLOYMENT, "a"), "b.yaml": named(DEPLOYMENT, "b")}, "selector-overlap", True),
+    # folders without a kustomization are applied together by whoever means them to be
+    ({"service.yaml": named(SERVICE, "a"), "pods/a.yaml": named(DEPLOYMENT, "a")}, "selects-nothing", False),
+    ({"service.yaml": named(SERVICE, "a"), "a.yaml": named(DEPLOYMENT, "a", "b")}, "selects-nothing", True),
+    # a key that may be missing
+    ({"a.yaml": VOLUME.replace("OPTIONAL ", "optional: true,")}, "no-such-key", False),
+    ({"a.yaml": VOLUME.replace("OPTIONAL ", "")}, "no-such-key", True),
+    # what a workflow deletes in the end, it can create again; a manifest that only names an object has no fields
+    ({"a.yaml": WORKFLOW.replace("ACTION", "delete")}, "created-once", False),
+    ({"a.yaml": WORKFLOW.replace("ACTION", "get")}, "created-once", True),
+    ({"a.yaml": WORKFLOW.replace("ACTION", "delete")}, "duplicate-name", False),
+    ({"a.yaml": WORKFLOW.replace("ACTION", "apply")}, "duplicate-name", True),
+    ({"a.yaml": SCRIPT}, "no-program", False),
+    # images that stand where only a file of `configurations` says
+    ({"storage.yaml": LOADER, "kustomization.yaml": KUSTOMIZATION}, "entry-without-target", True),
+    (
+        {"storage.yaml": LOADER, "kustomization.yaml": KUSTOMIZATION + "configurations: [where.yaml]\n"},
+        "entry-without-target",
+        False,
+    ),
+    # what `kustomize edit add` takes by name
+    ({"README.md": "```sh\nkustomize edit add configmap settings --from-literal=a=b\n```\n"}, "no-such-path", False),
+    ({"README.md": "```sh\nkustomize edit add patch --path p.yaml --kind Job\n```\n"}, "no-such-path", False),
+    ({"README.md": "```sh\nkustomize edit add resource job.yaml\n```\n", "a.yaml": LOADER}, "no-such-path", True),
+    # an operator that nobody knows gives its pods an account; rights of the account "default" need its token
+    ({"a.yaml": named(DEPLOYMENT, "a").replace("apps/v1", "example.com/v1")}, "token-mounted", False),
+    ({"a.yaml": named(DEPLOYMENT, "a") + BINDING.replace("ACCOUNT", "default")}, "token-mounted", False),
+    ({"a.yaml": named(DEPLOYMENT, "a") + BINDING.replace("ACCOUNT", "other")}, "token-mounted", True),
+    # only kpt writes its Kptfile
+    ({"Kptfile": KPT, "a.yaml": LOADER}, "rewritten", False),
+]
+
+
+def found(root: Path) -> dict[str, str]:
+    judges = schemas.choose(("1.31",))
+    return {each.rule: each.severity for each in folder.lint(Tree(root), judges=judges).findings}
+
+
+@pytest.mark.parametrize(("files", "rule", "is_found"), CASES)
+def test_says_nothing_false_of_what_is_right_elsewhere(
+    tmp_path: Path, files: dict[str, str], rule: str, is_found: bool
+) -> None:
+    if schemas.missing():
+        real.absent(" and ".join(schemas.missing()), remedy=schemas.EXTRA)
+    for path, text in files.items():
+        tiny.write(tmp_path / path, text)
+    assert (rule in found(tmp_path)) == is_found
+
+
+def test_pods_run_without_the_service_that_names_them(tmp_path: Path) -> None:
+    tiny.write(tmp_path / "a.yaml", named(STATEFUL, "a") + "---\n" + named(SERVICE, "server-heedless"))
+    assert found(tmp_path)["dangling-reference"] == "warning"
+
+
+@pytest.mark.parametrize(
+    ("version", "kind", "is_found"),
+    [
+        ("argoproj.io/v1alpha1", "ClusterWorkflowTemplate", False),
+        ("argoproj.io/v1alpha1", "Workflwo", True),
+        ("config/v1", "MyKind", False),
+        ("apps/v1", "MyKind", True),
+        ("extensions/v1beta1", "Deployment", True),
+    ],
+)
+def test_a_kind_of_a_group_that_nobody_here_knows_may_be_served(
+    tmp_path: Path, version: str, kind: str, is_found: bool
+) -> None:
+    tiny.write(tmp_path / "a.yaml", f"apiVersion: {version}\nkind: {kind}\nmetadata: {{name: a}}\n")
+    assert ("unserved-kind" in found(tmp_path)) == is_found

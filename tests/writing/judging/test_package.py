@@ -1,0 +1,122 @@
+"""`packyard test`: each fault of a package is found by the check that is there for it, and nothing else is said."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+import tiny
+from commandline import packyard, programs_dir
+from controlplane.api import Api
+
+KRMFILE = """\
+apiVersion: config.k8s.io/v1alpha1
+kind: Krmfile
+openAPI:
+  definitions:
+    # Required: the size.
+    io.k8s.cli.setters.SIZE:
+      description: How much.
+      example: "3"
+      x-k8s-cli: {setter: {name: SIZE, value: "", required: true}}
+"""
+README = """\
+# {{ name }}
+
+```sh
+cd {{ name }}/uses
+kustomize cfg set one SIZE 4
+kustomize build one | kubectl apply -n ml -f -
+```
+
+```sh
+packyard get {{ name }}
+```
+"""
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    folder = tiny.workspace(tmp_path / "workspace")
+    tiny.replace(folder / "bases/one/cm.yaml", '"1"', '"" # {"$openapi":"SIZE"}')
+    tiny.write(folder / "bases/one/Krmfile", KRMFILE)
+    tiny.write(folder / "packages/p/docs/00-title.md", README)
+    return folder
+
+
+@pytest.fixture
+def path(tmp_path: Path, kustomize5: Path) -> str:
+    return str(programs_dir(tmp_path / "programs", {"kustomize": kustomize5}))
+
+
+def verdicts(workspace: Path, path: str, *words: str) -> list[tuple[str, str, str]]:
+    environment = {**os.environ, "PATH": f"{path}:/usr/bin:/bin"}
+    done = packyard("test", "p", *words, "-o", "json", cwd=workspace, **environment)
+    assert done.stdout, done.stderr
+    found = [(each["check"], each["where"], each["state"]) for each in json.loads(done.stdout)]
+    assert done.returncode == int("failed" in {state for *_, state in found}), done.stderr
+    return found
+
+
+def failed(workspace: Path, path: str, *words: str) -> list[tuple[str, str]]:
+    return [(check, where) for check, where, state in verdicts(workspace, path, *words) if state == "failed"]
+
+
+def test_a_sound_package_passes_each_check(workspace: Path, path: str) -> None:
+    assert verdicts(workspace, path) == [
+        ("build", "", "passed"),
+        ("lint", "", "passed"),
+        ("kustomize", "one", "passed"),
+        ("render", "one", "passed"),
+        ("README.md", "line 4", "passed"),
+        ("README.md", "line 10", "skipped"),
+    ]
+
+
+def test_without_programs_what_needs_them_is_skipped_and_the_readme_works_by_packyard_alone(
+    workspace: Path, tmp_path: Path
+) -> None:
+    shell = programs_dir(tmp_path / "few", {name: Path("/bin", name) for name in ("sh", "cat", "env")})
+    done = packyard("test", "p", cwd=workspace, PATH=str(shell))
+    assert done.returncode == 0, done.stderr
+    assert "kustomize one: not checked: neither kustomize nor kubectl is on PATH" in done.stderr
+    assert "4 passed, 0 failed, 2 skipped" in done.stderr
+
+
+def test_what_kustomize_builds_otherwise_is_named(workspace: Path, tmp_path: Path, kustomize5: Path) -> None:
+    other = programs_dir(tmp_path / "other", {})
+    tiny.write(other / "kustomize", f"#!/bin/sh\n{kustomize5} \"$@\" | sed 's/name: x/name: z/'\n")
+    (other / "kustomize").chmod(0o755)
+    done = packyard("test", "p", cwd=workspace, PATH=f"{other}:/usr/bin:/bin")
+    assert done.returncode == 1
+    assert "p kustomize one: ConfigMap/x is composed otherwise than kustomize builds it" in done.stderr
+
+
+def test_each_fault_is_found_by_its_check(workspace: Path, path: str) -> None:
+    def with_fault(file: str, old: str, new: str) -> list[tuple[str, str]]:
+        tiny.replace(workspace / file, old, new)
+        found = failed(workspace, path)
+        tiny.replace(workspace / file, new, old)
+        return found
+
+    assert with_fault("packages/p/package.yaml", "base: one", "base: two") == [("build", "")]
+    assert with_fault("bases/one/cm.yaml", "data:\n  a", "dta:\n  a") == [("lint", "")]
+    assert ("kustomize", "one") in with_fault("bases/one/cm.yaml", "name: x", "names: x")
+    assert with_fault("packages/p/docs/00-title.md", "SIZE 4", "SIZES 4") == [("README.md", "line 4")]
+    assert with_fault("packages/p/docs/00-title.md", "build one", "build two") == [("README.md", "line 4")]
+
+
+def test_an_api_server_is_asked_on_request(
+    workspace: Path, tmp_path: Path, kubectl: Path, kustomize5: Path, api_server: Api
+) -> None:
+    path = str(programs_dir(tmp_path / "all", {"kubectl": kubectl, "kustomize": kustomize5}))
+    os.environ["KUBECONFIG"] = str(api_server.folder / "kubeconfig")
+    try:
+        assert ("server", "one", "passed") in verdicts(workspace, path, "--server")
+        tiny.replace(workspace / "bases/one/cm.yaml", "name: x", "name: X")
+        assert ("server", "one") in failed(workspace, path, "--server")
+    finally:
+        del os.environ["KUBECONFIG"]

@@ -1,0 +1,179 @@
+"""Workspaces that make much of little, or nonsense of a file: refused by name, and soon."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import hostiletrees as hostile
+import tiny
+from packyard.using.kustomize import accumulate, patch
+from packyard.writing.source import package, parts
+
+PACKAGE = "packages/p/package.yaml"
+BASE = "bases/one/kustomization.yaml"
+COMPONENT = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
+HEAD = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return tiny.workspace(tmp_path / "ws")
+
+
+def use_cases(text: str) -> Callable[[Path], object]:
+    def do(root: Path) -> None:
+        lines = tiny.FILES[PACKAGE].replace("  one: {base: one}\n", f"  {text}\n")
+        tiny.write(root / PACKAGE, lines)
+
+    return do
+
+
+def base(text: str) -> Callable[[Path], object]:
+    return lambda root: tiny.write(root / BASE, HEAD + text)
+
+
+def patches(*operations: str, target: str = "{kind: ConfigMap}") -> Callable[[Path], object]:
+    listed = "".join(f"    - {operation}\n" for operation in operations)
+    return base(f"resources: [cm.yaml]\npatches:\n- target: {target}\n  patch: |\n{listed}")
+
+
+def chain(count: int, resources: str) -> Callable[[Path], object]:
+    """Let each base build on the next, ``resources`` saying how; the last one is empty."""
+
+    def do(root: Path) -> None:
+        for number in range(count):
+            listed = resources.replace("NEXT", f"../b{number + 1}") if number + 1 < count else "[]"
+            tiny.write(root / f"bases/b{number}/kustomization.yaml", f"{HEAD}resources: {listed}\n")
+        base("resources: [cm.yaml, ../b0]\n")(root)
+
+    return do
+
+
+def doubling(count: int) -> list[str]:
+    return [f"{{op: copy, from: /data, path: /data/c{number}}}" for number in range(count)]
+
+
+def nesting(count: int) -> list[str]:
+    return [f"{{op: copy, from: /data, path: /data{'/c' * number}}}" for number in range(1, count)]
+
+
+JOB = "cm.yaml"
+CASES: dict[str, tuple[Callable[[Path], object], str]] = {
+    "thousands of use cases": (
+        use_cases("{" + ", ".join(f"u{number}: {{base: one}}" for number in range(3000)) + "}"),
+        f"{PACKAGE}:1:1: useCases: are 3000 in all, where a package may have {package.MAX_USE_CASES}",
+    ),
+    "use cases of one storage a thousand times": (
+        lambda root: [
+            tiny.write(root / "overlays/storage/o/kustomization.yaml", COMPONENT),
+            use_cases("one: {base: one, storage: [" + "o, " * 1000 + "]}")(root),
+        ],
+        f"{PACKAGE}:4:30: useCases.one.storage: names 'o' twice",
+    ),
+    "an overlay of hundreds": (
+        lambda root: [
+            tiny.write(root / "overlays/programs/o/kustomization.yaml",
+                       COMPONENT + f"components: [{'../p, ' * 600}]\n"),
+            tiny.write(root / "overlays/programs/p/kustomization.yaml", COMPONENT),
+            use_cases("one: {base: one, programs: [o]}")(root),
+        ],
+        f"is made of more than {parts.MAX_PARTS} kustomizations",
+    ),
+    "kustomizations that share others": (
+        chain(30, "[NEXT, NEXT/.]"),
+        f"is made of more than {parts.MAX_PARTS} kustomizations",
+    ),
+    "a long chain of kustomizations": (
+        chain(300, "[NEXT]"),
+        f"kustomizations build on each other more than {parts.MAX_DEPTH} deep",
+    ),
+    "a circle of kustomizations": (
+        base("resources: [cm.yaml, ../one]\n"),
+        f"{BASE}:3:22: resources: kustomizations build on each other in a circle: one -> one",
+    ),
+    "thousands of objects": (
+        lambda root: tiny.write(root / "bases/one/cm.yaml", "---\n".join(
+            f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: x{number}}}\n" for number in range(1500))),
+        f"a use case has at most {accumulate.MAX_OBJECTS} objects",
+    ),
+    "an object copied into itself": (patches(*doubling(40)), f"copies more than {patch.MAX_COPIED} values of one obj"),
+    "an object nested into itself": (patches(*nesting(40)), f"nests deeper than {patch.MAX_DEPTH} levels"),
+    "a path of many steps": (
+        patches(f"{{op: add, path: /data{'/c' * 100}, value: c}}"),
+        f"{BASE}:7:7: path has more than {patch.MAX_STEPS} steps",
+    ),
+    "a target that is no pattern": (
+        patches("{op: remove, path: /data}", target="{kind: '['}"),
+        f"{BASE}:5:18: patches.target.kind: '[' must be a regular expression: ",
+    ),
+    "a count of more than there is": (
+        patches("{op: remove, path: /data}", target="{name: 'a{99999999999}'}"),
+        f"{BASE}:5:18: patches.target.name: 'a{{99999999999}}' must be a regular expression: ",
+    ),
+    "thousands of faults": (
+        base("".join(f"key{number}: x\n" for number in range(3000))),
+        f"{BASE}:3:1: key0: is not a known key",
+    ),
+    "thousands of missing files": (
+        base(f"resources: [{', '.join(f'gone{number}.yaml' for number in range(3000))}]\n"),
+        f"{BASE}:3:13: resources: 'gone0.yaml' is neither a file nor a folder here",
+    ),
+    "a name of a megabyte": (
+        base(f"resources: [{'x' * (1 << 20)}]\n"),
+        f"{BASE}:3:13: resources: 'xxx",
+    ),
+    "more values than memory": (base(f"resources: [{'a,' * 500_000}]\n"), f"{BASE}: holds more than 250000 values"),
+    "aliases of aliases": (
+        lambda root: tiny.write(root / "bases/one/cm.yaml", tiny.FILES["bases/one/cm.yaml"] + hostile.ALIASES),
+        "its aliases stand for more than 100000 values",
+    ),
+    "deep brackets": (
+        lambda root: tiny.write(root / PACKAGE, "a: " + "[" * 5000 + "]" * 5000),
+        f"{PACKAGE}:1:203: nested deeper than 200 levels",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", CASES)
+def test_much_of_little_is_refused(what: str, root: Path, tmp_path: Path) -> None:
+    do, expected = CASES[what]
+    do(root)
+    said = tiny.refused("build", "--workspace", root, "--version", "1", "--out", tmp_path / "out", "--no-cache")
+    assert expected in said, said[:2000]
+    assert len(said.splitlines()) <= 102
+    assert not (tmp_path / "out").exists()
+
+
+ODD = ("null", "{}", "[]", "x", "[[x]]", "[{a: b}]", "{a: {b: c}}", "*x", "&x x", "!!binary x", "-1", '"\\0"', "'\\e'")
+FIELDS = {
+    "packyard.yaml": ("name: w", "prefix: uses", "license: LICENSE", "moved: {}", "kubernetes: []"),
+    PACKAGE: ("model: {", "useCases:", "setters: {}", "moved: {}"),
+    BASE: ("resources: [cm.yaml]", "components: []", "patches: []", "replacements: []", "configMapGenerator: []"),
+}
+
+
+@pytest.mark.parametrize("file", FIELDS)
+def test_a_field_of_another_type_is_refused_by_its_place_or_taken(file: str, root: Path, tmp_path: Path) -> None:
+    text = (root / file).read_text()
+    for field in FIELDS[file]:
+        key = field.partition(":")[0]
+        kept = "".join(line for line in text.splitlines(keepends=True) if not line.startswith((key, "  one:")))
+        for odd in ODD:
+            (root / file).write_text(f"{kept}{key}: {odd}\n")
+            code, _, said = tiny.run(
+                "build", "--workspace", root, "--version", "1", "--out", tmp_path / "out", "--no-cache"
+            )
+            assert code in (0, 1), (field, odd, said)
+            assert not code or said.startswith(f"{root}/"), (field, odd, said)
+
+
+def test_a_target_is_matched_in_linear_time(root: Path, tmp_path: Path) -> None:
+    tiny.replace(root / "bases/one/cm.yaml", "  name: x\n", f"  name: {'a' * 200}\n")
+    patches("{op: add, path: /data/b, value: c}", target="{name: '(a|aa|a+)+b'}")(root)
+    said = tiny.refused("build", "--workspace", root, "--version", "1", "--out", tmp_path / "out", "--no-cache")
+    assert "for name '(a|aa|a+)+b' reaches nothing" in said
+    patches("{op: add, path: /data/b, value: c}", target="{name: '(a|aa|a+)+', kind: 'Con.*|Job'}")(root)
+    assert tiny.run("lint", "--workspace", root)[0] == 0

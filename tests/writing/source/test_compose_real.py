@@ -1,0 +1,162 @@
+"""The catalogue's packages, judged by real kustomize: their composition, their layout, every setter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+
+import pytest
+import yaml
+
+import reading
+from packyard.using.setters.definition import Setter
+from packyard.using.setters.packages import PackageFiles, read_krmfile
+from packyard.using.setters.plan import Assignment, plan
+from packyard.using.setters.value import faults
+from packyard.writing.build import for_kustomize
+from packyard.writing.source import compose
+from packyard.writing.source.package import Package, UseCase
+from sample import some
+from served import Cfg, Served
+from usecases import CATALOGUE, PACKAGES, composed, composed_package, each_package, each_use_case
+
+
+def write(files: Mapping[str, bytes], folder: Path) -> Path:
+    for path, data in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(data)
+    return folder
+
+
+@each_use_case
+def test_builds_what_its_kustomization_builds(
+    package: Package, use_case: UseCase, served5: Served, tmp_path: Path
+) -> None:
+    files = compose.plain(CATALOGUE, package, use_case)
+    listed = "".join(f"- {name}\n" for name in files).encode()
+    plain = write({**files, "kustomization.yaml": b"resources:\n" + listed}, tmp_path / "plain")
+    source = for_kustomize.to_bytes(CATALOGUE, use_case, tmp_path / "source")
+    source_dir = write({"kustomization.yaml": source}, tmp_path / "source")
+    unrestricted = ("--load-restrictor", "LoadRestrictionsNone")
+    assert reading.built(served5, plain) == reading.built(served5, source_dir, *unrestricted)
+
+
+@each_use_case
+def test_builds_alike_with_old_and_new_kustomize(
+    package: Package, use_case: UseCase, served3: Served, served4: Served, served5: Served, tmp_path: Path
+) -> None:
+    folder = write(composed(package, use_case).files, tmp_path / "composed")
+    built = reading.built(served5, folder)
+    assert reading.built(served3, folder) == built
+    assert reading.built(served4, folder) == built
+
+
+def test_composes_the_package_that_was_made_by_hand(corpus: Path, served5: Served, tmp_path: Path) -> None:
+    """One word has one sentence in all packages, so the Krmfiles differ; the objects do not, unless it says why."""
+    model = corpus.parent / "model-package/package/quickstart/mlops"
+    package = next(item for item in PACKAGES if item.name == "resnet50v1-5-fp32-training-k8s")
+    folder = write(composed_package(package).files, tmp_path / "ours")
+    for path in ("multi-node", "single-node"):
+        for storage in ("user-allocated-pvc", "user-mounted-nfs"):
+            ours = reading.built(served5, folder / path / storage)
+            assert ours == reading.built(served5, model / path / storage), f"{path}/{storage}"
+
+
+@each_package
+def test_kustomize_3_sets_each_value_to_the_bytes_that_we_set(package: Package, cfg3: Cfg, tmp_path: Path) -> None:
+    check_setters(package, "3", cfg3, tmp_path)
+
+
+@each_package
+def test_kustomize_4_sets_each_value_to_the_bytes_that_we_set(
+    package: Package, served4: Served, tmp_path: Path
+) -> None:
+    check_setters(package, "4", Cfg(served4), tmp_path)
+
+
+def check_setters(package: Package, judge: str, cfg: Cfg, folder: Path) -> None:
+    """Give setters another value in all directories of a package, by a tool and by us: each in one package at least."""
+    shipped = directories(package)
+    for path, files in shipped.items():
+        write(files.files, folder / path)
+    for name in [name for owner, name in some(named_setters(), tuple, of=judge) if owner == package.name]:
+        having = {path: files for path, files in shipped.items() if name in setters(files)}
+        text = another([setters(files)[name] for files in having.values()])
+        cfg.done("set", ".", name, text, "-R", cwd=folder)
+        for path, files in shipped.items():
+            changed = set_values(files, {name: text}) if path in having else files
+            for file, data in changed.files.items():
+                theirs = (folder / path / file).read_bytes()
+                if theirs != data:
+                    assert without(name, theirs) == without(name, data), f"{name} in {path}/{file}"
+                    assert yaml.safe_load(theirs) == yaml.safe_load(data), f"{name} in {path}/{file}"
+                if theirs != files.files[file]:
+                    (folder / path / file).write_bytes(files.files[file])
+
+
+@cache
+def named_setters() -> list[tuple[str, str]]:
+    """Return the name of each package with that of each of its setters."""
+    found = (
+        (package.name, name) for package in PACKAGES for each in directories(package).values() for name in setters(each)
+    )
+    return sorted({*found})
+
+
+def without(name: str, data: bytes) -> list[bytes]:
+    """Return the lines of a file but for a setter's own definition: 3.8.7 folds the line of a long value."""
+    lines = data.splitlines()
+    start = f"    io.k8s.cli.setters.{name}:".encode()
+    if start not in lines:
+        return lines
+    begin = lines.index(start)
+    deeper = (number for number in range(begin + 1, len(lines)) if not lines[number].startswith(b"      "))
+    return lines[:begin] + lines[next(deeper, len(lines)) :]
+
+
+def directories(package: Package) -> dict[str, PackageFiles]:
+    """Return the directories of a package with setters, by their paths."""
+    made = composed_package(package)
+    found = {item.use_case.path: item.package_files() for item in made.use_cases}
+    found["options"] = made.options.package_files()
+    return {path: files for path, files in found.items() if files.krmfile}
+
+
+def setters(files: PackageFiles) -> Mapping[str, Setter]:
+    return read_krmfile(files).definitions.setters
+
+
+def set_values(files: PackageFiles, values: Mapping[str, str]) -> PackageFiles:
+    planned = plan(files, Assignment({name: [text] for name, text in values.items()}))
+    return files.with_files(planned.files)
+
+
+def another(alike: list[Setter]) -> str:
+    """Return a value that setters of one name may have and have not."""
+    first = max(alike, key=lambda setter: len(setter.value))
+    texts = [*(setter.example or "" for setter in alike), f"{first.value}2", "x", "5Gi", "3", "/x", "GN", "False"]
+    texts += [re.sub("[0-9]", lambda digit: str((int(digit.group()) + 1) % 10), first.value), *map(str, _enum(first))]
+    fitting = [
+        text for text in texts if text and all(text != each.value and not faults(each, [text]) for each in alike)
+    ]
+    assert fitting, f"no other value for {first.name}: give one here"
+    return fitting[0]
+
+
+def _enum(setter: Setter) -> Iterable[object]:
+    found = setter.schema.get("enum")
+    return found if isinstance(found, list) else ()
+
+
+@pytest.mark.slow
+@each_use_case
+def test_every_setter_changes_a_field_and_set_back_restores_every_byte(package: Package, use_case: UseCase) -> None:
+    shipped = composed(package, use_case).package_files()
+    for name, setter in setters(shipped).items() if shipped.krmfile else ():
+        changed = set_values(shipped, {name: another([setter])})
+        assert changed.resources != shipped.resources, f"{name} changes no field"
+        if not setter.must_be_set:  # else it is empty, and only `--unset` goes back there
+            back = set_values(changed, {name: setter.value})
+            assert back.resources == shipped.resources, f"{name} is not taken back"

@@ -1,0 +1,321 @@
+"""Libraries of a workspace: where they are found, what of them is used, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+
+import libraries
+import tiny
+from libraries import COMPONENT, CONFIG_MAP, HEAD, KRMFILE, KUSTOMIZATION, define
+from libraries import name as name_libraries
+from libraries import write as write_library
+from packyard.core.bundle import lock
+from packyard.core.bundle.lock import Lock, Pin
+from packyard.core.errors import PackyardError
+from packyard.core.yaml.sources import Observed
+from packyard.writing.source import library, package, workspace
+from packyard.writing.source.compose import ComposedPackage, compose
+
+PATCH = "patches: [{path: cm.yaml}]\n"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A workspace whose package ``p`` is made of the base ``below`` of the library ``parts`` beside it."""
+    write_library(tmp_path / "parts", A="1")
+    return libraries.workspace(tmp_path / "ws", "{path: ../parts}")
+
+
+def composed(root: Path) -> ComposedPackage:
+    here = workspace.read(root)
+    return compose(here, package.read(here, "p"))
+
+
+def data(root: Path) -> dict[str, str]:
+    """The data of the one ConfigMap that the package is composed of."""
+    (use_case,) = composed(root).use_cases
+    found = yaml.safe_load(use_case.files["config-map.yaml"])["data"]
+    assert isinstance(found, dict)
+    return found
+
+
+def refusal(root: Path) -> str:
+    with pytest.raises(PackyardError) as caught:
+        composed(root)
+    return str(caught.value).replace(f"{root.parent}/", "")
+
+
+def extend(root: Path, leading_to: str, value: str) -> None:
+    """Give the workspace a base ``mine`` that builds on one of a library, and let the package use it."""
+    tiny.write(root / "bases/mine/kustomization.yaml", f"{KUSTOMIZATION}resources: [{leading_to}]\n{PATCH}")
+    tiny.write(root / "bases/mine/cm.yaml", f"{CONFIG_MAP}  MINE: {value}\n")
+    tiny.replace(root / "packages/p/package.yaml", "base: below", "base: mine")
+
+
+def test_composes_a_package_of_a_base_that_only_a_library_has(root: Path) -> None:
+    assert data(root) == {"A": "1"}
+
+
+def test_gives_a_package_the_definitions_of_its_libraries_and_lets_those_of_the_workspace_win(root: Path) -> None:
+    (use_case,) = composed(root).use_cases
+    assert use_case.definitions.setters["A"].value == "1"
+    tiny.write(root / "Krmfile", KRMFILE + define("A", "2"))
+    assert data(root) == {"A": "2"}
+
+
+def test_lets_a_base_of_the_workspace_build_on_one_of_a_library(root: Path) -> None:
+    extend(root, "../../libraries/parts/bases/below", "more")
+    assert data(root) == {"A": "1", "MINE": "more"}
+
+
+def test_lets_a_base_build_on_the_one_of_a_library_that_has_its_name(root: Path) -> None:
+    extend(root, "../../libraries/parts/bases/mine", "more")
+    (root.parent / "parts/bases/below").rename(root.parent / "parts/bases/mine")
+    assert data(root) == {"A": "1", "MINE": "more"}
+
+
+def test_ships_what_neither_a_base_nor_one_that_it_builds_on_lists_and_that_of_the_outer_one_first(root: Path) -> None:
+    extend(root, "../../libraries/parts/bases/below", "more")
+    for base, names in ((root.parent / "parts/bases/below", ("one", "two")), (root / "bases/mine", ("two", "three"))):
+        for name in names:
+            tiny.write(base / f"{name}.yaml", f"{CONFIG_MAP}  FROM: {base.name}\n")
+    (use_case,) = composed(root).use_cases
+    found = {name: yaml.safe_load(use_case.files[name])["data"]["FROM"] for name in use_case.beside}
+    assert found == {"one.yaml": "below", "two.yaml": "mine", "three.yaml": "mine"}
+
+
+def test_lets_an_overlay_of_the_workspace_add_to_one_of_a_library(root: Path) -> None:
+    tiny.write(root.parent / "parts/overlays/storage/s/kustomization.yaml", COMPONENT + PATCH)
+    tiny.write(root.parent / "parts/overlays/storage/s/cm.yaml", f"{CONFIG_MAP}  S: library\n  T: library\n")
+    tiny.write(root / "overlays/storage/s/cm.yaml", f"{CONFIG_MAP}  T: workspace\n")
+    more = "components: [../../../libraries/parts/overlays/storage/s]\n"
+    tiny.write(root / "overlays/storage/s/kustomization.yaml", COMPONENT + more + PATCH)
+    tiny.replace(root / "packages/p/package.yaml", "base: below", "base: below, storage: [s]")
+    assert data(root) == {"A": "1", "S": "library", "T": "workspace"}
+
+
+def test_uses_the_part_of_the_workspace_before_that_of_a_library_and_that_of_the_first_library(root: Path) -> None:
+    write_library(root.parent / "others", B="2")
+    name_libraries(root, "{path: ../others}", "{path: ../parts}")
+    assert data(root) == {"B": "2"}
+    tiny.write(root / "bases/below/kustomization.yaml", f"{KUSTOMIZATION}resources: [cm.yaml]\n")
+    tiny.write(root / "bases/below/cm.yaml", f"{CONFIG_MAP}  C: own\n")
+    assert data(root) == {"C": "own"}
+    assert list(workspace.read(root).hidden()) == [
+        "bases/below: used from the workspace, not from the library others",
+        "bases/below: used from the workspace, not from the library parts",
+    ]
+
+
+def test_build_says_which_of_two_parts_it_uses(root: Path, tmp_path: Path) -> None:
+    write_library(root.parent / "others", B="2")
+    name_libraries(root, "{path: ../others}", "{path: ../parts}")
+    code, _, err = tiny.run("build", "p", "--version", "1", "--workspace", root, "--out", tmp_path / "out")
+    assert (code, err.splitlines()[0]) == (0, "bases/below: used from the library others, not from the library parts")
+
+
+def test_gives_readmes_the_fragments_of_libraries_unless_the_workspace_has_its_own(root: Path, tmp_path: Path) -> None:
+    tiny.write(root.parent / "parts/docs/readme/50-shared.md", "From the library: {{ name }}.\n")
+
+    def readme() -> str:
+        assert tiny.run("build", "p", "--version", "1", "--workspace", root, "--out", tmp_path / "out")[0] == 0
+        return (tmp_path / "out/p/README.md").read_text()
+
+    assert "From the library: p.\n" in readme()
+    tiny.write(root / "docs/readme/50-shared.md", "From the workspace.\n")
+    assert "From the workspace.\n" in readme()
+    assert "library" not in readme()
+
+
+def test_refuses_a_setter_that_two_libraries_define_differently_until_the_workspace_defines_it(root: Path) -> None:
+    write_library(root.parent / "others", A="2")
+    name_libraries(root, "{path: ../parts}", "{path: ../others}")
+    places = "parts/Krmfile:5 and others/Krmfile:5"
+    assert refusal(root) == (
+        f"A: libraries contradict each other, in {places} (define it in the workspace's own Krmfile)"
+    )
+    tiny.write(root / "Krmfile", KRMFILE + define("A", "3"))
+    assert data(root) == {"A": "3"}
+
+
+def test_does_not_mind_two_definitions_of_a_setter_that_a_package_does_not_use(root: Path) -> None:
+    write_library(root.parent / "others", A="1", B="2")
+    write_library(root.parent / "parts", A="1", B="3")
+    tiny.write(root.parent / "parts/bases/below/cm.yaml", CONFIG_MAP + '  A: "1" # {"$openapi":"A"}\n')
+    name_libraries(root, "{path: ../parts}", "{path: ../others}")
+    assert data(root) == {"A": "1"}
+
+
+def test_lets_a_library_build_on_another_one_which_only_it_sees(root: Path) -> None:
+    inner, outer = write_library(root.parent / "inner", A="1", B="2"), root.parent / "parts"
+    (inner / "bases/below").rename(inner / "bases/innermost")
+    tiny.write(outer / "packyard.yaml", HEAD + "libraries: [{path: ../inner}]\n")
+    resources = "resources: [../../libraries/inner/bases/innermost]\n"
+    tiny.write(outer / "bases/below/kustomization.yaml", KUSTOMIZATION + resources)
+    assert data(root) == {"A": "1", "B": "2"}
+    tiny.replace(root / "packages/p/package.yaml", "base: below", "base: innermost")
+    assert "no folder 'innermost' in ws/bases or parts/bases" in refusal(root)
+
+
+def test_finds_a_cached_package_only_as_long_as_its_libraries_are_the_same(root: Path) -> None:
+    here = workspace.read(root)
+    compose(here, package.read(here, "p"))
+    places = library.places(here.libraries)
+    assert ("bytes", "libraries/parts/bases/below/cm.yaml") in {fact[:2] for fact in here.sources.facts}
+    assert Observed(root, places).agrees(here.sources.facts)
+    tiny.replace(root.parent / "parts/bases/below/cm.yaml", '"1"', '"7"')
+    assert not Observed(root, places).agrees(here.sources.facts)
+
+
+def test_offers_the_options_of_libraries_and_does_not_ask_that_each_fits(root: Path, tmp_path: Path) -> None:
+    for name, kind in (("fits", "ConfigMap"), ("misfits", "Secret")):
+        folder = root.parent / "parts/overlays/options" / name
+        patch = f"patches: [{{target: {{kind: {kind}}}, path: patch.json6902}}]\n"
+        tiny.write(folder / "kustomization.yaml", f"# Adds.\n{COMPONENT}{patch}")
+        tiny.write(folder / "patch.json6902", '[{"op": "add", "path": "/data/X", "value": "x"}]\n')
+    assert [each.name for each in composed(root).options.all] == ["fits"]
+    assert tiny.run("build", "--version", "1", "--workspace", root, "--out", tmp_path / "out")[0] == 0
+
+
+def test_composes_on_the_parts_that_packyard_carries(root: Path) -> None:
+    name_libraries(root, "builtin")
+    tiny.replace(root / "packages/p/package.yaml", "base: below", "base: single-node, storage: [user-mounted-nfs]")
+    (use_case,) = composed(root).use_cases
+    assert {kind for kind, _ in use_case.objects} == {"ConfigMap", "Job", "ServiceAccount"}
+
+
+# What the lock pins.
+
+
+def pin(root: Path, name: str, folder: Path) -> None:
+    digest = library.digest(name, folder)
+    pinned = Pin(version="1", channel="", tar=digest, digest=digest)
+    lock.write(root / "packyard.lock", Lock(libraries={name: pinned}))
+
+
+def test_refuses_a_library_that_is_not_what_the_lock_pins(root: Path) -> None:
+    pin(root, "parts", root.parent / "parts")
+    assert data(root) == {"A": "1"}
+    tiny.replace(root.parent / "parts/bases/below/cm.yaml", '"1"', '"7"')
+    assert "packyard.yaml:7: the library parts is not what packyard.lock pins: its files are in parts" in refusal(root)
+    assert "(packyard update parts shows what that changes, and pins it)" in refusal(root)
+
+
+def test_uses_a_copy_in_the_workspace_that_the_lock_pins(root: Path) -> None:
+    pin(root, "parts", write_library(root / "libraries/parts", A="copied"))
+    assert data(root) == {"A": "copied"}
+    tiny.replace(root / "libraries/parts/bases/below/cm.yaml", "copied", "changed")
+    assert "the library parts is not what packyard.lock pins: its files are in ws/libraries/parts" in refusal(root)
+
+
+# What is refused.
+
+
+def link_out(root: Path) -> None:
+    tiny.write(root.parent / "secret.yaml", f"{CONFIG_MAP}  SECRET: yes\n")
+    (root.parent / "parts/bases/below/cm.yaml").unlink()
+    (root.parent / "parts/bases/below/cm.yaml").symlink_to(root.parent / "secret.yaml")
+
+
+def lead(path: str) -> Callable[[Path], None]:
+    kustomization = f"{KUSTOMIZATION}resources: [{path}]\n"
+    return lambda root: tiny.write(root.parent / "parts/bases/below/kustomization.yaml", kustomization)
+
+
+def circle(root: Path) -> None:
+    tiny.write(root.parent / "parts/packyard.yaml", HEAD + "libraries: [{path: ../others}]\n")
+    write_library(root.parent / "others")
+    tiny.write(root.parent / "others/packyard.yaml", HEAD + "libraries: [{path: ../parts}]\n")
+
+
+def chain(root: Path) -> None:
+    for number in range(12):
+        folder = write_library(root.parent / f"l{number}")
+        tiny.write(folder / "packyard.yaml", HEAD + f"libraries: [{{path: ../l{number + 1}}}]\n")
+    name_libraries(root, "{path: ../l0}")
+
+
+def link_copy(root: Path) -> None:
+    libraries.name(root, "builtin")
+    (root / "libraries").mkdir()
+    (root / "libraries/builtin").symlink_to(root.parent / "parts")
+
+
+COMMIT = "0123456789012345678901234567890123456789"
+FORMS = "write builtin, {name: NAME, version: ^1.2}, {path: ../FOLDER} or {git: https://…, commit: <40 hex digits>}"
+ADDRESS = "libraries.git: must be an address such as https://…, ssh://…, file://…, found "
+
+
+def entry(*entries: str) -> Callable[[Path], None]:
+    return lambda root: name_libraries(root, *entries)
+
+
+REFUSED: dict[str, tuple[Callable[[Path], None], str]] = {
+    "a library that is not there": (
+        entry("{path: ../nowhere}"),
+        "ws/packyard.yaml:7: the library nowhere is not there: no folder 'nowhere' (correct `path`)",
+    ),
+    "a folder that is no library": (
+        lambda root: (root.parent / "parts/packyard.yaml").unlink(),
+        "parts/packyard.yaml: no such file, so this is not a library",
+    ),
+    "a package as library": (
+        lambda root: tiny.replace(root.parent / "parts/packyard.yaml", "Library", "Package"),
+        "parts/packyard.yaml:1: must be a Library or a Workspace of packyard/v1",
+    ),
+    "itself": (entry("{path: ../ws}"), "ws/packyard.yaml:7: the library ws builds on itself: ws"),
+    "a copy that is a link": (link_copy, "ws/libraries/builtin: leads to "),
+    "a circle": (circle, "others/packyard.yaml:5: the library parts builds on itself: parts -> others -> parts"),
+    "a chain without end": (chain, "is one too many: a workspace has at most 50, 8 deep"),
+    "too many": (entry(*(f"{{path: ../parts, name: p{n}}}" for n in range(51))), "the library p50 is one too many"),
+    "a link that leads out": (link_out, "resources: 'cm.yaml' leads to "),
+    "a path into the workspace": (lead("../../../../ws/bases/one"), "leads to "),
+    "a path into the workspace by its place": (lead("../../../../bases/one"), "leads to "),
+    "a library that nobody named": (
+        lead("../../libraries/builtin/bases/run"),
+        "'../../libraries/builtin/bases/run' is neither a file nor a folder here"
+        " (libraries of packyard.yaml names no such library, or it has no such part)",
+    ),
+    "a name twice": (
+        entry("{path: ../parts}", "{path: ../parts}"),
+        "ws/packyard.yaml:8:3: libraries: names 'parts' twice (give one of them another `name`)",
+    ),
+    "an unknown word": (entry("builtins"), f"ws/packyard.yaml:7:3: libraries: 'builtins' is not a library ({FORMS})"),
+    "nothing": (entry("{}"), f"ws/packyard.yaml:7:3: libraries: is not a library ({FORMS})"),
+    "a folder and a repository": (entry(f"{{path: a, git: 'https://h/a', commit: '{COMMIT}'}}"), f"({FORMS})"),
+    "a repository without a commit": (entry("{git: 'https://h/a'}"), f"({FORMS})"),
+    "an unknown key": (entry("{path: ../parts, branch: main}"), "libraries.branch: is not a known key"),
+    "a name that is a path": (entry("{name: ../x, version: '1'}"), "libraries.name: '../x' cannot be a library's name"),
+    "our own name": (entry("{name: builtin, version: '1'}"), "; builtin is packyard's own"),
+    "a version that is none": (entry("{name: a, version: x}"), "libraries.version: 'x' is not a version"),
+    "an absolute path": (entry("{path: /etc}"), "libraries.path: must be a path from the folder of packyard.yaml"),
+    "a branch": (
+        entry("{git: 'https://h/a', commit: main}"),
+        "libraries.commit: must be the 40 hex digits of a commit, found 'main'",
+    ),
+    "a program": (entry(f"{{git: 'ext::sh -c id', name: a, commit: '{COMMIT}'}}"), f"{ADDRESS}'ext::sh -c id'"),
+    "an option": (entry(f"{{git: '--upload-pack=id', name: a, commit: '{COMMIT}'}}"), ADDRESS),
+    "an option as host": (entry(f"{{git: 'ssh://-oProxyCommand=id/a', commit: '{COMMIT}'}}"), ADDRESS),
+    "another protocol": (entry(f"{{git: 'http://h/a', commit: '{COMMIT}'}}"), ADDRESS),
+    "a password": (
+        entry(f"{{git: 'https://me:secret@h/a', commit: '{COMMIT}'}}"),
+        "libraries.git: must not have a password, which the lock would tell: git has credential helpers",
+    ),
+    "a bundle that is not pinned": (
+        entry("{name: zoo-parts, version: ^1.2}"),
+        "ws/packyard.yaml:7: the library zoo-parts is not pinned in packyard.lock"
+        " (packyard update zoo-parts chooses, fetches and pins it)",
+    ),
+}
+
+
+@pytest.mark.parametrize("way", REFUSED)
+def test_refuses(way: str, root: Path) -> None:
+    change, says = REFUSED[way]
+    change(root)
+    found = refusal(root)
+    assert says in found, found

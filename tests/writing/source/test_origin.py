@@ -1,0 +1,210 @@
+"""Each line of a composed file comes from a line of the sources that says the same, also behind several patches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import tiny
+from packyard.writing.source import workspace
+from packyard.writing.source.compose import compose
+from packyard.writing.source.package import Package
+from packyard.writing.source.traced import Traced
+from usecases import CATALOGUE, PACKAGES
+
+
+@cache
+def lines(file: str) -> list[str]:
+    return Path(file).read_text().split("\n")
+
+
+def texts(traced: Traced, path: str, line: int) -> list[str]:
+    return [lines(place.file)[place.line - 1] for place in traced.at(path, line)]
+
+
+@pytest.mark.parametrize("package", [PACKAGES[3], PACKAGES[-2]], ids=lambda item: item.name)
+def test_a_line_of_the_catalogue_says_what_its_source_says(package: Package) -> None:
+    composed = compose(CATALOGUE, package)
+    traced = Traced(CATALOGUE, package.name)
+    checked = 0
+    for path, data in composed.files.items():
+        for number, line in enumerate(data.decode().split("\n")[:-1], 1):
+            found = texts(traced, path, number)
+            if path.endswith(("Krmfile", "kustomization.yaml")):
+                assert found or path.endswith("Krmfile"), f"{path}:{number}"
+                continue
+            checked += 1
+            place = traced.at(path, number)[0]
+            key, _, value = line.strip().removeprefix("- ").partition(" #")[0].partition(":")
+            file = place.file.endswith((".py", ".sh", "kustomization.yaml"))
+            assert file or any(key in text or value.strip() in text for text in found) or '"$openapi"' in line, line
+    assert checked > 300
+
+
+@pytest.fixture
+def traced(tmp_path: Path) -> Traced:
+    return trace(tmp_path, {})
+
+
+@pytest.fixture
+def root(traced: Traced, tmp_path: Path) -> Path:
+    assert traced.text(CM)
+    return tmp_path / "ws"
+
+
+def trace(folder: Path, files: Mapping[str, str]) -> Traced:
+    root = tiny.workspace(folder / "ws")
+    for path, text in {**STACK, **files}.items():
+        tiny.write(root / path, text)
+    return Traced(workspace.read(root), "p")
+
+
+STACK = {
+    "Krmfile": """\
+openAPI:
+  definitions:
+    io.k8s.cli.setters.SIZE:
+      x-k8s-cli: {setter: {name: SIZE, value: "1"}}
+""",
+    "bases/one/cm.yaml": """\
+apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: run
+data: # what the program reads
+  a: "1"
+  b: |
+    one
+    two
+  # The last one.
+  c: c
+""",
+    "overlays/storage/x/kustomization.yaml": """\
+# Storage.
+apiVersion: kustomize.config.k8s.io/v1alpha1
+kind: Component
+patches:
+- target: {kind: ConfigMap}
+  patch: |-
+    - op: replace
+      path: /data/a
+      value: "2"
+    - {op: add, path: /data/d, value: new}
+""",
+    "packages/p/package.yaml": """\
+apiVersion: packyard/v1
+kind: Package
+model: {name: p, framework: f, category: c, precision: fp32, mode: training}
+useCases:
+  one:
+    base: one
+    storage: [x]
+    setters:
+      SIZE: "3"
+    patches:
+    - path: a.yaml
+      target: {kind: ConfigMap}
+""",
+    "packages/p/a.yaml": """\
+- op: replace
+  path: /data/a
+  value: "3" # {"$openapi":"SIZE"}
+""",
+}
+CM = "one/x/config-map.yaml"
+
+
+def places(traced: Traced, line: int, path: str = CM, column: int = 0) -> list[str]:
+    return [f"{place.file.partition('/ws/')[2]}:{place.line}" for place in traced.at(path, line, column)]
+
+
+def test_a_value_that_was_patched_twice_has_all_three_places(traced: Traced) -> None:
+    text = (traced.text(CM) or "").split("\n")
+    assert text[5] == '  a: "3" # {"$openapi":"SIZE"}'
+    whole = ["packages/p/a.yaml:3", "overlays/storage/x/kustomization.yaml:9", "bases/one/cm.yaml:6"]
+    assert places(traced, 6) == places(traced, 6, column=6) == places(traced, 6, column=10) == whole
+    names = [(name, place.file.partition("/ws/")[2], place.line) for name, place in traced.names(CM, 6)]
+    assert names == [("SIZE", "packages/p/package.yaml", 9), ("SIZE", "Krmfile", 3)]
+
+
+def test_lines_of_blocks_comments_and_new_entries_have_their_own(traced: Traced) -> None:
+    base, overlay = "bases/one/cm.yaml", "overlays/storage/x/kustomization.yaml"
+    assert [places(traced, line) for line in range(7, 13)] == [
+        [f"{base}:7"],
+        [f"{base}:8"],
+        [f"{base}:9"],
+        [f"{base}:10"],
+        [f"{base}:11"],
+        [f"{overlay}:10"],
+    ]
+
+
+def test_a_krmfile_leads_to_the_definition_and_to_who_gave_the_value(traced: Traced) -> None:
+    text = (traced.text("one/x/Krmfile") or "").split("\n")
+    number = next(number for number, line in enumerate(text, 1) if 'value: "3"' in line)
+    assert places(traced, number, "one/x/Krmfile")[0] == "packages/p/package.yaml:9"
+    number = next(number for number, line in enumerate(text, 1) if "setters.SIZE" in line)
+    assert places(traced, number, "one/x/Krmfile") == ["Krmfile:3"]
+
+
+def test_an_item_of_a_list_that_a_patch_moved_keeps_its_place(tmp_path: Path) -> None:
+    merge = (
+        "apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: any\n"
+        "spec:\n  template:\n    spec:\n      containers:\n      - {name: side, image: s:1}\n"
+    )
+    base = tiny.POD.replace("      containers", "      # Confined.\n      containers")
+    files = {
+        "bases/one/cm.yaml": base,
+        "overlays/storage/x/kustomization.yaml": STACK["overlays/storage/x/kustomization.yaml"].partition("patches")[0],
+        "packages/p/a.yaml": merge,
+        "packages/p/package.yaml": STACK["packages/p/package.yaml"].replace("ConfigMap", "Job").replace(
+            '    setters:\n      SIZE: "3"\n', ""
+        ),
+    }  # fmt: skip
+    traced = trace(tmp_path, files)
+    text = (traced.text("one/x/job.yaml") or "").split("\n")
+    number = {line.strip(): number for number, line in enumerate(text, 1)}
+    place = base.split("\n").index("      - name: main") + 1
+    assert places(traced, number["- {name: side, image: s:1}"], "one/x/job.yaml") == ["packages/p/a.yaml:9"]
+    assert places(traced, number["- name: main"], "one/x/job.yaml") == [f"bases/one/cm.yaml:{place}"]
+    assert places(traced, number["image: registry.example/x:1"], "one/x/job.yaml") == [f"bases/one/cm.yaml:{place + 1}"]
+
+
+def test_the_verb_shows_the_places_of_a_built_file(tmp_path: Path, root: Path) -> None:
+    out = tmp_path / "out"
+    assert tiny.run("build", "--workspace", root, "--version", "1", "--out", out)[0] == 0
+    prefix = workspace.read(root).prefix
+    file = out / "p" / prefix / CM
+    code, shown, _ = tiny.run("source", f"{file}:6", "--workspace", root)
+    assert code == 0
+    assert shown.replace(f"{root}/", "") == (
+        f'{file}:6: a: "3" # {{"$openapi":"SIZE"}}\n'
+        "  packages/p/a.yaml:3:10\n"
+        "  onto overlays/storage/x/kustomization.yaml:9:14\n"
+        "  onto bases/one/cm.yaml:6:6\n"
+        "  SIZE by packages/p/package.yaml:9:1\n"
+        "  SIZE by Krmfile:3:5\n"
+    )
+    assert tiny.run("source", f"p/{prefix}/{CM}:6", "--workspace", root)[1].partition("\n")[2] in shown
+    tiny.replace(file, '"3"', '"4"')
+    assert 'compose this line to: a: "3"' in tiny.run("source", f"{file}:6", "--workspace", root)[2]
+
+
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        ("p/PREFIX/one/x/config-map.yaml:999", "has 12 lines"),
+        ("p/PREFIX/one/x/config-map.yaml:0", "is not composed from the parts of p"),
+        ("p/PREFIX/one/x/other.yaml:1", "is not composed from the parts of p"),
+        ("p/PREFIX/other/x.yaml:1", "is not composed from the parts of p"),
+        ("p/README.md:1", "is not a file of a use case"),
+        ("bases/one/cm.yaml:1", "is not a composed file of a package"),
+        ("../../../etc/passwd:1", "is not a composed file of a package"),
+    ],
+)
+def test_refuses_what_is_no_line_of_a_composed_file(root: Path, place: str, message: str) -> None:
+    place = place.replace("PREFIX", workspace.read(root).prefix)
+    assert message in tiny.refused("source", place, "--workspace", root)

@@ -1,0 +1,111 @@
+"""package.yaml: each use case says all that it is made of; what is wrong is named by its place, all at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import real
+import tiny
+from packyard.core.errors import InputError
+from packyard.writing.source import package as packages
+from packyard.writing.source import workspace
+from packyard.writing.source.package import Package
+
+PACKAGE = tiny.text("parts/package.yaml")
+FILES = {
+    "packyard.yaml": "apiVersion: packyard/v1\nkind: Workspace\nname: tiny\nprefix: p\nlicense: LICENSE\n",
+    "LICENSE": "Do what you like.\n",
+    "packages/bert-k8s/package.yaml": PACKAGE,
+    "packages/bert-k8s/patches/a.yaml": "kind: Job\n",
+}
+FOLDERS = (
+    *("bases/job", "bases/look", "overlays/programs/zoo"),
+    *("overlays/storage/claim", "overlays/storage/export"),
+)
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    for folder in FOLDERS:
+        (tmp_path / folder).mkdir(parents=True)
+    for path, text in FILES.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    return tmp_path
+
+
+def read(tree: Path, change: str = "") -> Package:
+    """Read the package, with a text of package.yaml replaced: ``OLD -> NEW``."""
+    file = tree / "packages/bert-k8s/package.yaml"
+    old, _, new = change.partition(" -> ")
+    assert old in file.read_text()
+    file.write_text(file.read_text().replace(old, new))
+    return packages.read(workspace.read(tree), "bert-k8s")
+
+
+def test_a_use_case_stands_at_its_name_and_storage(tree: Path) -> None:
+    found = {item.path: item for item in read(tree).use_cases}
+    assert sorted(found) == ["look/inside", "many/claim", "one/claim", "one/export"]
+    assert found["one/export"].overlays == (("programs", "zoo"), ("storage", "export"))
+    assert (found["look/inside"].base, found["look/inside"].overlays) == ("look", ())
+    assert [patch.target for patch in found["many/claim"].patches] == [None, {"kind": "Job"}]
+
+
+def test_the_nearer_value_wins_and_names_come_by_themselves(tree: Path) -> None:
+    found = {item.path: {name: value.text for name, value in item.setters.items()} for item in read(tree).use_cases}
+    assert found["one/claim"] == {"RUN_NAME": "one", "MODEL_NAME": "bert", "WORKERS": "3", "STEPS": "1"}
+    assert found["many/claim"] == {"RUN_NAME": "shards", "MODEL_NAME": "bert", "WORKERS": "8", "STEPS": "2"}
+    assert found["look/inside"]["RUN_NAME"] == "inside"
+
+
+def test_a_value_knows_its_line(tree: Path) -> None:
+    (setters,) = (item.setters for item in read(tree).use_cases if item.path == "many/claim")
+    assert {name: value.line for name, value in setters.items()} == {
+        "RUN_NAME": 12, "MODEL_NAME": 0, "WORKERS": 12, "STEPS": 12}  # fmt: skip
+
+
+def test_yaml_anchors_may_repeat_what_use_cases_have(tree: Path) -> None:
+    change = "many:\n    base: job\n    storage: [claim] -> many:\n    base: job\n    storage: &both [claim, export]"
+    tree.joinpath("packages/bert-k8s/package.yaml").write_text(PACKAGE + "  also: {base: job, storage: *both}\n")
+    assert [item.path for item in read(tree, change).use_cases if item.name == "also"] == ["also/claim", "also/export"]
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ("[claim, export] -> [clam, export]", "7:30: useCases.one.storage: no folder 'clam' in "),
+        ("[claim, export] -> [claim, claim]", "7:30: useCases.one.storage: names 'claim' twice"),
+        ("[zoo] -> [zo]", "7:57: useCases.one.programs: no folder 'zo' in "),
+        ("{base: look} -> {base: lok}", "13:23: useCases.look/inside.base: no folder 'lok' in "),
+        ("{base: look} -> {base: ..}", "13:23: useCases.look/inside.base: no folder '..' in "),
+        ("{base: look} -> {storage: [claim]}", "13:16: useCases.look/inside.base: is missing"),
+        ("{base: look} -> {base: look, option: x}", "13:29: useCases.look/inside.option: is not a known key"),
+        ("[patches/a.yaml, -> [patches/b.yaml,", "11:15: useCases.many.patches: no file 'patches/b.yaml'"),
+        ("target: {kind: Job} -> target: {kin: Job}", "11:63: useCases.many.patches.target.kin: is not a known key"),
+        ("look/inside -> options/x", "13:14: useCases.options/x: options is the folder of the options"),
+        ("look/inside -> one/claim/x", "1:1: useCases: one/claim/x lies inside another use case"),
+        ("look/inside -> Look", "13:9: useCases.Look: must be lower case words"),
+        ("one process in each worker -> ''", "5:16: moved.SLOTS: is empty"),
+        ("mode: training -> modes: training", "3:8: model.mode: is missing"),
+        ("useCases: -> uses:", "1:1: useCases: is missing"),
+    ],
+)
+def test_a_fault_is_named_by_its_place(tree: Path, change: str, expected: str) -> None:
+    with pytest.raises(InputError) as raised:
+        read(tree, change)
+    found = [str(problem).removeprefix(f"{tree}/packages/bert-k8s/package.yaml:") for problem in raised.value.problems]
+    assert any(problem.startswith(expected) for problem in found), found
+
+
+def test_all_faults_are_named_at_once(tree: Path) -> None:
+    with pytest.raises(InputError) as raised:
+        read(tree, "{base: job, storage: [claim, export], programs: [zoo] -> {base: jb, storage: [x], programs: [y]")
+    assert len(raised.value.problems) == 3
+
+
+def test_a_model_in_four_variants_is_written_in_forty_lines() -> None:
+    folder = real.REPOSITORY / "packages/resnet50v1-5-fp32-training-k8s"
+    files = [folder / "package.yaml", folder / "Krmfile"]
+    assert sum(len(file.read_text().splitlines()) for file in files if file.is_file()) <= 40

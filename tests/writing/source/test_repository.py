@@ -1,0 +1,181 @@
+"""Libraries in git repositories: what is fetched, and what a hostile one cannot do."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import libraries
+import real
+import tiny
+from packyard.core.errors import PackyardError
+from packyard.writing.source import repository
+from packyard.writing.source.library_entry import Entry
+
+
+def git(folder: Path, *words: object, given: str = "") -> str:
+    identity = ("-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false")
+    command = (real.program("git"), "-C", folder, *identity, *map(str, words))
+    return subprocess.run(command, check=True, capture_output=True, text=True, input=given).stdout.strip()
+
+
+def commit(folder: Path) -> str:
+    git(folder, "init", "--quiet", "--initial-branch=main")
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message=x")
+    return git(folder, "rev-parse", "HEAD")
+
+
+@pytest.fixture
+def parts(tmp_path: Path) -> Path:
+    return libraries.write(tmp_path / "parts", A="1")
+
+
+def entry(folder: Path, at: str, protocol: str = "file://") -> Entry:
+    return Entry(name="parts", git=f"{protocol}{folder}", commit=at, file="packyard.yaml", line=7)
+
+
+def read(folder: Path, at: str) -> dict[str, bytes]:
+    return {member.path: member.data for member in repository.read(entry(folder, at))}
+
+
+def refusal(folder: Path, at: str) -> str:
+    with pytest.raises(PackyardError) as caught:
+        repository.read(entry(folder, at))
+    return str(caught.value)
+
+
+def test_reads_the_files_of_a_commit_that_is_not_the_last_one(parts: Path) -> None:
+    (parts / "bases/below/run.sh").write_text("#!/bin/sh\n")
+    (parts / "bases/below/run.sh").chmod(0o755)
+    tiny.write(parts / "packages/p/package.yaml", "not a part\n")
+    first = commit(parts)
+    tiny.write(parts / "bases/below/cm.yaml", "changed\n")
+    commit(parts)
+    found = read(parts, first)
+    assert set(found) == {
+        "Krmfile", "LICENSE", "packyard.yaml", "bases/below/cm.yaml", "bases/below/kustomization.yaml",
+        "bases/below/run.sh",
+    }  # fmt: skip
+    assert b'A: "1"' in found["bases/below/cm.yaml"]
+    assert {each.path for each in repository.read(entry(parts, first)) if each.executable} == {"bases/below/run.sh"}
+
+
+def test_says_that_a_repository_has_no_such_commit_and_that_there_is_no_repository(parts: Path) -> None:
+    commit(parts)
+    missing = "0123456789" * 4
+    assert f"packyard.yaml:7: the library parts has no commit {missing} in file://" in refusal(parts, missing)
+    assert "packyard.yaml:7: the library parts cannot be fetched from file:///nowhere: " in refusal(
+        Path("/nowhere"), missing
+    )
+
+
+def test_runs_nothing_of_the_repository_and_no_filter_of_the_user(
+    parts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran = tmp_path / "ran"
+    tiny.write(tmp_path / "home/.gitconfig", f'[filter "x"]\nsmudge = touch {ran}; cat\nrequired = true\n')
+    tiny.write(parts / "bases/.gitattributes", "*.yaml filter=x text eol=crlf\n")
+    at = commit(parts)
+    for hook in ("post-checkout", "reference-transaction", "pre-auto-gc"):
+        tiny.write(parts / ".git/hooks" / hook, f"#!/bin/sh\ntouch {ran}\n")
+        (parts / ".git/hooks" / hook).chmod(0o755)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert b"\r" not in read(parts, at)["bases/below/cm.yaml"]
+    assert not ran.exists()
+
+
+def test_refuses_links_and_submodules_among_the_parts(parts: Path) -> None:
+    (parts / "bases/below/leak").symlink_to("/etc/passwd")
+    at = commit(parts)
+    assert "has 'bases/below/leak', which is not a file (a library has files and folders)" in refusal(parts, at)
+    git(parts, "rm", "--quiet", "--force", "bases/below/leak")
+    git(parts, "update-index", "--add", "--cacheinfo", f"160000,{at},bases/other")
+    git(parts, "commit", "--quiet", "--message=submodule")
+    assert "has 'bases/other', which is not a file" in refusal(parts, git(parts, "rev-parse", "HEAD"))
+
+
+def test_a_rewritten_address_cannot_lead_to_another_protocol(
+    parts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran = tmp_path / "ran"
+    at = commit(parts)
+    tiny.write(tmp_path / "home/.gitconfig", f'[url "ext::touch {ran} "]\ninsteadOf = file://\n')
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert "cannot be fetched" in refusal(parts, at)
+    assert not ran.exists()
+
+
+def test_leaves_the_repository_alone_in_whose_hook_it_runs(parts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    at = commit(parts)
+    other = libraries.write(parts.parent / "other", B="2")
+    before = commit(other)
+    monkeypatch.setenv("GIT_DIR", str(other / ".git"))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(other / ".git/index"))
+    found = read(parts, at)
+    monkeypatch.undo()
+    assert b'A: "1"' in found["bases/below/cm.yaml"]
+    assert (git(other, "rev-parse", "HEAD"), git(other, "status", "--porcelain")) == (before, "")
+
+
+def test_a_server_that_cannot_be_reached_is_said() -> None:
+    with pytest.raises(PackyardError, match="cannot be fetched from https://localhost:1/"):
+        repository.read(Entry(name="p", git="https://localhost:1/p.git", commit="0" * 40, file="f", line=1))
+
+
+def test_a_server_that_stalls_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stand_in = tmp_path / "git"
+    stand_in.write_text(f'#!/bin/sh\necho "$*" >>{tmp_path}/said\ncase "$*" in *fetch*) exit 1 ;; esac\n')
+    stand_in.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    assert "cannot be fetched" in refusal(tmp_path, "0" * 40)
+    fetched = [line for line in (tmp_path / "said").read_text().splitlines() if " fetch " in line]
+    assert len(fetched) == 2
+    assert all("http.lowSpeedLimit=1000 -c http.lowSpeedTime=60" in line for line in fetched)
+
+
+def _stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fetch: str) -> None:
+    """Let git fetch by other commands."""
+    file = tmp_path / "git"
+    file.write_text(f'#!/bin/sh\ncase " $* " in *" fetch "*) {fetch} ;; esac\nexec {real.program("git")} "$@"\n')
+    file.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+
+
+def test_a_server_that_ends_nothing_is_not_waited_for_over_any_protocol(
+    parts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As with ssh: a program below git waits, and holds its streams."""
+    at = commit(parts)
+    os.mkfifo(tmp_path / "never")
+    _stand_in(tmp_path, monkeypatch, f"cat <>{tmp_path}/never | cat")
+    monkeypatch.setattr(repository, "_SECONDS", 0.5)
+    assert refusal(parts, at).endswith(": git takes longer than 0.5 seconds")
+    with pytest.raises(OSError, match="No such device"):  # nobody reads it any more
+        os.open(tmp_path / "never", os.O_WRONLY | os.O_NONBLOCK)
+
+
+@pytest.mark.parametrize("where", ["repository.git/pack", "/dev/stdout", "/dev/stderr"])
+def test_a_server_that_sends_without_end_is_not_heard_to_the_end(
+    parts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    at = commit(parts)
+    _stand_in(tmp_path, monkeypatch, f"yes >>{where}")
+    monkeypatch.setattr(repository._git, "__kwdefaults__", {"data": b"", "most": 100_000})
+    assert refusal(parts, at).endswith(": git writes more than 100000 bytes")
+
+
+def test_trees_that_hold_trees_are_not_listed_without_end(parts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few hundred bytes can name millions of files."""
+    commit(parts)
+    tree = git(parts, "rev-parse", "HEAD:bases")
+    for _ in range(6):
+        tree = git(parts, "mktree", given="".join(f"040000 tree {tree}\t{name}\n" for name in "0123456789"))
+    top = git(parts, "mktree", given=f"040000 tree {tree}\tbases\n")
+    at = git(parts, "commit-tree", "-m", "x", top)
+    git(parts, "branch", "bomb", at)
+    monkeypatch.setattr(repository, "_LISTED", 1_000_000)
+    assert "git writes more than 1000000 bytes" in refusal(parts, at)

@@ -1,0 +1,149 @@
+"""Rules of parts in use cases: carried where all their setters are, refused where they are wrong or broken."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+
+import tiny
+from packyard.core.errors import InputError
+from packyard.writing.source import package as packages
+from packyard.writing.source import workspace
+from packyard.writing.source.compose import compose
+
+
+def krmfile(rules: str = "", **setters: str) -> str:
+    lines = ["kind: Krmfile", "openAPI:", "  definitions:"]
+    for name, keywords in setters.items():
+        lines.append(f"    io.k8s.cli.setters.{name}:")
+        lines += [f"      {keyword}" for keyword in keywords.split("; ")[1:]]
+        value = keywords.split("; ")[0]
+        lines.append(
+            f"      x-k8s-cli: {{setter: {{name: {name}, value: '{value}'{', required: true' * (not value)}}}}}"
+        )
+    return "\n".join(lines) + f"\n{rules}"
+
+
+NUMBER = "; type: integer; minimum: 1"
+WORKERS = f"1{NUMBER}; example: '4'"
+RETRIES = f"2{NUMBER}; maximum: 9; example: '3'"
+SHARDS = f"{NUMBER}; nullable: true; example: '4'"
+
+
+def rule(text: str, message: str = "So it is.") -> str:
+    return f"rules:\n- rule: {text}\n  message: {message}\n"
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    root = Path(shutil.copytree(tiny.TREES / "rules/workspace", tmp_path / "workspace"))
+    define(root)
+    return root
+
+
+def define(tree: Path, base: str = "", overlay: str = "", package: str = "", **changed: str) -> None:
+    setters = {"WORKERS": WORKERS, "RETRIES": RETRIES, "SHARDS": SHARDS, **changed}
+    shards = setters.pop("SHARDS")
+    (tree / "bases/job/Krmfile").write_text(krmfile(base, **setters))
+    if (tree / "overlays/programs").is_dir():
+        (tree / "overlays/programs/shards/Krmfile").write_text(krmfile(overlay, SHARDS=shards))
+    (tree / "packages/bert/Krmfile").write_text(krmfile(package).replace("definitions:", "definitions: {}"))
+
+
+def composed(tree: Path) -> dict[str, bytes]:
+    found = workspace.read(tree)
+    made = compose(found, packages.read(found, "bert"))
+    return {item.use_case.path: item.files["Krmfile"] for item in made.use_cases}
+
+
+def refused(tree: Path) -> list[str]:
+    with pytest.raises(InputError) as raised:
+        composed(tree)
+    return [str(problem).removeprefix(f"{tree}/") for problem in raised.value.problems]
+
+
+def rules_of(data: bytes) -> list[str]:
+    return [item["rule"] for item in yaml.safe_load(data).get("rules", [])]
+
+
+def test_a_use_case_has_the_rules_of_its_parts_of_which_it_has_every_setter(tree: Path) -> None:
+    both = "WORKERS % SHARDS == 0 || SHARDS > WORKERS"
+    define(tree, rule("WORKERS < 100"), rule(both), rule("SHARDS < 1000"))
+    found = composed(tree)
+    assert rules_of(found["one"]) == ["WORKERS < 100"]
+    assert rules_of(found["many"]) == ["WORKERS < 100", both, "SHARDS < 1000"]
+
+
+def test_a_rule_is_carried_as_its_part_wrote_it_with_its_comments(tree: Path) -> None:
+    define(tree, "rules:\n# sum of all\n- {message: 'At most 100.', rule: WORKERS <= 100}\n")
+    assert composed(tree)["one"].endswith(b"rules:\n# sum of all\n- {message: 'At most 100.', rule: WORKERS <= 100}\n")
+
+
+def test_a_rule_that_two_parts_have_stands_once(tree: Path) -> None:
+    define(tree, rule("WORKERS < 100"), package=rule("WORKERS   < 100"))
+    assert rules_of(composed(tree)["one"]) == ["WORKERS < 100"]
+
+
+def test_no_rules_no_key(tree: Path) -> None:
+    assert b"rules" not in composed(tree)["many"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("WORKERS <", "18: rule: a value is expected here, not the end"),
+        ("WORKERS < WORKER", "9: the rule WORKERS < WORKER names WORKER, which no part defines"),
+        ("WORKERS < 'a'", "17: rule: < does not take a whole number and a text"),
+        ("WORKERS + RETRIES < 1", "9: the rule WORKERS + RETRIES < 1 can never hold: no values satisfy it"),
+        ("RETRIES > 3 && RETRIES % 10 == 0", "9: the rule RETRIES > 3 && RETRIES % 10 == 0 can never hold"),
+        ("WORKERS == 1", "9: the defaults break the rule: So it is"),
+        ("WORKERS + RETRIES != 7", "9: the examples break the rule: So it is"),
+    ],
+)
+def test_a_wrong_rule_is_refused_by_its_place_in_the_part(tree: Path, text: str, expected: str) -> None:
+    define(tree, rule(text))
+    lines = (tree / "bases/job/Krmfile").read_text().splitlines()
+    number = next(index for index, line in enumerate(lines, start=1) if line.startswith("- rule:"))
+    (problem,) = refused(tree)
+    assert problem.startswith(f"bases/job/Krmfile:{number}:{expected}")
+
+
+def test_the_defaults_are_tried_with_the_examples_of_what_is_required(tree: Path) -> None:
+    define(tree, overlay=rule("SHARDS <= WORKERS"))
+    (problem,) = refused(tree)
+    assert "the defaults and the examples of what is required break the rule" in problem
+    assert "SHARDS is 4, WORKERS is 2" in problem
+
+
+def test_a_rule_about_a_setter_that_nobody_defines_is_refused(tree: Path) -> None:
+    define(tree, overlay=rule("SHARDS < WORKRS"))
+    (problem,) = refused(tree)
+    assert "the rule SHARDS < WORKRS names WORKRS, which no part defines (did you mean 'WORKERS'?)" in problem
+
+
+def test_faults_of_all_parts_are_named_at_once(tree: Path) -> None:
+    define(tree, rule("WORKERS <"), rule("SHARDS >"))
+    assert [problem.partition(":")[0] for problem in refused(tree)] == [
+        "bases/job/Krmfile",
+        "overlays/programs/shards/Krmfile",
+    ]
+
+
+def test_the_rules_of_options_lie_beside_their_definitions(tree: Path) -> None:
+    package = tree / "packages/bert/package.yaml"
+    tiny.replace(package, "  many: {base: job, programs: [shards]}\n", "")
+    (tree / "overlays/programs").rename(tree / "overlays/options")
+    define(tree, rule("WORKERS < 100"))
+    more = rule("SHARDS > 0") + rule("RETRIES < 9").removeprefix("rules:\n")
+    (tree / "overlays/options/shards/Krmfile").write_text(krmfile(more, SHARDS=SHARDS))
+    patch = tree / "overlays/options/shards/job.yaml"
+    patch.write_text(
+        'apiVersion: any/v1\nkind: Any\nmetadata: {name: any}\nspec:\n  completions: "" # {"$openapi":"SHARDS"}\n'
+    )
+    found = workspace.read(tree)
+    made = compose(found, packages.read(found, "bert"))
+    assert rules_of(made.use_cases[0].files["Krmfile"]) == ["WORKERS < 100"]
+    assert rules_of(made.options.files["Krmfile"]) == ["SHARDS > 0"], "that of the use case's setter stays behind"

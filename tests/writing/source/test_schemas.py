@@ -1,0 +1,238 @@
+"""The JSON Schemas: made from today's readers, right for every file of ours, and as strict as the readers."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+import yaml
+
+import everyfield
+import json_schemas
+import real
+from commandline import done
+from packyard.core.errors import PackyardError
+from packyard.core.yaml.document import source_of
+from packyard.using.setters import value
+from packyard.using.setters.krmfile import Krmfile
+from packyard.using.setters.rules import rule
+from packyard.writing.source import package, schemas, workspace
+
+KRMFILE = """\
+apiVersion: config.k8s.io/v1alpha1
+kind: Krmfile
+openAPI:
+  definitions:
+    io.k8s.cli.setters.A:
+      type: integer
+      minimum: 1
+      description: What is counted.
+      x-k8s-cli: {setter: {name: A, value: "1", isSet: true}}
+    io.k8s.cli.setters.L:
+      type: array
+      items: {type: string, maxLength: 3}
+      x-k8s-cli: {setter: {name: L, listValues: [a, b]}}
+    io.k8s.cli.substitutions.S:
+      x-k8s-cli:
+        substitution:
+          name: S
+          pattern: a-${A}
+          values: [{marker: "${A}", ref: "#/definitions/io.k8s.cli.setters.A"}]
+rules:
+- {rule: A < 9, message: Few.}
+"""
+TEXTS = {"package": everyfield.PACKAGE.replace("NAME", "name"), "workspace": everyfield.WORKSPACE, "krmfile": KRMFILE}
+FILES = {"package": "packages/all/package.yaml", "workspace": "packyard.yaml"}
+
+#: What both refuse: the file, a text in it, and what stands in its place.
+FAULTS = [
+    ("package", "kind: Package", "kind: Packages"),
+    ("package", "kind: Package", ""),
+    ("package", "packyard/v1", "packyard/v2"),
+    ("package", "apiVersion: packyard/v1", "apiVersion: {}"),
+    ("package", "name: m, ", ""),
+    ("package", "framework: f", "framework: [f]"),
+    ("package", "category: c", 'category: ""'),
+    ("package", "mode: training", "mood: training"),
+    ("package", "model: {name: m, framework: f, category: c, precision: p, mode: training}", "model: m"),
+    ("package", "model: {name: m, framework: f, category: c, precision: p, mode: training}", ""),
+    ("package", 'setters: {A: "1"}', "setters: [A]"),
+    ("package", 'setters: {A: "1"}', "setters: {A: [1]}"),
+    ("package", "moved: {OLD: NEW}", 'moved: {OLD: " "}'),
+    ("package", "moved: {OLD: NEW}", "moved: OLD"),
+    ("package", "useCases:", "uses:"),
+    ("package", "  name:\n", "  Name:\n"),
+    ("package", "  name:\n", "  options:\n"),
+    ("package", "  name:\n", "  options/x:\n"),
+    ("package", "  name:\n", "  a//b:\n"),
+    ("package", "    base: part\n", ""),
+    ("package", "base: part", "bases: part"),
+    ("package", "base: part", "base: [part]"),
+    ("package", "base: part", "base: ../part"),
+    ("package", "storage: [part]", "storage: part"),
+    ("package", "storage: [part]", "storage: [part, part]"),
+    ("package", "programs: [part]", "programs: [{}]"),
+    ("package", "programs: [part]", "programs: [Part]"),
+    ("package", 'setters: {B: "2"}', "setters: {B: {}}"),
+    ("package", "    - path: patches/a.yaml\n      target", "    - target"),
+    ("package", "    - path: patches/a.yaml\n", "    - path: patches/a.yaml\n      patch: x\n"),
+    ("package", "kind: K, ", "kin: K, "),
+    ("package", "kind: K, ", "kind: [K], "),
+    ("package", "target: {group: g, version: v, kind: K, name: n, namespace: s, labelSelector: a=b,"
+     " annotationSelector: a=b}", "target: {}"),
+    ("workspace", "kind: Workspace", "kind: Package"),
+    ("workspace", "name: all\n", ""),
+    ("workspace", "prefix: use-cases\n", ""),
+    ("workspace", "license: LICENSE\n", ""),
+    ("workspace", "name: all", "name: {}"),
+    ("workspace", "license: LICENSE", "licence: LICENSE"),
+    ("workspace", "prefix: use-cases", "prefix: use cases"),
+    ("workspace", "prefix: use-cases", 'prefix: ""'),
+    ("workspace", "prefix: use-cases", "prefix: ../x"),
+    ("workspace", 'kubernetes: ["1.34"]', 'kubernetes: "1.34"'),
+    ("workspace", 'kubernetes: ["1.34"]', 'kubernetes: [{a: "1.34"}]'),
+    ("workspace", "moved: {OLD: NEW}", "moved: {OLD: }"),
+    ("workspace", "- builtin", "- built-in"),
+    ("workspace", "{path: parts}", "{path: /parts}"),
+    ("workspace", "{path: parts}", "{path: parts, commit: 0}"),
+    ("workspace", "{path: parts}", "{name: Parts, path: parts}"),
+    ("workspace", "git: https://", "git: ext::"),
+    ("workspace", 'commit: "01', 'commit: "g1'),
+    ("workspace", 'version: "1", ', ""),
+    ("workspace", ', commit: "0123456789012345678901234567890123456789"', ""),
+    ("krmfile", "minimum: 1", 'minimum: "1"'),
+    ("krmfile", "maxLength: 3", "maxLength: 3.5"),
+    ("krmfile", "      minimum: 1", "      pattern: [a]"),
+    ("krmfile", "      minimum: 1", "      enum: 1"),
+    ("krmfile", "      minimum: 1", "      nullable: maybe"),
+    ("krmfile", "  definitions:", "  definitions: x\n  others:"),
+    ("krmfile", "openAPI:\n", "openAPI: 1\nothers:\n"),
+    ("krmfile", "rules:\n- ", "rules: "),
+    ("krmfile", "- {rule: A < 9, message: Few.}", "- A < 9"),
+    ("krmfile", ", message: Few.", ""),
+    ("krmfile", "message: Few.", 'message: ""'),
+    ("krmfile", "rule: A < 9", "rules: A < 9"),
+]  # fmt: skip
+
+_TREE = "only the reader sees the other files"
+_LANGUAGE = "the reader parses what the text says"
+_LENIENT = "kustomize passes over it, and packyard too; lint reports what then resolves to nothing"
+#: What one of them alone refuses, and why.
+ONLY_READER = [
+    ("package", "base: part", "base: other", _TREE),
+    ("package", "- patches/a.yaml", "- patches/b.yaml", _TREE),
+    ("workspace", "license: LICENSE", "license: LICENCE", _TREE),
+    ("package", "labelSelector: a=b", "labelSelector: a=(", _LANGUAGE),
+    ("package", "kind: K, ", "kind: '(', ", _LANGUAGE),
+    ("package", "{kind: ConfigMap,", "{kind: [ConfigMap,", _LANGUAGE),
+    ("workspace", 'version: "1", ', 'version: "?", ', _LANGUAGE),
+    ("krmfile", "rule: A < 9", "rule: A <", _LANGUAGE),
+    ("krmfile", "rule: A < 9", "rule: 1 < 9", _LANGUAGE),
+    ("workspace", "name: all", "name: all\nname: all", "JSON has no key that stands twice"),
+]
+ONLY_SCHEMA = [
+    ("krmfile", "name: A, ", "", _LENIENT),
+    ("krmfile", "io.k8s.cli.setters.A:\n      type: integer", "io.k8s.cli.setters.A:\n      type: whole", _LENIENT),
+    ("krmfile", "x-k8s-cli: {setter: {name: A,", "x-k8s-cli: {seter: {name: A,", _LENIENT),
+    ("krmfile", "isSet: true", "isSet: perhaps", _LENIENT),
+    ("krmfile", "listValues: [a, b]", "listValues: a", _LENIENT),
+    ("krmfile", "          pattern: a-${A}\n", "", _LENIENT),
+    ("krmfile", 'values: [{marker: "${A}", ', "values: [{", _LENIENT),
+    ("krmfile", "#/definitions/io", "#/definition/io", _LENIENT),
+]
+
+
+@pytest.fixture(scope="module")
+def validators() -> dict[str, Any]:
+    return {name: jsonschema_rs.validator_for(json.loads(schemas.read(name))) for name in schemas.NAMES}
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return everyfield.workspace(tmp_path)
+
+
+def is_refused(name: str, text: str, root: Path) -> bool:
+    """Say whether packyard refuses a file."""
+    try:
+        if name == "krmfile":
+            krmfile = Krmfile(source_of(text.encode(), "Krmfile"))
+            rule.read(krmfile.root)
+            return any(True for each in krmfile.definitions.setters.values() for _ in value.unfit(each.schema))
+        (root / FILES[name]).write_text(text)
+        package.read(workspace.read(root), "all")
+    except PackyardError:
+        return True
+    return False
+
+
+def edited(name: str, old: str, new: str) -> str:
+    assert TEXTS[name].count(old) >= 1, old
+    return TEXTS[name].replace(old, new, 1)
+
+
+def test_the_schemas_are_made_from_todays_readers() -> None:
+    for file, data in json_schemas.all_of_them().items():
+        assert (json_schemas.FOLDER / file).read_bytes() == data, "make them: python tests/json_schemas.py"
+
+
+def ours() -> Iterator[tuple[str, Path]]:
+    """Yield every file of the catalogue, and those of the tests, with the name of its schema."""
+    yield "workspace", real.REPOSITORY / "packyard.yaml"
+    yield from (("package", file) for file in real.REPOSITORY.glob("packages/*/package.yaml"))
+    for folder in (".", "bases", "overlays", "packages"):
+        pattern = "Krmfile" if folder == "." else "**/Krmfile"
+        yield from (("krmfile", file) for file in (real.REPOSITORY / folder).glob(pattern))
+
+
+def test_every_file_of_ours_is_valid(validators: dict[str, Any]) -> None:
+    found = list(ours())
+    assert len(found) > 40
+    for name, file in found:
+        assert not [str(error) for error in validators[name].iter_errors(yaml.safe_load(file.read_text()))], file
+
+
+def test_a_file_with_every_field_is_valid_and_so_is_a_library(validators: dict[str, Any], root: Path) -> None:
+    for name, text in TEXTS.items():
+        assert not is_refused(name, text, root)
+        assert not [str(error) for error in validators[name].iter_errors(yaml.safe_load(text))], name
+    library = {"apiVersion": "packyard/v1", "kind": "Library", "name": "parts", "license": "LICENSE"}
+    assert validators["workspace"].is_valid(library)
+
+
+@pytest.mark.parametrize(("name", "old", "new"), FAULTS)
+def test_reader_and_schema_refuse_the_same(
+    name: str, old: str, new: str, validators: dict[str, Any], root: Path
+) -> None:
+    text = edited(name, old, new)
+    assert is_refused(name, text, root)
+    assert not validators[name].is_valid(yaml.safe_load(text))
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "why", "by_reader"),
+    [*((*each, True) for each in ONLY_READER), *((*each, False) for each in ONLY_SCHEMA)],
+)
+def test_one_of_them_alone_refuses(
+    name: str, old: str, new: str, why: str, by_reader: bool, validators: dict[str, Any], root: Path
+) -> None:
+    text = edited(name, old, new)
+    assert is_refused(name, text, root) == by_reader, why
+    assert validators[name].is_valid(yaml.safe_load(text)) == by_reader, why
+
+
+def test_others_read_the_schemas_and_find_our_files_valid(tmp_path: Path) -> None:
+    """As people without packyard do, by check-jsonschema."""
+    for name in schemas.NAMES:
+        (tmp_path / f"{name}.json").write_text(done("schema", name))
+    check = (sys.executable, "-m", "check_jsonschema")
+    files = [str(tmp_path / f"{name}.json") for name in schemas.NAMES]
+    subprocess.run([*check, "--check-metaschema", *files], check=True, capture_output=True)
+    packages = [str(file) for name, file in ours() if name == "package"]
+    subprocess.run([*check, "--schemafile", files[0], *packages], check=True, capture_output=True)
