@@ -51,7 +51,7 @@ def test_the_version(words: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("verb", ["completion", "fn", "get"])
 def test_help_keeps_the_lines_of_examples(verb: str) -> None:
-    docstring = str(import_module(f"packyard.cli.{verb}").__doc__)
+    docstring = str(import_module(f"packyard.cli.{VERBS[verb][0]}").__doc__)
     examples = [line for line in docstring.splitlines() if "  " in line]
     assert examples
     assert set(examples) <= set(inside("help", verb).stdout.splitlines())

@@ -216,7 +216,7 @@ def test_an_object_that_is_removed_while_it_is_read_is_missing(
 def test_a_named_pipe_is_not_waited_for(tmp_path: Path) -> None:
     program = (
         "import sys, pathlib; from packyard.sharing.stores.directory import DirectoryStore\n"
-        "from packyard.digest import Digest; from packyard.errors import InputError\n"
+        "from packyard.core.digest import Digest; from packyard.core.errors import InputError\n"
         "store = DirectoryStore(pathlib.Path(sys.argv[1]))\n"
         "for verb, *data in ((store.get,), (store.put, b'1'), (store.swap, b'1', None)):\n"
         "    try: verb('a/b', *data)\n"

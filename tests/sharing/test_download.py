@@ -201,7 +201,7 @@ import resource, sys
 from pathlib import Path
 from sharing.test_download import WANTED, downloaded
 from packyard.sharing.fetching.cache import Cache
-from packyard.errors import UnavailableError
+from packyard.core.errors import UnavailableError
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 try:
     downloaded(sys.argv[1], cache=Cache(Path(sys.argv[2])) if len(sys.argv) > 2 else None)

@@ -35,7 +35,7 @@ PROGRAM = """
 import os, sys
 os.umask(int(sys.argv[1], 8))
 from packyard.core.bundle.archive import Member, compress, pack
-from packyard.digest import Digest
+from packyard.core.digest import Digest
 files = {files!a}
 files = files[::-1] if sys.argv[2] == "reversed" else files
 tar = pack("bert-k8s", [Member(path=p, data=d, executable=x) for p, d, x in files])

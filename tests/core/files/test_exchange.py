@@ -178,8 +178,8 @@ def test_of_many_threads_each_counts_once(swap: Swap, head: Path) -> None:
 
 COUNTER = """
 import os, sys
-from packyard.digest import Digest
-from packyard.errors import ConflictError
+from packyard.core.digest import Digest
+from packyard.core.errors import ConflictError
 from packyard.core.files.exchange import exchange
 head, log = sys.argv[1:]
 with open(log, "ab", buffering=0) as log:

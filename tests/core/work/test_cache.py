@@ -136,7 +136,7 @@ def test_prunes_what_is_old_and_what_killed_writers_left(tmp_path: Path) -> None
 HAMMER = """
 import sys, time
 from pathlib import Path
-from packyard.digest import Digest
+from packyard.core.digest import Digest
 from packyard.core.work.cache import Cache
 cache = Cache(Path(sys.argv[1]), limit=20_000)
 for number in range(300):

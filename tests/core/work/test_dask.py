@@ -129,7 +129,7 @@ def test_a_long_task_is_no_fault(scheduler: str, tmp_path: Path) -> None:
 # A client that failed is garbage, which is collected, where that is not held off, at the worst moment.
 GARBAGE = """
 import distributed, gc, os, sys
-from packyard.errors import UnavailableError
+from packyard.core.errors import UnavailableError
 from packyard.core.work import executor
 from packyard.core.work.dask import Dask
 def collect(frame, event, _):

@@ -298,8 +298,8 @@ def hook(event, arguments):
         if path.startswith(f"{root}/"):
             (opened if event == "open" else listed).add(path[len(str(root)) + 1:])
 from packyard.writing.build.assemble import assemble
-from packyard.digest import Digest
-from packyard.errors import InputError, PackyardError
+from packyard.core.digest import Digest
+from packyard.core.errors import InputError, PackyardError
 from packyard.writing.source import workspace
 sys.addaudithook(hook)
 here = workspace.read(root)

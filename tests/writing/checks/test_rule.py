@@ -31,12 +31,12 @@ from writing.checks import packed
 _ROOT = Path(packyard.__file__).parent
 #: Where findings are made, and facts that become findings.
 _PLACES = (
-    "checks/*.py",
-    "cli/lint.py",
-    "build/linting.py",
-    "kubernetes/schemas.py",
-    "setters/refusal.py",
-    "setters/rules/review.py",
+    "writing/checks/*.py",
+    "cli/writing/lint.py",
+    "writing/build/linting.py",
+    "core/kubernetes/schemas.py",
+    "using/setters/refusal.py",
+    "using/setters/rules/review.py",
 )
 _CALL = r'\b(?:error|warning|find|finding|Fault|at)\(\s*"|yield "|\] = "|rule="'
 _NAMES = re.compile(rf'(?:{_CALL})([a-z]+(?:-[a-z]+)+|unreadable|rewritten|sidecar)"')

@@ -17,7 +17,7 @@ except ImportError:
     from yaml import SafeLoader as Parser  # type: ignore[assignment]  # another class, but its events are the same
 
 from packyard.core.errors import InputError, Problem, refuse
-from packyard.core.yaml.builder import MAX_DEPTH, Builder
+from packyard.core.yaml.builder import Builder
 from packyard.core.yaml.node import (
     Collection,
     Comment,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 #: How many events a text may come to. It has at most one a character, so that only those of long texts are counted.
 MAX_EVENTS = 250_000
 _LONG = MAX_EVENTS  # characters
-#: What libyaml since PyYAML 6.0.4 says of a thousand levels, before the builder sees them.
+#: What libyaml since PyYAML 6.0.4 says of a thousand levels, before the builder has seen any of them.
 _TOO_DEEP = "exceeded maximum nesting depth"
 
 #: What may be an alias.
@@ -103,10 +103,10 @@ def parse_text(source: Source, *, around: Sequence[str] = (), is_part: bool = Fa
         return Builder(source, around).build(get_event)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
+        if error.problem == _TOO_DEEP and mark:  # the builder names the level that is one too many
+            return parse_text(Source(source.name, source.text[: mark.index]), around=around, is_part=is_part)
         line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
         message = error.problem or error.context or "is not YAML"
-        if message == _TOO_DEEP:
-            message = f"nested deeper than {MAX_DEPTH} levels"
         raise InputError(Problem(message, file=source.name, line=line, column=column)) from error
     except yaml.YAMLError as error:  # the reader's, for example of a control character
         where = getattr(error, "position", None)
