@@ -1,17 +1,19 @@
-"""The defects of the register: each is found in a small case of our own, or stands in the page with the reason why not.
+"""Defects of real packages: each is found in a small case of our own, or stands in the page with the reason why not.
 
-A case is a folder ``defects/ID/`` with the files of a package, or the entries of an archive in ``archive``, and with
-``expected``: a line ``FILE:LINE RULE`` for each finding that shows the defect. Adding a case needs no Python.
+A case is a folder ``defects/NAME/``, named for its defect, with the files of a package, or the entries of an archive in
+``archive``, and with ``expected``: a line ``FILE:LINE RULE`` for each finding that shows the defect. Adding a case
+needs no Python. ``register.txt`` lists the defects of the zoo: each is shown by a case, or is what the page calls it.
 """
 
 from __future__ import annotations
 
-import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 import real
+from documents.pages import rows
 from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import schemas
 from packyard.writing.checks import archive, folder
@@ -20,9 +22,10 @@ from writing.checks import packed
 
 CASES = Path(__file__).with_name("defects")
 PAGE = Path(__file__).parents[3] / "docs/lint.md"
+REGISTER = Path(__file__).with_name("register.txt")
 #: How many defects each part of the register has.
-REGISTER = {"I": 59, "B": 38, "O": 23, "A": 36, "T": 30, "K": 15, "M": 20, "V": 13}
-IDS = {f"{part}-{number}" for part, count in REGISTER.items() for number in range(1, count + 1)}
+PARTS = {"I": 59, "B": 38, "O": 23, "A": 36, "T": 30, "K": 15, "M": 20, "V": 13}
+IDS = [f"{part}-{number}" for part, count in PARTS.items() for number in range(1, count + 1)]
 FOUND = sorted(case.name for case in CASES.iterdir())
 
 
@@ -49,18 +52,16 @@ def test_finds_the_defect(name: str, tmp_path: Path) -> None:
 
 
 def unfindable() -> list[str]:
-    """Return the defects that the page lists as not findable; ``B-1 to B-11`` names all of them."""
+    """Return what the page calls the defects that lint cannot find."""
     section = PAGE.read_text().partition("## What lint cannot find")[2]
-    cells = [line.split("|")[1] for line in section.splitlines() if line.startswith("| ")]
-    found = []
-    for first, last in (pair for cell in cells for pair in re.findall(r"([A-Z]-\d+)(?: to ([A-Z]-\d+))?", cell)):
-        part, start = first.split("-")
-        found += [f"{part}-{number}" for number in range(int(start), int((last or first).split("-")[1]) + 1)]
-    return found
+    return [row[0] for row in rows(section, "| what they are |")]
 
 
 def test_each_defect_is_found_or_has_a_reason() -> None:
-    listed = unfindable()
-    assert sorted(listed) == sorted(set(listed))
-    assert not set(listed) & set(FOUND)
-    assert set(listed) | set(FOUND) == IDS
+    register = dict(line.split(" ", 1) for line in REGISTER.read_text().splitlines())
+    assert list(register) == IDS
+    shown = [text for text in register.values() if not text.startswith("not found: ")]
+    assert max(Counter(shown).values()) == 1
+    assert set(shown) <= set(FOUND)
+    reasons = {text.removeprefix("not found: ") for text in register.values()} - set(shown)
+    assert reasons == set(unfindable())
