@@ -2,6 +2,7 @@
 
     VERB/NAME/before/           the files that the commands find, in the working directory
     VERB/NAME/args              the words behind `packyard`, a command on each line
+    VERB/NAME/input             what the commands read on standard input; no file: nothing
     VERB/NAME/expected.diff     what the commands change; no file: nothing
     VERB/NAME/expected-output   what the last one prints on standard output; no file: not compared
     VERB/NAME/expected-messages what the last one prints on standard error, and succeeds; no file: not compared
@@ -19,6 +20,7 @@ Each case of `cfg` is also run by kustomize 3.8.7, which has to do the same. Thr
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import shlex
@@ -53,6 +55,8 @@ _Done = subprocess.CompletedProcess[str]
 @each_case
 def test_a_command_does_what_its_case_says(case: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(_tree(case, tmp_path))
+    data = (case / "input").read_bytes() if (case / "input").exists() else b""
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data), "utf-8"))
     done = [tiny.run(*words) for words in _commands(case)]
     assert all(code == 0 for code, _, _ in done[:-1]), done
     code, output, error = done[-1]

@@ -30,6 +30,7 @@ from resourcelists import HEAD, resource_list, said
 
 SEEDS = int(os.environ.get("PACKYARD_FUZZ", "2400")) // 10
 BATCH = 60
+SHOWN = real.REPOSITORY / "tests/cases/fn"
 CASES = [
     case for file in sorted((real.CORPUS / "kpt").glob("*.json")) if (case := json.loads(file.read_bytes()))["files"]
 ]
@@ -124,6 +125,12 @@ def test_upstreams_cases_are_answered_as_by_the_real_functions(
     judge(list_setters, resource_list(files))
     for config in {other["config"] for other in CASES} | {None}:
         judge(apply_setters, resource_list(files, config))
+
+
+@pytest.mark.parametrize("file", sorted(SHOWN.glob("*/input")), ids=lambda file: file.parent.name)
+def test_the_cases_are_answered_as_by_the_real_functions(apply_setters: Path, list_setters: Path, file: Path) -> None:
+    judge(list_setters, file.read_bytes())
+    judge(apply_setters, file.read_bytes())
 
 
 INDEX = "items:\n- metadata: {{annotations: {{config.kubernetes.io/path: x, config.kubernetes.io/index: '{}'}}}}\n"
