@@ -1,0 +1,48 @@
+"""Packages whose use cases are edited copies of each other, with what is forgotten in some: tests/trees/copies.
+
+`copies.txt` has every finding of `lint`. With PACKYARD_WRITE=1, the test writes it, for you to read.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+import real
+import tiny
+from packyard.core.files.tree import Tree
+from packyard.core.kubernetes import schemas
+from packyard.writing.checks import folder
+
+COPIES = tiny.TREES / "copies"
+EXPECTED = Path(__file__).with_name("copies.txt")
+
+
+@pytest.fixture(scope="module")
+def found() -> list[str]:
+    """What lint finds in all of them."""
+    if schemas.missing():
+        real.absent(" and ".join(schemas.missing()), remedy=schemas.EXTRA)
+    findings = folder.lint(Tree(COPIES), judges=schemas.choose(("1.31",))).findings
+    return [
+        f"{each.file.removeprefix(f'{COPIES}/')}:{each.line}:{each.column} {each.severity} {each.rule}"
+        for each in findings
+    ]
+
+
+def test_finds_each_fault_at_its_place_and_nothing_else(found: list[str]) -> None:
+    if os.environ.get("PACKYARD_WRITE"):
+        EXPECTED.write_text("".join(f"{line}\n" for line in found))
+    assert found == EXPECTED.read_text().splitlines()
+
+
+def test_finds_every_required_setter_that_ships_as_set(found: list[str]) -> None:
+    marked = {
+        f"{file.relative_to(COPIES)}:{number}"
+        for file in COPIES.rglob("Krmfile")
+        for number, line in enumerate(file.read_text().splitlines(), 1)
+        if line.strip() == "isSet: true" and "required: true" in file.read_text().splitlines()[number]
+    }
+    assert marked == {line.rpartition(":")[0] for line in found if line.endswith(" required-but-set")}
