@@ -12,18 +12,12 @@ from pathlib import Path
 from packyard.core.bundle import manifest as manifests
 from packyard.core.bundle import shipped
 from packyard.core.digest import Digest
-from packyard.core.files import regular
-from packyard.core.files.tree import Tree
 from packyard.core.yaml.node import Source
 from packyard.running.runs import run as runs
 from packyard.running.runs.run import Object
 from packyard.using.kustomize.objects import parse
-from packyard.using.options.settings import read_enabled
 from packyard.using.render import every
-from packyard.using.render.render import render
-from packyard.using.setters import krmfile
-from packyard.using.setters.definition import Setter
-from packyard.using.setters.packages import read_krmfile, read_package
+from packyard.using.render.render import Inputs, render
 
 #: Setters that hold what nobody else may read; their values stay out of records.
 _SECRET = re.compile(r"(?i)(^|_)(PASSWORD|PASSWD|SECRET|TOKEN|CREDENTIALS?|(PRIVATE|API|ACCESS|SECRET)_KEY)(_|$)")
@@ -60,9 +54,8 @@ def prepare(directory: Path, values: Mapping[str, Sequence[str]], *, path: str) 
     Raises `InputError` as `render` does, among others for what is required and not set.
     """
     with _valued(directory, values) as source:
-        objects = [item.root for item in parse(Source("", render(source, path=path).decode()))]
-        setters = list(_setters(source))
-        options = [option.name for option in read_enabled(source)]
+        inputs = Inputs.read(source)
+        objects = [item.root for item in parse(Source("", render(source, path=path, inputs=inputs).decode()))]
     root, manifest = shipped.package_of(directory) or ("", None)
     use_case = os.path.relpath(os.path.realpath(directory), root) if manifest else ""
     return Prepared(
@@ -72,9 +65,9 @@ def prepare(directory: Path, values: Mapping[str, Sequence[str]], *, path: str) 
         version=manifest.version if manifest else "",
         digest=Digest.of(Path(root, manifests.FILE).read_bytes()) if manifest else "",
         use_case=use_case,
-        values={each.name: each.shown for each in setters if each.is_set and not is_secret(each.name)},
-        options=options,
-        setters=frozenset(each.name for each in setters),
+        values={each.name: each.shown for each in inputs.setters if each.is_set and not is_secret(each.name)},
+        options=[option.name for option in inputs.options],
+        setters=frozenset(each.name for each in inputs.setters),
         otherwise=_called(manifest, use_case) if manifest else "-".join(directory.resolve().parts[-2:]),
     )
 
@@ -97,10 +90,3 @@ def _valued(directory: Path, values: Mapping[str, Sequence[str]]) -> Iterator[Pa
         return
     with every.with_values(directory, values) as copy:
         yield copy
-
-
-def _setters(directory: Path) -> Iterator[Setter]:
-    if regular.is_file(directory / krmfile.NAME):
-        yield from read_krmfile(read_package(Tree(directory), "")).definitions.setters.values()
-    for option in read_enabled(directory):
-        yield from option.setters.values()

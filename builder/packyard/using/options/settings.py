@@ -17,6 +17,7 @@ from packyard.using.options.enabled import EnabledOptions
 from packyard.using.options.folder import Folder, has_components
 from packyard.using.setters.change import Beside
 from packyard.using.setters.krmfile import NAME as KRMFILE
+from packyard.using.setters.krmfile import Krmfile
 from packyard.using.setters.listing import ListedSetter, choices, list_setters, tagged
 from packyard.using.setters.packages import PackageFiles, find_all, find_packages, read_krmfile, read_package
 
@@ -31,13 +32,14 @@ if TYPE_CHECKING:
 class OptionSetters:
     """One option of a package.
 
-    ``files`` are the Krmfile that defines its setters and the option's own resource files; ``listed`` are the setters
-    that reach a field in these. ``below`` is the folder of the Krmfile, as a path below `options/`; it is empty if all
-    options share one.
+    ``files`` are the Krmfile that defines its setters and the option's own resource files; ``krmfile`` is that Krmfile
+    parsed, None where there is none; ``listed`` are the setters that reach a field in the files. ``below`` is the
+    folder of the Krmfile, as a path below `options/`; it is empty if all options share one.
     """
 
     name: str
     files: PackageFiles
+    krmfile: Krmfile | None
     listed: Sequence[ListedSetter]
     below: str
     is_enabled: bool
@@ -142,11 +144,17 @@ def options_of(directory: Path, name: str) -> list[str]:
 def _read(found: Folder, on: Collection[str]) -> Iterator[OptionSetters]:
     tree = Tree(Path(found.shown))
     shared = read_package(tree, "") if tree.has_file(KRMFILE) else PackageFiles(b"", {}, tree.prefix)
+    shared_krmfile = _krmfile(shared)
     for name in found.names():
         below = name if tree.has_file(f"{name}/{KRMFILE}") else ""
         files = read_package(tree, name) if below else _part(shared, f"{name}/")
-        listed = [each for each in list_setters(files) if each.count] if files.krmfile else []
-        yield OptionSetters(name, files, listed, below, is_enabled=name in on)
+        krmfile = _krmfile(files) if below else shared_krmfile
+        listed = [each for each in list_setters(files, krmfile.definitions) if each.count] if krmfile else []
+        yield OptionSetters(name, files, krmfile, listed, below, is_enabled=name in on)
+
+
+def _krmfile(package: PackageFiles) -> Krmfile | None:
+    return read_krmfile(package) if package.krmfile else None
 
 
 def _part(package: PackageFiles, prefix: str) -> PackageFiles:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from packyard.core.errors import Problem, refuse
@@ -17,23 +18,54 @@ from packyard.using.options.settings import OptionSetters, read_enabled
 from packyard.using.render import programs
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.krmfile import NAME, Krmfile
-from packyard.using.setters.packages import read_krmfile
 from packyard.using.setters.rules import rule
 
 
-def render(directory: Path, *, path: str) -> bytes:
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What can be set in a directory: the Krmfiles of it and of those that it builds on, and its enabled options."""
+
+    directory: Path
+    krmfiles: Sequence[Krmfile]
+    options: Sequence[OptionSetters]
+
+    @classmethod
+    def read(cls, directory: Path) -> Inputs:
+        """Read each Krmfile once."""
+        return cls(directory, _krmfiles(directory), read_enabled(directory))
+
+    @property
+    def setters(self) -> list[Setter]:
+        """The setters of the directory itself and of its options."""
+        file = str(self.directory / NAME)
+        own = (krmfile.definitions.setters.values() for krmfile in self.krmfiles if krmfile.source.name == file)
+        return [
+            setter for setters in (*own, *(option.setters.values() for option in self.options)) for setter in setters
+        ]
+
+    @property
+    def unset(self) -> list[Setter]:
+        """The required setters that nobody has given a value."""
+        own = [setter for krmfile in self.krmfiles for setter in _unset(krmfile)]
+        return [*own, *_unset_of(self.options)]
+
+    def check(self) -> None:
+        """Refuse required setters that are unset, and rules that are broken."""
+        problems = [_problem(setter, self.directory) for setter in self.unset]
+        broken = (problem for krmfile in self.krmfiles for problem in _broken(krmfile))
+        refuse([*problems, *broken, *_broken_of(self.options)])
+
+
+def render(directory: Path, *, path: str, inputs: Inputs | None = None) -> bytes:
     """Build a directory by the first of kustomize, kubectl and our own build that is there.
 
     ``path`` is where programs are looked for, as in the variable PATH; an empty one asks for our own build. A program
-    that is there and fails is an error: nothing falls back.
+    that is there and fails is an error: nothing falls back. ``inputs`` are the directory's, where they are known.
 
     Raises `InputError` naming every required setter that is still unset and every rule between setters that is broken,
     before anything is built.
     """
-    krmfiles, options = _krmfiles(directory), read_enabled(directory)
-    problems = [_problem(setter, directory) for krmfile in krmfiles for setter in _unset(krmfile)]
-    problems += [_problem(setter, directory) for setter in _unset_of(options)]
-    refuse([*problems, *(problem for krmfile in krmfiles for problem in _broken(krmfile)), *_broken_of(options)])
+    (inputs or Inputs.read(directory)).check()
     return build(directory, path=path)
 
 
@@ -45,8 +77,7 @@ def build(directory: Path, *, path: str) -> bytes:
 
 def unset(directory: Path) -> list[Setter]:
     """Return the required setters that nobody has given a value, of a directory and of those that it builds on."""
-    own = [setter for krmfile in _krmfiles(directory) for setter in _unset(krmfile)]
-    return [*own, *_unset_of(read_enabled(directory))]
+    return Inputs.read(directory).unset
 
 
 def _unset(krmfile: Krmfile) -> list[Setter]:
@@ -71,8 +102,8 @@ def _unset_of(options: Sequence[OptionSetters]) -> list[Setter]:
 
 def _broken_of(options: Sequence[OptionSetters]) -> Iterator[Problem]:
     for option in options:
-        if option.setters and not option.below:
-            krmfile = read_krmfile(option.files)
+        if option.krmfile and option.setters and not option.below:
+            krmfile = option.krmfile
             yield from rule.find_broken(krmfile.root, krmfile.definitions.setters, option.setters)
 
 
