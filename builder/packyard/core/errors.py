@@ -16,7 +16,7 @@ Anything else that escapes is a bug of ours. Nothing here prints or exits; ``cli
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 _MOST_SHOWN = 80  # characters of a value
 
@@ -48,6 +48,11 @@ class Problem:
 
     def __repr__(self) -> str:
         return f"Problem({str(self)!r})"
+
+    def renamed(self, folder: str, name: str) -> Problem:
+        """Return the problem of what is in a folder that nobody knows, with another name for the folder."""
+        message, file, hint = (text.replace(folder, name) for text in (self.message, self.file, self.hint))
+        return replace(self, message=message, file=file, hint=hint)
 
 
 def on_one_line(text: str) -> str:

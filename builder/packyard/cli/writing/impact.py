@@ -13,7 +13,6 @@ import argparse
 import tempfile
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 from packyard.cli import arguments as shared
@@ -75,8 +74,4 @@ def _told_as(folder: str, name: str) -> Iterator[None]:
     try:
         yield
     except PackyardError as error:
-        told = (
-            replace(each, **{part: getattr(each, part).replace(folder, name) for part in ("file", "message", "hint")})
-            for each in error.problems
-        )
-        raise type(error)(*told) from error
+        raise type(error)(*(problem.renamed(folder, name) for problem in error.problems)) from error

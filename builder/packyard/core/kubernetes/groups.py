@@ -8,28 +8,14 @@ from packyard.core.kubernetes.kinds import group_of
 from packyard.core.kubernetes.kustomization import GROUP
 
 #: The groups that Kubernetes itself serves; any other needs a CustomResourceDefinition.
-BUILT_IN_GROUPS = frozenset(
-    (
-        *("", "apps", "autoscaling", "batch", "policy"),
-        *(
-            f"{group}.k8s.io"
-            for group in (
-                *("admissionregistration", "apiextensions", "apiregistration", "authentication", "authorization"),
-                *("certificates", "coordination", "discovery", "events", "flowcontrol.apiserver"),
-                *(
-                    "internal.apiserver",
-                    "lifecycle",
-                    "networking",
-                    "node",
-                    "rbac.authorization",
-                    "resource",
-                    "scheduling",
-                ),
-                *("storage", "storagemigration"),
-            )
-        ),
-    )
-)
+BUILT_IN_GROUPS = frozenset((
+    "", "apps", "autoscaling", "batch", "policy",
+    "admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "authentication.k8s.io",
+    "authorization.k8s.io", "certificates.k8s.io", "coordination.k8s.io", "discovery.k8s.io", "events.k8s.io",
+    "flowcontrol.apiserver.k8s.io", "internal.apiserver.k8s.io", "lifecycle.k8s.io", "networking.k8s.io",
+    "node.k8s.io", "rbac.authorization.k8s.io", "resource.k8s.io", "scheduling.k8s.io", "storage.k8s.io",
+    "storagemigration.k8s.io",
+))  # fmt: skip
 #: The groups of files for tools on this side, which no cluster gets.
 _CLIENT_SIDE_GROUPS = (GROUP, "config.k8s.io", "config.kubernetes.io", "kpt.dev")
 #: What a controller makes of an object, where that needs a definition of its own.

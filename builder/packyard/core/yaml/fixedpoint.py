@@ -117,24 +117,45 @@ class _Written:
             yield from self._between(before, range(last + 1, len(self._texts)), None, 0)
 
     def _between(self, before: Line, numbers: range, below: Line | None, column: int) -> Iterator[Problem]:
-        """Judge comments between two lines of content, of which the lower begins in a column."""
-        is_above = False
-        for number in (number for number in numbers if self._texts[number].strip()):
-            here = _indent(self._texts[number])
-            is_foot = here == before.inner > column and not is_above
-            is_above = here == column
-            ends = (is_foot or below is None) and before.text.endswith(("]", "}"))  # where 3.8.7 may add a comma
-            if ends or not (is_above or is_foot):
-                yield self._problem(number, "kustomize moves this comment", "put it above what it is about")
-            elif below is None and len(self._content) == 1 and _comment(before.text):
-                yield self._problem(number, "kustomize puts a blank line above this comment", "put it elsewhere")
-            elif is_above and below and not below.keeps:
-                message = "kustomize loses or moves a comment here, above brackets, an anchor or a list in a list"
-                yield self._problem(number, message, "write the item in block style, or put the comment elsewhere")
+        """Judge comments between two lines of content, of which the lower begins in a column.
+
+        a:
+          before: 1
+          # a comment at the foot of a
+        # a comment above below
+        below: 2
+        """
+        place = ""
+        for number in numbers:
+            if self._texts[number].strip():
+                place = _place(_indent(self._texts[number]), before.inner, column, place)
+                yield from self._misplaced(number, place, before, below)
+
+    def _misplaced(self, number: int, place: str, before: Line, below: Line | None) -> Iterator[Problem]:
+        """Judge the comment in a line, which stands in a `_place` between two lines of content."""
+        is_at_end = place == "foot" or below is None
+        takes_comma = is_at_end and before.text.endswith(("]", "}"))  # 3.8.7 may add one
+        if not place or takes_comma:
+            yield self._problem(number, "kustomize moves this comment", "put it above what it is about")
+        elif below is None and len(self._content) == 1 and _comment(before.text):
+            yield self._problem(number, "kustomize puts a blank line above this comment", "put it elsewhere")
+        elif place == "above" and below and not below.keeps:
+            message = "kustomize loses or moves a comment here, above brackets, an anchor or a list in a list"
+            yield self._problem(number, message, "write the item in block style, or put the comment elsewhere")
 
     def _problem(self, number: int, message: str, hint: str = "") -> Problem:
         column = _indent(self._texts[number]) + 1
         return Problem(message, file=self._source.name, line=number + 1, column=column, hint=hint)
+
+
+def _place(column: int, upper: int, lower: int, previous: str) -> str:
+    """Say whether a comment in a column is ``above`` the lower line of content or at the ``foot`` of the upper one.
+
+    Both are in columns, too. It is neither in another column, nor at the foot behind a ``previous`` one that is above.
+    """
+    if column == lower:
+        return "above"
+    return "foot" if column == upper and upper > lower and previous != "above" else ""
 
 
 def _inside_texts(document: Document) -> Iterator[int]:

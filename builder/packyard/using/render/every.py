@@ -7,7 +7,6 @@ import shutil
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 from packyard.core.bundle import archive
@@ -85,8 +84,8 @@ def with_values(directory: Path, values: Values) -> Iterator[Path]:
             change_setters(copy, values, recursive=True, beside=reach(copy, [*values], recursive=True))
             yield copy
         except PackyardError as error:
-            shown = os.path.relpath(package, os.path.realpath(directory))
-            raise type(error)(*(_renamed(each, copied, directory / shown) for each in error.problems)) from error
+            shown = os.path.normpath(directory / os.path.relpath(package, os.path.realpath(directory)))
+            raise type(error)(*(problem.renamed(str(copied), shown) for problem in error.problems)) from error
 
 
 def _within_bounds(package: str) -> Callable[[str, list[str]], Collection[str]]:
@@ -113,12 +112,3 @@ def write(rendered: Mapping[str, bytes], out_dir: Path) -> list[Path]:
     named = {f"{'all' if path == os.curdir else path}.yaml": data for path, data in rendered.items()}
     archive.write(out_dir.name, (Member(path=path, data=data) for path, data in named.items()), out_dir.parent)
     return [out_dir / path for path in named]
-
-
-def _renamed(problem: Problem, copied: Path, package: Path) -> Problem:
-    """Return a problem of the copy as one of the directory that was copied."""
-
-    def shown(text: str) -> str:
-        return text.replace(str(copied), os.path.normpath(package))
-
-    return replace(problem, message=shown(problem.message), file=shown(problem.file), hint=shown(problem.hint))

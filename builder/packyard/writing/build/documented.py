@@ -5,6 +5,7 @@ How that is written is up to the fragments and to `readme`.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -214,13 +215,13 @@ def _places(paths: Sequence[str], everywhere: Sequence[str]) -> tuple[str, ...]:
 
 def _patterns(paths: Sequence[str], everywhere: Sequence[str]) -> tuple[str, ...]:
     """Return patterns for paths; one for all storages of a use case is its name."""
-    alone = {
-        path
-        for path in everywhere
-        if [other.rpartition("/")[0] for other in everywhere].count(path.rpartition("/")[0]) == 1
-    }
-    found = abbreviate(paths, everywhere)
-    return tuple(each.rpartition("/")[0] or each if each.endswith("/*") or each in alone else each for each in found)
+    storages = Counter(path.rpartition("/")[0] for path in everywhere)
+    patterns = []
+    for pattern in abbreviate(paths, everywhere):
+        use_case = pattern.rpartition("/")[0]
+        is_of_all_storages = pattern.endswith("/*") or storages[use_case] == 1
+        patterns.append(use_case if use_case and is_of_all_storages else pattern)
+    return tuple(patterns)
 
 
 def abbreviate(paths: Sequence[str], everywhere: Sequence[str]) -> list[str]:

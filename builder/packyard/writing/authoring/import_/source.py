@@ -39,7 +39,9 @@ def _unpacked(path: Path, into: Path) -> Path:
 
 
 def _named(problem: Problem, path: Path, folder: str) -> Problem:
-    inner = problem.file.removeprefix(folder)
-    if inner == problem.file:
+    """Return a problem of what was unpacked into a folder, as one of the tarball at ``path``."""
+    file = Path(problem.file)
+    if not file.is_relative_to(folder):
         return replace(problem, file=problem.file or str(path))
-    return replace(problem, file=f"{path}: {inner.strip('/').partition('/')[2] or inner.strip('/')}")
+    parts = file.relative_to(folder).parts  # the first is the tarball's own folder
+    return replace(problem, file=f"{path}: {'/'.join(parts[1:] or parts)}")
