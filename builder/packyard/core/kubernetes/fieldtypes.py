@@ -6,6 +6,7 @@ The table is the OpenAPI document of Kubernetes 1.17.0, by which kustomize 3.8.7
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
@@ -20,8 +21,6 @@ Step = str | int
 
 @cache
 def _table() -> dict[str, Any]:
-    import json
-
     table: dict[str, Any] = json.loads(Path(__file__).with_name("fieldtypes.json").read_text("utf-8"))
     return table
 

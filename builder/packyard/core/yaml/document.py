@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import yaml
+
+from packyard.core.work.memo import Memo
 
 try:  # libyaml's parser alone: a loader makes as many objects again before the first event
     from yaml._yaml import CParser as Parser
@@ -32,10 +35,7 @@ from packyard.core.yaml.node import (
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
-
-    from packyard.core.work.memo import Memo
 
 
 #: How many events a text may come to. It has at most one a character, so that only those of long texts are counted.

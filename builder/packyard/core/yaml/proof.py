@@ -14,20 +14,15 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from codecs import BOM_UTF8
+from collections.abc import Callable, Iterable, Sequence
 
 from packyard.core.errors import InputError
+from packyard.core.work.memo import Memo
 from packyard.core.yaml.compare import Comparison, refused
 from packyard.core.yaml.document import parse_shared, parse_text, source_of
 from packyard.core.yaml.edit import Edit
 from packyard.core.yaml.node import Child, Collection, Document, Node, Scalar, Source
 from packyard.core.yaml.span import aliased, begins_its_line, children_below
-
-TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from packyard.core.work.memo import Memo
-
 
 #: Lines that follow each other are parsed together up to so many characters.
 _TOGETHER = 1 << 16

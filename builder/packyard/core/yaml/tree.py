@@ -11,11 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from packyard.core.yaml.edit import Reading
 from packyard.core.yaml.values import double_quoted, fits_plain, is_plain_text, single_quoted
-
-TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
-if TYPE_CHECKING:
-    from packyard.core.yaml.edit import Reading
 
 
 class Text(str):

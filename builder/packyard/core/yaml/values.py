@@ -12,12 +12,12 @@ numbers of at most 64 bits, beyond them what yaml.v3 makes of the digits.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 
 from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar, SequenceNode
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
     from typing import TypeVar
 
     Read = TypeVar("Read")

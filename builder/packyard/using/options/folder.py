@@ -10,15 +10,12 @@ Without a packyard.json the package ends with the folder that holds `options/`. 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from packyard.core.errors import InputError, Problem
-from packyard.core.files import filenames, paths
+from packyard.core.files import filenames, paths, regular
 from packyard.core.kubernetes import kustomization
-
-TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 NAME = "options"
 
@@ -100,8 +97,6 @@ def package_of(directory: Path) -> str:
 
 def has_components(directory: Path) -> bool:
     """Say whether a use case's kustomization may have components, by a search before a parse."""
-    from packyard.core.files import regular
-
     found = kustomization.names(lambda name: (directory / name).is_file())
     return bool(found) and b"components" in regular.read(directory / found[0])
 

@@ -6,6 +6,7 @@ A value stands once in a package: it holds for every use case that has the optio
 from __future__ import annotations
 
 import os
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
@@ -16,16 +17,11 @@ from packyard.using.options import folder as folders
 from packyard.using.options.enabled import EnabledOptions
 from packyard.using.options.folder import Folder, has_components
 from packyard.using.setters.change import Beside
+from packyard.using.setters.definition import Setter
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.krmfile import Krmfile
 from packyard.using.setters.listing import ListedSetter, choices, list_setters, tagged
 from packyard.using.setters.packages import PackageFiles, find_all, find_packages, read_krmfile, read_package
-
-TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-
-    from packyard.using.setters.definition import Setter
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ Anything else is an ordinary comment. A name is part of a URL: ``%xx`` stands fo
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -58,8 +59,6 @@ def parse(text: str) -> DefinitionRef | None:
     body = text.lstrip("#").strip()
     if not (body.startswith("{") and ("$openapi" in body or "$ref" in body or "$kpt-set" in body)):
         return None
-    import json
-
     try:
         value = json.loads(body)
     except ValueError:
@@ -85,8 +84,6 @@ def parse_ref(ref: str) -> DefinitionRef | None:
 
 def write(name: str) -> str:
     """Write the short form, signs that a URL cannot hold as ``%xx``: ``größe`` is ``gr%C3%B6%C3%9Fe``."""
-    import json
-
     if not is_plain(name):
         from urllib.parse import quote
 

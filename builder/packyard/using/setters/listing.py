@@ -8,7 +8,7 @@ from functools import partial
 
 from packyard.core.errors import Problem, refuse
 from packyard.core.kubernetes.fieldtypes import Step
-from packyard.core.work.memo import once
+from packyard.core.work.memo import Memo, once
 from packyard.core.yaml.document import parse_text, source_of
 from packyard.core.yaml.node import Scalar, SequenceNode
 from packyard.using.setters import comment
@@ -19,7 +19,6 @@ from packyard.using.setters.packages import PackageFiles, read_krmfile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from packyard.core.work.memo import Memo
     from packyard.using.setters.rules.rule import Rule
 
 

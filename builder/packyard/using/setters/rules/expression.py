@@ -13,12 +13,12 @@ add quantities, and texts have no order (``"16" < "4"`` is nearly always a slip)
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from packyard.using.setters.rules.signatures import FUNCTIONS, METHODS, ORDER
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Any
 
 _TOKEN = re.compile(
