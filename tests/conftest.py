@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import confined
 import real
 import sample
 from commandline import RELEASE, done
@@ -38,6 +39,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--quick", action="store_true", help="leave out what needs a cluster or a program in Go, and slow tests"
     )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    confined.confine(config)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -23,6 +23,10 @@ from typing import NoReturn
 
 import pytest
 
+import confined
+from confined import hand_out
+from programs import machine_path
+
 REPOSITORY = Path(__file__).resolve().parents[1]
 TOOLS = REPOSITORY / ".tools"
 CORPUS = REPOSITORY.parent / "shared" / "corpus"
@@ -42,9 +46,14 @@ def absent(what: str, *, remedy: str) -> NoReturn:
 def find_program(name: str, *, pinned: bool, tools_dir: Path = TOOLS) -> Path | None:
     """Return the program ``name``: from ``tools_dir``, or, unless its version is pinned, from PATH."""
     # Beside PATH: this environment's own programs, and the system's that are not for every user.
-    others = os.pathsep.join([os.environ.get("PATH", os.defpath), str(Path(sys.executable).parent), "/usr/sbin"])
+    others = os.pathsep.join([machine_path(), str(Path(sys.executable).parent), "/usr/sbin"])
     found = shutil.which(name, path=str(tools_dir)) or (None if pinned else shutil.which(name, path=others))
-    return Path(found) if found else None
+    return hand_out(_behind_shim(Path(found))) if found else None
+
+
+def _behind_shim(program: Path) -> Path:
+    """Return the program behind a shim of pyenv, which is a script that needs others on PATH; others as they are."""
+    return next(iter(sorted(program.parents[1].glob(f"versions/*/bin/{program.name}"))), program)
 
 
 def pinned_program(name: str) -> Path:
@@ -61,6 +70,11 @@ def pinned_manifests() -> Path:
 def program(name: str) -> Path:
     """Return a program of any version."""
     return find_program(name, pinned=False) or absent(name, remedy="install it")
+
+
+def path_with(*names: str) -> str:
+    """Return a PATH for a script that types these programs, beside those that need no asking."""
+    return confined.path_with({name: program(name) for name in names})
 
 
 def gnu_tar() -> Path:
@@ -112,7 +126,7 @@ def checkout_files() -> list[str]:
 
 
 def _python_candidates() -> Iterator[Path]:
-    folders = [Path(folder) for folder in os.environ.get("PATH", "").split(os.pathsep) if folder]
+    folders = [Path(folder) for folder in machine_path().split(os.pathsep) if folder]
     # A shim of pyenv runs only the versions that are switched on; the others are installed all the same.
     shims = [folder for folder in folders if folder.name == "shims"]
     installed = [bin_dir for shim in shims for bin_dir in sorted(shim.parent.glob("versions/*/bin"))]
@@ -124,14 +138,15 @@ def _python_candidates() -> Iterator[Path]:
 
 def _ask(python: Path) -> tuple[Path, tuple[int, int]] | None:
     """Return what ``python`` says it is, or None where it does not run or is not CPython."""
+    command = [hand_out(python), "-I", "-c", _ASK_VERSION]
     try:
-        answer = subprocess.run([python, "-I", "-c", _ASK_VERSION], capture_output=True, text=True, timeout=30)
+        answer = subprocess.run(command, capture_output=True, text=True, timeout=30)
     except (OSError, subprocess.TimeoutExpired):
         return None
     if answer.returncode:
         return None
     executable, implementation, major, minor = answer.stdout.splitlines()
-    return (Path(executable), (int(major), int(minor))) if implementation == "cpython" else None
+    return (hand_out(executable), (int(major), int(minor))) if implementation == "cpython" else None
 
 
 def other_pythons() -> list[Path]:

@@ -63,7 +63,8 @@ done
 @pytest.fixture
 def bin_dir(tmp_path: Path, served_kustomize3: Path, wget: Path, curl: Path, tar: Path) -> Path:
     """What the users have installed: kustomize is 3.8.7."""
-    return programs_dir(tmp_path / "bin", {"kustomize": served_kustomize3, "wget": wget, "curl": curl, "tar": tar})
+    programs = {"kustomize": served_kustomize3, "wget": wget, "curl": curl, "tar": tar, "gzip": real.program("gzip")}
+    return programs_dir(tmp_path / "bin", programs)
 
 
 def shell(script: str, bin_dir: Path, cwd: Path) -> str:
@@ -188,7 +189,8 @@ Files = dict[str, tuple[int, str]]  # by their path: mode and SHA-256; a directo
 
 def by_gnu_tar(tar: Path, bundle_file: Path, into: Path) -> Files:
     into.mkdir()
-    subprocess.run([tar, "-xpf", bundle_file, "-C", into], check=True)
+    env = {**os.environ, "PATH": real.path_with("gzip")}
+    subprocess.run([tar, "-xpf", bundle_file, "-C", into], check=True, env=env)
     found = {}
     for path in into.rglob("*"):
         assert not path.is_symlink()

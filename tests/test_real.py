@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+import programs
 import reading
 import real
 from served import Served
@@ -32,7 +33,7 @@ def test_what_is_absent_skips_and_fails_where_all_is_required(monkeypatch: pytes
 def test_a_pinned_program_is_never_taken_from_the_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "tool").write_text("#!/bin/sh\n")
     (tmp_path / "tool").chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv(programs.MACHINE, str(tmp_path))
     assert real.find_program("tool", pinned=False) == tmp_path / "tool"
     assert real.find_program("tool", pinned=True) is None
 

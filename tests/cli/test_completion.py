@@ -46,7 +46,7 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
 """
     environment = with_packyard(folder)
     done = subprocess.run(
-        ["bash", "-c", script], cwd=folder, env=environment, capture_output=True, text=True, check=True
+        [real.program("bash"), "-c", script], cwd=folder, env=environment, capture_output=True, text=True, check=True
     )
     return done.stdout.split()
 
@@ -202,4 +202,5 @@ def test_fish_completes(package: Path) -> None:
 
 def test_completion_leaves_the_shell_as_it_is(package: Path) -> None:
     script = 'before="$COMP_WORDBREAKS"; eval "$(packyard completion bash)"; [ "$before" = "$COMP_WORDBREAKS" ]'
-    subprocess.run(["bash", "--norc", "-ic", script], env=with_packyard(package), check=True, capture_output=True)
+    command = [real.program("bash"), "--norc", "-ic", script]
+    subprocess.run(command, env=with_packyard(package), check=True, capture_output=True)

@@ -9,6 +9,7 @@ import pytest
 
 import optioned
 import reading
+import real
 import tiny
 from commandline import done, packyard
 
@@ -26,9 +27,9 @@ def test_a_dry_run_is_a_patch_there_and_back(folder: Path) -> None:
     after = reading.files(folder)
     back = done("disable", ".", "queue", "debug", "--dry-run", cwd=folder)
     assert reading.files(folder) == after
-    subprocess.run(["patch", "-p1", "-s"], cwd=folder, input=back, text=True, check=True)
+    subprocess.run([real.program("patch"), "-p1", "-s"], cwd=folder, input=back, text=True, check=True)
     assert reading.files(folder) == before
-    subprocess.run(["patch", "-p1", "-s"], cwd=folder, input=there, text=True, check=True)
+    subprocess.run([real.program("patch"), "-p1", "-s"], cwd=folder, input=there, text=True, check=True)
     assert reading.files(folder) == after
 
 

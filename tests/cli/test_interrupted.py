@@ -32,7 +32,7 @@ def _typing(folder: Path, *before: str) -> Iterator[subprocess.Popen[bytes]]:
     (folder / "kustomize").chmod(0o755)
     os.mkfifo(folder / "never")
     (folder / "tmp").mkdir()
-    env = {**os.environ, "TMPDIR": str(folder / "tmp"), "PATH": f"{folder}:/usr/bin:/bin"}
+    env = {**os.environ, "TMPDIR": str(folder / "tmp"), "PATH": f"{folder}:{os.environ['PATH']}"}
     command = [*before, *commandline.COMMAND, "test", "p", "--workspace", str(root)]
     with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as packyard:
         try:

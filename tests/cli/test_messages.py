@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from importlib import import_module
 from pathlib import Path
@@ -111,7 +112,7 @@ def test_verbose_says_files_and_programs_as_they_come(package: Path, tmp_path: P
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin" / "kustomize").write_text("#!/bin/sh\necho 'kind: X'\n")
     (tmp_path / "bin" / "kustomize").chmod(0o755)
-    process = packyard("render", "pkg", "-v", cwd=tmp_path, PATH=f"{tmp_path / 'bin'}:/usr/bin:/bin")
+    process = packyard("render", "pkg", "-v", cwd=tmp_path, PATH=f"{tmp_path / 'bin'}:{os.environ['PATH']}")
     assert re.search(r"^runs \S+kustomize build", process.stderr, re.MULTILINE)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import real
 from commandline import COMMAND, environment
 
 PACKYARD = shlex.join(COMMAND)
@@ -27,7 +28,7 @@ def package(tmp_path: Path) -> Path:
 
 
 def run(package: Path, script: str) -> subprocess.CompletedProcess[str]:
-    command = ["bash", "-c", script.replace("packyard", PACKYARD)]
+    command = [real.program("bash"), "-c", script.replace("packyard", PACKYARD)]
     return subprocess.run(command, cwd=package, env=environment(), capture_output=True, text=True, timeout=60)
 
 

@@ -42,7 +42,8 @@ def environment(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pyt
     write(bin_dir / "packyard", f'#!/bin/sh\nexec "{sys.executable}" -m packyard.cli.main "$@"\n')
     write(bin_dir / "pytest", f'#!/bin/sh\nexec "{sys.executable}" -m pytest "$@"\n')
     if re.search(r"^packyard (run|deploy|status) ", typed, re.MULTILINE):
-        (bin_dir / "kubectl").symlink_to(real.program("kubectl"))
+        for name in ("kubectl", "diff"):
+            (bin_dir / name).symlink_to(real.program(name))
         cluster = request.getfixturevalue("cluster")
         monkeypatch.setenv("KUBECONFIG", str(cluster.folder / "kubeconfig"))
         for namespace in re.findall(r"^kubectl create namespace (\S+)", typed, re.MULTILINE):
@@ -53,11 +54,9 @@ def environment(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pyt
         (bin_dir / "kustomize").symlink_to(request.getfixturevalue("kustomize5"))
     if "kustomize-3.8.7" in typed:
         (bin_dir / "kustomize-3.8.7").symlink_to(request.getfixturevalue("kustomize3"))
-    for name in ("git", "kpt"):
-        if re.search(rf"^{name} ", typed, re.MULTILINE):
-            real.program(name)
+    others = [name for name in ("grep", "kpt", "sed") if re.search(rf"^(.* \| )?{name} ", typed, re.MULTILINE)]
     own = {
-        "PATH": f"{bin_dir}:/usr/bin:/bin",
+        "PATH": f"{bin_dir}:{real.path_with(*others)}",
         "HOME": str(tmp_path),
         "XDG_STATE_HOME": str(tmp_path / "state"),
         "GIT_CONFIG_NOSYSTEM": "1",

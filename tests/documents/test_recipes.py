@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -48,6 +49,11 @@ def _known(env: Mapping[str, str]) -> dict[str, str]:
     return values
 
 
+def type_in_bash(step: str, root: Path, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    command = [real.program("bash"), "-e", "-c", step]
+    return subprocess.run(command, cwd=root, env=env, capture_output=True, text=True)
+
+
 @pytest.mark.parametrize(
     ("name", "schema"),
     [
@@ -77,12 +83,11 @@ def test_the_steps_of_a_recipe_publish_a_tag_with_provenance(name: str, steps: A
     channel, bin_dir = tmp_path / "channel", programs_dir(tmp_path / "bin", {})
     (bin_dir / "python").write_text('#!/bin/sh\necho "$@" >>"$HOME/python"\n')
     (bin_dir / "python").chmod(0o755)
-    mine = {"PATH": f"{bin_dir}:/usr/bin:/bin", "HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "config")}
+    mine = {"PATH": f"{bin_dir}:{os.environ['PATH']}", "HOME": str(tmp_path)}
+    mine |= {"XDG_CONFIG_HOME": str(tmp_path / "config")}
     for step, env in steps(yaml.safe_load((RECIPES / name).read_text())):
         found = {**env, "PACKYARD_CHANNEL": str(channel), "GITHUB_REF_NAME": "v1.2.0", "CI_COMMIT_TAG": "v1.2.0"}
-        done = subprocess.run(
-            ["bash", "-e", "-c", step], cwd=root, env=environment(**mine, **found), capture_output=True, text=True
-        )
+        done = type_in_bash(step, root, environment(**mine, **found))
         assert done.returncode == 0, done.stderr
     assert {line.strip() for line in (tmp_path / "python").read_text().splitlines()} == {
         "-m pip install packyard[cloud,check]"
@@ -156,15 +161,15 @@ def test_the_steps_of_a_recipe_comment_what_a_change_touches_and_renew_that(name
         (bin_dir / program).chmod(0o755)
     tiny.write(bin_dir / "python", f'#!/bin/sh\n[ "$1" = -m ] || exec {sys.executable} "$@"\n')
     (bin_dir / "python").chmod(0o755)
-    mine = {"PATH": f"{bin_dir}:/usr/bin:/bin", "HOME": str(tmp_path), "GITHUB_STEP_SUMMARY": str(tmp_path / "summary")}
+    mine = {"PATH": f"{bin_dir}:{os.environ['PATH']}", "HOME": str(tmp_path)}
+    mine |= {"GITHUB_STEP_SUMMARY": str(tmp_path / "summary")}
     base = {"GITHUB_BASE_REF": "main", "CI_MERGE_REQUEST_DIFF_BASE_SHA": git("rev-parse", "HEAD").strip()}
     for value in ("2", "3"):
         tiny.replace(root / "bases/one/cm.yaml", f'a: "{int(value) - 1}"', f'a: "{value}"')
         git("commit", "-qam", "Change")
         for steps, env in _jobs(name):
             for step in steps:
-                found = environment(**mine, **base, **env)
-                done = subprocess.run(["bash", "-e", "-c", step], cwd=root, env=found, capture_output=True, text=True)
+                done = type_in_bash(step, root, environment(**mine, **base, **env))
                 assert done.returncode == 0, done.stderr
         written = (tmp_path / "comment").read_text()
         assert written.startswith("<!-- packyard impact -->\n1 of 1 package")

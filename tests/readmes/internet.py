@@ -25,10 +25,10 @@ class Internet(ThreadingHTTPServer):
         self.uploads: dict[str, bytes] = {}
         names = {name for url in content for name in [urlsplit(url).hostname or ""]} | hosts
         certificate, key = folder / "certificate.pem", folder / "key.pem"
-        words = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
+        words = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
         words += ["-subj", "/CN=the hosts of READMEs", "-days", "2", "-keyout", str(key), "-out", str(certificate)]
         words += ["-addext", "subjectAltName=" + ",".join(f"DNS:{name}" for name in sorted(names))]
-        subprocess.run(words, check=True, capture_output=True)
+        subprocess.run([real.program("openssl"), *words], check=True, capture_output=True)
         self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.tls.load_cert_chain(certificate, key)
         (folder / "wgetrc").write_text(f"ca_certificate = {certificate}\n")

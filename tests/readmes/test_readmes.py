@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 import subprocess
 import sys
@@ -53,6 +54,9 @@ DATASETS = {
 }
 
 
+_PROGRAMS = ("aws", "curl", "kubectl", "sed", "tar", "unzip", "wget", "xargs")
+
+
 @pytest.fixture
 def bin_dir(served_kustomize3: Path, tmp_path: Path) -> Path:
     """A directory for PATH, in which kustomize is 3.8.7."""
@@ -66,10 +70,10 @@ def test_every_command_of_a_readme_runs(
     readme = Readme(package, web_dir)
     commands = {each for block in readme.blocks for each in block.commands}
     sentences = list(readme.in_sentences())
-    need_programs([*commands, *sentences])
+    path = f"{bin_dir}{os.pathsep}{path_of([*commands, *sentences])}"
     content = {url: zipped(name) for url, name in DATASETS.items()}
     with internet(tmp_path / "internet", content, {"team-datasets.s3.amazonaws.com"}) as hosts:
-        visit = Visit(readme, cluster, bin_dir, hosts, tmp_path / "reader", served5)
+        visit = Visit(readme, cluster, path, hosts, tmp_path / "reader", served5)
         for name, data in files(tmp_path / "internet").items():
             visit.give(name, data)
         visit.follow(readme.blocks, sentences)
@@ -98,7 +102,8 @@ def test_what_clusters_need_is_installed_as_readmes_say(web_dir: Path, tmp_path:
         internet(tmp_path / "internet", content, set()) as hosts,
     ):
         api = Api(plane)
-        config = {"KUBECONFIG": str(plane / "kubeconfig"), "KUBECACHEDIR": str(tmp_path / "cache")}
+        path = path_of(command for package in PACKAGES for command in Readme(package, web_dir).installing)
+        config = {"PATH": path, "KUBECONFIG": str(plane / "kubeconfig"), "KUBECACHEDIR": str(tmp_path / "cache")}
         reader = Reader(tmp_path / "home", {**hosts.environment, **config}, {})
         for package in PACKAGES:
             installing = Readme(package, web_dir).installing
@@ -158,11 +163,10 @@ def needed_definitions(package: Package) -> set[str]:
     return {item.name for item in found if item.kind == "CustomResourceDefinition"}
 
 
-def need_programs(commands: Iterable[str]) -> None:
-    """Skip the test where the machine lacks a program that a reader has to have."""
-    for name in sorted({command.split()[0] for command in commands}):
-        if name not in ("cd", "(cd", "kustomize", "packyard", "python3"):
-            real.program(name)
+def path_of(commands: Iterable[str]) -> str:
+    """Return a PATH with the programs that a reader has to have; skip the test where the machine lacks one."""
+    text = "\n".join(commands)
+    return real.path_with(*(name for name in _PROGRAMS if re.search(rf"(^|[|&] ){name} ", text, re.MULTILINE)), "gzip")
 
 
 def files(certificates_dir: Path) -> dict[str, bytes]:

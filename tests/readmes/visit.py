@@ -5,7 +5,6 @@ What the cluster shows is held against what the reader is told to look for.
 
 from __future__ import annotations
 
-import os
 import re
 import tarfile
 from collections.abc import Sequence
@@ -36,9 +35,7 @@ MEANT = {
 class Visit:
     """What a reader typed."""
 
-    def __init__(
-        self, readme: Readme, api: Api, bin_dir: Path, hosts: Internet, folder: Path, kustomize: Served
-    ) -> None:
+    def __init__(self, readme: Readme, api: Api, path: str, hosts: Internet, folder: Path, kustomize: Served) -> None:
         self.readme = readme
         self.world = World(api, readme.level(), folder)
         self.objects = readme.build(kustomize, self.world.namespace)
@@ -47,7 +44,7 @@ class Visit:
         self._config = {name: str(self.world.kubeconfig(name)) for name in ("default", self.world.namespace)}
         environment = {
             **hosts.environment,
-            "PATH": f"{bin_dir}{os.pathsep}{os.environ['PATH']}",
+            "PATH": path,
             "KUBECONFIG": self._config["default"],
             "KUBECACHEDIR": str(api.folder / "kubectl-cache"),
             "CURL_HOME": str(folder),

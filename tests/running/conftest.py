@@ -18,6 +18,13 @@ from packyard.writing.source import workspace
 from running import patients
 
 
+@pytest.fixture(autouse=True)
+def _kubectl(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Verbs that meet a cluster find kubectl on PATH, and what its own verb ``diff`` starts."""
+    if {"api_server", "kubectl"}.intersection(request.fixturenames):
+        monkeypatch.setenv("PATH", real.path_with("kubectl", "diff"))
+
+
 @pytest.fixture
 def namespace(cluster: Api) -> str:
     """A new namespace, with the account that pods have there."""

@@ -388,6 +388,7 @@ def of(version: str, kind: str, **labels: str) -> Object:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("kubectl")
 def test_faults_of_kinds_operators_and_queues(tmp_path: Path) -> None:
     """On a control plane of their own, which knows no kind but Kubernetes' and those of the test."""
     real.pinned_program("kubernetes")

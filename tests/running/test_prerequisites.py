@@ -146,10 +146,14 @@ def test_commands_are_printed_in_full_and_no_cluster_is_needed(
     assert told.returncode == 0
     assert "so no state is known" in told.stderr
     assert "# csi.example: ask who made the package" in told.stdout
-    assert packyard("prerequisites", foreign, "--context", "nowhere").returncode == 1
     claim = untarred("mnist-fp32-training-k8s") / "first-run"
     told = packyard("prerequisites", claim, "--offline")
     assert (told.stdout, told.stderr) == ("", "nothing has to be installed for these packages\n")
+
+
+@pytest.mark.usefixtures("kubectl")
+def test_a_context_that_is_not_there_is_refused(foreign: Path) -> None:
+    assert packyard("prerequisites", foreign, "--context", "nowhere").returncode == 1
 
 
 def test_options_that_are_enabled_count(untarred: Callable[[str], Path]) -> None:

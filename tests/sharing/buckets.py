@@ -20,6 +20,7 @@ from pathlib import Path
 
 import pytest
 
+import real
 from packyard.sharing.stores import Store, open_store
 from real import free_port
 
@@ -102,7 +103,7 @@ def azurite(program: Path) -> Iterator[BucketServer]:
     port = free_port()
     words = ["--blobHost", "127.0.0.1", "--blobPort", port, "--silent", "--skipApiVersionCheck"]
     url = f"http://127.0.0.1:{port}"
-    with _running([program, *words, "--disableTelemetry", "--inMemoryPersistence"], port):
+    with _running([real.program("node"), program, *words, "--disableTelemetry", "--inMemoryPersistence"], port):
         _create_container(f"{url}/{AZURE_ACCOUNT}/{BUCKET}")
         connection = f"AccountName={AZURE_ACCOUNT};AccountKey={AZURE_KEY};BlobEndpoint={url}/{AZURE_ACCOUNT};"
         yield BucketServer(url, {"AZURE_STORAGE_CONNECTION_STRING": connection})

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+import real
 from packyard.core.bundle import record
 from packyard.core.errors import IntegrityError
 from packyard.sharing.trust import envelope
@@ -63,8 +64,8 @@ def test_openssl_verifies_the_signature(tmp_path: Path) -> None:
     (tmp_path / "sig").write_bytes(base64.b64decode(document["signatures"][0]["sig"]))
     (tmp_path / "signed").write_bytes(envelope.signed_bytes(PAYLOAD, TYPE))
     (tmp_path / "key").write_bytes(KEY.public.to_pem())
-    words = ["openssl", "pkeyutl", "-verify", "-pubin", "-inkey", "key", "-rawin", "-in", "signed", "-sigfile", "sig"]
-    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+    words = ["pkeyutl", "-verify", "-pubin", "-inkey", "key", "-rawin", "-in", "signed", "-sigfile", "sig"]
+    done = subprocess.run([real.program("openssl"), *words], cwd=tmp_path, capture_output=True, text=True)
     assert done.stdout.strip() == "Signature Verified Successfully", done.stderr
 
 

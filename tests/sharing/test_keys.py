@@ -11,6 +11,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, x25519
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
+import real
 from packyard.core.errors import InputError
 from packyard.sharing.trust.keys import LIMIT, PublicKey, SigningKey, Trust, is_encrypted
 
@@ -18,7 +19,8 @@ KEY = SigningKey.of(Ed25519PrivateKey.from_private_bytes(bytes(range(32))))
 
 
 def _openssl(*words: object, data: bytes = b"") -> bytes:
-    return subprocess.run(["openssl", *map(str, words)], input=data, capture_output=True, check=True).stdout
+    command = [real.program("openssl"), *map(str, words)]
+    return subprocess.run(command, input=data, capture_output=True, check=True).stdout
 
 
 def test_the_id_is_the_sha256_of_the_public_key_as_openssl_writes_it() -> None:

@@ -217,7 +217,7 @@ def test_the_example_of_the_list_holds() -> None:
 def test_skopeo_copies_what_is_listed(registry3: str, registry2: str, tmp_path: Path) -> None:
     skopeo, crane = real.program("skopeo"), real.pinned_program("crane")
     layer = tmp_path / "layer.tar"
-    subprocess.run(["tar", "-C", tmp_path, "-cf", layer, "--files-from", "/dev/null"], check=True)
+    subprocess.run([real.gnu_tar(), "-C", tmp_path, "-cf", layer, "--files-from", "/dev/null"], check=True)
     for name in ("intel/a:1.0", "intel/a:2.0"):
         push = [crane, "append", "--insecure", "-f", layer, "-t", f"{registry3}/{name}"]
         subprocess.run(push, check=True, capture_output=True)

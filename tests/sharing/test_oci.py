@@ -434,7 +434,7 @@ def test_crane_and_skopeo_copy_the_bundle_unchanged(store: OCIStore, tmp_path: P
     run(crane, "pull", "--insecure", "--format=oci", reference(store), tmp_path / "oci")
     assert (tmp_path / "oci" / "blobs" / "sha256" / Digest.of(BERT.data).hex).read_bytes() == BERT.data
     run(
-        "skopeo",
+        real.program("skopeo"),
         "--insecure-policy",
         "copy",
         "--src-tls-verify=false",
@@ -454,7 +454,7 @@ def test_what_crane_and_skopeo_copied_to_another_registry_is_the_same_channel(
     publish(to)
     again = OCIStore(anywhere(registry3))
     run(
-        "skopeo", "--insecure-policy", "copy", "--src-tls-verify=false", "--dest-tls-verify=false",
+        real.program("skopeo"), "--insecure-policy", "copy", "--src-tls-verify=false", "--dest-tls-verify=false",
         f"docker://{reference(to)}", f"docker://{reference(again)}",
     )  # fmt: skip
     assert again.get(KEY) == BERT.data
@@ -481,7 +481,7 @@ def test_flux_unpacks_what_the_tar_has(store: OCIStore, tmp_path: Path) -> None:
     run(real.pinned_program("fluxoci"), reference(store), tmp_path / "flux")
     (tmp_path / "tar").mkdir()
     BERT.unpack(tmp_path / "tar")
-    run("diff", "-r", tmp_path / "flux", tmp_path / "tar")
+    run(real.program("diff"), "-r", tmp_path / "flux", tmp_path / "tar")
     assert (tmp_path / "flux" / "bert" / "README.md").read_text() == "hello"
 
 

@@ -162,7 +162,7 @@ def test_the_pods_of_the_catalogues_job_publish_all_packages_with_their_commit(
             os.chown(path, 12345, 12345)
     data, command = job(3, address)
     bin_dir = programs_dir(tmp_path / "bin", {})
-    own = {"PATH": f"{bin_dir}:/usr/bin:/bin", "HOME": str(tmp_path), "TMPDIR": str(tmp_path)}
+    own = {"PATH": f"{bin_dir}:{os.environ['PATH']}", "HOME": str(tmp_path), "TMPDIR": str(tmp_path)}
     own |= {"AWS_ENDPOINT_URL": versitygw.url, "XDG_CONFIG_HOME": str(tmp_path / "config")}
 
     def pod(number: int) -> subprocess.Popen[str]:

@@ -20,6 +20,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from real import program
 from workload import network, volume
 from workload.image import Image
 from workload.objects import Object, Objects
@@ -170,7 +171,7 @@ class Cluster:
         described = specification(container, pod, self.objects, self.image.folder)
         (folder / "specification.json").write_text(json.dumps({**described, "folder": str(folder)}))
         words = [*self._node.enter("--pid"), *pod.sandbox.enter("--net", "--uts", "--ipc")]
-        words += ["unshare", "--mount", "--pid", "--fork", sys.executable, "-I", str(_CONTAINER)]
+        words += [str(program("unshare")), "--mount", "--pid", "--fork", sys.executable, "-I", str(_CONTAINER)]
         return Container(container, [*words, str(folder / "specification.json")], folder)
 
     def _publish(self) -> None:

@@ -14,15 +14,14 @@ import real
 from workload.cluster import Cluster
 from workload.objects import Object, Objects
 
-_PROGRAMS = ("unshare", "nsenter", "setpriv", "ip", "mount")
+_PROGRAMS = ("unshare", "ip", "nsenter", "setpriv", "mount")
 
 
 @pytest.fixture(scope="session")
 def namespaces() -> None:
     """What a container is made of: namespaces, which only root makes, and not everywhere."""
-    for name in _PROGRAMS:
-        real.program(name)
-    trial = ["unshare", "--mount", "--net", "--uts", "--ipc", "--pid", "--fork", "ip", "link", "add", "type", "veth"]
+    unshare, ip, *_ = (real.program(name) for name in _PROGRAMS)
+    trial = [unshare, "--mount", "--net", "--uts", "--ipc", "--pid", "--fork", ip, "link", "add", "type", "veth"]
     if os.geteuid() or subprocess.run(trial, capture_output=True).returncode:
         real.absent("the right to make namespaces", remedy="run as root, on a machine that lets it")
 

@@ -21,6 +21,7 @@ _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 
 def main(spec: dict[str, Any]) -> None:
     """Set up what the specification says, and run its words."""
+    os.environ["PATH"] = spec["path"]
     folder = Path(spec["folder"])
     # The number that others know this process by: /proc is still theirs. A link is there whole or not at all.
     (folder / "pid").symlink_to(Path("/proc/self").readlink())

@@ -4,26 +4,28 @@ from __future__ import annotations
 
 import subprocess
 
+from real import program
+
 
 class Sandbox:
     """A process that does nothing but hold namespaces for as long as this one lives."""
 
     def __init__(self, hostname: str, *options: str) -> None:
         # The fourth word of `stat` is the parent of cut, by its number here, not in a namespace of its own.
-        script = "hostname \"$0\" && cut -d ' ' -f 4 /proc/self/stat && exec sleep infinity"
-        words = ["setpriv", "--pdeathsig=KILL", "unshare", "--net", "--uts", "--ipc", *options, "sh", "-c", script]
-        self._process = subprocess.Popen([*words, hostname[:63]], stdout=subprocess.PIPE, text=True)
+        script = "echo \"$0\" >/proc/sys/kernel/hostname && cut -d ' ' -f 4 /proc/self/stat && exec sleep infinity"
+        words = [program("setpriv"), "--pdeathsig=KILL", program("unshare"), "--net", "--uts", "--ipc", *options]
+        self._process = subprocess.Popen([*words, "sh", "-c", script, hostname[:63]], stdout=subprocess.PIPE, text=True)
         assert self._process.stdout is not None
         self.pid = int(self._process.stdout.readline())
 
     def enter(self, *options: str) -> list[str]:
         """Return the words before a command that is to run in here."""
-        return ["nsenter", f"--target={self.pid}", *options]
+        return [str(program("nsenter")), f"--target={self.pid}", *options]
 
     def ip(self, *lines: str) -> None:
         """Configure the network."""
         if lines:
-            words = [*self.enter("--net"), "ip", "-batch", "-"]
+            words = [*self.enter("--net"), program("ip"), "-batch", "-"]
             subprocess.run(words, input="\n".join(lines), text=True, check=True)
 
     def close(self) -> None:

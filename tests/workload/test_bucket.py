@@ -73,7 +73,7 @@ def copying(tmp_path: Path, endpoint: str) -> Iterator[Callable[[], subprocess.P
     *shell, script = container["command"]
     script = script.replace("/storage", str(tmp_path)).replace("sleep 60", "sleep 0.2")
     environment = {
-        "PATH": f"{Path(real.program('aws')).parent}:/usr/bin:/bin",
+        "PATH": real.path_with("aws", "find"),
         "HOME": str(tmp_path),
         "AWS_ACCESS_KEY_ID": "key",
         "AWS_SECRET_ACCESS_KEY": "secret",

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+import real
 from served import Served
 from usecases import PACKAGES
 from workload import catalogue, deploy, zoo
@@ -211,7 +212,7 @@ def script() -> str:
 
 
 def publish(output_dir: Path) -> subprocess.CompletedProcess[str]:
-    variables = {**os.environ, "OUTPUT_DIR": str(output_dir)}
+    variables = {**os.environ, "PATH": real.path_with("find"), "OUTPUT_DIR": str(output_dir)}
     return subprocess.run(["sh", "-euc", script()], env=variables, capture_output=True, text=True)
 
 

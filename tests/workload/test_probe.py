@@ -155,13 +155,13 @@ def test_names_faults_of_storage_for_results(shell: list[str], new_cluster: NewC
         ("ro", "is on a file system that is read-only"),
         ("size=4k", "there is no space left, or a quota is used up"),
     ):
-        subprocess.run(["mount", "-t", "tmpfs", "-o", f"mode=777,{option}", "tmpfs", storage], check=True)
+        subprocess.run([real.program("mount"), "-t", "tmpfs", "-o", f"mode=777,{option}", "tmpfs", storage], check=True)
         try:
             if option != "ro":
                 (storage / "full").write_bytes(bytes(4096))
             assert found() == [expected]
         finally:
-            subprocess.run(["umount", storage], check=True)
+            subprocess.run([real.program("umount"), storage], check=True)
 
 
 def test_names_what_is_not_resolved(shell: list[str], new_cluster: NewCluster) -> None:

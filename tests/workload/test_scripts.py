@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -52,8 +53,9 @@ def faults(name: str, beside: Mapping[str, bytes], folder: Path) -> str:
     for each, data in beside.items():
         (folder / each).write_bytes(data)
     shell = _shell(name, beside[name]) or ""
-    words = [shell, "-I", "-c", _IMPORT, name] if "python" in shell else [shell, "-n", name]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=60, cwd=folder, env={"PATH": "/usr/bin:/bin"})
+    python = [sys.executable, "-I", "-S", "-c", _IMPORT]  # without this environment's packages, which images have not
+    words = [*python, name] if "python" in shell else [real.program(shell), "-n", name]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, cwd=folder)
     return "" if done.returncode == 0 or _LACKS_A_FRAMEWORK.search(done.stderr) else done.stderr
 
 

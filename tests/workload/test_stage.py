@@ -72,7 +72,7 @@ def endpoint(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Storage)
     if request.param == "https":
         certificate, key = tmp_path / "certificate.pem", tmp_path / "key.pem"
-        words = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
+        words = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
         words += [
             "-subj",
             "/CN=elsewhere",
@@ -85,7 +85,7 @@ def endpoint(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
             "-out",
             str(certificate),
         ]
-        subprocess.run(words, check=True, capture_output=True)
+        subprocess.run([real.program("openssl"), *words], check=True, capture_output=True)
         tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         tls.load_cert_chain(certificate, key)
         server.socket = tls.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
@@ -95,7 +95,7 @@ def endpoint(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 
 def stage(command: list[str], folder: Path, endpoint: str, **environment: str) -> subprocess.CompletedProcess[str]:
     environment |= {
-        "PATH": f"{Path(real.program('aws')).parent}:/usr/bin:/bin",
+        "PATH": real.path_with("aws", "find"),
         "HOME": str(folder.parent),
         "AWS_ACCESS_KEY_ID": "key",
         "AWS_SECRET_ACCESS_KEY": "secret",

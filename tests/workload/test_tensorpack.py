@@ -55,10 +55,11 @@ def save(log_dir: Path, *steps: int, shards: int = 1) -> None:
 def start(output_dir: Path, hosts: str = HOSTS, **environment: str) -> subprocess.Popen[str]:
     hostfile = output_dir / "hostfile"
     hostfile.write_text(hosts)
+    path = real.path_with("sed", "grep")
     given = {**ENVIRONMENT, "OUTPUT_DIR": str(output_dir), "TRY_NAME": "second"}
     return subprocess.Popen(
         ["/bin/sh", "-euc", SCRIPT, "launcher", "python3", "-c", PROGRAM, "--config", "A=1"],
-        env={"PATH": "/usr/bin:/bin", "OMPI_MCA_orte_default_hostfile": str(hostfile), **given, **environment},
+        env={"PATH": path, "OMPI_MCA_orte_default_hostfile": str(hostfile), **given, **environment},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -17,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import packyard
+import real
 from core.bundle.unpacking import unpack
 from packyard.core.bundle import tar
 from packyard.core.bundle.archive import Member, compress, pack, read
@@ -213,13 +214,11 @@ def test_refuses_a_top_directory_that_is_no_name(top: str) -> None:
         pack(top, FILES)
 
 
-@pytest.mark.skipif(shutil.which("tar") is None, reason="needs GNU tar")
 def test_gnu_tar_extracts_the_same_files_and_modes(tmp_path: Path) -> None:
     (tmp_path / "a.tar.gz").write_bytes(compress(pack("bert-k8s", FILES)))
-    extract = ["tar", "-xvf", "a.tar.gz"]
-    run = subprocess.run(
-        extract, cwd=tmp_path, capture_output=True, check=True, env={"LC_ALL": "C.UTF-8", **os.environ}
-    )
+    extract = [real.gnu_tar(), "-xvf", "a.tar.gz"]
+    env = {"LC_ALL": "C.UTF-8", **os.environ, "PATH": real.path_with("gzip")}
+    run = subprocess.run(extract, cwd=tmp_path, capture_output=True, check=True, env=env)
     assert run.stderr == b""
     (tmp_path / "ours").mkdir()
     unpack((tmp_path / "a.tar.gz").read_bytes(), tmp_path / "ours", top="bert-k8s")
@@ -238,11 +237,11 @@ def test_python_extracts_the_same_with_its_data_filter(tmp_path: Path) -> None:
     assert snapshot(tmp_path / "bert-k8s") == snapshot(tmp_path / "ours" / "bert-k8s")
 
 
-@pytest.mark.skipif(shutil.which("tar") is None, reason="needs GNU tar")
 @pytest.mark.parametrize("form", ["gnu", "pax", "ustar"])
 def test_reads_what_gnu_tar_packs(tmp_path: Path, form: str) -> None:
     unpack(compress(pack("bert-k8s", FILES)), tmp_path, top=None)
-    subprocess.run(["tar", f"--format={form}", "-czf", "b.tar.gz", "bert-k8s"], cwd=tmp_path, check=True)
+    pack_theirs = [real.gnu_tar(), f"--format={form}", "-czf", "b.tar.gz", "bert-k8s"]
+    subprocess.run(pack_theirs, cwd=tmp_path, check=True, env={**os.environ, "PATH": real.path_with("gzip")})
     assert read((tmp_path / "b.tar.gz").read_bytes()) == sorted(FILES, key=lambda member: member.path.encode())
 
 

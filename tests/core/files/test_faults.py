@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+import real
 from commandline import COMMAND, environment
 from faults import SOMEBODY, WRITING, Faulty, Outcome, become, forked, leftovers, recover
 from krmfiles import FIELD, FILES, make_package
@@ -161,9 +162,10 @@ COMMANDS: dict[str, Callable[[Case], object]] = {"set": set_to("b"), "undo": und
 
 
 def can(kind: str) -> bool:
-    return kind not in ("mounted", "foreign", "closed") or (
-        os.geteuid() == 0 and not subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode
-    )
+    if kind not in ("mounted", "foreign", "closed"):
+        return True
+    command = [real.program("unshare"), "-m", "true"]
+    return os.geteuid() == 0 and not subprocess.run(command, capture_output=True).returncode
 
 
 @pytest.mark.slow
@@ -249,15 +251,14 @@ SYSTEM_CALLS = ("rename", "unlink", "fsync", "fchmod", "ftruncate", "fallocate",
 @pytest.mark.parametrize("kind", ["plain", "linked"])
 @pytest.mark.parametrize("call", SYSTEM_CALLS)
 def test_the_same_of_the_whole_command_by_what_the_kernel_is_asked(call: str, kind: str, open_dir: Path) -> None:
-    if not shutil.which("strace"):
-        pytest.skip("needs strace")
+    strace = real.program("strace")
     case = KINDS[kind](open_dir / "case")
     for way in ("error=EIO", "signal=KILL"):
         for at in range(1, 100):
             case.make()
             old, new = case.content(), case.run(set_to("b")) and case.content()
             case.make()
-            trace = ["strace", "-f", "-qq", "-o", open_dir / "trace", "-e", f"trace={call}"]
+            trace = [strace, "-f", "-qq", "-o", open_dir / "trace", "-e", f"trace={call}"]
             traced = [*trace, "-e", f"inject={call}:{way}:when={at}", *COMMAND, "set", case.root, "V=b"]
             process = subprocess.run(
                 traced,

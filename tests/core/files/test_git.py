@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import real
 from packyard.core.errors import InputError, UnavailableError
 from packyard.core.files import git
 from packyard.core.files.git import Revision, _public
@@ -18,6 +19,7 @@ INPUTS = ("packyard.yaml", "packages/p/package.yaml")
 
 def _git(folder: Path, *words: str) -> str:
     env = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull}
+    env |= {"PATH": real.path_with("sed")} if words[0] == "submodule" else {}
     named = ("-c", "user.name=x", "-c", "user.email=x@example.com", "-c", "init.defaultBranch=main")
     return subprocess.run(
         ["git", *named, *words], cwd=folder, env=env, check=True, capture_output=True, text=True

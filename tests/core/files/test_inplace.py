@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import real
 from commandline import environment
 from core.files.packages import set_to
 from krmfiles import field_values, make_package
@@ -85,14 +86,15 @@ cmp disk/package/one.yaml old || wc -c < disk/package/one.yaml
 
 
 def test_a_disk_that_is_full_leaves_a_file_with_two_names_whole(tmp_path: Path) -> None:
-    if subprocess.run(["unshare", "-rm", "true"], capture_output=True, check=False).returncode:
+    unshare, bash = real.program("unshare"), real.program("bash")
+    if subprocess.run([unshare, "-rm", "true"], capture_output=True, check=False).returncode:
         pytest.skip("needs user namespaces")
     make_package(tmp_path / "package")
     code = "from packyard.cli.main import main; main(['set', 'disk/package', 'V=' + 'y' * 60000])"
     process = subprocess.run(
-        ["unshare", "-rm", "bash", "-c", FULL, "bash", "env", *(sys.executable, "-c", code)],
+        [unshare, "-rm", bash, "-c", FULL, "bash", "env", *(sys.executable, "-c", code)],
         cwd=tmp_path,
-        env=environment(),
+        env=environment(PATH=real.path_with("mount", "cmp")),
         capture_output=True,
         text=True,
         check=False,

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import real
 from core.files.packages import edit, set_to
 from faults import content, leftovers
 from krmfiles import FIELD, make_package
@@ -61,7 +62,7 @@ def test_a_file_that_can_only_grow_or_not_change_is_refused_by_name(attribute: s
     root = make_package(tmp_path / "package")
     old = content(root)
     file = root / "two.yaml"
-    if subprocess.run(["chattr", f"+{attribute}", file], capture_output=True, check=False).returncode:
+    if subprocess.run([real.program("chattr"), f"+{attribute}", file], capture_output=True, check=False).returncode:
         pytest.skip("needs root, and a file system with such attributes")
     try:
         with pytest.raises(UnavailableError, match=r"two\.yaml: Operation not permitted; nothing was changed"):
@@ -69,4 +70,4 @@ def test_a_file_that_can_only_grow_or_not_change_is_refused_by_name(attribute: s
         assert content(root) == old
         assert not leftovers(root)
     finally:
-        subprocess.run(["chattr", f"-{attribute}", file], check=True)
+        subprocess.run([real.program("chattr"), f"-{attribute}", file], check=True)

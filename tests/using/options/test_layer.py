@@ -14,6 +14,7 @@ import yaml
 
 import optioned
 import reading
+import real
 import tiny
 from commandline import inside
 from packyard.core.errors import ConflictError
@@ -136,7 +137,7 @@ def test_a_dry_run_writes_nothing_and_prints_what_patch_makes_of_it(mlops: Path,
     assert reading.files(mlops) == before
     copy = tmp_path / "copy"
     shutil.copytree(mlops, copy)
-    subprocess.run(["patch", "-p1", "-s"], cwd=copy, input=out, text=True, check=True)
+    subprocess.run([real.program("patch"), "-p1", "-s"], cwd=copy, input=out, text=True, check=True)
     apply(mlops, ".", "-R")
     assert reading.files(copy) == reading.files(mlops)
 

@@ -11,6 +11,7 @@ import pytest
 
 import optioned
 import reading
+import real
 import tiny
 from commandline import inside
 from served import Cfg
@@ -110,7 +111,7 @@ def test_a_dry_run_is_a_patch_for_both(root: Path) -> None:
     diff, err = done("set", ".", "QUEUE_NAME=team-a", "RUN_NAME=x", "--dry-run", cwd=directory)
     assert reading.files(root) == before
     (base,) = re.findall(r"patch -p1 -d (\S+)", err)
-    subprocess.run(["patch", "-p1", "-s", "-d", base], input=diff, text=True, check=True)
+    subprocess.run([real.program("patch"), "-p1", "-s", "-d", base], input=diff, text=True, check=True)
     patched = reading.files(root)
     for path, data in before.items():
         (root / path).write_bytes(data)

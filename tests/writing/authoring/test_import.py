@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import subprocess
 import tarfile
 import threading
@@ -465,7 +466,7 @@ def test_what_a_tarball_names_elsewhere_is_not_fetched(
         subprocess.run(["git", *who, *words], cwd=elsewhere, check=True)
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/kustomize").symlink_to(kustomize5)
-    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/usr/bin:/bin")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
     named = "http://parts.invalid/pod.yaml" if what == "by the web" else f"file://{elsewhere}//?ref=main"
     files = {"kustomization.yaml": f'resources: ["{named}"]\nnamePrefix: a-\n'}
     with HTTPServer(("127.0.0.1", 0), Proxy) as server:

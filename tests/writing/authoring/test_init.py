@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -112,7 +113,7 @@ def test_parts_that_extend_a_library_are_judged_by_kustomize_once_it_is_copied(
     path = programs_dir(tmp_path / "programs", {"kustomize": kustomize5})
 
     def state() -> str:
-        tried = packyard("test", "-o", "json", cwd=tmp_path, PATH=f"{path}:/usr/bin:/bin")
+        tried = packyard("test", "-o", "json", cwd=tmp_path, PATH=f"{path}:{os.environ['PATH']}")
         (found,) = (each for each in json.loads(tried.stdout) if each["check"] == "kustomize")
         return str(found["state"])
 

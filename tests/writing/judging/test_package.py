@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import real
 import tiny
 from commandline import packyard, programs_dir
 from controlplane.api import Api
@@ -53,7 +54,7 @@ def path(tmp_path: Path, kustomize5: Path) -> str:
 
 
 def verdicts(workspace: Path, path: str, *words: str) -> list[tuple[str, str, str]]:
-    environment = {**os.environ, "PATH": f"{path}:/usr/bin:/bin"}
+    environment = {**os.environ, "PATH": f"{path}:{os.environ['PATH']}"}
     done = packyard("test", "p", *words, "-o", "json", cwd=workspace, **environment)
     assert done.stdout, done.stderr
     found = [(each["check"], each["where"], each["state"]) for each in json.loads(done.stdout)]
@@ -79,7 +80,7 @@ def test_a_sound_package_passes_each_check(workspace: Path, path: str) -> None:
 def test_without_programs_what_needs_them_is_skipped_and_the_readme_works_by_packyard_alone(
     workspace: Path, tmp_path: Path
 ) -> None:
-    shell = programs_dir(tmp_path / "few", {name: Path("/bin", name) for name in ("sh", "cat", "env")})
+    shell = programs_dir(tmp_path / "few", {name: real.program(name) for name in ("sh", "cat", "env")})
     done = packyard("test", "p", cwd=workspace, PATH=str(shell))
     assert done.returncode == 0, done.stderr
     assert "kustomize one: not checked: neither kustomize nor kubectl is on PATH" in done.stderr
@@ -90,7 +91,7 @@ def test_what_kustomize_builds_otherwise_is_named(workspace: Path, tmp_path: Pat
     other = programs_dir(tmp_path / "other", {})
     tiny.write(other / "kustomize", f"#!/bin/sh\n{kustomize5} \"$@\" | sed 's/name: x/name: z/'\n")
     (other / "kustomize").chmod(0o755)
-    done = packyard("test", "p", cwd=workspace, PATH=f"{other}:/usr/bin:/bin")
+    done = packyard("test", "p", cwd=workspace, PATH=f"{other}:{real.path_with('sed')}")
     assert done.returncode == 1
     assert "p kustomize one: ConfigMap/x is composed otherwise than kustomize builds it" in done.stderr
 

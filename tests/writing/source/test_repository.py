@@ -130,7 +130,7 @@ def test_a_server_that_stalls_is_not_waited_for(tmp_path: Path, monkeypatch: pyt
     stand_in = tmp_path / "git"
     stand_in.write_text(f'#!/bin/sh\necho "$*" >>{tmp_path}/said\ncase "$*" in *fetch*) exit 1 ;; esac\n')
     stand_in.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     assert "cannot be fetched" in refusal(tmp_path, "0" * 40)
     fetched = [line for line in (tmp_path / "said").read_text().splitlines() if " fetch " in line]
     assert len(fetched) == 2
@@ -142,7 +142,7 @@ def _stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fetch: str) -> No
     file = tmp_path / "git"
     file.write_text(f'#!/bin/sh\ncase " $* " in *" fetch "*) {fetch} ;; esac\nexec {real.program("git")} "$@"\n')
     file.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
 
 
 def test_a_server_that_ends_nothing_is_not_waited_for_over_any_protocol(
