@@ -10,9 +10,15 @@ import real
 from packyard.core.errors import UnavailableError
 from packyard.core.kubernetes import schemas as judges
 from packyard.writing.source import workspace
-from tools import custom_resources
+from tools import custom_resources, kubernetes_schemas
 
-GENERATED = real.REPOSITORY / "builder" / "packyard" / "kubernetes" / "custom_resources.json"
+FOLDER = real.REPOSITORY / "builder" / "packyard" / "core" / "kubernetes"
+GENERATED = FOLDER / "custom_resources.json"
+
+
+@pytest.mark.slow
+def test_the_schemas_of_kubernetes_are_those_of_kubernetes_validate() -> None:
+    assert (FOLDER / "kubernetes_schemas.json").read_text("utf-8") == kubernetes_schemas.build()
 
 
 @pytest.mark.slow
@@ -63,8 +69,15 @@ def test_no_part_of_the_generated_file_is_there_twice() -> None:
     assert len(parts) == len(set(parts)) > 200
 
 
+def test_a_definition_is_compiled_once_for_all_versions_in_which_it_is_the_same() -> None:
+    oldest, *_, newest = (judges.kubernetes(version) for version in judges.kubernetes_versions())
+    number = oldest.kinds["v1 ConfigMap"]
+    assert newest.kinds["v1 ConfigMap"] == number
+    assert oldest.definitions.validator(number) is newest.definitions.validator(number)
+    assert newest.kinds["v1 Pod"] != oldest.kinds["v1 Pod"]
+
+
 def test_the_workspace_lists_every_version_from_1_28_to_the_newest() -> None:
-    _installed()
     found = [judge.version for judge in judges.choose() if judge.name == judges.KUBERNETES]
     assert found == list(workspace.read(real.REPOSITORY).kubernetes)
     assert found[0] == "1.28"
@@ -73,11 +86,5 @@ def test_the_workspace_lists_every_version_from_1_28_to_the_newest() -> None:
 
 @pytest.mark.parametrize("version", ["1.99", "1", "x.y", ""])
 def test_refuses_a_version_without_schemas(version: str) -> None:
-    _installed()
     with pytest.raises(UnavailableError, match=rf"no schemas of Kubernetes '{version}': .* has 1\.25 to 1\."):
         judges.choose([version])
-
-
-def _installed() -> None:
-    if judges.missing():
-        real.absent(" and ".join(judges.missing()), remedy=judges.EXTRA)

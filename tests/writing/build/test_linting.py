@@ -106,6 +106,18 @@ def test_two_packages_with_one_name_are_told_at_the_line_of_the_second(root: Pat
     assert linted(root, "q") == []
 
 
+def test_an_exception_to_what_is_between_packages_need_not_be_needed_in_one_alone(root: Path) -> None:
+    """One package alone cannot tell whether another one has the name."""
+    patch = "- op: replace\n  path: /metadata/name\n  value: x # packyard: allow shared-name: never both\n"
+    tiny.write(root / "packages/q/name.yaml", patch)
+    text = (root / "packages/q/package.yaml").read_text()
+    inline = text[text.index("patch: '") : text.index(", target:")]
+    tiny.replace(root / "packages/q/package.yaml", inline, "path: name.yaml")
+    assert linted(root) == linted(root, "q") == []
+    tiny.replace(root / "packages/q/name.yaml", "value: x", "value: z")
+    assert [line.rpartition("[")[2] for line in linted(root)] == ["exception-not-needed] (remove the comment)"]
+
+
 def test_an_exception_in_a_base_holds_for_all_that_is_composed_from_it(root: Path) -> None:
     reason = " # packyard: allow no-labels: nobody looks for it"
     tiny.replace(root / CM, "metadata:\n", f"metadata:{reason}\n")

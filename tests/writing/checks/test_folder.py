@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-import real
 import tiny
 from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import schemas
@@ -33,14 +32,12 @@ openAPI:
 
 
 def rules(root: Path) -> list[str]:
-    found = folder.lint(Tree(root)).findings
+    found = folder.lint(Tree(root), judges=()).findings
     return [f"{each.file.removeprefix(f'{root}/')}:{each.line} {each.rule}" for each in found]
 
 
 @pytest.mark.parametrize("tree", sorted(each.name for each in SOUND.iterdir()))
 def test_a_sound_tree_of_another_project_has_no_error_and_lacks_what_is_said(tree: str) -> None:
-    if schemas.missing():
-        real.absent(" and ".join(schemas.missing()), remedy=schemas.EXTRA)
     found = folder.lint(Tree(SOUND / tree), judges=schemas.choose(("1.31",))).findings
     assert [str(each) for each in found if each.severity == "error" or each.rule not in LACKING] == []
 
@@ -55,7 +52,7 @@ def test_a_use_case_without_kustomization_and_without_krmfile_is_checked(tmp_pat
 def test_a_link_out_of_an_archive_is_dead_and_one_out_of_a_folder_may_lead_somewhere(tmp_path: Path) -> None:
     tiny.write(tmp_path / "README.md", "See [more](../more.md).\n")
     assert rules(tmp_path) == []
-    closed = folder.lint(Tree(tmp_path), is_closed=True).findings
+    closed = folder.lint(Tree(tmp_path), judges=(), is_closed=True).findings
     assert [each.rule for each in closed] == ["dead-link"]
 
 
@@ -91,9 +88,9 @@ HOSTILE = [
 
 @pytest.mark.parametrize(("entry", "rule"), HOSTILE)
 def test_finds_what_is_wrong_with_an_archive(tmp_path: Path, entry: str, rule: str) -> None:
-    known = {each.rule for each in archive.lint(packed.write(PACKED, tmp_path / "sound")).findings}
+    known = {each.rule for each in archive.lint(packed.write(PACKED, tmp_path / "sound"), judges=()).findings}
     assert rule not in known
-    found = archive.lint(packed.write(PACKED + entry, tmp_path / "wrong")).findings
+    found = archive.lint(packed.write(PACKED + entry, tmp_path / "wrong"), judges=()).findings
     assert {each.rule for each in found} - known - {"duplicate-name"} == {rule}
     assert sorted(each.name for each in tmp_path.iterdir()) == ["sound", "wrong"]
 
@@ -102,7 +99,7 @@ def test_finds_what_is_wrong_with_an_archive(tmp_path: Path, entry: str, rule: s
 def test_a_damaged_archive_is_a_finding(tmp_path: Path, cut: int) -> None:
     file = packed.write(PACKED, tmp_path)
     file.write_bytes(file.read_bytes()[:cut])
-    assert [each.rule for each in archive.lint(file).findings] == ["unreadable"]
+    assert [each.rule for each in archive.lint(file, judges=()).findings] == ["unreadable"]
 
 
 COMMANDS = [

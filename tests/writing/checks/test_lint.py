@@ -56,7 +56,7 @@ OLDEST = {"gpu-claim": "1.34"}
 def judging(option: str) -> list[Judge]:
     releases = CATALOGUE.kubernetes
     chosen = releases[releases.index(OLDEST[option]) :] if option in OLDEST else releases
-    return [] if judges.missing() else judges.choose(chosen)
+    return judges.choose(chosen)
 
 
 @pytest.mark.slow

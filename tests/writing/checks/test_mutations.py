@@ -14,7 +14,6 @@ from functools import cache
 
 import pytest
 
-import real
 from packyard.core.kubernetes import schemas
 from packyard.core.work.memo import Memo
 from packyard.using.setters.packages import PackageFiles
@@ -167,8 +166,6 @@ def reason(mutation: Mutation) -> str:
 
 @pytest.mark.slow
 def test_a_single_mutation_is_found_or_has_a_reason() -> None:
-    if schemas.missing():
-        real.absent(" and ".join(schemas.missing()), remedy=schemas.EXTRA)
     chance = random.Random(os.environ.get("PACKYARD_SEED", "0"))
     alive = []
     for index in range(0, COUNT, EACH):

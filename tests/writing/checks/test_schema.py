@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable
-from pathlib import Path
 from textwrap import dedent, indent
 
 import pytest
 import yaml
 
-import commandline
-import real
 import tiny
 from packyard.core.kubernetes import schemas as judges
 from packyard.core.kubernetes.schemas import Judge
@@ -29,8 +24,6 @@ ALL = "Kubernetes 1.28 to 1.37"
 
 @pytest.fixture(scope="session")
 def every_judge() -> list[Judge]:
-    if judges.missing():
-        real.absent(" and ".join(judges.missing()), remedy=judges.EXTRA)
     return judges.choose([f"1.{minor}" for minor in range(28, 38)])
 
 
@@ -342,30 +335,3 @@ def test_an_empty_text_where_a_number_belongs_is_found_once_nothing_waits(judged
     assert [found.partition(" in ")[0] for found in judged(text, KRMFILE)] == [
         f'{place(text, chr(34) * 2)} wrong-type: runAsUser is "" where a whole number is expected'
     ]
-
-
-def test_says_once_what_is_not_checked_without_the_extra(tmp_path: Path) -> None:
-    (tmp_path / "package").mkdir()
-    for name in ("a", "b"):
-        (tmp_path / "package" / name).mkdir()
-        (tmp_path / "package" / name / "Krmfile").write_text("kind: Krmfile\n")
-        (tmp_path / "package" / name / "pod.yaml").write_text(manifest("v1 Pod", POD + "  comand: [a]\n"))
-    (tmp_path / "libraries").mkdir()
-    libraries = Path(yaml.__file__).parents[1]
-    for name in ("yaml", "_yaml"):
-        (tmp_path / "libraries" / name).symlink_to(libraries / name)
-    program = "import sys; from packyard.cli.main import main; sys.exit(main(sys.argv[1:]))"
-    without = subprocess.run(
-        [sys.executable, "-S", "-c", program, "lint", "package"],
-        cwd=tmp_path,
-        env=commandline.environment(PYTHONPATH=f"{commandline.SOURCE_ROOT}:{tmp_path / 'libraries'}"),
-        capture_output=True,
-        text=True,
-    )
-    assert without.stderr.startswith(
-        "not checked: the schemas of Kubernetes and of custom resources, which need jsonschema-rs and "
-        "kubernetes-validate (pip install 'packyard[check]')\n2 use cases, 0 errors, "
-    )
-    assert without.returncode == 0
-    assert "comand" not in without.stdout
-    assert commandline.packyard("lint", "package", cwd=tmp_path).stdout.count("has no field 'comand'") == 2

@@ -16,7 +16,7 @@ from packyard.cli.writing import findings, fixing, rules
 from packyard.core.errors import InputError, Problem
 from packyard.core.files.paths import WORKSPACE
 from packyard.core.files.tree import Tree
-from packyard.core.kubernetes import schemas as judges
+from packyard.core.kubernetes import schemas
 from packyard.core.kubernetes.schemas import Judge
 from packyard.core.work import executor
 from packyard.using.kustomize.builtin import find_misfits
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     if names and not here:
         message = f"is not a directory or an archive, and there is no {WORKSPACE} here or above"
         raise InputError(Problem(message, file=names[0]))
-    judging = [] if tell_missing_schemas() or not folders else judges.choose((here or built_in()).kubernetes)
+    judging = schemas.choose((here or built_in()).kubernetes) if folders else []
     found, count = _find(arguments, here, names, folders, judging)
     roots = [*([here.root_dir] if here else []), *(Path(each) for each in folders if Path(each).is_dir())]
     if arguments.fix and fixing.fix(found, roots):
@@ -115,14 +115,3 @@ def _in_folder(directory: Path, judging: list[Judge]) -> Linted:
     sound = [directory / each for each in linted.use_cases if (directory / each).as_posix() not in unreadable]
     misfits = [finding("option-does-not-apply", "error", problem) for each in sound for problem in find_misfits(each)]
     return Linted([*linted.findings, *misfits], linted.use_cases)
-
-
-def tell_missing_schemas() -> bool:
-    """Warn, and say so, where what the schemas need is not installed."""
-    missing = judges.missing()
-    if missing:
-        output.warning(
-            f"not checked: the schemas of Kubernetes and of custom resources, which need {' and '.join(missing)} "
-            f"({judges.EXTRA})"
-        )
-    return bool(missing)

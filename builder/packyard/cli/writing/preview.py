@@ -12,7 +12,6 @@ from pathlib import Path
 
 from packyard.cli import arguments as shared
 from packyard.cli import output, workspaces
-from packyard.cli.writing.lint import tell_missing_schemas
 from packyard.writing.build.preview import Preview, View, choose
 from packyard.writing.source import package
 
@@ -36,7 +35,6 @@ def run(arguments: argparse.Namespace) -> int:
     here = workspaces.find(arguments)
     path = choose(package.read(here, arguments.name), arguments.path)
     preview = Preview(here.root_dir, arguments.name, path, here.libraries)
-    tell_missing_schemas()
     view = preview.look()
     if arguments.output == "json":
         output.json_result([{"file": file, "text": data.decode()} for file, data in view.files.items()])

@@ -11,7 +11,6 @@ from dataclasses import asdict
 
 from packyard.cli import arguments as shared
 from packyard.cli import output, workspaces
-from packyard.cli.writing.lint import tell_missing_schemas
 from packyard.writing.judging.package import Judges, judge
 
 
@@ -29,7 +28,6 @@ def run(arguments: argparse.Namespace) -> int:
     """Try each package and print a row for each check, then why checks failed."""
     workspace = workspaces.find(arguments)
     names = workspaces.names(arguments, workspace)
-    tell_missing_schemas()
     asked = Judges(environment=os.environ, is_server_asked=arguments.server)
     verdicts = [verdict for name in names for verdict in judge(workspace, name, asked)]
     if arguments.output == "json":

@@ -1,8 +1,8 @@
 """The schemas of objects: those of each version of Kubernetes, and those of operators for their resources.
 
-Kubernetes' own are the strict schema files of kubernetes-validate; the operators' are ``custom_resources.json``, which
-``tests/tools/custom_resources.py`` makes from the definitions in their modules. Both refuse unknown fields. They are
-compiled by jsonschema-rs. Both packages are the extra ``check``; `missing` names those that are not installed.
+Kubernetes' own are ``kubernetes_schemas.json``, which ``tests/tools/kubernetes_schemas.py`` makes from the strict ones
+of kubernetes-validate; the operators' are ``custom_resources.json``, which ``tests/tools/custom_resources.py`` makes
+from the definitions in their modules. Both refuse unknown fields. They are compiled by jsonschema-rs.
 """
 
 from __future__ import annotations
@@ -12,21 +12,20 @@ import pathlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib.util import find_spec
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
+from packyard import __version__
 from packyard.core.errors import UnavailableError, suggest
 from packyard.core.kubernetes.pods import Path
 
 if TYPE_CHECKING:
-    from jsonschema_rs import ValidationError
+    from jsonschema_rs import Draft202012Validator, Registry, ValidationError
 
 KUBERNETES = "Kubernetes"
 #: The oldest Kubernetes of which objects are checked unless versions are named.
 OLDEST = (1, 28)
-EXTRA = "pip install 'packyard[check]'"
-_FOLDER = re.compile(r"v(\d+)\.(\d+)\.\d+-local-strict\Z")
+_URI = "urn:definitions"
 _WORDS = {
     "string": "text",
     "integer": "a whole number",
@@ -57,109 +56,103 @@ class Fault:
 
 
 class Judge:
-    """The schemas of one version of Kubernetes or of an operator; ``kinds`` are those that it serves."""
+    """The schemas of one version of Kubernetes or of an operator; ``kinds`` are those that it serves.
 
-    def __init__(self, name: str, version: str, kinds: Mapping[str, str], definitions: Mapping[str, Schema]) -> None:
+    ``kinds`` and ``parts``, which custom resources share with Kubernetes, are the numbers of definitions.
+    """
+
+    def __init__(
+        self, name: str, version: str, kinds: Mapping[str, str], definitions: Definitions, parts: Mapping[str, str]
+    ) -> None:
         self.name = name
         self.version = version
         self.kinds = kinds
-        self._definitions = definitions
-        self._compiled: dict[str, tuple[Schema, Any]] = {}
-        self._references: dict[str, list[str]] = {}
+        self.parts = parts
+        self.definitions = definitions
 
     def faults(self, definition: str, value: object, called: str = "the object") -> Iterator[Fault]:
         """Yield everything that a definition rejects in a value; messages call the value itself ``called``."""
-        if definition not in self._compiled:
-            self._compiled[definition] = self._compile(definition)
-        schema, validator = self._compiled[definition]
+        validator = self.definitions.validator(definition)
         if validator.is_valid(value):  # several times as fast as to look for errors
             return
         for error in validator.iter_errors(value):
-            yield from _faults(error, schema, _path(value, error.instance_path), called)
-
-    def _compile(self, definition: str) -> tuple[Schema, Any]:
-        """Compile a definition with those that it refers to: five times faster than with all."""
-        import jsonschema_rs
-
-        needed: dict[str, Schema] = {}
-        todo = [definition]
-        while todo:
-            name = todo.pop()
-            if name not in needed:
-                needed[name] = self._definitions[name]
-                if name not in self._references:
-                    self._references[name] = list(_references(needed[name]))
-                todo += self._references[name]
-        schema = {"$defs": needed, "$ref": f"#/$defs/{definition}"}
-        return schema, jsonschema_rs.Draft202012Validator(schema)
+            yield from _faults(error, self.definitions.whole, _path(value, error.instance_path), called)
 
 
-def missing() -> list[str]:
-    """Return the packages of the extra that are not installed."""
-    return [name for name in ("jsonschema-rs", "kubernetes-validate") if find_spec(name.replace("-", "_")) is None]
+class Definitions:
+    """The definitions of a file by their numbers; each is compiled once, when it is first asked for."""
+
+    def __init__(self, schemas: Mapping[str, Schema]) -> None:
+        self.whole = {"$defs": schemas}
+        self._validators: dict[str, Draft202012Validator] = {}
+
+    def validator(self, number: str) -> Draft202012Validator:
+        """Return what validates values by a definition."""
+        if number not in self._validators:
+            self._validators[number] = self._compile(number)
+        return self._validators[number]
+
+    def _compile(self, number: str) -> Draft202012Validator:
+        from jsonschema_rs import Draft202012Validator  # of the verbs that lint only
+
+        return Draft202012Validator({"$ref": f"{_URI}#/$defs/{number}"}, registry=self._registry)
+
+    @cached_property
+    def _registry(self) -> Registry:
+        from jsonschema_rs import Registry
+
+        return Registry([(_URI, self.whole)])
 
 
 def choose(versions: Sequence[str] = ()) -> list[Judge]:
     """Return judges for these versions of Kubernetes (all from `OLDEST` where none is named), and for all operators."""
-    recent = [f"{major}.{minor}" for major, minor in sorted(_folders()) if (major, minor) >= OLDEST]
+    recent = (version for version in kubernetes_versions() if _number(version) >= OLDEST)
     return [*(kubernetes(version) for version in versions or recent), *operators()]
 
 
 def kubernetes_versions() -> list[str]:
-    """Return the versions of Kubernetes whose schemas are installed, oldest first."""
-    return [f"{major}.{minor}" for major, minor in sorted(_folders())]
+    """Return the versions of Kubernetes that have schemas here, oldest first."""
+    return list(_kubernetes())
 
 
-@cache
 def kubernetes(version: str) -> Judge:
     """Return the judge of one version of Kubernetes, ``1.34``."""
-    major, _, minor = version.partition(".")
-    folder = _folders().get((int(major), int(minor))) if major.isdecimal() and minor.isdecimal() else None
-    if folder is None:
-        known = kubernetes_versions()
+    judges = _kubernetes()
+    if version not in judges:
+        first, *_, last = judges
         raise UnavailableError(
-            f"there are no schemas of Kubernetes {version!r}: the installed kubernetes-validate has "
-            f"{known[0]} to {known[-1]}"
+            f"there are no schemas of Kubernetes {version!r}: packyard {__version__} has {first} to {last}"
         )
-    definitions = json.loads((folder / "_definitions.json").read_bytes())["$defs"]
-    kinds = {
-        f"{'/'.join(filter(None, (kind['group'], kind['version'])))} {kind['kind']}": name
-        for name, schema in definitions.items()
-        if "metadata" in schema.get("properties", {})
-        for kind in schema.get("x-kubernetes-group-version-kind", ())
-    }
-    return Judge(KUBERNETES, version, kinds, definitions)
+    return judges[version]
 
 
 @cache
 def operators() -> tuple[Judge, ...]:
     """Return a judge for each version of each operator."""
-    table = json.loads(pathlib.Path(__file__).with_name("custom_resources.json").read_text("utf-8"))
-    served: dict[tuple[str, str], dict[str, str]] = {}
-    for kind, by_operator in table["kinds"].items():
-        for operator, versions in by_operator.items():
-            for version, definition in versions.items():
-                served.setdefault((operator, version), {})[kind] = definition
-    return tuple(Judge(name, version, kinds, table["$defs"]) for (name, version), kinds in served.items())
+    return tuple(_read("custom_resources.json"))
 
 
 @cache
-def _folders() -> dict[tuple[int, int], pathlib.Path]:
-    spec = find_spec("kubernetes_validate")
-    roots = [pathlib.Path(place) for place in (spec.submodule_search_locations or ())] if spec else []
-    found = ((_FOLDER.match(folder.name), folder) for root in roots for folder in root.glob("kubernetes-json-schema/*"))
-    return {(int(match.group(1)), int(match.group(2))): folder for match, folder in found if match}
+def _kubernetes() -> dict[str, Judge]:
+    judges = {judge.version: judge for judge in _read("kubernetes_schemas.json")}
+    return {version: judges[version] for version in sorted(judges, key=_number)}
 
 
-def _references(schema: object) -> Iterator[str]:
-    if isinstance(schema, Mapping):
-        if isinstance(schema.get("$ref"), str):
-            yield schema["$ref"].rpartition("/")[2]
-        for part in schema.values():
-            yield from _references(part)
-    elif isinstance(schema, list):
-        for part in schema:
-            yield from _references(part)
+def _read(name: str) -> Iterator[Judge]:
+    table = json.loads(pathlib.Path(__file__).with_name(name).read_bytes())
+    kinds: dict[tuple[str, str], dict[str, str]] = {}
+    for kind, by_name in table["kinds"].items():
+        for judge, versions in by_name.items():
+            for version, number in versions.items():
+                kinds.setdefault((judge, version), {})[kind] = number
+    definitions = Definitions(table["$defs"])
+    for (judge, version), served in kinds.items():
+        parts = {part: versions[version] for part, versions in table.get("parts", {}).items()}
+        yield Judge(judge, version, served, definitions, parts)
+
+
+def _number(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))
 
 
 def _path(value: Any, reported: Sequence[str | int]) -> Path:

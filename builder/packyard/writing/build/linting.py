@@ -33,8 +33,6 @@ from packyard.writing.source.traced import Traced
 from packyard.writing.source.workspace import Workspace
 
 _VERSION = "0.0.0"  # which no finding shows
-#: The extra packages whose schemas are used.
-_SCHEMAS = ("jsonschema-rs", "kubernetes-validate")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +73,7 @@ class Linting:
         packages = package_files(draft)
         parsed = [parse(package, self.packing.memo) for package in packages]
         here = self._workspace()
-        judges = [] if schemas.missing() else schemas.choose(here.kubernetes)
+        judges = schemas.choose(here.kubernetes)
         findings = [each for pair in zip(packages, parsed, strict=True) for each in find(*pair, judges=judges)]
         findings += [*catalogue.kinds(parsed), *catalogue.definitions(parsed)]
         named = [each for known in parsed for each in catalogue.names(known)]
@@ -105,8 +103,8 @@ class Linting:
     def _rests_on(self) -> tuple[str, ...]:
         """What all findings rest on beside the sources: the schemas, and the roots by which they name files."""
         here = self._workspace()
-        used = [] if schemas.missing() else [*here.kubernetes, *map(version, _SCHEMAS)]
-        return (*used, str(here.root_dir), *map(str, library.places(here.libraries).values()))
+        places = library.places(here.libraries).values()
+        return (*here.kubernetes, version("jsonschema-rs"), str(here.root_dir), *map(str, places))
 
 
 def package_files(draft: Draft) -> list[PackageFiles]:
@@ -147,7 +145,9 @@ def judge(here: Workspace, linted: Sequence[Linted], *, alone: bool = False) -> 
     own = tuple(f"packages/{each.name}/" for each in sound)
     judged = [path for path in paths if path.startswith(own) or (is_whole and not path.startswith(f"{LIBRARIES}/"))]
     files = {here.sources.shown(path): here.sources.read(path) for path in paths}
-    return in_order(exception.apply(_once(found), files, set(map(here.sources.shown, judged)), shipped=True))
+    unjudged = () if is_whole else catalogue.BETWEEN
+    shown = set(map(here.sources.shown, judged))
+    return in_order(exception.apply(_once(found), files, shown, shipped=True, unjudged=unjudged))
 
 
 def refuse(here: Workspace, linted: Sequence[Linted]) -> int:

@@ -34,7 +34,7 @@ _TEXT = 8 << 20  # bytes: no manifest and no page is larger
 _MODES = (0o644, 0o755)
 
 
-def lint(file: Path, *, judges: Sequence[Judge] = ()) -> Linted:
+def lint(file: Path, *, judges: Sequence[Judge]) -> Linted:
     """Return what is wrong with an archive and with the folder in it."""
     name = str(file)
     place = Source(name, ""), 0

@@ -11,6 +11,9 @@ from packyard.using.setters.definition import Setter
 from packyard.writing.checks.finding import Finding, finding
 from packyard.writing.checks.parsed import Parsed
 
+#: The rules of `check`, which only all packages of a workspace together can show to be kept.
+BETWEEN = ("shared-name",)
+
 
 class Named(NamedTuple):
     """An object by kind and name, and the place of its name."""

@@ -48,12 +48,17 @@ class _Exception:
 
 
 def apply(
-    findings: Iterable[Finding], files: Mapping[str, bytes], judged: Collection[str], *, shipped: bool
+    findings: Iterable[Finding],
+    files: Mapping[str, bytes],
+    judged: Collection[str],
+    *,
+    shipped: bool,
+    unjudged: Collection[str] = (),
 ) -> list[Finding]:
     """Return the findings that no exception in the files takes away, and what is wrong with the exceptions.
 
-    ``judged`` are the files of which every finding is known, so that an exception there has to be needed; without
-    ``shipped``, one to a rule for what is shipped need not be.
+    ``judged`` are the files of which every finding is known, so that an exception there has to be needed, unless its
+    rule is ``unjudged``; without ``shipped``, one to a rule for what is shipped need not be.
     """
     found = {(each.file, each.applies, each.rule): each for name in files for each in _find(name, files[name])}
     left, used = list[Finding](), set[tuple[str, int, str]]()
@@ -64,7 +69,8 @@ def apply(
         else:
             left.append(finding)
     for key, each in found.items():
-        left += _faults(each, is_needed=key in used or each.file not in judged, shipped=shipped)
+        is_needed = key in used or each.file not in judged or each.rule in unjudged
+        left += _faults(each, is_needed=is_needed, shipped=shipped)
     return left
 
 

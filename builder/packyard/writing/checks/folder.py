@@ -41,7 +41,7 @@ class Linted:
     use_cases: list[str]
 
 
-def lint(tree: Tree, *, judges: Sequence[Judge] = (), is_closed: bool = False) -> Linted:
+def lint(tree: Tree, *, judges: Sequence[Judge], is_closed: bool = False) -> Linted:
     """Return what is wrong with a folder, which need not have a Krmfile or a kustomization.
 
     ``is_closed`` says that nothing is beside it: a link that leads out is dead.

@@ -69,8 +69,8 @@ def find(
     package: PackageFiles,
     parsed: Parsed,
     *,
+    judges: Sequence[Judge],
     shipped: bool | None = True,
-    judges: Sequence[Judge] = (),
     exists: Exists | None = None,
 ) -> list[Finding]:
     """Return everything that is wrong with a package, exceptions included.

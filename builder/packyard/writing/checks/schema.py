@@ -25,9 +25,7 @@ from packyard.using.setters.fields import FieldEdits
 from packyard.writing.checks.finding import Finding, error, warning
 from packyard.writing.checks.parsed import Parsed, findings
 
-_CORE = "io.k8s.api.core.v1."
 _OLD_GROUP = "extensions"  # which Kubernetes served before 1.22
-_METADATA = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 #: Fields that a container of Argo has beyond those of Kubernetes, and its name, which Argo gives.
 _ARGO_FIELDS = ("source", "mirrorVolumeMounts", "dependencies", "name")
 #: How alike names are that differ by a letter or two.
@@ -77,8 +75,8 @@ def _faults(item: _Object, kubernetes: Sequence[Judge], operators: Sequence[Judg
         yield from _unserved(item, kubernetes, operators)
     # Of a custom resource that is its metadata and its pods; a Workflow's volumes once.
     found = () if own else _pod_parts(item.value)
-    parts: dict[Path, tuple[str, object]] = {("metadata",): (_METADATA, item.value.get("metadata"))}
-    parts |= {path: (definition, part) for path, definition, part in found}
+    parts: dict[Path, tuple[str, object]] = {("metadata",): ("ObjectMeta", item.value.get("metadata"))}
+    parts |= {path: (name, part) for path, name, part in found}
     for judge in kubernetes:
         if item.kind in judge.kinds:
             yield from ((judge, fault) for fault in judge.faults(judge.kinds[item.kind], item.value))
@@ -121,26 +119,26 @@ def _no_such_kind(item: _Object, hint: str) -> Fault:
 
 def _parts(judge: Judge, parts: Mapping[Path, tuple[str, object]], *, known: bool) -> Iterator[Fault]:
     """Check what Kubernetes defines in a custom resource."""
-    for path, (definition, part) in parts.items():
-        for fault in judge.faults(definition, part, last(path)):
-            argo = definition == _CORE + "Container" and not fault.path and fault.field in _ARGO_FIELDS
-            beyond = not known and definition == _CORE + "PodSpec" and not fault.path and fault.rule == "unknown-field"
+    for path, (name, part) in parts.items():
+        for fault in judge.faults(judge.parts[name], part, last(path)):
+            argo = name == "Container" and not fault.path and fault.field in _ARGO_FIELDS
+            beyond = not known and name == "PodSpec" and not fault.path and fault.rule == "unknown-field"
             if not argo and not beyond:
                 yield replace(fault, path=(*path, *fault.path))
 
 
 def _pod_parts(value: dict[str, object]) -> Iterator[tuple[Path, str, object]]:
-    """Yield the parts of pods in an object, each with the definition that it has to meet."""
+    """Yield the parts of pods in an object, each with what Kubernetes calls it."""
     for pod in pods.find(value):
         if pod.is_argo:
-            yield from ((path, _CORE + "Container", container) for path, container in pod.container_places)
-            yield from ((path, _CORE + "Volume", volume) for path, volume in pod.volume_places)
+            yield from ((path, "Container", container) for path, container in pod.container_places)
+            yield from ((path, "Volume", volume) for path, volume in pod.volume_places)
             tolerations = pod.spec.get("tolerations")
             for index, item in enumerate(tolerations if isinstance(tolerations, list) else ()):
-                yield (*pod.path, "tolerations", index), _CORE + "Toleration", item
+                yield (*pod.path, "tolerations", index), "Toleration", item
         elif pod.template and len(pod.path) > 1:
-            yield pod.path, _CORE + "PodSpec", pod.spec
-            yield (*pod.path[:-1], "metadata"), _METADATA, pod.template.get("metadata") or {}
+            yield pod.path, "PodSpec", pod.spec
+            yield (*pod.path[:-1], "metadata"), "ObjectMeta", pod.template.get("metadata") or {}
 
 
 class _Noted:
