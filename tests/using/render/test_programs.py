@@ -59,6 +59,23 @@ def test_a_program_that_does_not_run_is_no_fault_of_the_input(tmp_path: Path, te
         programs.Program(file, "build").build(tmp_path)
 
 
+def test_a_program_that_does_not_end_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
+    file = script(tmp_path / "bin", "kustomize", f"sleep 60 & echo $! > {tmp_path}/started; wait")
+    with pytest.raises(UnavailableError) as caught:
+        programs.Program(file, "build", seconds=0.3).build(tmp_path)
+    hint = f"type kustomize build {tmp_path} to see what it does"
+    assert str(caught.value) == f"{tmp_path}: kustomize build takes longer than 0.3 seconds ({hint})"
+    assert not is_running(int((tmp_path / "started").read_text()))
+
+
+def is_running(process: int) -> bool:
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
+
+
 def test_a_directory_whose_name_looks_like_an_option_is_a_directory(
     kustomize5: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,9 +15,10 @@ from packyard.core.errors import InputError, PackyardError
 from packyard.core.files import regular
 from packyard.core.yaml import aliases
 from packyard.using.kustomize import supported
-from packyard.using.render import render
+from packyard.using.render import programs, render
 
 OBJECT = "apiVersion: v1\nkind: X\nmetadata: {name: x}\n"
+COMPONENT = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
 KRMFILE = "apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\n"
 
 
@@ -35,10 +36,10 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     return counted
 
 
-def diamonds(folder: Path, count: int) -> Path:
+def diamonds(folder: Path, count: int, field: str = "resources") -> Path:
     """Let each directory name the next one twice, in two spellings."""
     for number in range(count):
-        tiny.write(folder / f"d{number}/kustomization.yaml", f"resources: [../d{number + 1}, ../d{number + 1}/.]\n")
+        tiny.write(folder / f"d{number}/kustomization.yaml", f"{field}: [../d{number + 1}, ../d{number + 1}/.]\n")
     tiny.write(folder / f"d{count}/kustomization.yaml", "resources: []\n")
     return folder / "d0"
 
@@ -47,6 +48,37 @@ def test_reads_each_directory_once_however_many_ways_lead_there(tmp_path: Path, 
     assert render.unset(diamonds(tmp_path, 30)) == []
     assert len(reads) == 31
     assert set(reads.values()) == {1}
+
+
+@pytest.mark.parametrize("field", ["resources", "bases", "components", "generators", "transformers", "validators"])
+def test_no_program_is_started_that_would_read_a_directory_a_billion_times(field: str, tmp_path: Path) -> None:
+    """kustomize reads a directory each time that it is named."""
+    top = diamonds(tmp_path / "tree", 30, field)
+    tiny.write(tmp_path / "bin/kustomize", f"#!/bin/sh\ntouch {tmp_path}/started\n")
+    (tmp_path / "bin/kustomize").chmod(0o755)
+    with pytest.raises(InputError) as caught:
+        render.render(top, path=str(tmp_path / "bin"))
+    assert not (tmp_path / "started").exists()
+    assert str(caught.value).startswith(f"{top}: is built from more than 1000 kustomizations, as each is read as often")
+    assert str(caught.value).endswith("(name each directory once)")
+
+
+def test_a_program_reads_what_is_named_often_within_bounds(kustomize5: Path, tmp_path: Path) -> None:
+    """Each of two components is one of the other two: that is no billion."""
+    tiny.write(tmp_path / "p/kustomization.yaml", "resources: [a.yaml]\ncomponents: [../c0, ../c1, ../c2]\n")
+    tiny.write(tmp_path / "p/a.yaml", OBJECT)
+    for number in range(3):
+        further = [f"../c{other}" for other in range(number + 1, 3)]
+        tiny.write(tmp_path / f"c{number}/kustomization.yaml", f"{COMPONENT}components: {further}\n")
+    assert b"name: x" in programs.Program(kustomize5, "build").build(tmp_path / "p")
+
+
+@pytest.mark.parametrize("real", ["kustomize3", "kustomize5"])
+def test_a_circle_is_refused_by_the_program_itself(real: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    for name, other in (("a", "b"), ("b", "a")):
+        tiny.write(tmp_path / name / "kustomization.yaml", f"resources: [../{other}, ../{other}/.]\n")
+    with pytest.raises(InputError, match=r"(?s)kustomize-. build: .*cycle"):
+        programs.Program(request.getfixturevalue(real), "build").build(tmp_path / "a")
 
 
 def test_asks_each_directory_for_what_is_unset_though_they_name_each_other(tmp_path: Path) -> None:

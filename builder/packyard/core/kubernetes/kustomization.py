@@ -12,7 +12,7 @@ Each reader refuses what it does not follow: `source.parts` composes, `render.su
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from packyard.core.errors import InputError, Problem
 from packyard.core.yaml.document import items, mappings
@@ -26,6 +26,11 @@ NAMES = (FILE, "kustomization.yml", "Kustomization")
 GROUP = "kustomize.config.k8s.io"
 #: The apiVersion of each kind.
 VERSIONS = {"Kustomization": f"{GROUP}/v1beta1", "Component": f"{GROUP}/v1alpha1"}
+
+#: The fields that list the files and folders that a kustomization is built on.
+LISTED = ("resources", "bases", "components")
+#: The fields that list what may be the folder of another kustomization.
+BUILT = (*LISTED, "generators", "transformers", "validators")
 
 
 def names(is_file: Callable[[str], bool]) -> list[str]:
@@ -47,9 +52,9 @@ def header() -> list[str]:
     return [f"apiVersion: {VERSIONS['Kustomization']}", "kind: Kustomization"]
 
 
-def referred(root: Node | None) -> Iterator[str]:
-    """Yield the files and folders that a kustomization is built on, as it writes them."""
-    for field in ("resources", "bases", "components"):
+def referred(root: Node | None, fields: Sequence[str] = LISTED) -> Iterator[str]:
+    """Yield the files and folders that a kustomization names in fields, as it writes them."""
+    for field in fields:
         listed = root.get(field) if isinstance(root, MappingNode) else None
         yield from (each.value if isinstance(each, Scalar) else "" for each in items(listed))
 

@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import tempfile
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -28,9 +29,9 @@ class Done(NamedTuple):
 
 
 def run(
-    command: Sequence[str], *, folder: Path, env: Mapping[str, str], seconds: float, most: int, data: bytes = b""
+    command: Sequence[str], *, folder: Path, env: Mapping[str, str] | None, seconds: float, most: int, data: bytes = b""
 ) -> Done:
-    """Run a program in a folder, with ``data`` as its input.
+    """Run a program in a folder, with ``data`` as its input; without ``env`` it has our environment.
 
     Raises `UnavailableError` where it cannot start, takes longer, or writes more than ``most`` bytes to its streams and
     below the folder.
@@ -62,12 +63,13 @@ def run(
 
 
 def _wait(process: subprocess.Popen[bytes], seconds: float, check: Callable[[], None]) -> int:
+    ended = threading.Thread(target=process.wait, daemon=True)  # which knows at once; wait with a time limit polls
+    ended.start()
     for _ in range(round(seconds / _MOMENT)):
-        with suppress(subprocess.TimeoutExpired):
-            code = process.wait(_MOMENT)
-            check()
-            return code
+        ended.join(_MOMENT)
         check()
+        if not ended.is_alive():
+            return process.wait()
     raise UnavailableError(f"takes longer than {seconds} seconds")
 
 

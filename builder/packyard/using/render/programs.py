@@ -5,24 +5,28 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import subprocess
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from packyard.core.errors import InputError, Problem, UnavailableError
+from packyard.core.work import process
+from packyard.using.render import reached
 
 _LOGGED = re.compile(r'^E\d{4} .*\] "command failed" err=("(?:[^"\\]|\\.)*")$', re.MULTILINE)
+_MOST = 256 * 1024 * 1024  # bytes that a program may print
 #: Program and verb, the preferred first.
 _KNOWN = (("kustomize", "build"), ("kubectl", "kustomize"))
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A program that is here, and the verb by which it builds."""
+    """A program that is here, the verb by which it builds, and how long it may take."""
 
     file: Path
     verb: str
+    seconds: float = 300
 
     @property
     def name(self) -> str:
@@ -34,20 +38,26 @@ class Program:
 
         ``env`` is its environment, if not that of packyard.
 
-        Raises `InputError` with the program's words where it refuses, `UnavailableError` where it does not run.
+        Raises `InputError` with the program's words where it refuses, or before it is started where it would read too
+        much, `UnavailableError` where it does not run or does not end.
         """
-        command = [str(self.file), self.verb, str(directory.absolute())]
+        reached.check(directory)
+        command = [str(self.file.absolute()), self.verb, str(directory.absolute())]
         command += ["--load-restrictor", "LoadRestrictionsNone"] if unrestricted else []
         try:
-            done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False, env=env)
-        except OSError as error:
-            raise UnavailableError(f"{self.file}: {error.strerror}") from error
-        if done.returncode:
-            words = _said(done.stderr.decode("utf-8", "replace")) or "it gave no reason"
-            if done.returncode < 0:
-                raise UnavailableError(f"{self.name} {self.verb}: killed by signal {-done.returncode}: {words}")
+            with tempfile.TemporaryDirectory(prefix="packyard-") as empty:
+                done = process.run(command, folder=Path(empty), env=env, seconds=self.seconds, most=_MOST)
+        except UnavailableError as error:
+            hint = f"type {self.name} {self.verb} {directory} to see what it does"
+            raise UnavailableError(
+                Problem(f"{self.name} {self.verb} {error}", file=str(directory), hint=hint)
+            ) from error
+        if done.code:
+            words = _said(done.said.decode("utf-8", "replace")) or "it gave no reason"
+            if done.code < 0:
+                raise UnavailableError(f"{self.name} {self.verb}: killed by signal {-done.code}: {words}")
             raise InputError(Problem(f"{self.name} {self.verb}: {words}", file=str(directory)))
-        return done.stdout
+        return done.output
 
 
 def offline(env: Mapping[str, str]) -> dict[str, str]:

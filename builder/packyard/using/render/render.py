@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from packyard.core.errors import Problem, refuse
 from packyard.core.files import regular
-from packyard.core.kubernetes.kustomization import referred
-from packyard.core.yaml.document import parse_text
 from packyard.core.yaml.node import Source
 from packyard.using.kustomize import builtin
-from packyard.using.kustomize.supported import Budget, find
+from packyard.using.kustomize.supported import Budget
 from packyard.using.options.settings import OptionSetters, read_enabled
-from packyard.using.render import programs
+from packyard.using.render import programs, reached
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.krmfile import NAME, Krmfile
 from packyard.using.setters.rules import rule
@@ -109,36 +106,8 @@ def _broken_of(options: Sequence[OptionSetters]) -> Iterator[Problem]:
 
 def _krmfiles(directory: Path) -> list[Krmfile]:
     left = Budget(directory)
-    files = [folder / NAME for folder in _reached(directory, left)]
+    files = [folder / NAME for folder in reached.folders(directory, left)]
     return [Krmfile(Source(str(file), left.read(file))) for file in files if regular.is_file(file)]
-
-
-def _reached(directory: Path, left: Budget) -> Iterator[Path]:
-    """Yield a directory, and the local ones that its kustomization names, for example an enabled component.
-
-    Each once, whoever names it; that kustomizations build on each other in a circle is for the build to refuse.
-    """
-    ahead, seen = [directory], {os.path.realpath(directory)}
-    while ahead:
-        folder = ahead.pop()
-        yield folder
-        named = []
-        for path in _named(folder, left):
-            real = os.path.realpath(path)
-            if real not in seen and regular.is_folder(path):
-                seen.add(real)
-                short = Path(os.path.normpath(path))
-                named.append(short if os.path.realpath(short) == real else Path(real))
-        ahead += reversed(named)
-
-
-def _named(folder: Path, left: Budget) -> Iterator[Path]:
-    """Yield what a kustomization names below or beside it."""
-    file = find(folder)
-    for document in parse_text(Source(str(file), left.read(file)))[:1]:
-        for text in referred(document.root):
-            if text and not text.startswith("/") and "\0" not in text:
-                yield folder / text
 
 
 def _problem(setter: Setter, directory: Path) -> Problem:

@@ -1,0 +1,77 @@
+"""The directories that a build reads: those that kustomizations name, below or beside the one that is built."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+
+from packyard.core.errors import InputError, Problem
+from packyard.core.files import regular
+from packyard.core.kubernetes import kustomization
+from packyard.core.yaml.document import parse_text
+from packyard.core.yaml.node import Source
+from packyard.using.kustomize.supported import MAX_FILES, Budget, find
+
+
+def folders(directory: Path, left: Budget) -> Iterator[Path]:
+    """Yield a directory, and the local ones that its kustomization names, for example an enabled component.
+
+    Each once, whoever names it; that kustomizations build on each other in a circle is for the build to refuse.
+    """
+    ahead, seen = [directory], {os.path.realpath(directory)}
+    while ahead:
+        folder = ahead.pop()
+        yield folder
+        named = []
+        for path in _named(find(folder), left, kustomization.LISTED):
+            real = os.path.realpath(path)
+            if real not in seen and regular.is_folder(path):
+                seen.add(real)
+                short = Path(os.path.normpath(path))
+                named.append(short if os.path.realpath(short) == real else Path(real))
+        ahead += reversed(named)
+
+
+def check(directory: Path) -> None:
+    """Refuse a directory of which a program would read more kustomizations than our own build reads files.
+
+    Programs read a directory anew each time that it is named: of thirty that each name the next one twice, a billion
+    times. What they refuse themselves, a circle or a directory without a kustomization, is left to them.
+    """
+    left, named, times = Budget(directory), dict[str, list[str]](), Counter[str]()
+    ahead: list[tuple[str, tuple[str, ...]]] = [(os.path.realpath(directory), ())]
+    while ahead:
+        folder, above = ahead.pop()
+        times[folder] += 1
+        if folder not in named:
+            named[folder] = list(islice(_folders(Path(folder), left), MAX_FILES))
+        chain = (*above, folder)
+        ahead += ((each, chain) for each in named[folder] if each not in chain)
+        if times.total() + len(ahead) > MAX_FILES:
+            raise InputError(_too_many(directory, times))
+
+
+def _too_many(directory: Path, times: Counter[str]) -> Problem:
+    ((folder, most),) = times.most_common(1)
+    often = f": already {most} times {os.path.relpath(folder, directory.resolve())}" if most > 1 else ""
+    message = f"is built from more than {MAX_FILES} kustomizations, as each is read as often as it is named{often}"
+    return Problem(message, file=str(directory), hint="name each directory once")
+
+
+def _folders(folder: Path, left: Budget) -> Iterator[str]:
+    """Yield the directories that a kustomization names, as often as it names them."""
+    for name in kustomization.names(lambda each: regular.is_file(folder / each))[:1]:
+        for path in _named(folder / name, left, kustomization.BUILT):
+            if regular.is_folder(path):
+                yield os.path.realpath(path)
+
+
+def _named(file: Path, left: Budget, fields: Sequence[str]) -> Iterator[Path]:
+    """Yield what a kustomization names below or beside it."""
+    for document in parse_text(Source(str(file), left.read(file)))[:1]:
+        for text in kustomization.referred(document.root, fields):
+            if text and not text.startswith("/") and "\0" not in text:
+                yield file.parent / text
