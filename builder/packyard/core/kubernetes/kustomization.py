@@ -5,8 +5,8 @@
     resources: [job.yaml, ../base]
     components: [../../options/queue]
 
-Each reader refuses what it does not follow: `source.parts` composes, `render.supported` is for packyard's own build,
-`options.enabled` edits the components.
+Each reader refuses what it does not follow: `writing.source.parts` composes, `using.kustomize.supported` is for
+packyard's own build, `using.options.enabled` edits the components.
 """
 
 from __future__ import annotations

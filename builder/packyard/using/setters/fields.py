@@ -8,7 +8,7 @@ The places are those where kustomize 3.8.7 honors a comment:
     {a: 1, # C                                         - a        the list, behind its key or above it
 
 A comment behind a value wins over one above it. Two comment lines, or a blank line below the comment, bind nothing.
-How a value is written is `yaml.edit`.
+How a value is written is `core.yaml.edit`.
 """
 
 from __future__ import annotations

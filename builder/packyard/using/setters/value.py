@@ -1,4 +1,4 @@
-"""What a value may be; how it is written into a field is `yaml.edit`.
+"""What a value may be; how it is written into a field is `core.yaml.edit`.
 
 The rules are the OpenAPI keywords of the setter's definition, worded as kustomize 3.8.7 words them.
 """

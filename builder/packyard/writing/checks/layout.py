@@ -1,4 +1,4 @@
-"""Files that ``kustomize cfg set`` would reformat, or cannot read: see `yaml.fixedpoint`."""
+"""Files that ``kustomize cfg set`` would reformat, or cannot read: see `core.yaml.fixedpoint`."""
 
 from __future__ import annotations
 

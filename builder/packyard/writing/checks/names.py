@@ -1,7 +1,7 @@
 """Names that Kubernetes refuses, and names that get too long when a controller makes others of them.
 
 Names are checked as they are shipped and at their longest, by the limits of the setters that they are made of. What a
-name has to be is in `kubernetes.name_forms`.
+name has to be is in `core.kubernetes.name_forms`.
 """
 
 from __future__ import annotations
