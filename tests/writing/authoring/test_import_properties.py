@@ -1,11 +1,11 @@
-"""Copies of the zoo that drifted apart: edited use cases are imported exactly, with setters of equal effect."""
+"""Copies that drifted apart: edited use cases, ours and the zoo's, are imported exactly, with setters of equal effect."""
 
 from __future__ import annotations
 
 import json
 import os
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +26,22 @@ WORKSPACE = "apiVersion: packyard/v1\nkind: Workspace\nname: zoo\nprefix: quicks
 TORN = "setter comments that yield another text"
 
 
-def read_zoo() -> dict[str, dict[str, dict[str, str]]]:
-    """Return the files of each use case of each model."""
-    found: dict[str, dict[str, dict[str, str]]] = {}
+UseCases = dict[str, dict[str, str]]
+
+
+def read_copies() -> dict[str, UseCases]:
+    """Return the files of each use case of each package of ours."""
+    found: dict[str, UseCases] = {}
+    for path, text in tiny.read_tree("copies").items():
+        name, _, below = path.partition("/")
+        use_case, _, file = below.rpartition("/")
+        found.setdefault(name, {}).setdefault(use_case, {})[file] = text
+    return found
+
+
+def read_zoo() -> dict[str, UseCases]:
+    """Return the files of each use case of each model of the corpus."""
+    found: dict[str, UseCases] = {}
     for case in sorted((real.corpus() / "zoo").glob("*.json")):
         model, *_, first, last = (
             f"{case.stem}__".split("__") if case.stem.endswith("serving") else case.stem.split("__")
@@ -88,10 +101,13 @@ def set_value(files: Mapping[str, bytes], name: str, value: str) -> list[Any]:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("read", [read_copies, read_zoo])
 @pytest.mark.parametrize("number", range(SEEDS))
-def test_use_cases_that_drifted_apart_are_imported_exactly(tmp_path: Path, number: int) -> None:
+def test_use_cases_that_drifted_apart_are_imported_exactly(
+    tmp_path: Path, number: int, read: Callable[[], dict[str, UseCases]]
+) -> None:
     choose = random.Random(f"{sample.SEED} {number}")
-    name, use_cases = choose.choice(sorted(read_zoo().items()))
+    name, use_cases = choose.choice(sorted(read().items()))
     before = {
         path: {
             file: (
