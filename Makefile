@@ -17,7 +17,7 @@ TOOLS := $(patsubst tests/tools/%/go.mod,.tools/%,$(wildcard tests/tools/*/go.mo
 # Without bytecode every start of Python compiles again, and start times are meaningless.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-quick soak test-tensorflow test-torch fuzz lint bench tools dist venv clean
+.PHONY: help demo test test-quick soak test-tensorflow test-torch fuzz breaks lint bench tools dist venv clean
 .DELETE_ON_ERROR:
 
 help:  ## list the targets
@@ -44,6 +44,9 @@ test-torch: $(VENV) .torch/.installed  ## run the program that tunes language mo
 fuzz: $(VENV)  ## run the property tests and generators at length (FUZZ=N examples each)
 	PACKYARD_FUZZ=$(FUZZ) PACKYARD_KILLS=1000 $(BIN)/pytest -n $(JOBS) \
 	$$(grep -rlE 'PACKYARD_(FUZZ|KILLS)|^(from|import) faults' tests --include='test_*.py') $(ARGS)
+
+breaks: $(VENV)  ## make each break of tests/breaks/ in a copy, and see that tests find it (ARGS='NAME…' chooses)
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tests/breaks.py $(ARGS)
 
 lint: $(VENV)  ## check style, layout and types
 	$(BIN)/ruff check .
