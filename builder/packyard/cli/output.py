@@ -17,6 +17,7 @@ from packyard.core.errors import PackyardError, on_one_line
 TYPE_CHECKING = False  # `version` does without pathlib
 if TYPE_CHECKING:
     from pathlib import Path
+    from typing import Any
 
     Rows = Sequence[Sequence[str]] | Callable[[], Iterable[Sequence[str]]]
 
@@ -160,15 +161,6 @@ def progress(names: Sequence[str]) -> Iterator[Callable[[int], None]]:
         yield done
 
 
-def files(written: Sequence[Path], form: str) -> None:
-    """Print the files that a verb has written, in the form of `--output`."""
-    if form == "json":
-        json_result([{"file": str(file)} for file in written])
-        return
-    for file in written:
-        line(str(file))
-
-
 def json_result(value: object) -> None:
     """Print a result as JSON; characters that act on a terminal are escaped, which means the same."""
     import json
@@ -182,10 +174,28 @@ def json_list(values: Iterable[object]) -> None:
 
     before = "["
     for each in values:
-        text = json.dumps(each, indent=2, ensure_ascii=False).replace("\n", "\n  ")
+        text = json.dumps(each, indent=2, ensure_ascii=False, default=_in_words).replace("\n", "\n  ")
         streams.write(_bytes(f"{before}\n  {_exact(text)}"))
         before = ","
     streams.write(_bytes("[]\n" if before == "[" else "\n]\n"))
+
+
+def yaml_list(values: Iterable[object]) -> None:
+    """Print the list that `json_list` prints as YAML."""
+    import json
+
+    from packyard.using.kustomize import manifest
+
+    empty = b"[]\n"
+    for each in values:
+        streams.write(manifest.write([[json.loads(json.dumps(each, default=_in_words))]]))
+        empty = b""
+    streams.write(empty)
+
+
+def _in_words(value: Any) -> object:
+    """Return what JSON has for a value that it does not know."""
+    return dict(value) if isinstance(value, Mapping) else os.fspath(value)
 
 
 def _exact(text: str) -> str:

@@ -11,7 +11,7 @@ from shutil import get_terminal_size
 from textwrap import fill
 from typing import Any, NoReturn
 
-from packyard.cli import arguments, output, watch
+from packyard.cli import arguments, output, rows, watch
 from packyard.core.errors import UsageError, suggest
 
 
@@ -51,6 +51,7 @@ def make(module: Any, verb: str) -> Parser:
     parser = Parser(prog=f"packyard {verb}", description=_wrapped(module.__doc__ or ""), allow_abbrev=False)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     module.add_arguments(parser)
+    rows.add_arguments(parser, module)
     arguments.add_verbosity(parser)
     return parser
 

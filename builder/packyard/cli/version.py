@@ -1,4 +1,4 @@
-"""Print packyard's version; -o json as JSON."""
+"""Print packyard's version; -o json as JSON, -o yaml as YAML."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from packyard import __version__
 from packyard.cli import output
 from packyard.cli.flags import Declared
+from packyard.cli.rows import FORMS, Rows
 from packyard.core.errors import UsageError
 
-FLAGS = Declared({"help": False}, {"output": ("text", "json")}, {"h": "help", "o": "output"})
+ROWS = Rows("version", "version", line="packyard {version}")
+FLAGS = Declared({"help": False}, {"output": FORMS}, {"h": "help", "o": "output"})
 
 
 def main(words: Sequence[str]) -> int:
@@ -20,11 +22,9 @@ def main(words: Sequence[str]) -> int:
         raise UsageError(f"packyard version: {error}; type packyard version") from error
     form = parsed.text("output") or "text"
     if parsed.arguments or form not in FLAGS.values["output"]:
-        raise UsageError("packyard version: it takes nothing but -o text|json; type packyard version")
+        raise UsageError("packyard version: it takes nothing but -o text|json|yaml; type packyard version")
     if parsed.switches["help"]:
         output.page(str(__doc__))
-    elif form == "json":
-        output.json_result([{"version": __version__}])
     else:
-        output.line(f"packyard {__version__}")
+        ROWS.show([__version__], form)
     return 0

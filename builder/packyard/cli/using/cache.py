@@ -10,19 +10,25 @@ from __future__ import annotations
 
 import argparse
 
-from packyard.cli import arguments as shared
 from packyard.cli import output, state
 from packyard.cli.channels import bundle_cache, index_cache
 from packyard.cli.libraries import shelf
+from packyard.cli.rows import Rows
 from packyard.core.work.cache import Cache
 from packyard.sharing.fetching.cache import Cache as BundleCache
 from packyard.writing.source.shelf import Shelf
+
+ROWS = Rows(
+    "kind of what is kept",
+    "kind, files, size, limit, folder",
+    columns="KIND, FILES, BYTES=size, LIMIT, FOLDER",
+    wide=True,
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("--clear", action="store_true", help="delete all that is kept")
-    shared.add_output(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -37,15 +43,9 @@ def run(arguments: argparse.Namespace) -> int:
     rows = []
     for kind, cache in caches.items():
         sizes = cache.sizes()
-        where = {"limit": cache.limit, "folder": str(cache.folder)}
-        rows.append({"kind": kind, "files": len(sizes), "size": sum(sizes), **where})
+        rows.append((kind, len(sizes), sum(sizes), cache.limit, cache.folder))
         if arguments.clear:
             cache.clear()
-    if arguments.output == "json":
-        output.json_result(rows)
-        return 0
-    shown = [[str(value) for value in row.values()] for row in rows]
-    output.table(("KIND", "FILES", "BYTES", "LIMIT", "FOLDER"), shown, wide=True)
-    if arguments.clear:
+    if ROWS.show(rows, arguments.output) and arguments.clear:
         output.note("deleted")
     return 0

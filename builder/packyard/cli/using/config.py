@@ -14,14 +14,15 @@ import argparse
 import os
 from collections.abc import Iterator
 
-from packyard.cli import arguments as shared
 from packyard.cli import output, preferences, state
 from packyard.cli.channels import TIMEOUT
 from packyard.cli.preferences import Setting
+from packyard.cli.rows import Rows
 from packyard.cli.sharing import signing
 from packyard.cli.using import site
 from packyard.sharing import stores
 
+ROWS = Rows("value", "name, value, origin", columns="NAME, VALUE, ORIGIN", wide=True)
 _DEFAULT = "default"
 _SECRETS = (signing.KEY, signing.PASSPHRASE)
 
@@ -29,17 +30,12 @@ _SECRETS = (signing.KEY, signing.PASSPHRASE)
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("--from", dest="channel", metavar="CHANNEL", help="show the values for this channel")
-    shared.add_output(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print each value with its origin."""
-    rows = list(_values(arguments.channel))
-    shown = [(name, output.masked(each.value), each.origin) for name, each in rows]
-    if arguments.output == "json":
-        output.json_result([{"name": name, "value": value, "origin": origin} for name, value, origin in shown])
-        return 0
-    output.table(("NAME", "VALUE", "ORIGIN"), shown, wide=True)
+    rows = [(name, output.masked(each.value), each.origin) for name, each in _values(arguments.channel)]
+    ROWS.show(rows, arguments.output)
     return 0
 
 

@@ -12,12 +12,15 @@ import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from packyard.cli import arguments as shared
 from packyard.cli import bundles, compared, fanout, output
+from packyard.cli.rows import FORMS, Rows
 from packyard.core.errors import UsageError
 from packyard.using.upgrade import report
 from packyard.using.upgrade.difference import Change, Files, compare_all
 from packyard.using.upgrade.merge import edited_by_hand
+
+FIELDS = "package, where, what, name, path, change, before, after, setter, note, breaking"
+ROWS = Rows("difference", FIELDS, forms=(*FORMS, "markdown"))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,7 +31,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--from", dest="channel", metavar="CHANNEL", help="the channel that has NAME@VERSION")
     parser.add_argument("--base", metavar="FILE", help="the bundle that an untarred package came from")
     parser.add_argument("--text", action="store_true", help="print a unified diff of the files")
-    shared.add_output(parser, *shared.FORMS, "markdown")
     fanout.add_arguments(parser)
 
 
@@ -76,13 +78,16 @@ def _with_edited(changes: Sequence[Change], before: Files, after: Files) -> list
 
 def show(found: Mapping[str, tuple[Change, ...]], form: str) -> None:
     """Print what differs between packages."""
-    if form == "json":
-        output.json_result([report.document(name, each) for name, changes in found.items() for each in changes])
-    elif form == "markdown":
+    if form == "markdown":
         output.page(report.markdown(found))
-    else:
+    elif ROWS.show(documents(found), form):
         for line in report.text(found):
             output.line(line)
+
+
+def documents(found: Mapping[str, tuple[Change, ...]]) -> list[dict[str, object]]:
+    """Return what differs between packages as JSON has it."""
+    return [report.document(name, each) for name, changes in found.items() for each in changes]
 
 
 def breaking(found: Mapping[str, tuple[Change, ...]]) -> str:

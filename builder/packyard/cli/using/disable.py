@@ -9,7 +9,7 @@ from packyard.core.errors import UsageError
 from packyard.core.files.tree import Keep
 from packyard.using.options.switch import Switched, disable
 
-add_arguments = enable.add_arguments
+add_arguments, ROWS = enable.add_arguments, enable.ROWS
 
 
 def run(arguments: argparse.Namespace) -> int:

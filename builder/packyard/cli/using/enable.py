@@ -6,26 +6,37 @@ Refused where an option does not fit the files there, or excludes one that is en
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from shlex import quote
+from typing import Any
 
 from packyard.cli import arguments as shared
 from packyard.cli import directory as directories
 from packyard.cli import output, state
+from packyard.cli.rows import Rows
 from packyard.core.files.tree import Keep, Tree
 from packyard.using.kustomize.builtin import try_components
 from packyard.using.options import folder as folders
 from packyard.using.options.settings import OptionSetters, read_options
-from packyard.using.options.switch import OptionState, Switched, enable, states
+from packyard.using.options.switch import Switched, enable, states
+
+ROWS = Rows("use case", "directory, state, options, already, file, setters", wide=None)
+OPTIONS = Rows(
+    "option",
+    "directory, option, enabled, fits, reason, description, setters",
+    "without a name",
+    columns="OPTION, ENABLED, FITS, DESCRIPTION",
+    prose=1,
+    wide=None,
+    bare=True,
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     directories.add_arguments(parser, "[NAME...]", "NAME is an option.")
     shared.add_dry_run(parser)
-    shared.add_wide(parser)
-    shared.add_output(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -62,11 +73,12 @@ def change(
         state.tell_pending(Tree(directory))
     outcome = act(state.keep(directory, f"{verb} {' '.join(names)}"))
     options = [option for option in read_options(directory) if option.name in names]
-    if arguments.output == "json":
-        output.json_result([_document(directory, outcome, f"{verb}d", options)])
-    elif arguments.dry_run:
+    setters = [name for option in options if option.name in outcome.changed for name in option.setters]
+    row = (directory, f"{verb}d", outcome.changed, outcome.unchanged, outcome.file, setters)
+    is_text = ROWS.show([row], arguments.output)
+    if is_text and arguments.dry_run:
         output.diffs(directory, {outcome.file: (outcome.before, outcome.after)})
-    else:
+    elif is_text:
         _tell(directory, outcome, f"{verb}d", options)
     return 0
 
@@ -107,39 +119,15 @@ def _tell_values(directory: Path, option: OptionSetters) -> None:
 
 def _list(directory: Path, arguments: argparse.Namespace) -> None:
     found = states(directory, _trial(directory))
-    if arguments.output == "json":
-        setters = {option.name: list(option.setters) for option in read_options(directory)}
-        output.json_result([_state_document(directory, item, setters.get(item.name, [])) for item in found])
-        return
-    if not found:
+    options = read_options(directory) if arguments.output != "text" else ()
+    setters = {option.name: list(option.setters) for option in options}
+    rows = [
+        (directory, each.name, each.is_enabled, each.fits, each.reason, each.description, setters.get(each.name, []))
+        for each in found
+    ]
+    if OPTIONS.show(rows, arguments.output, wide=arguments.wide, cells={"FITS": _fits}) and not found:
         output.note(f"{directory}: its package has no options")
-        return
-    cells = [(item.name, "yes" if item.is_enabled else "", _fits(item), item.description) for item in found]
-    output.table(("OPTION", "ENABLED", "FITS", "DESCRIPTION"), cells, wide=arguments.wide, prose=1)
 
 
-def _fits(item: OptionState) -> str:
-    return f"no: {item.reason}" if not item.fits else item.reason or "yes"
-
-
-def _state_document(directory: Path, item: OptionState, setters: list[str]) -> dict[str, object]:
-    return {
-        "directory": str(directory),
-        "option": item.name,
-        "enabled": item.is_enabled,
-        "fits": item.fits,
-        "reason": item.reason,
-        "description": item.description,
-        "setters": setters,
-    }
-
-
-def _document(directory: Path, outcome: Switched, done: str, options: list[OptionSetters]) -> dict[str, object]:
-    return {
-        "directory": str(directory),
-        "state": done,
-        "options": list(outcome.changed),
-        "already": list(outcome.unchanged),
-        "file": outcome.file,
-        "setters": [name for option in options if option.name in outcome.changed for name in option.setters],
-    }
+def _fits(row: Mapping[str, Any]) -> str:
+    return row["reason"] or "yes" if row["fits"] else f"no: {row['reason']}"

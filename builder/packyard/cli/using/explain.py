@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from packyard.cli import arguments as shared
 from packyard.cli import directory, output, state
+from packyard.cli.rows import Rows
 from packyard.core.errors import InputError, Problem, UsageError, suggest
 from packyard.core.files.tree import Tree
 from packyard.using.options import settings
@@ -13,11 +13,12 @@ from packyard.using.setters.definition import Setter
 from packyard.using.setters.listing import Field, constraint, find_fields, list_setters
 from packyard.using.setters.packages import find_all, read_package
 
+ROWS = Rows("definition", "file, line, name, value, set, setBy, fields (file, line, column, path, value, through)")
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     directory.add_arguments(parser, "NAME", "NAME is a setter, of packyard setters DIR.")
-    shared.add_output(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -46,16 +47,12 @@ def run(arguments: argparse.Namespace) -> int:
     if not found:
         hint = suggest(name, known) or f"packyard setters {root_dir} lists them"
         raise InputError(Problem(f'setter "{name}" is not found', file=str(root_dir), hint=hint))
-    if arguments.output == "json":
-        output.json_result(
-            [{"file": setter.file, "line": setter.line, "name": setter.name, "value": setter.shown,
-              "set": setter.is_set, "setBy": setter.set_by or None,
-              "fields": [{name: getattr(field, name) for name in Field.__slots__} for field in fields]}
-             for setter, fields in found]
-        )  # fmt: skip
-        return 0
-    for setter, fields in found:
-        _show(setter, fields)
+    rows = [
+        (each.file, each.line, name, each.shown, each.is_set, each.set_by or None, fields) for each, fields in found
+    ]
+    if ROWS.show(rows, arguments.output):
+        for setter, fields in found:
+            _show(setter, fields)
     return 0
 
 

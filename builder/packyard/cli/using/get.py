@@ -18,8 +18,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from packyard.cli import arguments as shared
 from packyard.cli import output, preferences
+from packyard.cli.rows import Rows
 from packyard.core.bundle import lock as locks
 from packyard.core.bundle.lock import Lock, Pin
 from packyard.core.bundle.manifest import LIBRARY
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from packyard.sharing.entry import Identified
     from packyard.sharing.fetching.fetch import Fetched
 
+ROWS = Rows("package", "name, version, directory, digest, tar, channel, why, yanked, signers, listedBy")
 #: A package that was fetched, as JSON, and what is said of it.
 Row = tuple[dict[str, object], str]
 
@@ -42,7 +43,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--into", metavar="DIR", default=".", help="where to unpack (default: here)")
     parser.add_argument("--lock", metavar="FILE", help="pin what is fetched in this file")
     parser.add_argument("--locked", action="store_true", help=f"fetch only what FILE pins (default: {locks.FILE})")
-    shared.add_output(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -50,11 +50,10 @@ def run(arguments: argparse.Namespace) -> int:
     rows = []
     for row, said in _rows(arguments, Path(arguments.into)):
         rows.append(row)
-        if arguments.output != "json":
+        if arguments.output == "text":
             output.line(str(row["directory"]))
         output.note(said)
-    if arguments.output == "json":
-        output.json_result(rows)
+    ROWS.show(rows, arguments.output)
     return 0
 
 

@@ -3,25 +3,42 @@
 from __future__ import annotations
 
 import argparse
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from packyard.cli import arguments as shared
-from packyard.cli import output, workspaces
+from packyard.cli import workspaces
+from packyard.cli.rows import Rows
 from packyard.core.bundle.manifest import LIBRARY
 from packyard.core.errors import InputError, UsageError, suggest
 from packyard.writing.source import package
-from packyard.writing.source.package import Package
 from packyard.writing.source.workspace import Workspace
 
 if TYPE_CHECKING:
+    from packyard.cli.rows import Cells
     from packyard.sharing.entry import IndexEntry
 
 Item = TypeVar("Item")
 #: What is said of a package: the facts of its model, and the paths of its use cases.
 Said = tuple[Mapping[str, str], Sequence[str]]
 
+ROWS = Rows("package", "name, model, useCases", columns="NAME, FRAMEWORK, MODE, USE CASES", wide=None)
+LIBRARIES = Rows(
+    "library", "name, version, from, directory", "--libraries", columns="NAME, VERSION, FROM, DIRECTORY", wide=None
+)
+CHANNEL = Rows(
+    "package",
+    "name, version, tar, digest, size, model, useCases, description, yanked",
+    "--from",
+    columns="NAME, VERSION, FRAMEWORK, BYTES=size, DIGEST, IDENTITY",
+    prose=2,
+    wide=None,
+)
+_OF_CHANNEL: Cells = {
+    "VERSION": lambda row: f"{row['version']} (yanked)" if row["yanked"] else row["version"],
+    "FRAMEWORK": lambda row: _short(row["model"].get("framework", "")),
+    "IDENTITY": lambda row: f"tar {row['tar']}",
+}
 _SHOWN = 40  # characters of a fact
 _KNOWN = 1000  # values of a fact that are kept, to name the nearest one
 _FACTS = ("framework", "category", "precision", "mode")
@@ -35,8 +52,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(f"--{fact}", metavar="NAME", help=f"only packages of this {fact}")
     for fact in _OF_USE_CASES:
         parser.add_argument(f"--{fact}", metavar="NAME", help=f"only packages with a use case of this {fact}")
-    shared.add_output(parser)
-    shared.add_wide(parser)
     shared.add_libraries(parser)
     workspaces.add_argument(parser, carried=True)
 
@@ -52,16 +67,18 @@ def run(arguments: argparse.Namespace) -> int:
         return _list_libraries(workspace, arguments)
     packages = [package.read(workspace, name) for name in workspace.package_names()]
     packages = list(_chosen(arguments, packages, lambda item: (item.model, [each.path for each in item.use_cases])))
-    if arguments.output == "json":
-        output.json_result([{"name": item.name, "model": dict(item.model), "useCases": [u.path for u in item.use_cases]}
-                            for item in packages])  # fmt: skip
-        return 0
-    rows = [
-        (item.name, item.model.get("framework", ""), item.model.get("mode", ""), _use_cases(item, wide=arguments.wide))
-        for item in packages
-    ]
-    output.table(("NAME", "FRAMEWORK", "MODE", "USE CASES"), rows, wide=arguments.wide)
+    rows = [(item.name, item.model, [each.path for each in item.use_cases]) for item in packages]
+    ROWS.show(rows, arguments.output, wide=arguments.wide, cells=_cells(wide=arguments.wide))
     return 0
+
+
+def _cells(*, wide: bool) -> Cells:
+    """Return what a table says of a package: of its use cases the number, or their paths."""
+    return {
+        "FRAMEWORK": lambda row: row["model"].get("framework", ""),
+        "MODE": lambda row: row["model"].get("mode", ""),
+        "USE CASES": lambda row: ", ".join(row["useCases"]) if wide else str(len(row["useCases"])),
+    }
 
 
 def _list_channel(arguments: argparse.Namespace) -> int:
@@ -78,42 +95,18 @@ def _list_channel(arguments: argparse.Namespace) -> int:
         every = (entry for package in listed.packages() for entry in package.entries if entry.kind == kind)
         return _chosen(arguments, every, lambda entry: (entry.model, entry.use_cases))
 
-    if arguments.output == "json":
-        deque(entries(), maxlen=0)
-        output.json_list(entry.document() for entry in entries())
-        return 0
-    columns = ("NAME", "VERSION", "FRAMEWORK", "BYTES", "DIGEST", "IDENTITY")
-    output.table(columns, lambda: map(_row, entries()), wide=arguments.wide, prose=2)
+    CHANNEL.show(entries, arguments.output, wide=arguments.wide, cells=_OF_CHANNEL)
     return 0
 
 
 def _list_libraries(workspace: Workspace, arguments: argparse.Namespace) -> int:
     """List what the workspace builds on."""
     rows = [
-        {
-            "name": each.name,
-            "version": each.pin.version if each.pin else "",
-            "from": each.pin.channel if each.pin else "",
-            "directory": str(each.root_dir),
-        }
+        (each.name, *((each.pin.version, each.pin.channel) if each.pin else ("", "")), each.root_dir)
         for each in workspace.libraries
     ]
-    if arguments.output == "json":
-        output.json_result(rows)
-        return 0
-    output.table(("NAME", "VERSION", "FROM", "DIRECTORY"), [tuple(row.values()) for row in rows], wide=arguments.wide)
+    LIBRARIES.show(rows, arguments.output, wide=arguments.wide)
     return 0
-
-
-def _row(entry: IndexEntry) -> tuple[str, ...]:
-    version = f"{entry.version} (yanked)" if entry.yanked else entry.version
-    framework = _short(entry.model.get("framework", ""))
-    return entry.name, version, framework, str(entry.size), entry.digest, f"tar {entry.tar}"
-
-
-def _use_cases(item: Package, *, wide: bool) -> str:
-    """Return the number of use cases, or their paths."""
-    return ", ".join(use_case.path for use_case in item.use_cases) if wide else str(len(item.use_cases))
 
 
 def _short(text: str) -> str:

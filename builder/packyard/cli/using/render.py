@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from packyard.cli import arguments as shared
 from packyard.cli import directory as directories
 from packyard.cli import output, state
+from packyard.cli.rows import Rows
 from packyard.cli.using import values as given
 from packyard.core.errors import UsageError
 from packyard.core.files.tree import Tree
@@ -18,11 +18,14 @@ from packyard.core.yaml.node import Source
 from packyard.using.render import every
 from packyard.using.render.render import render
 
+FORMS = ("yaml", "json")
+ROWS = Rows("Kubernetes object", "", forms=FORMS)
+ALL = Rows("use case", "file", "--all", line="{file}", forms=FORMS)
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     directories.add_arguments(parser)
-    shared.add_output(parser, "yaml", "json")
     parser.add_argument(
         "--built-in", action="store_true", help="use packyard's own builder even if kustomize or kubectl is on PATH"
     )
@@ -44,14 +47,17 @@ def run(arguments: argparse.Namespace) -> int:
         else:
             rendered = render(source, path=path)
     if arguments.all:
-        output.files(written, "json" if arguments.output == "json" else "text")
-    elif arguments.output == "json":
-        from packyard.using.kustomize import objects
-
-        output.json_result([item.root for item in objects.parse(Source("", rendered.decode()))])
-    else:
+        ALL.show(written, arguments.output)
+    elif ROWS.show(_objects(rendered), arguments.output):
         output.data(rendered)
     return 0
+
+
+def _objects(rendered: bytes) -> Iterator[object]:
+    from packyard.using.kustomize import objects
+
+    for item in objects.parse(Source("", rendered.decode())):
+        yield item.root
 
 
 @contextmanager

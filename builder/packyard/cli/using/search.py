@@ -10,17 +10,25 @@ import argparse
 from packyard.cli import arguments as shared
 from packyard.cli import output, preferences
 from packyard.cli.channels import open_to_read
+from packyard.cli.rows import Rows
 from packyard.core.bundle.manifest import LIBRARY
 from packyard.sharing.index import stored
 from packyard.sharing.index.search import MOST, search
+
+ROWS = Rows(
+    "package",
+    "name, version=latest.version, model, description",
+    columns="NAME, LATEST=version, DESCRIPTION",
+    prose=1,
+    wide=None,
+    bare=True,
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("words", metavar="WORD", nargs="+")
     parser.add_argument("--from", dest="channel", metavar="CHANNEL", help="a directory or an http(s) address")
-    shared.add_output(parser)
-    shared.add_wide(parser)
     shared.add_libraries(parser)
 
 
@@ -29,17 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     address = preferences.required_channel(arguments.channel).value
     listed = stored.read(open_to_read(address), preferences.trust(address), preferences.memory(address))
     found = search(listed, arguments.words, kind=LIBRARY if arguments.libraries else "")
-    versions = [each.latest.version if each.latest else "" for each in found.packages]
-    if arguments.output == "json":
-        output.json_result(
-            [
-                {"name": each.name, "version": version, "model": dict(each.model), "description": each.description}
-                for each, version in zip(found.packages, versions, strict=True)
-            ]
-        )
-    elif found.packages:
-        rows = [(each.name, version, each.description) for each, version in zip(found.packages, versions, strict=True)]
-        output.table(("NAME", "LATEST", "DESCRIPTION"), rows, wide=arguments.wide, prose=1)
+    ROWS.show(found.packages, arguments.output, wide=arguments.wide)
     if not found.is_all:
         output.note(f"there may be more than these: at most {MOST} are shown; give more words")
     elif not found.packages:

@@ -14,7 +14,7 @@ packyard set [DIR] --site[=FILE]    what nobody set, and options, as the site's 
 --dry-run                   print what would change as a diff, and write nothing
 --set-by WHO                who sets it, recorded in the Krmfile
 --description TEXT          a new description of the setter
--o, --output text|json      json: every field with its place, old and new
+-o, --output text|json|yaml json: every field with its place, old and new
 -q, --quiet                 print results and problems only
 -v, --verbose               also print the files that are read and written
 """
@@ -35,11 +35,20 @@ from packyard.using.setters.change import Beside, PackageChange, change_setters
 
 FLAGS = Declared(
     {"recurse-subpackages": False, "dry-run": False, "quiet": False, "verbose": False, "help": False},
-    {"values": (), "preset": (), "unset": (), "site": (), "set-by": (), "description": (), "output": ("text", "json")},
+    {
+        "values": (),
+        "preset": (),
+        "unset": (),
+        "site": (),
+        "set-by": (),
+        "description": (),
+        "output": ("text", "json", "yaml"),
+    },
     {"o": "output", "q": "quiet", "v": "verbose", "h": "help"},
     bare=("site",),
     numbers=True,
 )
+ROWS = "packyard.cli.using.edits"
 
 
 def main(words: Sequence[str]) -> int:
@@ -66,17 +75,21 @@ def main(words: Sequence[str]) -> int:
 def _run(directory: Path, words: list[str], parsed: Flags) -> int:
     form = parsed.text("output") or "text"
     if form not in FLAGS.values["output"]:
-        raise UsageError(f"packyard set: --output is text or json, not {form!r}; packyard set --help lists the flags")
+        raise UsageError(
+            f"packyard set: --output is text, json or yaml, not {form!r}; packyard set --help lists the flags"
+        )
     if "site" in parsed.values:
         from packyard.cli.using import site  # most commands have no site
 
         layered = site.write(directory, words, parsed)
-        changes, beside, more = layered.changes, layered.beside, site.document(layered)
+        changes, beside = layered.changes, layered.beside
     else:
-        (changes, beside), more = _change(directory, words, parsed), {}
-    if form == "json":
-        told = [change for change in changes if change.plan.counts or change.package in more]
-        output.json_result([{**_document(change, beside), **more.get(change.package, {})} for change in told])
+        layered = None
+        changes, beside = _change(directory, words, parsed)
+    if form != "text":
+        from packyard.cli.using import edits
+
+        edits.show_site(layered, form) if layered else edits.show(changes, beside, form)
     elif parsed.switches["dry-run"]:
         output.diffs(beside.root_dir if beside else directory, _files(changes))
     else:
@@ -198,24 +211,6 @@ def _files_values(directory: Path, parsed: Flags) -> dict[str, list[str]]:
 
         files = [*(str(shipped.preset(directory, name)) for name in presets), *files]
     return {name: texts for file in files for name, texts in values.read(file).items()}
-
-
-def _document(change: PackageChange, beside: Beside | None) -> dict[str, object]:
-    fields = [
-        {
-            "file": item.file,
-            "line": item.line,
-            "column": item.column,
-            "path": item.path,
-            "setter": item.name,
-            "old": item.old,
-            "new": item.new,
-            "aliases": item.aliases,
-        }
-        for item in change.plan.changes
-    ]
-    package = os.path.relpath(change.package or ".", beside.directory or ".") if beside else change.package or "."
-    return {"package": package, "counts": dict(change.plan.counts), "fields": fields}
 
 
 def _files(changes: Sequence[PackageChange]) -> dict[str, tuple[bytes | None, bytes | None]]:

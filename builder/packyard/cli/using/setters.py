@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from shlex import quote
 
-from packyard.cli import arguments as shared
 from packyard.cli import directory, output, state
+from packyard.cli.rows import Rows
 from packyard.core.errors import refuse
 from packyard.core.files.tree import Tree
 from packyard.using.options import folder as folders
@@ -19,6 +19,15 @@ from packyard.using.setters.definition import Setter
 from packyard.using.setters.listing import ListedRule, ListedSetter, constraint, list_rules, list_setters
 from packyard.using.setters.packages import find_all, read_package
 
+ROWS = Rows(
+    "package",
+    "package, setters (name=setter.name, value=setter.shown, default=setter.default, set=setter.is_set, "
+    "setBy=setter.set_by?, required=setter.required, mustBeSet=setter.must_be_set, type=setter.type?, "
+    "schema=setter.schema, fields=count, description=setter.description, example=setter.example, file=setter.file, "
+    "line=setter.line), rules (rule=rule.text, message=rule.message, setters=rule.names, holds, "
+    "file=rule.node.source.name, line)",
+    wide=None,
+)
 _COLUMNS = ("NAME", "VALUE", "SET", "TYPE", "FIELDS", "DESCRIPTION")
 _RULE_COLUMNS = ("RULE", "HOLDS", "MESSAGE")
 _HOLDS = {True: "yes", False: "BROKEN", None: "not yet known"}
@@ -29,8 +38,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     directory.add_arguments(parser)
     parser.add_argument("--unset", action="store_true", help="only required ones without a value")
     parser.add_argument("--set", action="store_true", help="only those that were set")
-    shared.add_wide(parser)
-    shared.add_output(parser, *shared.FORMS, "yaml")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -49,11 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
         listed = {package: [row for row in rows if row.setter.is_set] for package, rows in listed.items()}
     if arguments.output == "yaml":
         output.data(valuesfile.write(_values(listed)).encode())
-    elif arguments.output == "json":
-        output.json_result([{"package": package or ".", "setters": [_document(row) for row in rows],
-                             "rules": [_rule_document(row) for row in rules[package]]}
-                            for package, rows in listed.items()])  # fmt: skip
-    else:
+    elif ROWS.show([(package or ".", rows, rules[package]) for package, rows in listed.items()], arguments.output):
         for package, rows in listed.items():
             is_option = package in options
             if is_option and (rows or rules[package]):
@@ -118,35 +121,3 @@ def _cells(row: ListedSetter) -> tuple[str, ...]:
     state = "REQUIRED" if setter.must_be_set else f"by {setter.set_by}" if setter.set_by else state
     kind = " ".join(filter(None, (setter.type, constraint(setter))))
     return (setter.name, setter.shown, state, kind, str(row.count), " ".join(setter.description.split()))
-
-
-def _document(row: ListedSetter) -> dict[str, object]:
-    setter = row.setter
-    return {
-        "name": setter.name,
-        "value": setter.shown,
-        "default": setter.default,
-        "set": setter.is_set,
-        "setBy": setter.set_by or None,
-        "required": setter.required,
-        "mustBeSet": setter.must_be_set,
-        "type": setter.type or None,
-        "schema": dict(setter.schema),
-        "fields": row.count,
-        "description": setter.description,
-        "example": setter.example,
-        "file": setter.file,
-        "line": setter.line,
-    }
-
-
-def _rule_document(row: ListedRule) -> dict[str, object]:
-    node = row.rule.node
-    return {
-        "rule": row.rule.text,
-        "message": row.rule.message,
-        "setters": list(row.rule.names),
-        "holds": row.holds,
-        "file": node.source.name,
-        "line": node.source.locate(node.start)[0],
-    }

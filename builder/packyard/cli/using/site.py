@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -61,23 +61,12 @@ def write(directory: Path, words: list[str], parsed: Flags) -> Layered:
         dry_run=dry_run,
         keep=lambda root_dir: state.keep(root_dir, f"--site={file}"),
     )
-    if not dry_run and parsed.text("output") != "json":
+    if not dry_run and parsed.text("output") in ("", "text"):
         _print_enabled(layered)
     _tell(layered, site, file)
     for problem in _unknown(site, directory, layered):
         output.warning(str(problem))
     return layered
-
-
-def document(layered: Layered) -> Mapping[str, Mapping[str, object]]:
-    """Return what JSON says besides of each package: the options that are enabled, and the setters that stay."""
-    return {
-        change.package: {
-            "enabled": list(layered.enabled[change.package].changed) if change.package in layered.enabled else [],
-            "stayed": [setter.name for setter in layered.stayed[change.package]],
-        }
-        for change in layered.changes
-    }
 
 
 def _two_commands(other: str) -> UsageError:

@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from packyard.cli import arguments as shared
 from packyard.cli import directory as directories
 from packyard.cli import output, state
+from packyard.cli.rows import Rows
 from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError
 from packyard.core.files.history import UndoStep
 from packyard.core.files.tree import Tree
 from packyard.using.options import folder, settings
+
+ROWS = Rows("change", "title, files (file, change)")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,7 +30,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     way = parser.add_mutually_exclusive_group()
     way.add_argument("--finish", action="store_true", help="only finish an interrupted change")
     way.add_argument("--take-back", action="store_true", help="only take back an interrupted change")
-    shared.add_output(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -35,13 +38,12 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.finish or arguments.take_back:
         return _settle(Tree(directory), back=arguments.take_back)
     step = _undo(directory, dry_run=arguments.dry_run)
-    if arguments.output == "json":
-        output.json_result([_document(step)])
-    elif arguments.dry_run:
+    is_text = ROWS.show([(step.title, list(_files(step)))], arguments.output)
+    if is_text and arguments.dry_run:
         root_dir = os.path.realpath(directory)
         changes = {name: (step.after[name], data) for name, data in step.before.items()}
         output.diffs(directory, {os.path.relpath(step.path(name), root_dir): both for name, both in changes.items()})
-    else:
+    elif is_text:
         for name in sorted(step.before):
             output.line(os.path.relpath(step.path(name)))
         output.note(f"undone: {step.title}")
@@ -70,15 +72,11 @@ def _also(directory: Path) -> list[Path]:
         return []
 
 
-def _document(step: UndoStep) -> dict[str, object]:
-    files = [
-        {
-            "file": os.path.relpath(step.path(name)),
-            "change": "removed" if data is None else "added" if step.after[name] is None else "changed",
-        }
-        for name, data in sorted(step.before.items())
-    ]
-    return {"title": step.title, "files": files}
+def _files(step: UndoStep) -> Iterator[tuple[str, str]]:
+    """Yield the files, and what becomes of each."""
+    for name, data in sorted(step.before.items()):
+        change = "removed" if data is None else "added" if step.after[name] is None else "changed"
+        yield os.path.relpath(step.path(name)), change
 
 
 def _settle(tree: Tree, *, back: bool) -> int:

@@ -17,12 +17,19 @@ from shlex import quote
 
 from packyard.cli import arguments as shared
 from packyard.cli import bundles, output, state
+from packyard.cli.rows import Rows
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.reference import Reference, order
 from packyard.core.errors import InputError, Problem
 from packyard.core.files import paths
 from packyard.core.files.tree import Tree
 from packyard.using.upgrade.directory import Upgrade, upgrade
+
+ROWS = Rows(
+    "package",
+    "name, from, to, files (file, change), values (directory, name, setter), options (directory, option), edited, "
+    "conflicts (file, line, message), toSet (directory, name)",
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,7 +45,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         keep = f"of what conflicts take {what}"
         decision.add_argument(f"--{name}", dest="decision", action="store_const", const=name, default="", help=keep)
     shared.add_dry_run(parser)
-    shared.add_output(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -54,11 +60,10 @@ def run(arguments: argparse.Namespace) -> int:
     done = upgrade(folder, base, theirs, decision, dry_run=arguments.dry_run, keep=keep)
     for each in done.merged.conflicts:
         output.note(f"{each}: decided by --{decision}")
-    if arguments.output == "json":
-        output.json_result([_document(base, theirs, done)])
-    elif arguments.dry_run:
+    is_text = ROWS.show([_row(base, theirs, done)], arguments.output)
+    if is_text and arguments.dry_run:
         output.diffs(folder, {path: (done.ours.get(path), data) for path, data in done.merged.files.items()})
-    else:
+    elif is_text:
         for path, change in done.changes.items():
             output.line(f"{change:<8} {folder / path}")
     _tell(folder, base, theirs, done)
@@ -108,19 +113,16 @@ def _tell(folder: Path, base: Bundle, theirs: Bundle, done: Upgrade) -> None:
         output.note(f"{folder / where}: {name} has to be set: packyard set {quote(str(folder / where))} {name}=…")
 
 
-def _document(base: Bundle, theirs: Bundle, done: Upgrade) -> dict[str, object]:
+def _row(base: Bundle, theirs: Bundle, done: Upgrade) -> dict[str, object]:
     merged = done.merged
-    conflicts = [{"file": each.file, "line": each.line, "message": each.message} for each in merged.conflicts]
     return {
         "name": theirs.name,
         "from": base.version,
         "to": theirs.version,
-        "files": [{"file": path, "change": change} for path, change in done.changes.items()],
-        "values": [
-            {"directory": where, "name": name, "setter": new} for (where, name), (_, new) in merged.values.items()
-        ],
-        "options": [{"directory": where, "option": name} for where, name in merged.options],
-        "edited": list(merged.edited),
-        "conflicts": conflicts,
-        "toSet": [{"directory": where, "name": name} for where, name in merged.to_set],
+        "files": list(done.changes.items()),
+        "values": [(*place, setter) for place, (_, setter) in merged.values.items()],
+        "options": merged.options,
+        "edited": merged.edited,
+        "conflicts": merged.conflicts,
+        "toSet": merged.to_set,
     }

@@ -12,13 +12,14 @@ and NAME.tar.gz.spdx.json, its SBOM, from the same place.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from packyard.cli import arguments as shared
 from packyard.cli import output, preferences
 from packyard.cli.bundles import described as described_in
 from packyard.cli.channels import fetching, open_to_read
+from packyard.cli.rows import Rows
 from packyard.core.bundle import bundle as bundles
 from packyard.core.bundle import manifest
 from packyard.core.bundle.manifest import Manifest
@@ -37,12 +38,19 @@ from packyard.sharing.stores import Store, get_or_none
 from packyard.sharing.trust import sbom
 from packyard.sharing.trust.keys import Trust
 
+ROWS = Rows(
+    "bundle",
+    "name=bundle.name, version=bundle.version, digest=bundle.digest, tar=bundle.tar, signers, listed, listedBy, "
+    "sbom=has_sbom, packyard=provenance.packyard, commit=provenance.source.commit, dirty=provenance.source.dirty",
+    "FILE",
+)
+DIRECTORY = Rows("package", "name, version, files (path, state), published", "DIR")
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("what", metavar="FILE|DIR", help="a .tar.gz, or an untarred package")
     parser.add_argument("--from", dest="channel", metavar="CHANNEL", help="compare with what this channel has")
-    shared.add_output(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -51,9 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     if what.is_dir():
         return _directory(what, arguments.channel, arguments.output)
     proof = verify_file(what, arguments.channel)
-    if arguments.output == "json":
-        output.json_result([_document(proof)])
-    else:
+    if ROWS.show([proof], arguments.output):
         output.line(proof.said(preferences.key_names()))
     return 0
 
@@ -95,18 +101,19 @@ def _directory(folder: Path, channel: str | None, form: str) -> int:
             problem = f"is not the {manifest.FILE} that the channel has"
             raise IntegrityError(Problem(problem, file=str(folder / manifest.FILE), hint=hint))
     different = differences(described, digests_below(folder, described))
-    if form == "json":
-        states = [{"path": path, "state": state} for path, state in different]
-        row = {"name": described.name, "version": described.version, "files": states, "published": channel is not None}
-        output.json_result([row])
-        return int(bool(different))
+    row = (described.name, described.version, different, channel is not None)
+    if DIRECTORY.show([row], form):
+        _tell(described, different, is_published=channel is not None)
+    return int(bool(different))
+
+
+def _tell(described: Manifest, different: Sequence[tuple[str, str]], *, is_published: bool) -> None:
     for path, state in different:
         output.line(f"{state:<8} {path}")
     same = len(described.files) - sum(state != "extra" for _, state in different)
     told = f"{described.name} {described.version}: {same} of {output.counted(len(described.files), 'file')} unchanged"
-    whose = "the published one" if channel is not None else "not proved to be the published one: add --from CHANNEL"
+    whose = "the published one" if is_published else "not proved to be the published one: add --from CHANNEL"
     output.note(f"{told}; {manifest.FILE} is {whose}")
-    return int(bool(different))
 
 
 def _beside(file: Path, end: str) -> bytes | None:
@@ -139,21 +146,3 @@ def _get(store: Store, key: str) -> bytes | None:
     except UnavailableError as error:  # of a channel that is as it was when it was last read
         output.note(f"not verified, for it cannot be read: {error}")
         return None
-
-
-def _document(proof: Proof) -> dict[str, object]:
-    bundle, made = proof.bundle, proof.provenance
-    source = made.source if made else None
-    return {
-        "name": bundle.name,
-        "version": bundle.version,
-        "digest": bundle.digest,
-        "tar": bundle.tar,
-        "signers": list(proof.signers),
-        "listed": proof.listed,
-        "listedBy": list(proof.listed_by),
-        "sbom": proof.has_sbom,
-        "packyard": made.packyard if made else None,
-        "commit": source.commit if source else None,
-        "dirty": source.dirty if source else None,
-    }

@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from packyard.cli import arguments as shared
 from packyard.cli import output
+from packyard.cli.rows import Rows
 from packyard.core.errors import UsageError
 from packyard.writing.authoring import init
 from packyard.writing.source import workspace
+
+ROWS = Rows("file", "file", line="{file}")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,7 +20,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--name", help="the name of the catalogue (default: that of the folder)")
     where = "where use cases lie in a package (default: use-cases)"
     parser.add_argument("--prefix", metavar="PATH", default="use-cases", help=where)
-    shared.add_output(parser)
     licence = "the SPDX identifier of a licence for all packages, unless there is a LICENSE (default: Apache-2.0)"
     parser.add_argument("--license", metavar="ID", default="Apache-2.0", help=licence)
 
@@ -36,8 +37,6 @@ def run(arguments: argparse.Namespace) -> int:
     name = arguments.name or directory.resolve().name
     written = init.write(directory, init.files(name, arguments.prefix, arguments.license))
     workspace.read(directory)
-    output.files(written, arguments.output)
-    if arguments.output == "json":
-        return 0
-    output.note(f"go on in {directory}: packyard parts, then packyard new NAME")
+    if ROWS.show(written, arguments.output):
+        output.note(f"go on in {directory}: packyard parts, then packyard new NAME")
     return 0

@@ -9,8 +9,8 @@ import argparse
 import shutil
 from collections.abc import Container, Mapping, Sequence
 
-from packyard.cli import arguments as shared
 from packyard.cli import output, workspaces
+from packyard.cli.rows import Rows
 from packyard.core.bundle import archive
 from packyard.core.bundle.archive import Member
 from packyard.core.errors import InputError, Problem, UsageError
@@ -22,6 +22,7 @@ from packyard.writing.source.offered import BASE, Offered
 from packyard.writing.source.package import MODEL
 from packyard.writing.source.workspace import PROGRAMS, STORAGE
 
+ROWS = Rows("file", "file", line="{file}")
 _DEFAULTS = {"framework": "none", "category": "none", "precision": "none", "mode": "training"}
 
 
@@ -40,7 +41,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for fact, text in _DEFAULTS.items():
         parser.add_argument(f"--{fact}", metavar="TEXT", help=f"the model's {fact} (default: {text})")
     parser.add_argument("--description", metavar="TEXT", help="what it does, in a sentence")
-    shared.add_output(parser)
     workspaces.add_argument(parser)
 
 
@@ -66,10 +66,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise InputError(*problems, Problem("was not written", file=str(written), hint=hint))
     for finding in findings:
         output.problem(str(finding))
-    output.files(sorted(path for path in written.rglob("*") if path.is_file()), arguments.output)
-    if arguments.output == "json":
-        return 0
-    output.note(f"go on with {written / 'package.yaml'}, and look at it by: packyard preview {answers.name}")
+    if ROWS.show(sorted(path for path in written.rglob("*") if path.is_file()), arguments.output):
+        output.note(f"go on with {written / 'package.yaml'}, and look at it by: packyard preview {answers.name}")
     return 0
 
 

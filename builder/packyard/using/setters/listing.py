@@ -38,6 +38,11 @@ class ListedRule:
     holds: bool | None
     broken: Problem | None
 
+    @property
+    def line(self) -> int:
+        """The line of the Krmfile where the rule stands."""
+        return self.rule.node.source.locate(self.rule.node.start)[0]
+
 
 @dataclass(frozen=True, slots=True)
 class Field:

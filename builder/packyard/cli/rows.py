@@ -1,0 +1,173 @@
+"""The rows that a verb prints: it declares their fields once, and hands rows that have these to one printer.
+
+    ROWS = Rows("finding", "kind, key, message, hint", line="{kind:<8} {key}: {message} ({hint})")
+
+From this follow ``-o`` and ``--wide`` with their help and completion, JSON and YAML, the lines or the table for people,
+and what docs/using.md says of the verb. A field is called as JSON has it, and is the attribute of that name in snake
+case, or of the path behind ``=``: ``name, useCase, digest=bundle.digest, setBy?, pods (name, restarts)``, where ``?``
+makes null of what is empty, and the fields of a list's items are in brackets; a tuple has its fields in this order, a
+text or a path is the only one, and a mapping, or what an object returns as its ``document``, is printed as it is.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+
+from packyard.cli import output
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from typing import Any
+
+    Each = Iterable[Any] | Callable[[], Iterable[Any]]
+    #: What a table says in some columns, by their names.
+    Cells = Mapping[str, Callable[[Mapping[str, Any]], str]]
+
+#: The forms of a result; the first is the default.
+FORMS = ("text", "json", "yaml")
+_FOR_PROGRAMS = ("json", "yaml")
+_FIELD = re.compile(r"(\w+)(?:=([\w.]+))?(\?)?(?: \(([^()]*)\))?")
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field of a row; ``items`` are those of the items of a list."""
+
+    name: str
+    path: Sequence[str]
+    is_optional: bool
+    items: Sequence[Field]
+
+    def of(self, row: object) -> object:
+        """Return its value; None where what the path leads through is None."""
+        value = row
+        for name in self.path:
+            value = None if value is None else getattr(value, name)
+        return value or None if self.is_optional else value
+
+
+@cache
+def fields(text: str) -> Sequence[Field]:
+    """Read a declaration."""
+    return [
+        Field(name, (path or _snake(name)).split("."), bool(optional), fields(items))
+        for name, path, optional, items in _FIELD.findall(text)
+    ]
+
+
+def _snake(name: str) -> str:
+    return re.sub("[A-Z]", lambda found: f"_{found[0].lower()}", name)
+
+
+def _values(declared: Sequence[Field], row: Any) -> Mapping[str, Any]:
+    if isinstance(row, Mapping):
+        return row
+    if isinstance(row, str | os.PathLike):
+        row = (row,)
+    if isinstance(row, tuple):
+        return {each.name: value for each, value in zip(declared, row, strict=True)}
+    return {each.name: each.of(row) for each in declared}
+
+
+def document(declared: Sequence[Field], row: Any) -> dict[str, Any]:
+    """Return a row as JSON has it."""
+    values = row.document() if hasattr(row, "document") else _values(declared, row)
+    items = {each.name: each.items for each in declared if each.items}
+    return {
+        name: [document(items[name], item) for item in value] if name in items else value
+        for name, value in values.items()
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """What is printed for ``each`` of something; ``when`` tells the declarations of one verb apart.
+
+    Text is a ``line`` for each row, a format of its fields, or a table of ``columns``, called as their fields in
+    capitals, or ``BYTES=size``. The last ``prose`` columns have a line each of their own. A table is ``wide``, as
+    `output.table` has it, or None where ``--wide`` says so; one without rows has a header, unless it is ``bare``.
+    """
+
+    each: str
+    fields: str
+    when: str = ""
+    line: str = ""
+    columns: str = ""
+    prose: int = 0
+    wide: bool | None = False
+    bare: bool = False
+    forms: Sequence[str] = FORMS
+
+    def show(self, rows: Each, form: str, *, wide: bool = False, cells: Cells | None = None) -> bool:
+        """Print rows, and return whether that was for people: then the verb itself prints what no line or table says.
+
+        ``cells`` are columns that follow from several fields. Rows that are more than memory holds come from a
+        function, which is called twice.
+        """
+        if form in _FOR_PROGRAMS and form != self.forms[0]:
+            self._write(rows, form)
+            return False
+        if self.columns:
+            self._table(rows, cells or {}, wide=wide if self.wide is None else self.wide)
+        elif self.line:
+            for row in _all(rows):
+                output.line(self.line.format_map(_values(fields(self.fields), row)))
+        return True
+
+    def _write(self, rows: Each, form: str) -> None:
+        """Print all rows; none if one cannot be had."""
+        if callable(rows):
+            deque(rows(), maxlen=0)
+        documents = (document(fields(self.fields), row) for row in _all(rows))
+        write = output.json_list if form == "json" else output.yaml_list
+        write(documents if callable(rows) else list(documents))
+
+    def _table(self, rows: Each, cells: Cells, *, wide: bool) -> None:
+        columns = [column.partition("=") for column in self.columns.split(", ")]
+
+        def lines() -> Iterator[list[str]]:
+            for row in _all(rows):
+                found = _values(fields(self.fields), row)
+                yield [
+                    cells[name](found) if name in cells else _cell(found[field or name.lower()])
+                    for name, _, field in columns
+                ]
+
+        listed = lines if callable(rows) else list(lines())
+        if listed or not self.bare:
+            output.table([name for name, _, _ in columns], listed, wide=wide, prose=self.prose)
+
+
+def _all(rows: Each) -> Iterable[Any]:
+    return rows() if callable(rows) else rows
+
+
+def _cell(value: object) -> str:
+    """Return a value as a table shows it."""
+    if value is None or isinstance(value, bool):
+        return "yes" if value else ""
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def declared(module: Any) -> list[Rows]:
+    """Return what a verb's module declares; one that must start fast names the module that does."""
+    if isinstance(where := getattr(module, "ROWS", None), str):
+        module = import_module(where)
+    return [each for each in vars(module).values() if isinstance(each, Rows)]
+
+
+def add_arguments(parser: argparse.ArgumentParser, module: Any) -> None:
+    """Declare the flags that a verb has for its rows."""
+    found = declared(module)
+    if any(each.wide is None for each in found):
+        parser.add_argument("--wide", action="store_true", help="print each row on one line, with all its text")
+    for forms in [each.forms for each in found][:1]:
+        text = f"output format (default: {forms[0]})"
+        parser.add_argument("-o", "--output", choices=forms, default=forms[0], help=text)

@@ -1,0 +1,39 @@
+"""What `packyard set` changed, for programs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from packyard.cli.rows import Rows
+
+if TYPE_CHECKING:
+    from packyard.using.options.layer import Layered
+    from packyard.using.setters.change import Beside, PackageChange
+
+_FIELDS = "package, counts, fields (file, line, column, path, setter=name, old, new, aliases)"
+ROWS = Rows("package", _FIELDS)
+SITE = Rows("package", f"{_FIELDS}, enabled, stayed", "--site")
+
+
+def show(changes: Sequence[PackageChange], beside: Beside | None, form: str) -> None:
+    """Print the packages in which something was set."""
+    ROWS.show([_row(each, beside) for each in changes if each.plan.counts], form)
+
+
+def show_site(layered: Layered, form: str) -> None:
+    """Print all packages, with the options that are enabled and the setters that stay."""
+    SITE.show(_rows(layered), form)
+
+
+def _rows(layered: Layered) -> Iterator[tuple[Any, ...]]:
+    for each in layered.changes:
+        switched = layered.enabled.get(each.package)
+        stayed = [setter.name for setter in layered.stayed[each.package]]
+        yield *_row(each, layered.beside), switched.changed if switched else (), stayed
+
+
+def _row(change: PackageChange, beside: Beside | None) -> tuple[Any, ...]:
+    package = os.path.relpath(change.package or ".", beside.directory or ".") if beside else change.package or "."
+    return package, change.plan.counts, change.plan.changes
