@@ -2,8 +2,8 @@
 
 Objects are written in one step: `put` links a whole temporary file to its name, and never replaces one
 (`core.files.atomic`); `swap` exchanges by renames, and so does `put` where there are no hard links
-(`core.files.exchange`). There are no locks. A killed writer leaves at most a temporary file, or a claim that the next writer finishes; neither is ever
-listed.
+(`core.files.exchange`). There are no locks. A killed writer leaves at most a temporary file, or a claim that the next
+writer finishes; neither is ever listed.
 
 The content of the directory may be hostile: no link may lead out of it, and only regular files are read, up to a limit.
 """
