@@ -43,6 +43,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     confined.confine(config)
+    named = os.environ.get("PACKYARD_CORPUS")
+    if named and not Path(named).is_dir():
+        raise pytest.UsageError(f"PACKYARD_CORPUS={named}: there is no such folder")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -136,7 +139,7 @@ def cel() -> Path:
 
 @pytest.fixture(scope="session")
 def kpt() -> Path:
-    return real.program("kpt")
+    return real.kpt()
 
 
 @pytest.fixture(scope="session")
@@ -162,7 +165,7 @@ def tar() -> Path:
 
 @pytest.fixture(scope="session")
 def corpus() -> Path:
-    """The folder of real cases beside the checkout: ``cfg/``, ``kpt/``, ``zoo/``."""
+    """The folder of real cases that ``PACKYARD_CORPUS`` names."""
     return real.corpus()
 
 

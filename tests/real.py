@@ -1,6 +1,7 @@
 """The real programs, servers and data that judge packyard: found here, or said to be absent.
 
-What is absent skips the test that asked for it, and fails it where ``PACKYARD_REQUIRE_ALL=1`` is set.
+What is absent skips the test that asked for it. A program that can be installed or built fails it instead where
+``PACKYARD_REQUIRE_ALL=1`` is set; what a machine may well be without (kpt, another Python, a corpus) never does.
 A program whose version matters is looked for in ``.tools/`` alone, where ``make tools`` builds it; any
 other there first, then on PATH. The fixtures of the same names are in ``conftest``.
 """
@@ -14,12 +15,12 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from http.server import HTTPServer, SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 
@@ -29,8 +30,8 @@ from programs import machine_path
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 TOOLS = REPOSITORY / ".tools"
-CORPUS = REPOSITORY.parent / "shared" / "corpus"
 
+_NO_CORPUS = "the corpus of real cases is absent: PACKYARD_CORPUS=DIR names it"
 OLDEST_PYTHON = (3, 10)
 _ASK_VERSION = "import sys; print(sys.executable, sys.implementation.name, *sys.version_info[:2], sep='\\n')"
 
@@ -41,6 +42,11 @@ def absent(what: str, *, remedy: str) -> NoReturn:
     if os.environ.get("PACKYARD_REQUIRE_ALL") == "1":
         pytest.fail(message, pytrace=False)
     pytest.skip(message, allow_module_level=True)
+
+
+def lacking(what: str, *, remedy: str) -> NoReturn:
+    """Skip the test, or the file, that needs ``what``, which many machines are without."""
+    pytest.skip(f"{what} is absent: {remedy}", allow_module_level=True)
 
 
 def find_program(name: str, *, pinned: bool, tools_dir: Path = TOOLS) -> Path | None:
@@ -77,6 +83,12 @@ def path_with(*names: str) -> str:
     return confined.path_with({name: program(name) for name in names})
 
 
+def kpt() -> Path:
+    """Return kpt, which no registry has."""
+    found = os.environ.get("PACKYARD_KPT") or find_program("kpt", pinned=False)
+    return hand_out(found) if found else lacking("kpt", remedy="put it on PATH, or name it: PACKYARD_KPT=FILE")
+
+
 def gnu_tar() -> Path:
     """Return GNU tar, by whichever of its names it is installed."""
     for name in ("tar", "gtar"):
@@ -87,8 +99,20 @@ def gnu_tar() -> Path:
 
 
 def corpus() -> Path:
-    """Return the folder of real cases that lies beside the checkout."""
-    return CORPUS if CORPUS.is_dir() else absent("the corpus of real cases", remedy=f"put it at {CORPUS}")
+    """Return the folder of real cases that ``PACKYARD_CORPUS`` names: ``cfg/``, ``kpt/`` and ``zoo/``."""
+    return Path(os.environ.get("PACKYARD_CORPUS") or pytest.skip(_NO_CORPUS, allow_module_level=True))
+
+
+def corpus_files(folder: str) -> list[Path]:
+    """Return the files of a folder of the corpus, none where there is no corpus."""
+    named = os.environ.get("PACKYARD_CORPUS")
+    return sorted(Path(named, folder).glob("*.json")) if named else []
+
+
+def of_corpus(cases: Iterable[Any]) -> list[Any]:
+    """Return a test's parameters, one for each case; where there is no corpus, one that is skipped."""
+    skipped = pytest.mark.skip(reason=_NO_CORPUS)
+    return [*cases] or [pytest.param(None, marks=skipped, id="none")]
 
 
 def find_other_pythons() -> list[Path]:
@@ -113,7 +137,7 @@ def find_python(version: tuple[int, int]) -> Path | None:
 def python_of(version: tuple[int, int]) -> Path:
     """Return a CPython of a version that images may have, however old."""
     name = ".".join(map(str, version))
-    return find_python(version) or absent(f"Python {name}", remedy=f"pyenv install {name}")
+    return find_python(version) or lacking(f"Python {name}", remedy=f"pyenv install {name}")
 
 
 def checkout_files() -> list[str]:
@@ -121,7 +145,7 @@ def checkout_files() -> list[str]:
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listing = subprocess.run(command, cwd=REPOSITORY, capture_output=True)
     if listing.returncode:
-        absent("the repository's history", remedy="run the tests in a git checkout")
+        lacking("the repository's history", remedy="run the tests in a git checkout")
     return [name for name in listing.stdout.decode().split("\0") if (REPOSITORY / name).is_file()]
 
 
@@ -151,7 +175,7 @@ def _ask(python: Path) -> tuple[Path, tuple[int, int]] | None:
 
 def other_pythons() -> list[Path]:
     """Return the interpreters of `find_other_pythons`, at least one."""
-    return find_other_pythons() or absent("a second CPython", remedy="install another minor version, 3.10 or newer")
+    return find_other_pythons() or lacking("a second CPython", remedy="install another minor version, 3.10 or newer")
 
 
 def free_port() -> int:

@@ -30,6 +30,24 @@ def test_what_is_absent_skips_and_fails_where_all_is_required(monkeypatch: pytes
         real.pinned_program("no-such")
 
 
+def test_kpt_and_the_corpus_are_never_required(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PACKYARD_REQUIRE_ALL", "1")
+    monkeypatch.setenv(programs.MACHINE, str(tmp_path))
+    for variable in ("PACKYARD_KPT", "PACKYARD_CORPUS"):
+        monkeypatch.delenv(variable, raising=False)
+    for ask, variable in ((real.kpt, "PACKYARD_KPT=FILE"), (real.corpus, "PACKYARD_CORPUS=DIR")):
+        with pytest.raises(pytest.skip.Exception, match=variable):
+            ask()
+        monkeypatch.setenv(variable.partition("=")[0], str(tmp_path))
+        assert ask() == tmp_path
+
+
+def test_without_a_corpus_the_cases_of_a_test_are_one_that_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PACKYARD_CORPUS", raising=False)
+    (only,) = real.of_corpus(real.corpus_files("zoo"))
+    assert "PACKYARD_CORPUS=DIR" in only.marks[0].kwargs["reason"]
+
+
 def test_a_pinned_program_is_never_taken_from_the_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "tool").write_text("#!/bin/sh\n")
     (tmp_path / "tool").chmod(0o755)

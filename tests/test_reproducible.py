@@ -193,7 +193,7 @@ def matcher_for(python: Path, folder: Path) -> Path:
     pip = (sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps")
     wheel = ("--only-binary", ":all:", "--python-version", version.strip(), "--target", folder, "google-re2")
     if subprocess.run([*pip, *wheel], stdout=subprocess.DEVNULL).returncode:
-        real.absent(f"RE2 for Python {version.strip()}", remedy="let pip reach a package registry")
+        real.lacking(f"RE2 for Python {version.strip()}", remedy="let pip reach a package registry")
     return folder
 
 

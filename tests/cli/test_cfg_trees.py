@@ -288,7 +288,7 @@ def test_trees_of_krmfiles_and_kptfiles_are_listed_and_set_as_in_the_real_progra
 @pytest.mark.usefixtures("corpus")
 def test_the_packages_of_the_corpus_are_listed_and_set_as_in_the_real_program(cfg3: Cfg, tmp_path: Path) -> None:
     judged = 0
-    for file in sorted((real.CORPUS / "cfg").glob("*.json")):
+    for file in real.corpus_files("cfg"):
         files = json.loads(file.read_bytes())["files"]
         if "Krmfile" in files:
             names = re.findall(r"io\.k8s\.cli\.setters\.([\w.-]+):", files["Krmfile"])

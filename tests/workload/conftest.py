@@ -23,7 +23,7 @@ def namespaces() -> None:
     unshare, ip, *_ = (real.program(name) for name in _PROGRAMS)
     trial = [unshare, "--mount", "--net", "--uts", "--ipc", "--pid", "--fork", ip, "link", "add", "type", "veth"]
     if os.geteuid() or subprocess.run(trial, capture_output=True).returncode:
-        real.absent("the right to make namespaces", remedy="run as root, on a machine that lets it")
+        real.lacking("the right to make namespaces", remedy="run as root, on a machine that lets it")
 
 
 @pytest.fixture(scope="session")

@@ -63,8 +63,7 @@ def test_generated_files_have_their_scalars_where_another_parser_finds_them(file
     assert ours(text) == theirs(text)
 
 
-@pytest.mark.usefixtures("corpus")
-@pytest.mark.parametrize("path", sorted((real.CORPUS / "zoo").glob("*.json")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", real.of_corpus(real.corpus_files("zoo")), ids=lambda path: path.stem)
 def test_the_zoo_has_its_scalars_where_another_parser_finds_them(path: Path) -> None:
     case = json.loads(path.read_bytes())
     for text in case["before"].values():

@@ -16,13 +16,9 @@ from packyard.core.errors import InputError
 from packyard.using.setters.packages import PackageFiles
 from packyard.using.setters.plan import Assignment, plan
 
-ZOO = sorted((real.CORPUS / "zoo").glob("*.json"))
+ZOO = real.corpus_files("zoo")
 COMMANDS = ("set", "list-setters", "create-setter", "create-subst", "delete-setter", "delete-subst", "init")
-CFG = [
-    file
-    for file in sorted((real.CORPUS / "cfg").glob("*.json"))
-    if json.loads(file.read_bytes())["command"] in COMMANDS
-]
+CFG = [file for file in real.corpus_files("cfg") if json.loads(file.read_bytes())["command"] in COMMANDS]
 
 #: What 3.8.7 refuses only because it pastes values unescaped into YAML (cfg-semantics 17.30).
 ACCEPTED_BY_US = "with: colon # and hash"
@@ -37,8 +33,7 @@ def comments(text: str) -> list[str]:
     return [line.partition(" # ")[2].strip() for line in text.splitlines() if " # {" in line]
 
 
-@pytest.mark.usefixtures("corpus")
-@pytest.mark.parametrize("file", ZOO, ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", real.of_corpus(ZOO), ids=lambda file: file.stem)
 def test_the_zoo_is_set_as_the_real_program_sets_it(file: Path) -> None:
     case = read(file)
     before = case["before"]
@@ -69,14 +64,14 @@ def test_the_zoo_is_set_as_the_real_program_sets_it(file: Path) -> None:
     assert judged >= 10
 
 
-@pytest.mark.parametrize("file", ZOO, ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", real.of_corpus(ZOO), ids=lambda file: file.stem)
 def test_the_zoo_is_listed_blank_for_blank(file: Path, tmp_path: Path) -> None:
     case = read(file)
     write(tmp_path, case["before"])
     assert cfg(tmp_path, "list-setters", [".", "--include-subst"]).stdout == case["list_setters"]
 
 
-@pytest.mark.parametrize("file", CFG, ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", real.of_corpus(CFG), ids=lambda file: file.stem)
 def test_upstreams_own_cases(file: Path, tmp_path: Path) -> None:
     case = read(file)
     write(tmp_path, case["files"])

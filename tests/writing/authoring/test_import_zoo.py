@@ -15,7 +15,7 @@ import tiny
 from imported import Imported
 from served import Cfg, Served
 
-CASES = sorted((real.CORPUS / "zoo").glob("*.json"))
+CASES = real.corpus_files("zoo")
 #: Setters that no field uses: setting them did nothing.
 DEAD = {
     "resnet50v1_5__training__fp32__multi-node__user-allocated-pvc": {"STORAGE"},
@@ -46,7 +46,7 @@ def zoo(tmp_path_factory: pytest.TempPathFactory) -> Imported:
     return imported.import_all(tmp_path_factory.mktemp("zoo"), packages)
 
 
-@pytest.mark.parametrize("stem", [case.stem for case in CASES])
+@pytest.mark.parametrize("stem", real.of_corpus(case.stem for case in CASES))
 def test_a_use_case_composes_to_the_objects_that_kustomize_built_before(
     zoo: Imported, served5: Served, stem: str
 ) -> None:
@@ -57,7 +57,7 @@ def test_kustomize_builds_the_same_objects_from_the_sources(zoo: Imported, serve
     imported.check_sources(zoo, served5, tmp_path / "out")
 
 
-@pytest.mark.parametrize("stem", [case.stem for case in CASES])
+@pytest.mark.parametrize("stem", real.of_corpus(case.stem for case in CASES))
 def test_setters_stay_with_name_value_and_description(zoo: Imported, stem: str) -> None:
     before, after = (imported.setters(each[use_case(stem)]) for each in (zoo.before, zoo.composed))
     assert after == {name: facts for name, facts in before.items() if name not in DEAD.get(stem, ())}
@@ -65,14 +65,14 @@ def test_setters_stay_with_name_value_and_description(zoo: Imported, stem: str) 
 
 def cases(stem: str) -> Iterator[tuple[list[str], int, dict[str, str]]]:
     """Yield what the real kustomize 3.8.7 was told, its exit code, and the files as they were then."""
-    said = json.loads((real.CORPUS / "zoo" / f"{stem}.json").read_text())
+    said = json.loads((real.corpus() / "zoo" / f"{stem}.json").read_text())
     for case in said["cases"]:
         torn = stem.startswith(TORN_IN) and case["args"][2] in TORN
         if case["args"][2] not in DEAD.get(stem, ()) and not torn:
             yield case["args"], case["rc"], {**said["before"], **case["after"]}
 
 
-@pytest.mark.parametrize("stem", [case.stem for case in CASES])
+@pytest.mark.parametrize("stem", real.of_corpus(case.stem for case in CASES))
 def test_setting_a_value_has_the_effect_that_it_had(zoo: Imported, stem: str) -> None:
     for (_, _, name, value, *_), code, _ in cases(stem):
         if code == 0:
@@ -83,7 +83,7 @@ def test_setting_a_value_has_the_effect_that_it_had(zoo: Imported, stem: str) ->
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("stem", [case.stem for case in CASES])
+@pytest.mark.parametrize("stem", real.of_corpus(case.stem for case in CASES))
 def test_kustomize_387_sets_what_is_composed_as_it_set_what_was_imported(
     zoo: Imported, cfg3: Cfg, stem: str, tmp_path: Path
 ) -> None:

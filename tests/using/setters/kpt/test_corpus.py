@@ -11,7 +11,7 @@ import real
 from packyard.using.setters.kpt import function, tagged
 from resourcelists import resource_list, said
 
-CASES = {file.stem: json.loads(file.read_bytes()) for file in sorted((real.CORPUS / "kpt").glob("*.json"))}
+CASES = {file.stem: json.loads(file.read_bytes()) for file in real.corpus_files("kpt")}
 RUNS = [name for name, case in CASES.items() if case["kind"] != "unit"]
 UNITS = [name for name, case in CASES.items() if case["kind"] == "unit"]
 
@@ -19,8 +19,7 @@ UNITS = [name for name, case in CASES.items() if case["kind"] == "unit"]
 NO_MATCHES = "no matches for the input list of setters"
 
 
-@pytest.mark.usefixtures("corpus")
-@pytest.mark.parametrize("name", UNITS)
+@pytest.mark.parametrize("name", real.of_corpus(UNITS))
 def test_upstreams_helpers_answer_alike(name: str) -> None:
     case = CASES[name]
     arguments = case["unit"]["args"]
@@ -31,8 +30,7 @@ def test_upstreams_helpers_answer_alike(name: str) -> None:
         assert tagged.Cover(setters).pattern(arguments["value"]) == case["expected_results"]
 
 
-@pytest.mark.usefixtures("corpus")
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("name", real.of_corpus(RUNS))
 def test_upstreams_runs_give_the_same(name: str) -> None:
     case = CASES[name]
     outcome = function.run(case["function"], resource_list(case["files"], case["config"]))

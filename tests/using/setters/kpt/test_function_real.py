@@ -31,9 +31,7 @@ from resourcelists import HEAD, resource_list, said
 SEEDS = int(os.environ.get("PACKYARD_FUZZ", "2400")) // 10
 BATCH = 60
 SHOWN = real.REPOSITORY / "tests/cases/fn"
-CASES = [
-    case for file in sorted((real.CORPUS / "kpt").glob("*.json")) if (case := json.loads(file.read_bytes()))["files"]
-]
+CASES = [case for file in real.corpus_files("kpt") if (case := json.loads(file.read_bytes()))["files"]]
 
 Fields = list[tuple[str, ...]]
 
@@ -115,8 +113,7 @@ def test_setters_are_listed_as_by_the_real_function(list_setters: Path, batch: i
         judge(list_setters, resource_list({**package, **resourcelists.items(draw)}))
 
 
-@pytest.mark.usefixtures("corpus")
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"].replace("/", " "))
+@pytest.mark.parametrize("case", real.of_corpus(CASES), ids=lambda case: case["id"].replace("/", " "))
 def test_upstreams_cases_are_answered_as_by_the_real_functions(
     apply_setters: Path, list_setters: Path, case: dict[str, Any]
 ) -> None:
