@@ -22,8 +22,8 @@ def test_the_schemas_of_kubernetes_are_those_of_kubernetes_validate() -> None:
 
 
 @pytest.mark.slow
-def test_the_generated_file_is_what_the_modules_of_the_operators_say() -> None:
-    real.program("go")
+def test_the_generated_file_is_what_the_modules_of_the_operators_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", real.path_with("go"))
     try:
         expected = custom_resources.build()
     except LookupError as error:
