@@ -158,6 +158,14 @@ def test_what_differs_on_purpose(
     assert ours_says in function.run("apply-setters", data).output.decode()
 
 
+@pytest.mark.parametrize("field", ["a: # kpt-set: ${a}", "a: # kpt-set: ${a}-${b}"])
+def test_what_has_no_value_is_passed_over_by_both_functions(apply_setters: Path, field: str) -> None:
+    """Where `packyard set` gives it one: cases `kpt-a-key-without-value-gets-one` and the like."""
+    data = resource_list({"f.yaml": f"{FIELD}{field}\n"}, config(a="b"))
+    assert ours("apply-setters", data).results[0][0] == "no matches for input setter(s)"
+    judge(apply_setters, data)
+
+
 def test_a_field_that_kubernetes_types_as_text_is_quoted(apply_setters: Path) -> None:
     text = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: x\ndata:\n  a: b # kpt-set: ${a}\n"
     data = resource_list({"f.yaml": text}, config(a='"5"'))

@@ -55,18 +55,20 @@ def apply(
     *,
     known: Mapping[str, str] | None = None,
     keep_types: bool = False,
+    without_value: bool = False,
 ) -> Applied:
     """Set every field below ``root`` whose pattern has one of the ``given`` names.
 
     ``known`` are values for other names of those patterns; without one a name keeps its text in the field.
-    ``keep_types`` lets text stay text where kpt lets it become a number. Raises `InputError` with every fault.
+    ``keep_types`` lets text stay text where kpt lets it become a number; fields ``without_value`` get one, which kpt
+    passes over. Raises `InputError` with every fault.
     """
     values = {**(known or {}), **given}
     edits: list[Edit] = []
     settings: list[Setting] = []
     problems: list[Problem] = []
     replaced: list[tuple[int, int]] = []  # the spans of lists, in the order of the text
-    for field in find(root):
+    for field in find(root, without_value=without_value):
         before = bisect_left(replaced, (field.node.start + 1, 0))
         inside = before > 0 and field.node.start < replaced[before - 1][1]
         if inside or not field.pattern.uses(given):

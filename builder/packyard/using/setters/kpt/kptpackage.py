@@ -2,7 +2,8 @@
 
 A setter is what the Kptfile's pipeline gives to apply-setters, or what a comment names. Setting one changes its value
 where the pipeline has it (in the Kptfile or in the file of a ``configPath``) and every field that it reaches, in
-the package and in the packages below: what ``kpt fn render`` would do, and no other byte.
+the package and in the packages below: what ``kpt fn render`` would do, and no other byte. Only a field without value,
+which kpt passes over, gets one too.
 """
 
 from __future__ import annotations
@@ -63,7 +64,8 @@ class KptPackage:
     @property
     def tagged(self) -> list[Tagged]:
         """Every tagged field, file by file."""
-        return [field for documents in self._documents.values() for item in documents for field in find(item.root)]
+        roots = [item.root for documents in self._documents.values() for item in documents]
+        return [field for root in roots for field in find(root, without_value=True)]
 
     def names(self) -> set[str]:
         """Return the name of every setter."""
@@ -105,7 +107,7 @@ class KptPackage:
         for path, documents in self._documents.items():
             for document in documents:
                 try:
-                    applied = apply(document.root, given, known=known, keep_types=True)
+                    applied = apply(document.root, given, known=known, keep_types=True, without_value=True)
                 except InputError as error:
                     problems += error.problems
                     continue
@@ -177,8 +179,8 @@ class KptPackage:
 
 
 def _text(texts: Sequence[str]) -> str:
-    if len(texts) == 1:
-        return texts[0]
+    if len(texts) < 2:
+        return "".join(texts)
     return "[" + ", ".join(text if fits_plain(text, flow=True) else single_quoted(text) for text in texts) + "]"
 
 
