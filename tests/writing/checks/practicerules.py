@@ -30,7 +30,7 @@ from packyard.writing.checks.finding import Finding
 
 def _rules(*families: ModuleType) -> frozenset[str]:
     texts = "".join(inspect.getsource(family) for family in families)
-    return frozenset(re.findall(r'(?:error|warning|find)\(\s*"([-a-z]+)"', texts))
+    return frozenset(re.findall(r'breach\(\s*"([-a-z]+)"', texts))
 
 
 #: Those of good practice.

@@ -38,7 +38,7 @@ _PLACES = (
     "using/setters/refusal.py",
     "using/setters/rules/review.py",
 )
-_CALL = r'\b(?:error|warning|find|finding|Fault|at)\(\s*"|yield "|\] = "|rule="'
+_CALL = r'\b(?:breach|finding|Fault|at)\(\s*"|yield "|\] = "|rule="'
 _NAMES = re.compile(rf'(?:{_CALL})([a-z]+(?:-[a-z]+)+|unreadable|rewritten|sidecar)"')
 #: Families that look at what lies beside manifests.
 _OF_FOLDERS = ("Documents", "Kustomizations")
@@ -91,4 +91,4 @@ def found(rule: Rule, mark: str, folder: Path) -> list[Finding]:
     lints = [each for package in packages for each in lint(package, judges=judges, is_own=len(cases) == 1)]
     lints += catalogue.check([named for package in packages for named in catalogue.names(parse(package, Memo()))])
     misfits = (each for top in tops if (folder / top / FILE).exists() for each in find_misfits(folder / top))
-    return [*lints, *(finding("option-does-not-apply", "error", each) for each in misfits)]
+    return [*lints, *(finding("option-does-not-apply", each) for each in misfits)]

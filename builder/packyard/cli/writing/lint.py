@@ -113,5 +113,5 @@ def _in_folder(directory: Path, judging: list[Judge]) -> Linted:
         raise InputError(Problem(f"no {WORKSPACE} here or above, and no manifests in {directory}", hint=hint))
     unreadable = {each.file.rpartition("/")[0] for each in linted.findings if each.rule == "unreadable"}
     sound = [directory / each for each in linted.use_cases if (directory / each).as_posix() not in unreadable]
-    misfits = [finding("option-does-not-apply", "error", problem) for each in sound for problem in find_misfits(each)]
+    misfits = [finding("option-does-not-apply", problem) for each in sound for problem in find_misfits(each)]
     return Linted([*linted.findings, *misfits], linted.use_cases)

@@ -8,7 +8,7 @@ from packyard.core.work.kept import Fact
 from packyard.core.yaml.sources import Sources
 from packyard.writing.build import describe, documented, library, readme
 from packyard.writing.build.draft import MARK, README, Draft
-from packyard.writing.source import compose, fragments, scripts
+from packyard.writing.source import compose, scripts
 from packyard.writing.source import package as packages
 from packyard.writing.source.workspace import Workspace
 
@@ -28,7 +28,7 @@ def draft(workspace: Workspace, name: str, version: str) -> Draft:
     composed = compose.compose(workspace, packages.read(workspace, name))
     package, sources, memo = composed.package, workspace.sources, workspace.sources.memo
     objects = {item.use_case.path: item.values(memo) for item in composed.use_cases}
-    texts = fragments.find(workspace, package)
+    texts = readme.find(workspace, package)
     shown = MARK if readme.only_prints("version", texts, memo) else version
     described = describe.manifest(workspace, composed, objects, shown)
     members = [Member(path=f"{workspace.prefix}/{path}", data=data) for path, data in composed.files.items()]
@@ -43,7 +43,7 @@ def asked(workspace: Workspace, name: str) -> list[Fact]:
     """Return what `draft` asks of the sources, and the answers; nothing is composed."""
     package, sources = packages.read(workspace, name), workspace.sources
     compose.read(workspace, package)
-    fragments.find(workspace, package)
+    readme.find(workspace, package)
     sources.read(workspace.license_file)
     _own_files(sources, package)
     return sources.facts

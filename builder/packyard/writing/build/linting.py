@@ -203,7 +203,7 @@ def _of_all(here: Workspace, linted: Sequence[Linted]) -> list[Finding]:
 
 
 def _refused(error: InputError) -> list[Finding]:
-    return [finding("does-not-compose", "error", problem) for problem in error.problems]
+    return [finding("does-not-compose", problem) for problem in error.problems]
 
 
 def _to_bytes(linted: Linted) -> bytes:

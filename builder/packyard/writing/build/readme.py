@@ -4,25 +4,58 @@
     kustomize cfg set . {{ row.name }} {{ row.example }}      ->      kustomize cfg set . PVC_NAME workdisk
     {% endfor %}
 
-Fragments are sandboxed by `bounded`: they can format what they are given, and reach nothing else.
+Fragments are files whose names begin with a number, in the order of their names. They are sandboxed by `bounded`: they
+can format what they are given, and reach nothing else.
+
+libraries/NAME/docs/readme/50-cluster.md         for all packages that build on a library, the first one before others
+docs/readme/50-cluster.md                        for all packages of the catalogue, in the place of a library's
+packages/NAME/docs/10-description.md             one package's own
+packages/NAME/docs/50-cluster.md                 in the place of the catalogue's of that name
 """
 
 from __future__ import annotations
 
+import re
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from posixpath import basename
 from typing import TYPE_CHECKING
 
-from packyard.core.errors import InputError, Problem
+from packyard.core.errors import InputError, Problem, refuse
 from packyard.core.markdown import code
 from packyard.core.work.memo import Memo
+from packyard.writing.source.package import Package
+from packyard.writing.source.workspace import Workspace, authored
 
 if TYPE_CHECKING:
     from jinja2 import Template
     from jinja2.nodes import Node
 
     from packyard.writing.build.bounded import Bounded
+
+#: Where the catalogue's lie in a workspace, and a package's in its folder.
+SHARED, OWN = "docs/readme", "docs"
+_NAME = re.compile(r"[0-9]{2}-[a-z0-9-]+\.md")
+
+
+def find(workspace: Workspace, package: Package) -> list[tuple[str, str]]:
+    """Return the fragments of a package's README, each with its text, in their order."""
+    sources = workspace.sources
+    folders = *(f"{root}{SHARED}" for root in reversed(workspace.roots)), f"{package.folder}/{OWN}"
+    found = {basename(file): file for folder in folders for file in authored(sources, folder)}
+    refuse(
+        Problem("is not a regular file, as a fragment has to be", file=sources.shown(path))
+        for folder in folders
+        for path in sources.list(folder)
+        if _NAME.fullmatch(basename(path)) and not sources.is_file(path)
+    )
+    refuse(
+        Problem("a fragment's name must begin with two digits and a dash, and end in .md", file=sources.shown(file))
+        for name, file in found.items()
+        if not _NAME.fullmatch(name)
+    )
+    return [(found[name], sources.text(found[name]).text) for name in sorted(found)]
 
 
 def render(fragments: Sequence[tuple[str, str]], context: Mapping[str, object], memo: Memo) -> bytes:

@@ -22,7 +22,7 @@ from packyard.core.files.tree import Tree
 from packyard.core.kubernetes.schemas import Judge
 from packyard.core.yaml.node import Source
 from packyard.writing.checks import folder
-from packyard.writing.checks.finding import Finding, Place, error, warning
+from packyard.writing.checks.finding import Finding, Place, breach
 from packyard.writing.checks.folder import Linted
 
 _CLUTTER = re.compile(
@@ -47,14 +47,14 @@ def lint(file: Path, *, judges: Sequence[Judge]) -> Linted:
             found += _members(archive, place, contents)
     except (tarfile.TarError, IntegrityError, gzip.BadGzipFile, EOFError) as fault:
         text = fault.problems[0].message if isinstance(fault, IntegrityError) else str(fault) or "it is truncated"
-        return Linted([error("unreadable", place, f"the archive cannot be read: {text}")], [])
+        return Linted([breach("unreadable", place, f"the archive cannot be read: {text}")], [])
     tops = {path.partition("/")[0] for path in contents}
     if len(tops) != 1:
         message = f"the archive has {len(tops)} directories and files at its top: they get mixed with others"
-        found.append(error("unsafe-archive", place, message, "pack one directory"))
+        found.append(breach("unsafe-archive", place, message, "pack one directory"))
     if data[4:8] != bytes(4):
         message = "the gzip header holds the time of packing: the same files give other bytes each time"
-        found.append(warning("archive-differs", place, message, "gzip -n"))
+        found.append(breach("archive-differs", place, message, "gzip -n"))
     with tempfile.TemporaryDirectory() as scratch:
         files = (Content(path, each.executable, each.pieces) for path, each in contents.items())
         unpacked = write_all("archive", files, Path(scratch))
@@ -90,17 +90,17 @@ def _members(archive: tarfile.TarFile, place: Place, contents: dict[str, Content
         path = member.name.removeprefix("./").rstrip("/")
         fault = _fault(member, path, seen) if path else ""
         if count >= LIMITS.entries:
-            yield error("unsafe-archive", place, f"the archive has more than {LIMITS.entries} entries")
+            yield breach("unsafe-archive", place, f"the archive has more than {LIMITS.entries} entries")
             return
         if fault:
-            yield error("unsafe-archive", place, f"{member.name!r} {fault}", "leave it out")
+            yield breach("unsafe-archive", place, f"{member.name!r} {fault}", "leave it out")
             continue
         times.add(member.mtime)
         named = f"{path}/" if member.isdir() else path
         for rule, message, hint in _packed(member, named, times, before):
             if message.partition(":")[0] not in told:
                 told.add(message.partition(":")[0])
-                yield warning(rule, place, message, hint)
+                yield breach(rule, place, message, hint)
         before = named
         if member.isfile() and member.size <= _TEXT:
             stream = archive.extractfile(member)

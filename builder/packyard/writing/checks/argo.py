@@ -10,7 +10,7 @@ from packyard.core.kubernetes.kinds import ARGO, CORE, is_kind
 from packyard.core.yaml.document import items, mappings, scalars, walk
 from packyard.core.yaml.node import MappingNode, Scalar
 from packyard.writing.checks.embedded import parameters, spec_of
-from packyard.writing.checks.finding import Finding, error, warning
+from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
 
 _EXECUTOR = "containerRuntimeExecutor"
@@ -45,7 +45,7 @@ def _removed(root: MappingNode) -> Iterator[Finding]:
         text = entry.value.value if isinstance(entry.value, Scalar) else ""
         if entry.name.startswith(_EXECUTOR) or re.search(rf"^{_EXECUTOR}s?:", text, re.MULTILINE):
             message = f"{_EXECUTOR} is refused since Argo 3.4, which has one executor"
-            yield error("removed-setting", entry, message, "remove it")
+            yield breach("removed-setting", entry, message, "remove it")
 
 
 def _entry(holder: MappingNode, field: str, known: set[str]) -> Iterator[Finding]:
@@ -53,7 +53,7 @@ def _entry(holder: MappingNode, field: str, known: set[str]) -> Iterator[Finding
     if isinstance(node, Scalar) and node.value and node.value not in known and "{{" not in node.value:
         message = f"{field} is {node.value!r}, which is not a template of the workflow"
         hint = suggest(node.value, known) or f"there is {', '.join(sorted(known - {''}))}"
-        yield error("no-such-template", node, message, hint)
+        yield breach("no-such-template", node, message, hint)
 
 
 def _steps(template: MappingNode, known: set[str]) -> Iterator[Finding]:
@@ -68,7 +68,7 @@ def _steps(template: MappingNode, known: set[str]) -> Iterator[Finding]:
         for needed in scalars(task.get("dependencies")):
             if needed.value not in called and "{{" not in needed.value:
                 message = f"task {task.text('name')!r} waits for {needed.value!r}, which is not a task"
-                yield error("no-such-template", needed, message, suggest(needed.value, called))
+                yield breach("no-such-template", needed, message, suggest(needed.value, called))
 
 
 def _parameters(template: MappingNode, given: set[str] | None, spec: MappingNode) -> Iterator[Finding]:
@@ -90,7 +90,7 @@ def _parameters(template: MappingNode, given: set[str] | None, spec: MappingNode
                 message = f"{{{{{scope}.parameters.{name}}}}} is not declared, and Argo refuses the workflow"
                 where = "arguments" if scope == "workflow" else "the inputs of the template"
                 hint = suggest(name, declared) or f"declare it in {where}"
-                yield error("no-such-parameter", node, message, hint)
+                yield breach("no-such-parameter", node, message, hint)
 
 
 def _created(template: MappingNode) -> Iterator[Finding]:
@@ -100,4 +100,4 @@ def _created(template: MappingNode) -> Iterator[Finding]:
         named = _NAMED.search(text.value)
         if named and not _OWN_NAME.search(named["name"]):
             message = f"a second run, or a retry, cannot create {named['name'].strip()}: it exists already"
-            yield warning("created-once", action, message, "action: apply")
+            yield breach("created-once", action, message, "action: apply")

@@ -15,7 +15,7 @@ from packyard.core.kubernetes import images
 from packyard.core.yaml.document import items
 from packyard.core.yaml.node import MappingNode, Scalar, SequenceNode
 from packyard.writing.checks import variables
-from packyard.writing.checks.finding import Finding, error, warning
+from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
 
 _SHELLS = ("sh", "bash", "ash", "dash", "zsh", "ksh", "env", "eval", "envsubst")
@@ -54,7 +54,7 @@ def _container(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
     first = texts[0]
     if PurePosixPath(first.value).name == "bash" and image in _WITHOUT_BASH:
         message = f"the image {image} has no bash, so the container does not start"
-        yield error("no-such-shell", first, message, "use sh")
+        yield breach("no-such-shell", first, message, "use sh")
     if not in_shell and container.get("source") is None:
         yield from _references(texts, container, parsed)
     yield from _goes_on(texts)
@@ -62,10 +62,10 @@ def _container(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
     for text in texts:
         if found := _TORN.search(text.value):
             message = f"a blank follows {found[1]}: the option is empty, and its value another argument"
-            yield error("torn-option", text, message, "remove the blank")
+            yield breach("torn-option", text, message, "remove the blank")
         if _OPEN.search(text.value) or _joined_opens(texts, text):
             message = "this lets everybody write"
-            yield warning("open-directory", text, message, "use fsGroup, or mode 775")
+            yield breach("open-directory", text, message, "use fsGroup, or mode 775")
 
 
 def _no_program(container: MappingNode) -> Iterator[Finding]:
@@ -75,16 +75,16 @@ def _no_program(container: MappingNode) -> Iterator[Finding]:
     first = words[0] if words else None
     if isinstance(first, Scalar) and first.value.startswith("-"):
         message = f"the command begins with {first.value!r}, which is an option and not a program"
-        yield error("no-program", first, message, "name the program first")
+        yield breach("no-program", first, message, "name the program first")
     last, second = (words[-1], words[1]) if len(words) > 1 else (None, None)
     is_shell = isinstance(first, Scalar) and PurePosixPath(first.value).name in _SHELLS[:_REAL_SHELLS]
     has_script = args is not None and not (isinstance(args, SequenceNode) and not args.items)
     if is_shell and isinstance(last, Scalar) and _SHELL_FLAG.match(last.value) and not has_script:
         message = f"nothing follows {last.value}: the shell has no script, and fails"
-        yield error("no-program", last, message, "add the script")
+        yield breach("no-program", last, message, "add the script")
     elif is_shell and isinstance(second, Scalar) and not second.value.startswith("-") and "\n" in second.value:
         message = "the shell takes this script for the name of a file"
-        yield error("no-program", second, message, "put -c before it")
+        yield breach("no-program", second, message, "put -c before it")
 
 
 def _goes_on(texts: list[Scalar]) -> Iterator[Finding]:
@@ -96,7 +96,7 @@ def _goes_on(texts: list[Scalar]) -> Iterator[Finding]:
             continue
         if not any(_SHELL_FLAG.match(flag) and "e" in flag for flag in flags):
             message = "a command of this script that fails does not stop it: the container may end with success"
-            yield warning("script-goes-on", script, message, "begin it with set -e")
+            yield breach("script-goes-on", script, message, "begin it with set -e")
 
 
 def _joined_opens(texts: list[Scalar], text: Scalar) -> bool:
@@ -112,9 +112,9 @@ def _references(texts: list[Scalar], container: MappingNode, parsed: Parsed) -> 
             if own.complete and parsed.complete and name not in own.named and "\n" not in text.value:
                 message = f"the container has no variable {name}: the program gets the text $({name})"
                 hint = suggest(name, own.named) or "define it in env, or in a ConfigMap that envFrom names"
-                yield error("undefined-variable", text, message, hint)
+                yield breach("undefined-variable", text, message, hint)
         found = _SHELL_NAME.search(text.value) if "\n" not in text.value and container.get("command") else None
         if found:
             message = f"no shell reads {found.group()}: the program gets this text"
             hint = f"$({found[1] or found[2]}) is expanded by Kubernetes, if the container has the variable"
-            yield warning("unexpanded-variable", text, message, hint)
+            yield breach("unexpanded-variable", text, message, hint)

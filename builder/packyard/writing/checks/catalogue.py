@@ -61,7 +61,7 @@ def kinds(use_cases: Sequence[Parsed]) -> Iterator[Finding]:
             if (setter := setters.get(name)) and name not in parsed.definitions.setters:
                 message = f"{name} is a substitution here, and a setter in another use case"
                 hint = f"rename one of them; the setter is at {setter.file}:{setter.line}"
-                yield finding("kind-differs", "warning", substitution.problem(message, hint))
+                yield finding("kind-differs", substitution.problem(message, hint))
 
 
 def definitions(use_cases: Sequence[Parsed]) -> Iterator[Finding]:
@@ -79,7 +79,7 @@ def definitions(use_cases: Sequence[Parsed]) -> Iterator[Finding]:
                 differing = ", ".join(sorted(key for key in here.keys() | there if here.get(key) != there.get(key)))
                 message = f"{name} has another {differing} here than in another use case"
                 hint = f"make both the same; the other is at {usual.file}:{usual.line}"
-                yield finding("definition-differs", "warning", setter.problem(message, hint))
+                yield finding("definition-differs", setter.problem(message, hint))
 
 
 def _meaning(setter: Setter) -> dict[str, object]:

@@ -11,7 +11,7 @@ from packyard.core.kubernetes.kinds import APPS, BATCH, CORE, is_kind, name_of
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.document import mappings, scalars
 from packyard.core.yaml.node import MappingNode, Scalar
-from packyard.writing.checks.finding import Finding, error, warning
+from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
 
 #: Where an object says how many of its pods there are at a time.
@@ -76,7 +76,7 @@ def _many(root: MappingNode, name: Scalar, claim: MappingNode, parsed: Parsed) -
         setters = parsed.changed_by(count)
         how = f"{count.value} pods write" if not setters else f"as many pods write as {', '.join(sorted(setters))} says"
         message = f"{how} claim {name.value!r}, which is for one node ({', '.join(sorted(_modes(claim)))})"
-        yield warning("single-writer", name, message, "use ReadWriteMany, or a claim for each pod")
+        yield breach("single-writer", name, message, "use ReadWriteMany, or a claim for each pod")
 
 
 def _count(root: MappingNode, parsed: Parsed) -> Scalar | None:
@@ -93,9 +93,10 @@ def _several(claim: MappingNode, roots: list[MappingNode]) -> Iterator[Finding]:
     if node is None or not _is_single(claim):
         return
     kinds = ", ".join(dict.fromkeys(f"{root.text('kind')} {_called(root)}" for root in roots))
-    find, of_one = (error, "pod") if _modes(claim) == {"ReadWriteOncePod"} else (warning, "node")
-    message = f"several pods write this claim, which is for one {of_one} ({kinds})"
-    yield find("single-writer", node, message, "use ReadWriteMany, or a claim for each")
+    is_for_one_pod = _modes(claim) == {"ReadWriteOncePod"}
+    message = f"several pods write this claim, which is for one {'pod' if is_for_one_pod else 'node'} ({kinds})"
+    hint = "use ReadWriteMany, or a claim for each"
+    yield breach("single-writer", node, message, hint, severity="error" if is_for_one_pod else "warning")
 
 
 def _group(pod: Pod[MappingNode]) -> Iterator[Finding]:
@@ -105,7 +106,7 @@ def _group(pod: Pod[MappingNode]) -> Iterator[Finding]:
     if entry and pod.volumes and all(any(volume.get(kind) for kind in _ELSEWHERE) for volume in pod.volumes):
         message = "fsGroup has no effect here: Kubernetes changes no group on NFS or in a directory of a node"
         hint = "use supplementalGroups, with a number that the server knows"
-        yield warning("fs-group-without-effect", entry, message, hint)
+        yield breach("fs-group-without-effect", entry, message, hint)
 
 
 def _one_value(pod: Pod[MappingNode], parsed: Parsed) -> Iterator[Finding]:
@@ -121,7 +122,7 @@ def _one_value(pod: Pod[MappingNode], parsed: Parsed) -> Iterator[Finding]:
                     f"{', '.join(sorted(setters))} is the directory of the {kind} volume and where containers see it: "
                     "a directory can only be mounted at its own path"
                 )
-                yield warning("one-value-two-places", path, message, "give the mount a path of its own")
+                yield breach("one-value-two-places", path, message, "give the mount a path of its own")
 
 
 def _host_paths(root: MappingNode, pod: Pod[MappingNode], parsed: Parsed) -> Iterator[Finding]:
@@ -132,7 +133,7 @@ def _host_paths(root: MappingNode, pod: Pod[MappingNode], parsed: Parsed) -> Ite
         held = volume.mapping("hostPath")
         if held and held.text("type") not in ("Directory", "File") and (entry := held.entry("path")):
             message = "there are several pods, and each sees the directory of the node that it happens to run on"
-            yield warning("host-path-of-many", entry, message, "use a claim")
+            yield breach("host-path-of-many", entry, message, "use a claim")
 
 
 def _called(root: MappingNode) -> str:

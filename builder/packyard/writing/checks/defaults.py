@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from packyard.core.kubernetes.kinds import OPAQUE, kind_of
 from packyard.core.yaml.document import walk
 from packyard.core.yaml.node import Collection, Entry, MappingNode, Scalar
-from packyard.writing.checks.finding import REMOVE, Finding, warning
+from packyard.writing.checks.finding import REMOVE, Finding, breach
 from packyard.writing.checks.parsed import Parsed
 
 #: Fields that mean nothing when they are empty.
@@ -49,7 +49,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
             for field in node.entries if isinstance(node, MappingNode) else ():
                 if field.name in _SWITCHES and isinstance(field.value, Scalar) and field.value.value == "false":
                     message = f"{field.name} is false by default"
-                    yield warning("default-written-out", field, message, "remove it", REMOVE)
+                    yield breach("default-written-out", field, message, "remove it", REMOVE)
     for root in parsed.objects:
         if kind_of(root) in OPAQUE:
             continue
@@ -57,7 +57,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
             for entry in node.entries if isinstance(node, MappingNode) else ():
                 if _is_default(entry, bool(parsed.changed_by(entry.value))):
                     message = f"{entry.name} has the value that Kubernetes uses by default"
-                    yield warning("default-written-out", entry, message, "remove it", REMOVE)
+                    yield breach("default-written-out", entry, message, "remove it", REMOVE)
         for pod in parsed.pods_of(root):
             for container in pod.containers:
                 yield from _resources(container, parsed)
@@ -90,4 +90,4 @@ def _resources(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
             continue
         if parsed.changed_by(entry.value) == parsed.changed_by(limit):
             message = f"the request of {entry.name} equals the limit, which is the default"
-            yield warning("default-written-out", entry, message, "remove it", REMOVE)
+            yield breach("default-written-out", entry, message, "remove it", REMOVE)

@@ -12,7 +12,7 @@ from packyard.core.errors import suggest
 from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar, SequenceNode
 from packyard.core.yaml.values import implicit_type
 from packyard.using.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX
-from packyard.writing.checks.finding import Finding, error, warning
+from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
 
 _HEADER = {"apiVersion": "config.k8s.io/v1alpha1", "kind": "Krmfile"}
@@ -46,10 +46,10 @@ def check(parsed: Parsed) -> Iterator[Finding]:
         node = root.get(name)
         if node is None:
             message = f"the Krmfile has no {name}: other tools and editors do not know what it is"
-            yield warning("no-krmfile", root, message, f"{name}: {wanted}")
+            yield breach("no-krmfile", root, message, f"{name}: {wanted}")
         elif isinstance(node, Scalar) and node.value != wanted:
             message = f"{name} of a Krmfile is {node.value}: other tools and editors take it for another file"
-            yield warning("no-krmfile", node, message, f"{name}: {wanted}")
+            yield breach("no-krmfile", node, message, f"{name}: {wanted}")
     for entry in parsed.krmfile.entries:
         for prefix, kind in _KINDS.items():
             if entry.name.startswith(prefix) and isinstance(entry.value, MappingNode):
@@ -63,7 +63,7 @@ def _definition(entry: Entry, definition: MappingNode, name: str, kind: str) -> 
     body = definition.mapping("x-k8s-cli", kind)
     if body is None:
         message = f"the definition of {name} is no {kind}: it has no x-k8s-cli.{kind}"
-        yield error("no-definition", entry, message, "add it, or remove the definition")
+        yield breach("no-definition", entry, message, "add it, or remove the definition")
         return
     fields = _FIELDS[kind]
     for field in body.entries:
@@ -73,23 +73,23 @@ def _definition(entry: Entry, definition: MappingNode, name: str, kind: str) -> 
             message = (
                 f"{field.name} of {kind} {name} must be {'true or false' if fields[field.name] == 'switch' else 'text'}"
             )
-            yield error("wrong-type", field.value, message, "change the quotes")
+            yield breach("wrong-type", field.value, message, "change the quotes")
     inner = body.text("name")
     if inner != name:
         place = body.entry("name") or entry
         message = (
             f"the definition of {name} is named {inner!r} inside" if inner else f"the definition of {name} has no name"
         )
-        yield error("two-names", place, message, f"name: {name}")
+        yield breach("two-names", place, message, f"name: {name}")
     wanted = ("pattern", "values") if kind == "substitution" else ("listValues" if body.get("listValues") else "value",)
     for missing in (each for each in wanted if body.get(each) is None):
         message = f"{kind} {name} has no {missing}"
-        yield error("missing-field", entry, message, "add it, empty if users have to set it")
+        yield breach("missing-field", entry, message, "add it, empty if users have to set it")
 
 
 def _unknown(entry: Entry, what: str, known: Mapping[str, str] | frozenset[str]) -> Finding:
     message = f"{what} has no field {entry.name!r}, which nothing reads"
-    return error("unknown-field", entry, message, suggest(entry.name, known))
+    return breach("unknown-field", entry, message, suggest(entry.name, known))
 
 
 def _fits(node: Node, wanted: str) -> bool:

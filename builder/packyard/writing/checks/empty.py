@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from packyard.core.kubernetes.kinds import CORE, is_kind
 from packyard.core.yaml.node import MappingNode, Scalar
-from packyard.writing.checks.finding import Finding, error
+from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
 
 #: What the API server rejects when it is empty, by the source of a volume.
@@ -32,4 +32,4 @@ def _volume(volume: MappingNode, parsed: Parsed) -> Iterator[Finding]:
             node = held.get(field) if held else None
             if isinstance(node, Scalar) and not node.value and not parsed.waits(node):
                 message = f"{field} of {source} is empty, and no required setter asks for it: the API server rejects it"
-                yield error("empty-field", node, message, "write it, or bind a required setter")
+                yield breach("empty-field", node, message, "write it, or bind a required setter")

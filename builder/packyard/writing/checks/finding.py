@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
 
 from packyard.core.errors import Problem
 from packyard.core.yaml.node import Entry, Node, Source
+from packyard.writing.checks.rule import Severity, table
 
 #: A node, an entry with its key, or a character of a file.
 Place = Node | Entry | tuple[Source, int]
 #: The fix that takes away what a finding is about.
 REMOVE = "remove"
-#: An error breaks the package when it is set or applied; a warning should be looked at.
-Severity = Literal["error", "warning"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,41 +42,26 @@ class Finding:
         return str(Problem(message, file=self.file, line=self.line, column=self.column, hint=self.hint))
 
 
-def finding(rule: str, severity: Severity, problem: Problem) -> Finding:
-    """Make a finding of a problem that has its place already."""
+def finding(rule: str, problem: Problem, severity: Severity | None = None) -> Finding:
+    """Make a finding of a problem that has its place already, as severe as its rule if nothing else is said."""
     return Finding(
         file=problem.file,
         line=problem.line,
         column=problem.column,
         rule=rule,
-        severity=severity,
+        severity=severity or table()[rule].severity,
         message=problem.message,
         hint=problem.hint,
     )
 
 
-def error(rule: str, place: Place, message: str, hint: str = "", fix: str = "") -> Finding:
-    """Make an error at a place of a file."""
-    return _at(rule, "error", place, message, hint, fix)
-
-
-def warning(rule: str, place: Place, message: str, hint: str = "", fix: str = "") -> Finding:
-    """Make a warning at a place of a file."""
-    return _at(rule, "warning", place, message, hint, fix)
-
-
-def _at(rule: str, severity: Severity, place: Place, message: str, hint: str, fix: str) -> Finding:
+def breach(
+    rule: str, place: Place, message: str, hint: str = "", fix: str = "", *, severity: Severity | None = None
+) -> Finding:
+    """Make a finding at a place of a file, as severe as its rule if nothing else is said."""
     if isinstance(place, Entry):
         place = place.key.source, place.start
     source, position = (place.source, place.start) if isinstance(place, Node) else place
     line, column = source.locate(position)
-    return Finding(
-        file=source.name,
-        line=line,
-        column=column,
-        rule=rule,
-        severity=severity,
-        message=message,
-        hint=hint,
-        fix=fix,
-    )
+    problem = Problem(message, file=source.name, line=line, column=column, hint=hint)
+    return replace(finding(rule, problem, severity), fix=fix)

@@ -10,7 +10,7 @@ from packyard.core.kubernetes.kinds import TRAINER, is_kind
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.node import MappingNode, Scalar
 from packyard.using.setters.comment import parse
-from packyard.writing.checks.finding import Finding, error, warning
+from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
 
 #: A text that some program replaces before it is an image.
@@ -40,7 +40,7 @@ def _image(container: MappingNode, root: MappingNode, pod: Pod[MappingNode], par
     if not isinstance(image, Scalar) or not image.value or image.value in ("null", "~"):
         if _must_have(image, root, pod, parsed):
             place = entry or container
-            yield error("no-image", place, f"{label} has no image", "name it, or bind a setter")
+            yield breach("no-image", place, f"{label} has no image", "name it, or bind a setter")
         return
     reference = parsed.image(image.value)
     if _TEMPLATED.search(reference):
@@ -48,10 +48,10 @@ def _image(container: MappingNode, root: MappingNode, pod: Pod[MappingNode], par
     if _STAND_IN.search(reference):
         message = f"{reference!r} of {label} stands for an image that nobody has named"
         hint = "name the image, or replace it in the kustomization's images"
-        yield warning("stand-in-image", image, message, hint)
+        yield breach("stand-in-image", image, message, hint)
     elif not images.is_valid(reference):
         message = f"{reference!r} of {label} is not the name of an image"
-        yield error("invalid-image", image, message, "REGISTRY/NAME:TAG")
+        yield breach("invalid-image", image, message, "REGISTRY/NAME:TAG")
 
 
 def _must_have(image: object, root: MappingNode, pod: Pod[MappingNode], parsed: Parsed) -> bool:
@@ -72,4 +72,4 @@ def _policy(container: MappingNode, policies: dict[str, Scalar]) -> Iterator[Fin
     if first.value != policy.value:
         line = first.source.locate(first.start)[0]
         message = f"imagePullPolicy is {policy.value} here and {first.value} at line {line} of {first.source.name}"
-        yield warning("pull-policy-differs", policy, message, "pull one image in one way")
+        yield breach("pull-policy-differs", policy, message, "pull one image in one way")

@@ -15,7 +15,7 @@ from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.document import items, mappings
 from packyard.core.yaml.node import MappingNode, Node, Scalar, SequenceNode
 from packyard.writing.checks import variables
-from packyard.writing.checks.finding import Finding, error
+from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
 
 _FIELD_PATH = re.compile(r"metadata\.(annotations|labels)\['([^']+)'\]\Z")
@@ -75,13 +75,13 @@ def _storage(root: MappingNode) -> Iterator[Finding]:
     modes = root.find("spec", "accessModes")
     place = root.entry("spec") or root
     if modes is None or (isinstance(modes, SequenceNode) and not modes.items):
-        yield error("incomplete-claim", place, f"the {kind} has no accessModes", "ReadWriteMany")
+        yield breach("incomplete-claim", place, f"the {kind} has no accessModes", "ReadWriteMany")
     for each in items(modes):
         yield from _word(each, "accessModes", _MODES)
     size = root.mapping("spec", "capacity") if kind == "PersistentVolume" else None
     size = size or root.mapping("spec", "resources", "requests")
     if size is None or size.get("storage") is None:
-        yield error("incomplete-claim", place, f"the {kind} has no size", "storage: 10Gi")
+        yield breach("incomplete-claim", place, f"the {kind} has no size", "storage: 10Gi")
 
 
 def _words(holder: MappingNode | None) -> Iterator[Finding]:
@@ -100,13 +100,13 @@ def _words(holder: MappingNode | None) -> Iterator[Finding]:
 
 def _address(node: Node | None) -> Iterator[Finding]:
     if isinstance(node, Scalar) and node.value not in ("None", "") and not re.fullmatch(r"[0-9a-fA-F.:]+", node.value):
-        yield error("wrong-value", node, f"clusterIP is {node.value!r}", "None, or an address")
+        yield breach("wrong-value", node, f"clusterIP is {node.value!r}", "None, or an address")
 
 
 def _word(node: Node | None, field: str, choices: tuple[str, ...]) -> Iterator[Finding]:
     if isinstance(node, Scalar) and node.value and node.value not in choices and "{{" not in node.value:
         hint = suggest(node.value, choices) or f"must be one of {', '.join(filter(None, choices))}"
-        yield error("wrong-value", node, f"{field} is {node.value!r}", hint)
+        yield breach("wrong-value", node, f"{field} is {node.value!r}", hint)
 
 
 def _pod(pod: Pod[MappingNode], parsed: Parsed) -> Iterator[Finding]:
@@ -126,7 +126,7 @@ def _pod(pod: Pod[MappingNode], parsed: Parsed) -> Iterator[Finding]:
             if known and isinstance(path, Scalar) and path.value and path.value not in known and "$(" not in path.value:
                 message = f"the volume has no file {path.value!r}: an empty directory is mounted"
                 hint = suggest(path.value, known) or f"it has {', '.join(sorted(known))}"
-                yield error("no-such-key", path, message, hint)
+                yield breach("no-such-key", path, message, hint)
 
 
 def _files(held: MappingNode, parsed: Parsed) -> set[str]:
@@ -154,7 +154,7 @@ def _items(held: MappingNode, pod: Pod[MappingNode], parsed: Parsed) -> Iterator
         yield from _field_path(item.find("fieldRef", "fieldPath"), pod)
         if held.get("name") is None and item.get("fieldRef") is None and item.get("resourceFieldRef") is None:
             message = "the file has no fieldRef, and the API server rejects the pod"
-            yield error("no-such-key", item, message, "fieldRef: {fieldPath: metadata.name}")
+            yield breach("no-such-key", item, message, "fieldRef: {fieldPath: metadata.name}")
 
 
 def _key(reference: MappingNode | None, parsed: Parsed) -> Iterator[Finding]:
@@ -169,7 +169,7 @@ def _key(reference: MappingNode | None, parsed: Parsed) -> Iterator[Finding]:
 
 def _missing(key: Scalar, known: set[str]) -> Finding:
     hint = suggest(key.value, known) or f"it has {', '.join(sorted(known))}"
-    return error("no-such-key", key, f"the ConfigMap has no key {key.value!r}", hint)
+    return breach("no-such-key", key, f"the ConfigMap has no key {key.value!r}", hint)
 
 
 def _field_path(path: Node | None, pod: Pod[MappingNode]) -> Iterator[Finding]:
@@ -179,4 +179,4 @@ def _field_path(path: Node | None, pod: Pod[MappingNode]) -> Iterator[Finding]:
         return
     if pod.template.find("metadata", found[1], found[2]) is None and "/" not in found[2]:
         message = f"the pod has no {found[1].removesuffix('s')} {found[2]!r}: the text is empty"
-        yield error("no-such-key", path, message, f"add it to the {found[1]} of the pod")
+        yield breach("no-such-key", path, message, f"add it to the {found[1]} of the pod")

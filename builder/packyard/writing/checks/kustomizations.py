@@ -17,7 +17,7 @@ from packyard.core.kubernetes.kustomization import GROUP, NAMES
 from packyard.core.yaml.document import mappings, scalars
 from packyard.core.yaml.node import MappingNode, Scalar
 from packyard.writing.checks.builds import Build
-from packyard.writing.checks.finding import Finding, error, warning
+from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
 
 #: Says whether the tree has a file or a folder of this path; None where the path leads out of it.
@@ -70,7 +70,7 @@ def _header(root: MappingNode) -> Iterator[Finding]:
     for node, right in ((kind, tuple(kustomization.VERSIONS)), (version, (wanted,) if wanted else ())):
         if isinstance(node, Scalar) and right and node.value not in right:
             message = f"{node.value} is no kustomization that kustomize reads"
-            yield error("no-kustomization", node, message, " or ".join(right))
+            yield breach("no-kustomization", node, message, " or ".join(right))
 
 
 def _without_objects(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
@@ -86,22 +86,22 @@ def _without_objects(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
             missing += [] if named else ["metadata"]
             if missing:
                 message = f"this is no object: it has no {missing[0]}, and kustomize fails"
-                yield error("no-object", node, message, "correct its first lines")
+                yield breach("no-object", node, message, "correct its first lines")
 
 
 def _fields(root: MappingNode) -> Iterator[Finding]:
     for entry in root.entries:
         if entry.name not in _FIELDS:
             message = f"kustomize knows no field {entry.name!r}"
-            yield error("unknown-kustomize-field", entry, message, suggest(entry.name, _FIELDS))
+            yield breach("unknown-kustomize-field", entry, message, suggest(entry.name, _FIELDS))
         elif entry.name in _REPLACED:
             message = f"{entry.name} is deprecated"
             hint = f"use {_REPLACED[entry.name]}; kustomize edit fix rewrites it"
-            yield warning("deprecated-field", entry, message, hint)
+            yield breach("deprecated-field", entry, message, hint)
     namespace = root.entry("namespace")
     if namespace and isinstance(namespace.value, Scalar) and namespace.value.value == "default":
         message = "everything goes into the namespace default, whatever namespace kubectl is told"
-        yield warning("namespace-default", namespace, message, "leave it to the user")
+        yield breach("namespace-default", namespace, message, "leave it to the user")
 
 
 def _paths(root: MappingNode, exists: Exists) -> Iterator[Finding]:
@@ -112,7 +112,7 @@ def _paths(root: MappingNode, exists: Exists) -> Iterator[Finding]:
         path = posixpath.normpath(posixpath.join(folder, text))
         if exists(path) is False:
             message = f"there is no {text} here, and kustomize fails"
-            yield error("missing-file", node, message, "correct the path, or remove the line")
+            yield breach("missing-file", node, message, "correct the path, or remove the line")
 
 
 def _named(root: MappingNode) -> Iterator[tuple[Scalar, str]]:
@@ -151,7 +151,7 @@ def _unlisted(parsed: Parsed) -> Iterator[Finding]:
         is_beside = posixpath.dirname(file) in folders and not _is_kustomization(root, file)
         if is_beside and posixpath.normpath(file) not in listed:
             message = "no kustomization takes this file in, so nothing of it is applied"
-            yield warning("unlisted-file", root, message, "list it in resources, or remove it")
+            yield breach("unlisted-file", root, message, "list it in resources, or remove it")
 
 
 def _unreached(build: Build, parsed: Parsed) -> Iterator[Finding]:
@@ -167,17 +167,17 @@ def _unreached(build: Build, parsed: Parsed) -> Iterator[Finding]:
             old = each.get("name")
             if isinstance(old, Scalar) and used and old.value not in used | _renamed(build):
                 message = f"no container has the image {old.value}"
-                yield warning("entry-without-target", old, message, suggest(old.value, used))
+                yield breach("entry-without-target", old, message, suggest(old.value, used))
         for each in mappings(root.get("replicas")):
             called = each.get("name")
             if isinstance(called, Scalar) and called.value not in known:
                 message = f"no object is called {called.value}, and kustomize fails"
-                yield error("entry-without-target", called, message, suggest(called.value, known))
+                yield breach("entry-without-target", called, message, suggest(called.value, known), severity="error")
         for each in mappings(root.get("patches")):
             target = each.mapping("target")
             if target and not any(_is_target(root, target) for root in build.objects):
                 message = "no object is the target of this patch, which kustomize passes over"
-                yield warning("entry-without-target", target, message, "correct the target")
+                yield breach("entry-without-target", target, message, "correct the target")
 
 
 def _renamed(build: Build) -> set[str]:
@@ -213,4 +213,4 @@ def _subjects(build: Build) -> Iterator[Finding]:
             if subject.text("kind") == "ServiceAccount" and not subject.text("namespace"):
                 message = f"subject {subject.text('name')} has no namespace, and the API server rejects it"
                 hint = "name its namespace"
-                yield error("subject-without-namespace", subject, message, hint)
+                yield breach("subject-without-namespace", subject, message, hint)

@@ -19,8 +19,9 @@ from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.document import mappings
 from packyard.core.yaml.node import MappingNode, Node, Scalar
 from packyard.writing.checks import variables
-from packyard.writing.checks.finding import Finding, error, warning
+from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
+from packyard.writing.checks.rule import Severity
 
 _PROCESSES = re.compile(r"(?:^|\s)(?:mpirun|mpiexec|horovodrun)\s(?:.*?\s)?--?(?:np|n)[\s=]+(\S+)", re.DOTALL)
 _FLAGS = ("-np", "--np", "-n", "--n")
@@ -73,12 +74,13 @@ def _mpi_job(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
         if count.value != there:
             what = "more" if count.value > there else "fewer"
             message = f"mpirun starts {count.value} processes, {what} than the {there} slots of {hosts} workers"
-            find = error if count.value > there else warning
-            yield find("process-count", place, message, "leave the number out: mpirun fills the slots")
+            severity: Severity = "error" if count.value > there else "warning"
+            hint = "leave the number out: mpirun fills the slots"
+            yield breach("process-count", place, message, hint, severity=severity)
         elif count.setters != workers.setters | slots.setters:
             changed = ", ".join(sorted(workers.setters | slots.setters)) or "nothing"
             message = f"the number of slots changes with {changed}, and the number of processes does not"
-            yield error("process-count", place, message, "leave it out: mpirun fills the slots")
+            yield breach("process-count", place, message, "leave it out: mpirun fills the slots")
 
 
 def _slots(
@@ -91,7 +93,7 @@ def _slots(
         count = _number(gpus, parsed, 0)
         if isinstance(node, Scalar) and slots and count and count.value and count.value != slots.value:
             message = f"a worker has {count.value} GPUs and {slots.value} slots, which are the processes on it"
-            yield warning("slots-and-gpus", node, message, "give it as many slots as GPUs")
+            yield breach("slots-and-gpus", node, message, "give it as many slots as GPUs")
 
 
 def _processes(container: MappingNode, parsed: Parsed) -> tuple[Scalar | None, _Number | None]:
@@ -156,11 +158,11 @@ def _told(pod: Pod[MappingNode], pods: _Number, parsed: Parsed) -> Iterator[Find
         for node, number in told:
             if number != pods.value:
                 message = f"the program is told of {number} pods, and there are {pods.value}"
-                yield error("process-count", node, message, "make both the same number")
+                yield breach("process-count", node, message, "make both the same number")
             elif parsed.changed_by(node) != pods.setters:
                 changed = ", ".join(sorted(pods.setters ^ parsed.changed_by(node)))
                 message = f"the number of pods and the number that the program is told part with {changed}"
-                yield error("process-count", node, message, "give both the same setter comment")
+                yield breach("process-count", node, message, "give both the same setter comment")
 
 
 def _tf_config(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
@@ -178,4 +180,4 @@ def _tf_config(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
     except (ValueError, AttributeError, TypeError, RecursionError):
         fault = "it is not what TensorFlow reads"
     if fault:
-        yield error("tf-config", node, f"TF_CONFIG cannot be used: {fault}", "write the index as a number")
+        yield breach("tf-config", node, f"TF_CONFIG cannot be used: {fault}", "write the index as a number")

@@ -9,7 +9,7 @@ from packyard.core.errors import InputError, Problem
 from packyard.core.work.memo import Memo
 from packyard.core.yaml import fixedpoint
 from packyard.core.yaml.node import Document, MappingNode
-from packyard.writing.checks.finding import Finding, error, finding
+from packyard.writing.checks.finding import Finding, breach, finding
 
 
 def find(documents: Sequence[Document], memo: Memo) -> list[Problem]:
@@ -30,7 +30,7 @@ def roots(documents: Iterable[Document]) -> Iterator[Finding]:
         if document.root is not None and not isinstance(document.root, MappingNode):
             message = "the root of this file is not a mapping, and kustomize cfg set then fails for the whole directory"
             hint = "name a file of RFC 6902 operations *.json6902, or put them into the kustomization"
-            yield error("root-no-mapping", document.root, message, hint)
+            yield breach("root-no-mapping", document.root, message, hint)
 
 
 def check(rewritten: Mapping[str, Sequence[Problem]], *, shipped: bool) -> Iterator[Finding]:
@@ -42,4 +42,4 @@ def check(rewritten: Mapping[str, Sequence[Problem]], *, shipped: bool) -> Itera
         if found and not shipped and len(found) > 1:
             message = f"{found[0].message}; likewise {len(found) - 1} more in this file"
             found = [Problem(message, file=found[0].file, line=found[0].line, hint=found[0].hint)]
-        yield from (finding("rewritten", "warning", problem) for problem in found)
+        yield from (finding("rewritten", problem) for problem in found)

@@ -13,7 +13,7 @@ from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.document import mappings, walk
 from packyard.core.yaml.node import MappingNode, Scalar
 from packyard.writing.checks import variables
-from packyard.writing.checks.finding import Finding, error, warning
+from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
 
 _ENDLESS = (*of(APPS, "Deployment", "DaemonSet", "ReplicaSet", "StatefulSet"), (CORE, "ReplicationController"))
@@ -26,7 +26,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
     for root in parsed.objects:
         if is_kind(root, CORE, "ReplicationController"):
             message = "a ReplicationController starts what has ended again, and nobody updates it step by step"
-            yield warning("old-kind", root, message, "make it a Deployment, or a Job")
+            yield breach("old-kind", root, message, "make it a Deployment, or a Job")
         for pod in parsed.pods_of(root):
             yield from _restarts(pod, root)
             yield from _training(pod, root, parsed)
@@ -44,14 +44,14 @@ def _restarts(pod: Pod[MappingNode], root: MappingNode) -> Iterator[Finding]:
         if text not in ("OnFailure", "Never"):
             what = f"is {text!r}" if text else "is missing"
             message = f"restartPolicy {what}: a Job's pod must have OnFailure or Never"
-            yield error("restart-policy", place, message, "restartPolicy: OnFailure")
+            yield breach("restart-policy", place, message, "restartPolicy: OnFailure")
     elif text and any(is_kind(root, group, kind) for group, kind in _ENDLESS):
         if text != "Always":
             message = f"restartPolicy is {text!r}: the pods of a {root.text('kind')} must have Always"
-            yield error("restart-policy", place, message, "remove it, or make it a Job")
+            yield breach("restart-policy", place, message, "remove it, or make it a Job")
     elif text and is_kind(root, KUBEFLOW, "MPIJob", "TFJob", "PyTorchJob"):
         message = "the operator replaces the restartPolicy of a pod by that of its role"
-        yield warning("restart-policy-ignored", place, message, "put it beside the template")
+        yield breach("restart-policy-ignored", place, message, "put it beside the template")
 
 
 def _retries(root: MappingNode) -> Iterator[Finding]:
@@ -61,7 +61,7 @@ def _retries(root: MappingNode) -> Iterator[Finding]:
         node = holder.get("backoffLimit") if holder else None
         if isinstance(node, Scalar) and node.value.isdecimal() and int(node.value) > _MOST_RETRIES:
             message = f"a run that cannot work is tried {node.value} times, which takes days"
-            yield warning("endless-retries", node, message, "lower backoffLimit")
+            yield breach("endless-retries", node, message, "lower backoffLimit")
 
 
 def _idle(root: MappingNode) -> Iterator[Finding]:
@@ -75,7 +75,7 @@ def _idle(root: MappingNode) -> Iterator[Finding]:
         entry = node.entry("parallelism") if isinstance(node, MappingNode) else None
         if entry and most.isdecimal() and needed.isdecimal() and int(most) > int(needed):
             message = f"parallelism is {most}, and the Job needs {needed} pods in all: no more run"
-            yield warning("parallelism-without-effect", entry, message, "make them the same")
+            yield breach("parallelism-without-effect", entry, message, "make them the same")
 
 
 def _training(pod: Pod[MappingNode], root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
@@ -85,7 +85,7 @@ def _training(pod: Pod[MappingNode], root: MappingNode, parsed: Parsed) -> Itera
     for container in pod.containers:
         if found := variables.find(container, parsed).named.get("TF_CONFIG"):
             message = f"a {root.text('kind')} starts a training that has ended again, for ever"
-            yield warning("training-restarts", found, message, "make it a Job, or a TFJob")
+            yield breach("training-restarts", found, message, "make it a Job, or a TFJob")
 
 
 def _selector(root: MappingNode) -> dict[str, str]:
@@ -102,4 +102,4 @@ def _unready(pod: Pod[MappingNode], served: list[dict[str, str]]) -> Iterator[Fi
     listed = mappings(pod.spec.get("containers"))
     if listed and not any(container.get("readinessProbe") for container in listed):
         message = "a Service sends requests to the pod as soon as it runs: nothing asks whether it is ready"
-        yield warning("no-readiness-probe", listed[0], message, "add a readinessProbe")
+        yield breach("no-readiness-probe", listed[0], message, "add a readinessProbe")

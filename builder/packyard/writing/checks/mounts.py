@@ -16,7 +16,7 @@ from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.document import mappings
 from packyard.core.yaml.node import MappingNode, Node, Scalar
 from packyard.writing.checks import variables
-from packyard.writing.checks.finding import Finding, error, warning
+from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
 
 #: Volumes with directories that others own: a claim, an export, a directory of the node.
@@ -81,7 +81,7 @@ def _same(mounts: list[_Mount]) -> Iterator[Finding]:
     for mount in mounts:
         if mount.path.value in seen:
             message = f"two volumes are mounted at {mount.path.value}: the API server rejects the pod"
-            yield error("same-mount-path", mount.path, message, "give one of them another path")
+            yield breach("same-mount-path", mount.path, message, "give one of them another path")
         seen.add(mount.path.value)
 
 
@@ -104,7 +104,7 @@ def _below(mounts: list[_Mount], pod: Pod[MappingNode], container: MappingNode) 
                     "which the pod's user may not read and a server may refuse"
                 )
             hint = "mount it beside the other, not below"
-            yield warning("mount-below-claim", inner.path, message, hint)
+            yield breach("mount-below-claim", inner.path, message, hint)
 
 
 def _unreadable(mounts: list[_Mount], pod: Pod[MappingNode], container: MappingNode) -> Iterator[Finding]:
@@ -119,7 +119,7 @@ def _unreadable(mounts: list[_Mount], pod: Pod[MappingNode], container: MappingN
             number = _mode(mode)
             if mode is not None and number is not None and not number & _OTHERS_READ:
                 message = f"only root can read files of mode {number:04o}, and the container runs as another user"
-                yield error("unreadable-mount", mode, message, "add fsGroup, or use mode 0444")
+                yield breach("unreadable-mount", mode, message, "add fsGroup, or use mode 0444")
 
 
 def _mode(node: Node | None) -> int | None:
@@ -159,10 +159,10 @@ def _results(mounts: list[_Mount], container: MappingNode, parsed: Parsed) -> It
             message = (
                 f"{name} is {value.value}, which is on no volume: what is written there is lost with the container"
             )
-            yield warning("results-not-stored", value, message, "put it below a mount")
+            yield breach("results-not-stored", value, message, "put it below a mount")
         elif nearest.is_read_only:
             message = f"{name} is {value.value}, below {nearest.path.value}, which is mounted read-only"
-            yield error("results-read-only", value, message, "put it below another mount")
+            yield breach("results-read-only", value, message, "put it below another mount")
 
 
 def _home(mounts: list[_Mount], container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
@@ -174,7 +174,7 @@ def _home(mounts: list[_Mount], container: MappingNode, parsed: Parsed) -> Itera
     nearest = max(holders, key=lambda mount: len(mount.path.value), default=None)
     if nearest is None or nearest.is_read_only or any(nearest.volume.get(kind) for kind in _WRITTEN):
         message = f"HOME is {home.value}, where this container can write nothing"
-        yield warning("home-read-only", home, message, "mount an emptyDir there, or name another")
+        yield breach("home-read-only", home, message, "mount an emptyDir there, or name another")
 
 
 def _not_executable(mounts: list[_Mount], container: MappingNode) -> Iterator[Finding]:
@@ -186,4 +186,4 @@ def _not_executable(mounts: list[_Mount], container: MappingNode) -> Iterator[Fi
             mode = _mode(held.get("defaultMode"))
             if held.get("defaultMode") is None or (mode is not None and not mode & _OTHERS_EXECUTE):
                 message = f"{first.value} is a file of volume {mount.node.text('name')!r}, which nobody may execute"
-                yield error("not-executable", first, message, "defaultMode: 0555, or name its program")
+                yield breach("not-executable", first, message, "defaultMode: 0555, or name its program")

@@ -12,7 +12,7 @@ from packyard.core.kubernetes import mpi_jobs
 from packyard.core.yaml.document import walk
 from packyard.core.yaml.node import MappingNode, Scalar
 from packyard.writing.checks import variables
-from packyard.writing.checks.finding import Finding, error
+from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
 from packyard.writing.checks.variables import Variables
 
@@ -31,7 +31,7 @@ def _policy(root: MappingNode) -> Iterator[Finding]:
     if isinstance(policy, Scalar) and policy.value not in mpi_jobs.POLICIES:
         message = f"launcherCreationPolicy is {policy.value!r}, which the operator treats as AtStartup"
         hint = suggest(policy.value, mpi_jobs.POLICIES) or f"it must be {' or '.join(mpi_jobs.POLICIES)}"
-        yield error("launcher-policy", policy, message, hint)
+        yield breach("launcher-policy", policy, message, hint)
 
 
 def _launcher(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
@@ -45,7 +45,7 @@ def _launcher(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
     if isinstance(listed, Scalar):
         if passed:
             message = f"mpirun refuses -x {passed[0]} together with {mpi_jobs.LIST}"
-            yield error("exported-twice", container, message, "name all variables in the list")
+            yield breach("exported-twice", container, message, "name all variables in the list")
         yield from _valueless(listed, own)
         passed += [each.partition("=")[0] for each in listed.value.split(";")]
     used = {name for node in walk(container) if isinstance(node, Scalar) for name in mpi_jobs.used(node.value)}
@@ -53,7 +53,7 @@ def _launcher(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
         if name not in passed and name not in used and not mpi_jobs.is_own(name):
             message = f"{name} does not reach the ranks: mpirun starts them through ssh, which passes no variables on"
             hint = f"add it to {mpi_jobs.LIST}" if listed else f"add -x {name} to the command of the launcher"
-            yield error("not-exported", place, message, hint)
+            yield breach("not-exported", place, message, hint)
 
 
 def _valueless(listed: Scalar, own: Variables) -> Iterator[Finding]:
@@ -62,4 +62,4 @@ def _valueless(listed: Scalar, own: Variables) -> Iterator[Finding]:
         known = {*own.named, *mpi_jobs.OF_IMAGES, ""}
         if "=" not in name and name not in known and own.complete:
             message = f"{name} is not a variable of the launcher, and mpirun ignores the names after it"
-            yield error("exported-nothing", listed, message, "remove it from the list")
+            yield breach("exported-nothing", listed, message, "remove it from the list")

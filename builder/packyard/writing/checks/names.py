@@ -14,7 +14,7 @@ from packyard.core.kubernetes.name_forms import SUBDOMAIN, Name, find
 from packyard.core.yaml.node import Node, Scalar
 from packyard.using.setters.definition import Definitions, Setter, Substitution
 from packyard.writing.checks import rules
-from packyard.writing.checks.finding import Finding, error, warning
+from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.longest import Length, limited, longest
 from packyard.writing.checks.parsed import Parsed
 
@@ -49,7 +49,7 @@ def _faults(
     for text in _texts(node, definition, definitions):
         if not form.pattern.match(text + after):
             message = f"{text + after!r} is not a valid name for {name.what}"
-            yield error("no-name", node, message, form.description)
+            yield breach("no-name", node, message, form.description)
             break
     length = longest(definition, definitions) if definition else Length(len(node.value))
     left = form.most - len(after)
@@ -57,12 +57,12 @@ def _faults(
         shown = f" ({length}{f' + {len(after)}' if after else ''})" if definition else ""
         message = f"{what}may have {form.most} characters, and this may make it {length.most + len(after)}{shown}"
         hint = "lower the maxLength of a setter" if definition else "shorten it"
-        yield error("name-too-long", node, message, hint)
+        yield breach("name-too-long", node, message, hint)
     elif length.unlimited and form.most < SUBDOMAIN.most:
         names = ", ".join(dict.fromkeys(length.unlimited))
         message = f"{what}may have {form.most} characters, and nothing limits {names}"
         hint = f"give it a maxLength: {left - length.most} characters are left"
-        yield warning("name-without-limit", node, message, hint)
+        yield breach("name-without-limit", node, message, hint)
 
 
 def _texts(node: Scalar, definition: Setter | Substitution | None, definitions: Definitions) -> Iterator[str]:

@@ -24,7 +24,7 @@ from packyard.core.yaml.node import Document, MappingNode, Node, Scalar, Sequenc
 from packyard.core.yaml.span import embedded
 from packyard.using.setters.comment import parse
 from packyard.using.setters.packages import PackageFiles
-from packyard.writing.checks.finding import Finding, error
+from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed, findings
 
 _OWN = "/spec/option/"
@@ -113,7 +113,7 @@ def _comments(document: Document) -> Iterator[Finding]:
         if reference := parse(comment.text):
             message = f"the comment for {reference.name} binds no field: kustomize reads no comments in this patch"
             hint = "put the value into a strategic merge in a .yaml file, or remove the comment"
-            yield error("unbound-in-patch", (document.source, comment.start), message, hint)
+            yield breach("unbound-in-patch", (document.source, comment.start), message, hint)
 
 
 def _operations(patch: _Patch, operations: Sequence[MappingNode], tested: _Tested) -> Iterator[Finding]:
@@ -134,12 +134,12 @@ def _operations(patch: _Patch, operations: Sequence[MappingNode], tested: _Teste
             yield from _indices(operation, field_name, known, own)
         if kind == "remove" and path.rpartition("/")[2] in _LISTS and not path.startswith(_OWN):
             message = f"this removes the whole list {path}, with the items that were added by hand"
-            yield error("list-replaced", node, message, "remove one item, after a test of its name")
+            yield breach("list-replaced", node, message, "remove one item, after a test of its name")
         is_safe = _is_below(path, own) or (kind != "replace" and tested.is_empty(patch.kinds, path))
         if kind != "remove" and _replaces(path, value) and not is_safe:
             message = f"this replaces the whole list {path}, with the items that were added by hand"
             hint = f"append to it with {path}/-, or put {{op: test, path: {path}, value: null}} before this"
-            yield error("list-replaced", node, message, hint)
+            yield breach("list-replaced", node, message, hint)
         own.add(path)
 
 
@@ -169,7 +169,7 @@ def _indices(operation: MappingNode, name: str, known: set[str], own: set[str]) 
         message = f"no test makes sure which item {item} is: after an edit by hand it may be another one"
         hint = f"put {{op: test, path: {item}/name, value: …}} before this"
         place = node or operation
-        yield error("unguarded-index", place, message, hint)
+        yield breach("unguarded-index", place, message, hint)
         return
 
 
@@ -186,4 +186,4 @@ def _lists(patch: _Patch, node: MappingNode, path: str, tested: _Tested, kinds: 
             if not is_joined and not here.startswith(_OWN) and not tested.is_empty(patch.kinds, here):
                 message = f"this replaces the whole list {here}, with the items that were added by hand"
                 hint = f"test first that the list is missing, or copy its items from {_OWN[:-1]}"
-                yield error("list-replaced", entry, message, hint)
+                yield breach("list-replaced", entry, message, hint)

@@ -183,4 +183,4 @@ def _reached(bound: Iterable[Binding], definitions: Definitions) -> dict[int, fr
 
 def findings(error: InputError) -> list[Finding]:
     """Return a finding for each problem of a file that cannot be read."""
-    return [finding("unreadable", "error", problem) for problem in error.problems]
+    return [finding("unreadable", problem) for problem in error.problems]

@@ -22,7 +22,7 @@ from packyard.core.yaml import aliases
 from packyard.core.yaml.document import parse_file, walk
 from packyard.core.yaml.node import Child, Collection, Document, MappingNode, Node, Scalar, Source
 from packyard.using.setters.comment import parse
-from packyard.writing.checks.finding import Finding, error, warning
+from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import findings
 
 #: The setter that changes a value, and the value.
@@ -55,7 +55,7 @@ def check(bases: Mapping[str, bytes], overlays: Mapping[str, bytes]) -> Iterator
         if not overlays[name].startswith(b"# "):
             message = "this overlay has no description"
             hint = "begin the file with a comment, which also says why a lower Pod Security level is needed, if it is"
-            yield warning("says-nothing", (Source(name, ""), 0), message, hint)
+            yield breach("says-nothing", (Source(name, ""), 0), message, hint)
 
 
 def _compared(documents: list[Document], seen: dict[str, list[_Block]]) -> Iterator[Finding]:
@@ -69,7 +69,7 @@ def _compared(documents: list[Document], seen: dict[str, list[_Block]]) -> Itera
         if not isinstance(node, Scalar) and not _agree(first.value, block.value, is_open=node.anchor in _OPEN):
             place = f"{first.node.source.name}:{first.node.source.locate(first.node.start)[0]}"
             message = f"&{node.anchor} differs from &{node.anchor} in {place}"
-            yield error("anchors-differ", node, message, "make them equal, or rename one")
+            yield breach("anchors-differ", node, message, "make them equal, or rename one")
 
 
 def _value(node: Node, part: Child | None) -> _Value:

@@ -10,7 +10,7 @@ from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.document import mappings
 from packyard.core.yaml.node import MappingNode, Scalar
 from packyard.writing.checks import variables
-from packyard.writing.checks.finding import Finding, error, warning
+from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
 
 #: The number or the name of a port.
@@ -56,20 +56,20 @@ def _probes(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
             if all(each.text("name") != port.value for each in declared):
                 known = ", ".join(name for each in declared if (name := each.text("name"))) or "no port by a name"
                 message = f"a probe asks port {port.value!r}, which the container does not declare"
-                yield error("probe-port", port, message, f"it declares {known}")
+                yield breach("probe-port", port, message, f"it declares {known}")
         elif same:
             here, there = parsed.changed_by(port), [parsed.changed_by(node) for node in same]
             if here not in there:
                 message = "a set changes the port of this probe or that of the container, and not both"
-                yield error("probe-port", port, message, "name the port, and ask it by its name")
+                yield breach("probe-port", port, message, "name the port, and ask it by its name")
         elif (declared or _names_ports(container)) and not _mentions(container, port.value, parsed):
             message = f"a probe asks port {port.value}, which the container neither declares nor is told of"
-            yield warning("probe-port", port, message, "ask a port that it declares")
+            yield breach("probe-port", port, message, "ask a port that it declares", severity="warning")
 
 
 def _as_text(port: Scalar) -> Finding:
     message = f"{port.value!r} in quotes is the name of a port, and a name has a letter: the API server rejects it"
-    return error("port-as-text", port, message, "remove the quotes")
+    return breach("port-as-text", port, message, "remove the quotes")
 
 
 def _without_question(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
@@ -78,7 +78,7 @@ def _without_question(container: MappingNode, parsed: Parsed) -> Iterator[Findin
         value = entry.value
         if entry.name in _PROBES and isinstance(value, MappingNode) and not any(map(value.get, (*_ASKED, "exec"))):
             message = f"{entry.name} asks nothing: the API server rejects it"
-            yield error("probe-without-question", entry, message, "add httpGet or tcpSocket")
+            yield breach("probe-without-question", entry, message, "add httpGet or tcpSocket")
 
 
 def _without_ports(service: MappingNode, parsed: Parsed) -> Iterator[Finding]:
@@ -87,7 +87,7 @@ def _without_ports(service: MappingNode, parsed: Parsed) -> Iterator[Finding]:
     is_name = spec is not None and (spec.text("clusterIP") == "None" or spec.text("type") == "ExternalName")
     if parsed.complete and not is_name and not (spec and spec.get("ports")):
         place = service.entry("spec") or service
-        yield error("missing-field", place, "the Service has no ports", "ports: [{port: 80}]")
+        yield breach("missing-field", place, "the Service has no ports", "ports: [{port: 80}]")
 
 
 def _names_ports(container: MappingNode) -> bool:
@@ -113,7 +113,7 @@ def _untold(container: MappingNode, pod: Pod[MappingNode], parsed: Parsed) -> It
             f"{', '.join(sorted(setters))} changes the declared port, and the program is not told: it listens as before"
         )
         hint = "give the number to the program, as an argument or a variable, or make it fixed"
-        yield error("port-not-told", number, message, hint)
+        yield breach("port-not-told", number, message, hint)
 
 
 def _listens(container: MappingNode) -> Iterator[Finding]:
@@ -124,7 +124,7 @@ def _listens(container: MappingNode) -> Iterator[Finding]:
     if told and numbers and not told & {node.value for node in numbers if isinstance(node, Scalar)}:
         place = declared[0]
         message = f"the program is told to listen on {', '.join(sorted(told))}, which is not declared"
-        yield warning("port-differs", place, message, "declare the port that it is told")
+        yield breach("port-differs", place, message, "declare the port that it is told")
 
 
 def _told(container: MappingNode, pod: Pod[MappingNode], parsed: Parsed) -> frozenset[str]:
@@ -150,4 +150,4 @@ def _crossed(service: MappingNode) -> Iterator[Finding]:
                 message = (
                     f"at port {node.value} {server} speaks {ports[node.value]}, and this leads to its {ports[target]}"
                 )
-                yield warning("crossed-port", node, message, "let each port lead to its own number")
+                yield breach("crossed-port", node, message, "let each port lead to its own number")

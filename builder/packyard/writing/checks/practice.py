@@ -15,7 +15,7 @@ from packyard.core.yaml.document import mappings
 from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar, SequenceNode
 from packyard.using.setters.definition import Setter
 from packyard.writing.checks import variables
-from packyard.writing.checks.finding import Finding, error, warning
+from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
 
 _LABELS = ("app.kubernetes.io/name", "app.kubernetes.io/instance")
@@ -36,7 +36,7 @@ def check(parsed: Parsed, *, shipped: bool) -> Iterator[Finding]:
         yield from _deadlines(root, package)
         if is_kind(root, CORE, "Pod") and not _sleeps(root):
             message = "a bare Pod is lost with its node, and cannot be applied again once it has ended"
-            yield warning("bare-pod", root, message, "make it a Job or a Deployment")
+            yield breach("bare-pod", root, message, "make it a Job or a Deployment")
         for pod in parsed.pods_of(root):
             if pod.template and pod.template is not root:
                 yield from _labelled(pod.template, root, "the pod")
@@ -87,7 +87,7 @@ def _labelled(node: MappingNode, root: MappingNode, what: str) -> Iterator[Findi
     ):
         place = node.entry("metadata") or root.entry("metadata")
         message = f"{what} has no label {' or '.join(_LABELS)}: the objects of one run cannot be told from others"
-        yield warning("no-labels", place or node, message)
+        yield breach("no-labels", place or node, message)
 
 
 def _sidecar(template: MappingNode, root: MappingNode) -> Iterator[Finding]:
@@ -98,7 +98,7 @@ def _sidecar(template: MappingNode, root: MappingNode) -> Iterator[Finding]:
     if not any(mark.text(_INJECT) == "false" for mark in marks if mark):
         place = template.entry("metadata") or template.entry("spec")
         message = f'the pod has no annotation {_INJECT}: "false": in a service mesh its proxy keeps it from ending'
-        yield warning("sidecar", place or template, message)
+        yield breach("sidecar", place or template, message)
 
 
 def _unexpanded(stated: Iterable[tuple[str, Node | None]]) -> Iterator[Finding]:
@@ -108,7 +108,7 @@ def _unexpanded(stated: Iterable[tuple[str, Node | None]]) -> Iterator[Finding]:
         if found and value is not None:
             message = f"{name} keeps the text {found.group()}: Kubernetes does not expand it"
             hint = "Kubernetes expands $(NAME) in env, and nothing in a ConfigMap"
-            yield warning("unexpanded-variable", value, message, hint)
+            yield breach("unexpanded-variable", value, message, hint)
 
 
 def _classes(root: MappingNode, package: _Package) -> Iterator[Finding]:
@@ -118,14 +118,14 @@ def _classes(root: MappingNode, package: _Package) -> Iterator[Finding]:
             continue
         if value.style != "plain" and not is_kind(root, CORE, "PersistentVolume") and not node.text("volumeName"):
             message = 'storageClassName: "" turns dynamic provisioning off: no volume is created'
-            yield error("empty-storage-class", value, message, "remove the field")
+            yield breach("empty-storage-class", value, message, "remove the field")
 
 
 def _deadlines(root: MappingNode, package: _Package) -> Iterator[Finding]:
     for _, entry in package.parsed.entries_of(root, *_LIMITS):
         if isinstance(entry.value, Scalar) and not package.parsed.changed_by(entry.value):
             message = f"{entry.name} is {entry.value.value}, and no setter changes or removes it"
-            yield warning("fixed-deadline", entry, message, "remove it, or bind a setter")
+            yield breach("fixed-deadline", entry, message, "remove it, or bind a setter")
 
 
 def _pod(pod: Pod[MappingNode], root: MappingNode, package: _Package) -> Iterator[Finding]:
@@ -138,7 +138,7 @@ def _pod(pod: Pod[MappingNode], root: MappingNode, package: _Package) -> Iterato
         path = volume.entry("hostPath")
         if path and isinstance(path.value, MappingNode) and not path.value.text("type"):
             message = "a hostPath without a type is an empty directory on nodes that do not have the path"
-            yield warning("untyped-host-path", path, message, "type: Directory")
+            yield breach("untyped-host-path", path, message, "type: Directory")
     for container in pod.containers:
         label = f"container {container.text('name')!r}" if container.text("name") else "the container"
         yield from _image(container, label, package)
@@ -155,7 +155,7 @@ def _token(spec: MappingNode, package: _Package) -> Iterator[Finding]:
     place = spec.entry("serviceAccountName")
     message = "a token for the API server is mounted into the pod, and its account has no rights that need one"
     hint = "automountServiceAccountToken: false"
-    yield warning("token-mounted", place or spec, message, hint)
+    yield breach("token-mounted", place or spec, message, hint)
 
 
 def _root_with_group(pod: Pod[MappingNode], package: _Package) -> Iterator[Finding]:
@@ -172,10 +172,10 @@ def _root_with_group(pod: Pod[MappingNode], package: _Package) -> Iterator[Findi
         hint = "remove fsGroup, or run as another user"
         if user.value == "0":
             message = "user 0 with fsGroup: ssh ignores a key that the group can read, so no worker can be reached"
-            yield error("root-with-fs-group", user, message, hint)
+            yield breach("root-with-fs-group", user, message, hint)
         elif setter and not (isinstance(least, int | float) and least > 0):
             message = f"{setter.name} may be 0, and with fsGroup ssh then ignores its key"
-            yield warning("root-with-fs-group", user, message, f"give {setter.name} minimum: 1")
+            yield breach("root-with-fs-group", user, message, f"give {setter.name} minimum: 1", severity="warning")
 
 
 def _image(container: MappingNode, label: str, package: _Package) -> Iterator[Finding]:
@@ -189,18 +189,18 @@ def _image(container: MappingNode, label: str, package: _Package) -> Iterator[Fi
     policy = container.text("imagePullPolicy")
     if node and policy == "Always" and package.shipped:
         message = f"the image of {label} is pulled at each start, as its tag moves"
-        yield warning("pulled-each-time", node, message, "use a tag that does not move, or say why")
+        yield breach("pulled-each-time", node, message, "use a tag that does not move, or say why")
     elif policy != "Always" and (policy or parsed.tag not in ("", "latest")):
         what = f"the tag {parsed.tag!r}" if parsed.tag else "an image without a tag"
         message = f"{what} of {label} moves, and nodes that have an older build keep it"
-        yield warning("moving-tag", image, message, "imagePullPolicy: Always, or another tag")
+        yield breach("moving-tag", image, message, "imagePullPolicy: Always, or another tag")
 
 
 def _command(container: MappingNode, label: str) -> Iterator[Finding]:
     arguments = container.entry("args")
     if arguments and container.get("command") is None:
         message = f"{label} has args and no command: the image decides what runs"
-        yield warning("args-without-command", arguments, message, "add the command")
+        yield breach("args-without-command", arguments, message, "add the command")
 
 
 def _resources(container: MappingNode, label: str) -> Iterator[Finding]:
@@ -209,10 +209,10 @@ def _resources(container: MappingNode, label: str) -> Iterator[Finding]:
     place = container.entry("resources") or container
     if not limits:
         message = f"{label} has no limits: it may starve its neighbors, or be evicted first"
-        yield warning("no-resources", place, message)
+        yield breach("no-resources", place, message)
     elif all(entry.name != "memory" for entry in limits):
         message = f"{label} has no limit of memory: it may take all that its node has"
-        yield warning("no-resources", place, message)
+        yield breach("no-resources", place, message)
 
 
 def _user(container: MappingNode, label: str, settings: Iterable[Node | None]) -> Iterator[Finding]:
@@ -223,7 +223,7 @@ def _user(container: MappingNode, label: str, settings: Iterable[Node | None]) -
         user = next((node for each in said if isinstance(node := each.get("runAsUser"), Scalar)), None)
         place = user if user and user.value == "0" else container
         message = f"{label} {'runs' if place is user else 'may run'} as root"
-        yield warning("runs-as-root", place, message, "runAsNonRoot: true")
+        yield breach("runs-as-root", place, message, "runAsNonRoot: true")
 
 
 def _entries(node: Node | None) -> list[Entry]:

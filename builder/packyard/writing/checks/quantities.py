@@ -9,7 +9,7 @@ from packyard.core.errors import suggest
 from packyard.core.kubernetes import quantity
 from packyard.core.yaml.node import MappingNode, Scalar
 from packyard.core.yaml.values import implicit_type
-from packyard.writing.checks.finding import Finding, error
+from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
 
 #: Where kinds say how large they are.
@@ -44,7 +44,7 @@ def _resources(resources: MappingNode) -> Iterator[Finding]:
             ):
                 message = f"there is no resource {entry.name!r}: the API server rejects the pod"
                 hint = suggest(entry.name, _KNOWN) or "cpu, memory, ephemeral-storage, or DOMAIN/NAME of a device"
-                yield error("no-such-resource", entry, message, hint)
+                yield breach("no-such-resource", entry, message, hint)
     for entry in requests.entries if requests and limits else ():
         limit = limits.get(entry.name) if limits else None
         if not isinstance(limit, Scalar) or not isinstance(entry.value, Scalar):
@@ -52,10 +52,10 @@ def _resources(resources: MappingNode) -> Iterator[Finding]:
         most, least = quantity.parse(limit.value), quantity.parse(entry.value.value)
         if most is not None and least is not None and least > most:
             message = f"the request of {entry.name}, {entry.value.value}, is more than the limit, {limit.value}"
-            yield error("request-above-limit", entry.value, message, "raise the limit")
+            yield breach("request-above-limit", entry.value, message, "raise the limit")
         elif "/" in entry.name and "kubernetes.io/" not in entry.name and most != least:
             message = f"the request of {entry.name} must equal its limit: a device is not shared"
-            yield error("request-above-limit", entry.value, message, "remove the request")
+            yield breach("request-above-limit", entry.value, message, "remove the request")
 
 
 def _amount(node: object, name: str) -> Iterator[Finding]:
@@ -66,4 +66,4 @@ def _amount(node: object, name: str) -> Iterator[Finding]:
         amount = quantity.parse(node.value)
         if amount is None or amount < 0:
             message = f"{node.value!r} is not an amount of {name}"
-            yield error("no-quantity", node, message, "16Gi, 500m or 2, for example")
+            yield breach("no-quantity", node, message, "16Gi, 500m or 2, for example")

@@ -17,7 +17,7 @@ from packyard.core.kubernetes.name_fields import ALWAYS_THERE, HOLDERS, NAMES, T
 from packyard.core.yaml.document import mappings, walk
 from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar
 from packyard.using.setters.comment import parse
-from packyard.writing.checks.finding import Finding, error, warning
+from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
 
 #: Fields that may stand empty or be something else.
@@ -68,7 +68,7 @@ def _unused(parsed: Parsed) -> Iterator[Finding]:
         name = name_of(root) if is_kind(root, CORE, "ServiceAccount") else None
         if name and name.value not in used | {"default"} and not parsed.is_loose:
             message = f"no pod and no binding has ServiceAccount {name.value!r}"
-            yield warning("unused-account", name, message, "name it in serviceAccountName")
+            yield breach("unused-account", name, message, "name it in serviceAccountName")
 
 
 def _accounts(root: MappingNode, parsed: Parsed) -> Iterator[Scalar]:
@@ -135,7 +135,7 @@ def _read(entry: Entry, root: MappingNode) -> _Reference | Finding | None:
     ):
         return None
     message = f"{entry.name} does not name a {kind}: nothing is read from it"
-    return error("empty-reference", entry, message, "put its name below it, indented deeper")
+    return breach("empty-reference", entry, message, "put its name below it, indented deeper")
 
 
 def _name(value: Node, key: str) -> Scalar | None:
@@ -161,7 +161,7 @@ def _left_behind(reference: _Reference, target: Scalar, parsed: Parsed) -> Itera
     else:
         message = f"this reference to {what} changes with {', '.join(sorted(here))}, and the name does not"
         hint = "give the name the setter comment of this reference"
-    yield error("reference-left-behind", name, message, hint)
+    yield breach("reference-left-behind", name, message, hint)
 
 
 def _missing(
@@ -178,12 +178,12 @@ def _missing(
         if not here and reference.kind != (CORE, "Secret"):
             hint = "ship it, or bind a setter to the name: then it is a requirement"
             message += ", and no setter says which one it is"
-            yield warning("fixed-requirement", name, message, hint)
+            yield breach("fixed-requirement", name, message, hint)
     elif own:
         near = suggest(name.value, own)
         hint = near or f"there is {', '.join(sorted(own))}"
-        find = error if (near or not parsed.is_loose) and not reference.is_loose else warning
-        yield find("dangling-reference", name, message, hint)
+        is_certain = (near or not parsed.is_loose) and not reference.is_loose
+        yield breach("dangling-reference", name, message, hint, severity="error" if is_certain else "warning")
     else:
         hint = "add it to the package, unless the cluster has it"
-        yield warning("dangling-reference", name, message, hint)
+        yield breach("dangling-reference", name, message, hint, severity="warning")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from packyard.core.kubernetes.kinds import ARGO, RBAC, is_kind, name_of, names
 from packyard.core.yaml.document import mappings, scalars
 from packyard.core.yaml.node import MappingNode, Scalar
-from packyard.writing.checks.finding import Finding, error, warning
+from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
 
 _WRITES = frozenset(("create", "update", "patch", "delete"))
@@ -41,20 +41,20 @@ def _rule(rule: MappingNode, root: MappingNode) -> Iterator[Finding]:
     powerful = [each for each in _POWERFUL if each in resources and "" in groups]
     if broad:
         message = f"this grants all {broad} of {_listed(resources if broad == 'verbs' else groups)}"
-        yield warning("broad-role", rule, message, hint)
+        yield breach("broad-role", rule, message, hint)
     elif rising:
         message = f"{', '.join(rising)} lets the account take rights that it was not given"
-        yield warning("broad-role", rule, message, hint)
+        yield breach("broad-role", rule, message, hint)
     elif powerful and verbs >= _WRITES and not rule.get("resourceNames"):
         message = f"this grants full control of all {', '.join(powerful)}, also of those of others"
-        yield warning("broad-role", rule, message, hint)
+        yield breach("broad-role", rule, message, hint)
     for group in groups & set(_GONE):
         message = f"the API group {group!r} serves nothing since Kubernetes 1.22"
-        yield warning("role-without-effect", rule, message, "remove it")
+        yield breach("role-without-effect", rule, message, "remove it")
     wide = sorted(resources & set(_CLUSTER_WIDE))
     if root.text("kind") == "Role" and wide:
         message = f"a Role grants no rights on {', '.join(wide)}, which are in no namespace"
-        yield warning("role-without-effect", rule, message, "use a ClusterRole")
+        yield breach("role-without-effect", rule, message, "use a ClusterRole")
 
 
 def _texts(rule: MappingNode, field: str) -> set[str]:
@@ -89,7 +89,7 @@ def _workflows(parsed: Parsed) -> Iterator[Finding]:
                 f"{account.value} may not create {_RESULTS}: the pods of the workflow cannot report since Argo 3.4"
             )
             hint = f"grant create and patch on {_RESULTS} of {ARGO}"
-            yield error("workflow-cannot-report", account, message, hint)
+            yield breach("workflow-cannot-report", account, message, hint)
 
 
 def _reports(role: MappingNode) -> bool:

@@ -10,11 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from packyard.core.yaml.document import parse_one
 from packyard.core.yaml.values import to_value
-from packyard.writing.checks.finding import Severity
+
+#: An error breaks the package when it is set or applied; a warning should be looked at.
+Severity = Literal["error", "warning"]
 
 _FOLDER = Path(__file__).with_name("explained")
 

@@ -26,8 +26,8 @@ def check(parsed: Parsed, *, shipped: bool) -> Iterator[Finding]:
     try:
         rules = read(parsed.krmfile.root)
     except InputError as error:
-        yield from (finding("invalid-rule", "error", problem) for problem in error.problems)
+        yield from (finding("invalid-rule", problem) for problem in error.problems)
         return
     for rule in rules:
         for name, problem in review(rule, parsed.krmfile.definitions.setters, shipped=shipped):
-            yield finding(name, "error", problem)
+            yield finding(name, problem)

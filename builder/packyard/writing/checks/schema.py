@@ -22,8 +22,9 @@ from packyard.core.yaml.values import double_quoted, nearest, to_value
 from packyard.using.setters import value as values
 from packyard.using.setters.comment import parse
 from packyard.using.setters.fields import FieldEdits
-from packyard.writing.checks.finding import Finding, error, warning
+from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed, findings
+from packyard.writing.checks.rule import Severity
 
 _OLD_GROUP = "extensions"  # which Kubernetes served before 1.22
 #: Fields that a container of Argo has beyond those of Kubernetes, and its name, which Argo gives.
@@ -168,8 +169,9 @@ class _Noted:
     def findings(self, order: Sequence[Judge]) -> Iterator[Finding]:
         """Yield a finding for each fault, with the versions that report it."""
         for (rule, place, message), (fault, fix, judges) in self._found.items():
-            find = warning if fault.counts_as_missing else error
-            yield find(rule, place, f"{message} in {versions(judges, order)}", fault.hint, fix)
+            severity: Severity = "warning" if fault.counts_as_missing else "error"
+            message = f"{message} in {versions(judges, order)}"
+            yield breach(rule, place, message, fault.hint, fix, severity=severity)
 
 
 def _fix(node: Node, fault: Fault) -> str:

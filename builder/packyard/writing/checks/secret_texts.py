@@ -9,7 +9,7 @@ from packyard.core.kubernetes.kinds import CORE, is_kind
 from packyard.core.yaml.document import walk
 from packyard.core.yaml.node import MappingNode, Scalar, Source
 from packyard.writing.checks import variables
-from packyard.writing.checks.finding import Finding, error
+from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
 
 _HINT = "refer to a Secret that the user creates"
@@ -62,11 +62,11 @@ def check(parsed: Parsed) -> Iterator[Finding]:
         for name, value in variables.stated(root, parsed):
             if _NAMED.search(name) and isinstance(value, Scalar) and _is_secret(value.value):
                 told.add(id(value))
-                yield error("plain-secret", value, f"{name} is a secret in plain text", _HINT)
+                yield breach("plain-secret", value, f"{name} is a secret in plain text", _HINT)
         for node in walk(root):
             what = _find(node.value) if isinstance(node, Scalar) and id(node) not in told else ""
             if what:
-                yield error("plain-secret", node, f"{what} stands here in plain text", _HINT)
+                yield breach("plain-secret", node, f"{what} stands here in plain text", _HINT)
 
 
 def _secret(root: MappingNode) -> Iterator[Finding]:
@@ -76,7 +76,7 @@ def _secret(root: MappingNode) -> Iterator[Finding]:
             text = entry.value.value if isinstance(entry.value, Scalar) else ""
             if text and not _FILE.match(text) and (not _SETTINGS.search(entry.name) or _find(text)):
                 message = f"{entry.name} is a secret in plain text (base64 does not hide it)"
-                yield error("plain-secret", entry, message, _HINT)
+                yield breach("plain-secret", entry, message, _HINT)
 
 
 def _is_secret(text: str) -> bool:
@@ -99,7 +99,7 @@ def check_files(files: Mapping[str, bytes]) -> Iterator[Finding]:
             if not given or not _PLACE.match(given["value"]):
                 what = f"{given['name']} is a secret" if given else "this is a private key"
                 hint = "ship an example without it, and let users make a Secret"
-                yield error("plain-secret", (source, match.start()), f"{what} in plain text", hint)
+                yield breach("plain-secret", (source, match.start()), f"{what} in plain text", hint)
 
 
 def _find(text: str) -> str:

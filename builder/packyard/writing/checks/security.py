@@ -18,7 +18,7 @@ from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar
 from packyard.core.yaml.values import to_value
 from packyard.writing.checks import variables
-from packyard.writing.checks.finding import Finding, warning
+from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
 
 _MOST_NAMED = 3
@@ -62,9 +62,9 @@ def _levels(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
         message = f"a namespace of Pod Security level {refuses} refuses the pod: {named}{more}"
         place = _place(pod, objections[0])
         if refuses == "baseline":
-            yield warning("above-baseline", place, message, "remove what it does not need")
+            yield breach("above-baseline", place, message, "remove what it does not need")
         else:
-            yield warning("above-restricted", place, message, "add the fields")
+            yield breach("above-restricted", place, message, "add the fields")
 
 
 def _place(pod: Pod[MappingNode], objection: str) -> Entry | Node:
@@ -85,7 +85,7 @@ def _public(service: MappingNode) -> Iterator[Finding]:
     limited = any(_LIMITED.search(mark.name) for mark in marks.entries) if marks else False
     if spec and entry and not spec.get("loadBalancerSourceRanges") and not limited:
         message = "the load balancer answers everybody who reaches it"
-        yield warning("open-load-balancer", entry, message, "add loadBalancerSourceRanges")
+        yield breach("open-load-balancer", entry, message, "add loadBalancerSourceRanges")
 
 
 def _root_ranks(container: MappingNode) -> Iterator[Finding]:
@@ -95,7 +95,7 @@ def _root_ranks(container: MappingNode) -> Iterator[Finding]:
     for text in texts:
         if "allow-run-as-root" in text.value:
             message = "mpirun is told to start its processes as root"
-            yield warning("mpirun-as-root", text, message, "run the pods as another user")
+            yield breach("mpirun-as-root", text, message, "run the pods as another user")
 
 
 def _plain(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
@@ -104,4 +104,4 @@ def _plain(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
             message = (
                 f"{name} is an address without TLS outside of the cluster: others can read and change what is sent"
             )
-            yield warning("plain-http", value, message, "https://")
+            yield breach("plain-http", value, message, "https://")

@@ -9,8 +9,9 @@ from packyard.core.kubernetes.kinds import APPS, CORE, NETWORKING, POLICY, is_ki
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.document import mappings
 from packyard.core.yaml.node import Entry, MappingNode, Scalar, SequenceNode
-from packyard.writing.checks.finding import Finding, error, warning
+from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
+from packyard.writing.checks.rule import Severity
 
 #: Kinds that find their pods by a selector that somebody writes.
 _SELECTING = of(APPS, "Deployment", "DaemonSet", "ReplicaSet", "StatefulSet")
@@ -51,13 +52,13 @@ def _workload(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
         if not isinstance(there, Scalar) or there.value != entry.value.value:
             has = f"has {there.value!r}" if isinstance(there, Scalar) else "does not have"
             message = f"the selector wants label {entry.name}: {entry.value.value}, which the pod {has}"
-            yield error("selects-nothing", entry, message, "write the same in both")
+            yield breach("selects-nothing", entry, message, "write the same in both")
         elif parsed.changed_by(there) != parsed.changed_by(entry.value):
             here = _listed(parsed.changed_by(entry.value))
             message = (
                 f"this {entry.name} changes with {here}, and that of the pod with {_listed(parsed.changed_by(there))}"
             )
-            yield error("reference-left-behind", entry.value, message, "give both the same comment")
+            yield breach("reference-left-behind", entry.value, message, "give both the same comment")
 
 
 def _empty(root: MappingNode) -> Iterator[Finding]:
@@ -70,7 +71,7 @@ def _empty(root: MappingNode) -> Iterator[Finding]:
         and not any(isinstance(each.value, MappingNode | SequenceNode) and each.value.children for each in held.entries)
     ):
         message = "the selector selects by nothing: the API server rejects it"
-        yield error("selects-nothing", entry, message, "name a label of the pod")
+        yield breach("selects-nothing", entry, message, "name a label of the pod")
 
 
 def _disruption(root: MappingNode, labels: list[MappingNode], parsed: Parsed, operated: bool) -> Iterator[Finding]:
@@ -85,8 +86,9 @@ def _disruption(root: MappingNode, labels: list[MappingNode], parsed: Parsed, op
         and not any(_matches(each, selector) for each in labels)
     ):
         message = "no pod of the package has the labels of this selector"
-        find = error if is_kind(root, POLICY, "PodDisruptionBudget") else warning  # a policy may be for others
-        yield find("selects-nothing", selector, message, "compare it with the pod's labels")
+        is_certain = is_kind(root, POLICY, "PodDisruptionBudget")  # a policy may be for others
+        hint = "compare it with the pod's labels"
+        yield breach("selects-nothing", selector, message, hint, severity="error" if is_certain else "warning")
 
 
 def _overlapping(parsed: Parsed) -> Iterator[Finding]:
@@ -113,7 +115,7 @@ def _overlapping(parsed: Parsed) -> Iterator[Finding]:
                 name = name_of(other)
                 what = f"{other.text('kind')} {name.value if name else ''}"
                 message = f"the selector also matches the pods of {what}: a Service mixes them"
-                yield warning("selector-overlap", selector, message, "give each its own label")
+                yield breach("selector-overlap", selector, message, "give each its own label")
                 break
 
 
@@ -148,10 +150,10 @@ def _ports(
         if not matching and parsed.complete:
             known = {each.text("name") or each.text("containerPort") for each in declared} - {""}
             message = f"no container of the selected pods declares port {target.value}"
-            yield error("no-such-port", target, message, f"they declare {', '.join(sorted(known))}")
+            yield breach("no-such-port", target, message, f"they declare {', '.join(sorted(known))}")
         elif matching and here not in there:
             message = f"this port changes with {_listed(here)}, and that of the container with {_listed(there[0])}"
-            yield error("reference-left-behind", target, message, "give both the same comment")
+            yield breach("reference-left-behind", target, message, "give both the same comment")
 
 
 def _is_operated(root: MappingNode, parsed: Parsed) -> bool:
@@ -173,13 +175,13 @@ def _selected(selector: MappingNode, labels: list[MappingNode], parsed: Parsed, 
     matching = [each for each in labels if all(each.text(name) == value.value for name, value in wanted.items())]
     if not matching and parsed.complete and not operated and (labels or not parsed.is_loose):
         message = "no pod of the package has the labels of this selector"
-        find = warning if parsed.is_loose else error
-        yield find("selects-nothing", selector, message, "compare it with the pod's labels")
+        hint = "compare it with the pod's labels"
+        yield breach("selects-nothing", selector, message, hint, severity="warning" if parsed.is_loose else "error")
     for name, value in wanted.items() if matching else ():
         here, there = parsed.changed_by(value), [parsed.changed_by(each.get(name)) for each in matching]
         if here not in there:
             message = f"this {name} changes with {_listed(here)}, and that of the pods with {_listed(there[0])}"
-            yield error("reference-left-behind", value, message, "give both the same comment")
+            yield breach("reference-left-behind", value, message, "give both the same comment")
 
 
 def _is_given(entry: Entry) -> bool:
@@ -204,8 +206,8 @@ def _instances(parsed: Parsed) -> Iterator[Finding]:
         if not parsed.changed_by(node):
             what = f"{_INSTANCE} of other objects" if setters else "the name of the object"
             message = f"{what} changes with {_listed(setters or naming)}, and this label does not"
-            find = error if setters else warning
-            yield find("reference-left-behind", node, message, "give both the same comment")
+            severity: Severity = "error" if setters else "warning"
+            yield breach("reference-left-behind", node, message, "give both the same comment", severity=severity)
 
 
 def _own_pods(root: MappingNode) -> MappingNode | None:

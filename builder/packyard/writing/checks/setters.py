@@ -15,7 +15,7 @@ from packyard.using.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX, D
 from packyard.using.setters.definition import Definitions, Setter, Substitution
 from packyard.using.setters.fields import Binding, sets
 from packyard.using.setters.refusal import refusal, review
-from packyard.writing.checks.finding import REMOVE, Finding, error, finding, warning
+from packyard.writing.checks.finding import REMOVE, Finding, breach, finding
 from packyard.writing.checks.parsed import Parsed
 
 _MOST_BROKEN = 100  # the most substitutions that are checked
@@ -39,13 +39,13 @@ def check(parsed: Parsed, *, shipped: bool | None) -> Iterator[Finding]:
         name, kind = _name(entry)
         if kind and entry.name not in reached:
             hint = "bind a field to it, or remove it" if kind == "setter" else "remove it"
-            yield error("unused-definition", entry, f"no field uses {kind} {name}", hint, REMOVE * is_certain)
+            yield breach("unused-definition", entry, f"no field uses {kind} {name}", hint, REMOVE * is_certain)
         if kind == "setter":
             yield from _setter(entry, definitions.setters[name], shipped=shipped)
         elif kind == "substitution":
             yield from _substitution(entry, definitions.substitutions[name], definitions)
             if name in broken:
-                yield error(broken[name][0], entry, *broken[name][1:])
+                yield breach(broken[name][0], entry, *broken[name][1:])
 
 
 # Fields and their comments.
@@ -60,19 +60,19 @@ def _field(bound: Binding, definitions: Definitions, reached: set[str]) -> Itera
         message = f"the comment refers to {kind} {reference.name}, which is not defined: the field never changes"
         same = [name for name in _known(definitions) if name.casefold() == reference.name.casefold()]
         fix = same[0] if len(same) == 1 else ""
-        yield error("unresolved-comment", (source, bound.comment.start), message, hint, fix)
+        yield breach("unresolved-comment", (source, bound.comment.start), message, hint, fix)
         return
     if not sets(definition, bound.node):
         is_, on = ("a list", "a single value") if isinstance(bound.node, Scalar) else ("a single value", "a list")
         message = f"{definition.name} is {is_}, but its comment is on {on}: it has no effect here"
-        yield warning("comment-does-not-fit", (source, bound.comment.start), message, "remove the comment", REMOVE)
+        yield breach("comment-does-not-fit", (source, bound.comment.start), message, "remove the comment", REMOVE)
         return
     _reach(definition, definitions, reached)
     found = bound.node.value if isinstance(bound.node, Scalar) else _texts(bound.node)
     expected = _expected(definition, definitions)
     if expected is not None and found != expected:
         message = f"the field is {_quoted(found)}, but {definition.name} makes it {_quoted(expected)} at the next set"
-        yield error("value-disagrees", bound.node, message, "fix the definition or the field")
+        yield breach("value-disagrees", bound.node, message, "fix the definition or the field")
 
 
 def _expected(definition: Setter | Substitution, definitions: Definitions) -> str | list[str] | None:
@@ -103,7 +103,7 @@ def _unbound(parsed: Parsed) -> Iterator[Finding]:
         reference = parse(comment.text)
         if reference is not None and id(comment) not in used:
             message = f"the comment for {reference.name} is not behind a value, so it binds no field"
-            yield warning("unbound-comment", (source, comment.start), message, "put it behind the value")
+            yield breach("unbound-comment", (source, comment.start), message, "put it behind the value")
 
 
 # Definitions.
@@ -115,25 +115,25 @@ def _setter(entry: Entry, setter: Setter, *, shipped: bool | None) -> Iterator[F
         if value.style == "plain" and implicit_type(value.value) in ("integer", "number", "boolean"):
             message = f"{value.value} of setter {setter.name} is not a string, and kustomize then refuses every set"
             fix = double_quoted(value.value)
-            yield error("unquoted-value", value, message, "put it in quotes", fix)
+            yield breach("unquoted-value", value, message, "put it in quotes", fix)
     wrong = list(review(entry, setter, shipped=bool(shipped)))
-    yield from (finding(rule, "error", problem) for rule, problem in wrong)
+    yield from (finding(rule, problem) for rule, problem in wrong)
     if all(rule != "invalid-keyword" for rule, _ in wrong):
         yield from _refused(entry, body, setter)
     if shipped is None and setter.required and setter.is_set:
         place = body.entry("isSet") or entry
         message = f"setter {setter.name} is required, and somebody has set it: shipped so, nobody is asked for a value"
-        yield warning("required-but-set", place, message, 'ship value: "" without isSet')
+        yield breach("required-but-set", place, message, 'ship value: "" without isSet', severity="warning")
     elif shipped and setter.required and (setter.value or setter.values or setter.is_set):
         place = body.entry("isSet" if setter.is_set else "value") or body.entry("listValues") or entry
         if setter.is_set:
             message = f"setter {setter.name} is required, but ships as if somebody had set it to {setter.value!r}"
-            yield error("required-but-set", place, message, 'ship value: "" without isSet')
+            yield breach("required-but-set", place, message, 'ship value: "" without isSet')
         else:
             message = (
                 f"setter {setter.name} is required, but ships the value {setter.value!r}: users are not asked for one"
             )
-            yield warning("required-with-value", place, message, 'ship value: "", or remove required')
+            yield breach("required-with-value", place, message, 'ship value: "", or remove required')
 
 
 def _refused(entry: Entry, body: MappingNode, setter: Setter) -> Iterator[Finding]:
@@ -144,7 +144,7 @@ def _refused(entry: Entry, body: MappingNode, setter: Setter) -> Iterator[Findin
         judged = isinstance(node, Scalar) and not setter.is_list and (node.value or what == "example")
         if isinstance(node, Scalar) and judged and (fault := refusal(setter, [node.value])):
             message = f"the {what} of {setter.name} is rejected by its own definition: {fault}"
-            yield error("refused-value", node, message, "fix one of them")
+            yield breach("refused-value", node, message, "fix one of them")
 
 
 def _values(body: MappingNode) -> Iterator[Scalar]:
@@ -160,14 +160,14 @@ def _substitution(entry: Entry, substitution: Substitution, definitions: Definit
     name, body = substitution.name, _body(entry, "substitution")
     if name in definitions.setters:
         message = f"{name} is a setter and a substitution: a comment that names it means the setter"
-        yield warning("ambiguous-name", entry, message, "rename one of them")
+        yield breach("ambiguous-name", entry, message, "rename one of them")
     for item in mappings(body.get("values")):
         yield from _marker(item, substitution, definitions)
     pattern = body.get("pattern")
     unlisted = [marker for marker in _NAMED.finditer(substitution.pattern) if not _is_listed(marker, substitution)]
     for marker in unlisted if pattern else ():
         message = f"{marker.group()} in the pattern of {name} has no entry in values and stays as it is"
-        yield warning("unlisted-marker", pattern or body, message, "add it to values")
+        yield breach("unlisted-marker", pattern or body, message, "add it to values")
 
 
 def _is_listed(found: re.Match[str], substitution: Substitution) -> bool:
@@ -181,18 +181,17 @@ def _marker(item: MappingNode, substitution: Substitution, definitions: Definiti
         what = f"{reference.kind} {reference.name}" if reference else repr(item.text("ref"))
         hint = _resembling(reference.name, definitions) if reference else ""
         message = f"marker {marker!r} of substitution {substitution.name} refers to {what}, which is not defined"
-        yield error("unresolved-marker", ref or item, message, hint)
+        yield breach("unresolved-marker", ref or item, message, hint)
         return
     if marker not in substitution.pattern:
         message = f"the pattern of {substitution.name} has no {marker}: {reference.name} has no effect on it"
-        yield error("missing-marker", item, message, "add it to the pattern, or remove the entry")
+        yield breach("missing-marker", item, message, "add it to the pattern, or remove the entry")
     named = _NAMED.fullmatch(marker)
     if named and named.group(1) != reference.name:
         message = f"marker {marker} of substitution {substitution.name} stands for {reference.name}"
         other = definitions.resolve(DefinitionRef("", named.group(1))) is not None
-        find = error if other else warning
         hint = f"{named.group(1)} is defined too" if other else f"rename it to ${{{reference.name}}}"
-        yield find("marker-disagrees", ref or item, message, hint)
+        yield breach("marker-disagrees", ref or item, message, hint, severity="error" if other else "warning")
 
 
 def _broken(definitions: Definitions) -> dict[str, tuple[str, str, str]]:

@@ -17,7 +17,7 @@ from packyard.core.yaml.node import Child, Entry, MappingNode, Scalar
 from packyard.using.setters.comment import SETTER_PREFIX, parse
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.fields import Binding
-from packyard.writing.checks.finding import Finding, warning
+from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
 
 #: A text as short as a number or a letter is the same in two places by chance.
@@ -53,10 +53,10 @@ def _described(setters: dict[str, Setter], entries: dict[str, Entry]) -> Iterato
         text = setter.description.strip()
         if not text:
             message = f"setter {name} has no description, which every list of parameters shows"
-            yield warning("no-description", place, message, "say what it is in a sentence")
+            yield breach("no-description", place, message, "say what it is in a sentence")
         elif (first := seen.setdefault(text, name)) != name:
             message = f"setter {name} has the description of {first}: {text!r}"
-            yield warning("same-description", place, message, "say what tells them apart")
+            yield breach("same-description", place, message, "say what tells them apart")
 
 
 def _typed(parsed: Parsed, setters: dict[str, Setter], entries: dict[str, Entry]) -> Iterator[Finding]:
@@ -72,7 +72,7 @@ def _typed(parsed: Parsed, setters: dict[str, Setter], entries: dict[str, Entry]
             told.add(definition.name)
             place = entries[definition.name]
             message = f"setter {definition.name} takes any text, and a field of it has to be of type {expected}"
-            yield warning("untyped-setter", place, message, f"add type: {expected}")
+            yield breach("untyped-setter", place, message, f"add type: {expected}")
 
 
 def _purposes(parsed: Parsed, entries: dict[str, Entry]) -> Iterator[Finding]:
@@ -88,7 +88,7 @@ def _purposes(parsed: Parsed, entries: dict[str, Entry]) -> Iterator[Finding]:
     )
     for name in sorted(naming & pulling & set(entries)):
         message = f"setter {name} names objects and is part of an image: who renames a run pulls another image"
-        yield warning("two-purposes", entries[name], message, "make it two setters")
+        yield breach("two-purposes", entries[name], message, "make it two setters")
 
 
 def _forgotten(parsed: Parsed, setters: dict[str, Setter]) -> Iterator[Finding]:
@@ -109,10 +109,10 @@ def _forgotten(parsed: Parsed, setters: dict[str, Setter]) -> Iterator[Finding]:
                     there = f"line {line} of {same.node.source.name}"
                     message = f"{entry.name} is {value.value}, as at {there}, but no set changes it here"
                     hint = f"bind it to {same.reference.name} as well"
-                    yield warning("forgotten-field", value, message, hint)
+                    yield breach("forgotten-field", value, message, hint)
                 elif name and not same and _is_distinct(entry):
                     message = f"{entry.name} has the value of {name}, {value.value}, and no set changes it"
-                    yield warning("forgotten-field", value, message, f"bind it to {name}")
+                    yield breach("forgotten-field", value, message, f"bind it to {name}")
     for root in parsed.objects:
         data = root.mapping("data") if is_kind(root, CORE, "ConfigMap") else None
         for entry in data.entries if data else ():
@@ -121,7 +121,7 @@ def _forgotten(parsed: Parsed, setters: dict[str, Setter]) -> Iterator[Finding]:
                 continue
             if not parsed.changed_by(node) and not _is_commented(node):
                 message = f"{entry.name} has the value of setter {entry.name}, and no set changes it"
-                yield warning("forgotten-field", node, message, "bind it, or remove the key")
+                yield breach("forgotten-field", node, message, "bind it, or remove the key")
 
 
 def _texts(parsed: Parsed) -> Iterator[tuple[str, str]]:
@@ -168,4 +168,4 @@ def _slashes(parsed: Parsed) -> Iterator[Finding]:
         )
         if entry:
             message = f"substitution {substitution.name} makes {text!r}, with two slashes"
-            yield warning("double-slash", entry, message, "take one from the pattern or the value")
+            yield breach("double-slash", entry, message, "take one from the pattern or the value")

@@ -11,8 +11,9 @@ from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.document import mappings, walk
 from packyard.core.yaml.node import MappingNode, Scalar
 from packyard.writing.checks.builds import Build
-from packyard.writing.checks.finding import Finding, error, warning
+from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
+from packyard.writing.checks.rule import Severity
 
 #: Fields of a pod's securityContext that a container's does not have.
 _POD_ONLY = ("fsGroup", "fsGroupChangePolicy", "supplementalGroups", "supplementalGroupsPolicy", "sysctls")
@@ -59,10 +60,11 @@ def _objects(build: Build) -> Iterator[Finding]:
         if first is not name:
             hint = f"also at {first.source.name}:{first.source.locate(first.start)[0]}"
             message = f"{root.text('kind')} {name.value!r} occurs twice"
-            find = error
+            severity: Severity = "error"
             if build.is_loose and first.source is not name.source:
-                find, message = warning, f"{message} in this folder: of the two, the one applied last counts"
-            yield find("duplicate-name", name, message, hint)
+                severity = "warning"
+                message += " in this folder: of the two, the one applied last counts"
+            yield breach("duplicate-name", name, message, hint, severity=severity)
 
 
 def _metadata(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
@@ -71,14 +73,14 @@ def _metadata(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
     namespace = metadata.entry("namespace") if metadata else None
     if namespace and is_cluster_scoped(root.text("apiVersion"), root.text("kind")):
         message = f"a {root.text('kind')} is in no namespace: the field has no effect"
-        yield warning("namespace-without-effect", namespace, message, "remove it")
+        yield breach("namespace-without-effect", namespace, message, "remove it")
     templates = [pod.template for pod in parsed.pods_of(root) if pod.template is not root]
     for holder in (root, *templates):
         marks = holder.mapping("metadata", "annotations") if holder else None
         for entry in marks.entries if marks else ():
             if entry.name.startswith(_DEAD_ANNOTATIONS):
                 message = f"nothing reads the annotation {entry.name} any more"
-                yield warning("ignored-annotation", entry, message, "use the field")
+                yield breach("ignored-annotation", entry, message, "use the field")
 
 
 def _nodes(pod: Pod[MappingNode], parsed: Parsed) -> Iterator[Finding]:
@@ -88,7 +90,7 @@ def _nodes(pod: Pod[MappingNode], parsed: Parsed) -> Iterator[Finding]:
     for entry in [*entries, *filter(None, [pod.spec.entry("nodeName")])]:
         if isinstance(entry.value, Scalar) and not parsed.changed_by(entry.value) and "{{" not in entry.value.value:
             message = f"the pod runs on {entry.value.value} alone, which another cluster does not have"
-            yield warning("pinned-to-nodes", entry, message, "bind a setter, or use an affinity")
+            yield breach("pinned-to-nodes", entry, message, "bind a setter, or use an affinity")
 
 
 def _volumes(found_pods: list[Pod[MappingNode]]) -> Iterator[Finding]:
@@ -99,11 +101,11 @@ def _volumes(found_pods: list[Pod[MappingNode]]) -> Iterator[Finding]:
         for volume in mappings(node.get("volumes")):
             if len(volume.entries) == 1 and volume.get("name"):
                 message = f"volume {volume.text('name')!r} names nothing to mount: it is an empty directory"
-                yield warning("volume-without-source", volume, message, "write emptyDir: {}")
+                yield breach("volume-without-source", volume, message, "write emptyDir: {}")
         for name in declared:
             if name.value not in mounted:
                 message = f"no container mounts volume {name.value!r}"
-                yield warning("volume-never-mounted", name, message, "mount it, or remove it")
+                yield breach("volume-never-mounted", name, message, "mount it, or remove it")
         yield from _twice("volume", declared)
 
 
@@ -122,13 +124,13 @@ def _container(container: MappingNode, volumes: frozenset[str]) -> Iterator[Find
             known = ", ".join(sorted(volumes))
             message = f"{label} mounts {name.value!r}, which is not a volume of its pod"
             hint = f"the volumes are {known}" if known else "the pod has no volumes"
-            yield error("mount-without-volume", name, message, hint)
+            yield breach("mount-without-volume", name, message, hint)
     context = container.mapping("securityContext")
     for entry in context.entries if context else ():
         if entry.name in _POD_ONLY:
             message = f"{entry.name} in the securityContext of {label} is not a field there, and is rejected or dropped"
             hint = "put it into the pod's securityContext"
-            yield error("pod-field-in-container", entry, message, hint)
+            yield breach("pod-field-in-container", entry, message, hint)
     yield from _twice("variable", names(container.get("env")))
 
 
@@ -137,5 +139,5 @@ def _twice(what: str, called: list[Scalar]) -> Iterator[Finding]:
     for name in called:
         counted[name.value] += 1
         if counted[name.value] > 1:
-            find = warning if what == "variable" else error
-            yield find("duplicate-name", name, f"{what} {name.value!r} occurs twice")
+            severity: Severity = "warning" if what == "variable" else "error"
+            yield breach("duplicate-name", name, f"{what} {name.value!r} occurs twice", severity=severity)

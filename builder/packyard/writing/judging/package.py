@@ -11,9 +11,10 @@ README      each block of commands does what it is there for
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.errors import PackyardError
@@ -26,10 +27,34 @@ from packyard.writing.build import linting
 from packyard.writing.build.draft import README
 from packyard.writing.build.packing import Packing, Settings
 from packyard.writing.judging import composed, readme, script, server
-from packyard.writing.judging.verdict import Verdict
 from packyard.writing.source import package as packages
 from packyard.writing.source.package import Package, UseCase
 from packyard.writing.source.workspace import Workspace
+
+State = Literal["passed", "failed", "skipped"]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One check of a package, ``where`` in it, what it came to, and why it failed or was skipped."""
+
+    package: str
+    check: str
+    where: str
+    state: State
+    details: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, package: str, check: str, where: str = "", *, details: Iterable[str] = ()) -> Verdict:
+        """Return the verdict of a check that found these details: without any it has passed."""
+        found = tuple(details)
+        return cls(package, check, where, "failed" if found else "passed", found)
+
+    @classmethod
+    def skipped(cls, package: str, check: str, where: str, reason: str) -> Verdict:
+        """Return the verdict of a check that could not be made."""
+        return cls(package, check, where, "skipped", (reason,))
+
 
 _VERSION = "0.0.0"
 _KUSTOMIZE = "kustomize"

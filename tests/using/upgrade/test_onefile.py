@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from packyard.using.upgrade import blocks, lines, onefile
+from packyard.using.upgrade import lines, onefile
 
 _HEAD = "kind: Krmfile\nopenAPI:\n  definitions:\n"
 
@@ -27,13 +27,13 @@ def krmfile(text: str, tail: str = "rules: []\n") -> bytes:
     ],
 )
 def test_merges_definition_by_definition(base: str, ours: str, theirs: str, after: str) -> None:
-    found = blocks.merge(krmfile(base), krmfile(ours, "rules: [mine]\n"), krmfile(theirs))
+    found = onefile.merge_krmfile(krmfile(base), krmfile(ours, "rules: [mine]\n"), krmfile(theirs))
     assert not lines.clashes(found)
     assert lines.decided(found, "", "") == krmfile(after, "rules: [mine]\n")
 
 
 def test_a_definition_that_one_side_removed_and_the_other_changed_is_a_clash_of_its_own() -> None:
-    found = blocks.merge(krmfile("A=1 B=2 C=3"), krmfile("A=1 B=9 C=3"), krmfile("A=1 D=2 C=3"))
+    found = onefile.merge_krmfile(krmfile("A=1 B=2 C=3"), krmfile("A=1 B=9 C=3"), krmfile("A=1 D=2 C=3"))
     (clash,) = lines.clashes(found)
     assert (clash.line, len(clash.ours), clash.theirs) == (9, 5, [])
     for decision, after in (("ours", "A=1 B=9 D=2 C=3"), ("theirs", "A=1 D=2 C=3")):
@@ -48,5 +48,5 @@ def test_a_file_that_was_removed_stays_away() -> None:
 
 @pytest.mark.parametrize("text", ["kind: Krmfile\n", "openAPI: {definitions: {a: {}, b: {}}}\n", "broken: [\n", "a: 1"])
 def test_what_cannot_be_parted_is_merged_by_lines(text: str) -> None:
-    found = blocks.merge(text.encode(), text.encode(), b"kind: Other\n")
+    found = onefile.merge_krmfile(text.encode(), text.encode(), b"kind: Other\n")
     assert lines.decided(found, "", "") == b"kind: Other\n"
