@@ -140,7 +140,7 @@ def test_a_hundred_publishers_at_once_lose_nothing(
 # Publishers that are cut off from real servers.
 
 
-def wrong(store: Store) -> list[fsck.Finding]:
+def wrong(store: Store) -> list[fsck.FileFault]:
     """Return what is wrong, but for what a lost race leaves, and what rclone goes on to list when it is gone."""
     found = fsck.check(store)
     return [each for each in found if each.message != "no head reaches it" and not each.key.startswith("index/probe/")]

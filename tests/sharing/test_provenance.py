@@ -22,7 +22,7 @@ from packyard.core.errors import IntegrityError
 from packyard.core.files.git import Revision
 from packyard.sharing.fetching.verify import verify_bundle
 from packyard.sharing.trust import envelope, provenance, sbom
-from packyard.sharing.trust.dependencies import Source
+from packyard.sharing.trust.dependencies import SourceCommit
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
 from packyard.sharing.trust.provenance import PAYLOAD_TYPE, Provenance
 from sharing.examples import bundle, compressed_otherwise
@@ -63,7 +63,7 @@ def test_is_an_in_toto_statement_in_the_words_of_slsa() -> None:
 
 
 def test_is_read_back_as_it_was() -> None:
-    for made in (MADE, Provenance.of(BERT, {}, None), replace(MADE, source=Source(commit=COMMIT, dirty=True))):
+    for made in (MADE, Provenance.of(BERT, {}, None), replace(MADE, source=SourceCommit(commit=COMMIT, dirty=True))):
         assert Provenance.parse(made.statement(), file="x") == made
 
 

@@ -108,7 +108,7 @@ class Expanded:
     """
 
     def __init__(
-        self, source: tar.Source, size: int, *, limits: Limits = LIMITS, wbits: int = zlib.MAX_WBITS | 16
+        self, source: tar.ByteSource, size: int, *, limits: Limits = LIMITS, wbits: int = zlib.MAX_WBITS | 16
     ) -> None:
         self._source = source
         self._stream = zlib.decompressobj(wbits=wbits)
@@ -168,7 +168,7 @@ class Files:
     ``top`` is the name of the top directory: the required one, or the one found. Empty directories are not reported.
     """
 
-    source: tar.Source
+    source: tar.ByteSource
     top: str | None = None
     limits: Limits = LIMITS
     _names: set[str] = field(default_factory=set)  # of entries, without a slash at the end

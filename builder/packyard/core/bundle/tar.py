@@ -54,7 +54,7 @@ class FoundEntry(NamedTuple):
     content: Iterator[bytes]
 
 
-class Source(Protocol):
+class ByteSource(Protocol):
     """Where bytes are read from, in order: a file, for example."""
 
     def read(self, size: int, /) -> bytes:
@@ -70,7 +70,7 @@ def write(entries: Iterable[TarEntry]) -> bytes:
     return b"".join(parts) + bytes(2 * _BLOCK + -size % RECORD)
 
 
-def read(source: Source) -> Iterator[FoundEntry]:
+def read(source: ByteSource) -> Iterator[FoundEntry]:
     """Yield the entries of an archive in the ustar, pax or GNU format; raise `IntegrityError` where it is damaged.
 
     The content of an entry can be read until the next one is asked for. Pax and GNU long names are understood. Other
@@ -104,7 +104,7 @@ def read(source: Source) -> Iterator[FoundEntry]:
     _check_end(source, len(block))
 
 
-def _take(source: Source, size: int) -> bytes:
+def _take(source: ByteSource, size: int) -> bytes:
     """Return so many bytes, or fewer at the end."""
     data = source.read(size)
     while len(data) < size and (more := source.read(size - len(data))):
@@ -112,7 +112,7 @@ def _take(source: Source, size: int) -> bytes:
     return data
 
 
-def _content(source: Source, size: int) -> Iterator[bytes]:
+def _content(source: ByteSource, size: int) -> Iterator[bytes]:
     """Yield the content of an entry, and pass over what fills its last block."""
     left = size
     while left:
@@ -125,7 +125,7 @@ def _content(source: Source, size: int) -> Iterator[bytes]:
         raise refusal("the archive ends in the middle of an entry")
 
 
-def _check_end(source: Source, size: int) -> None:
+def _check_end(source: ByteSource, size: int) -> None:
     """Read what follows the first ``size`` bytes of the end mark, which are zero."""
     while piece := source.read(_PIECE):
         size += len(piece)

@@ -189,20 +189,20 @@ def version_of(tag: str) -> Version | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RunningOperator:
     """A Deployment that runs an operator; ``version`` is the tag of its image, which may be no version, or empty."""
 
     deployment: Mapping[str, Any]
     version: str
 
 
-def find(operator: Operator, deployments: Sequence[Mapping[str, Any]]) -> list[Found]:
+def find(operator: Operator, deployments: Sequence[Mapping[str, Any]]) -> list[RunningOperator]:
     """Return the Deployments among ``deployments`` that run an operator, by their images."""
     found = []
     for item in deployments:
         for container in (each for pod in pods.find(item) for each in pod.containers):
             image = images.parse(text(container.get("image")))
             if image.name.rpartition("/")[2] == operator.image:
-                found.append(Found(item, image.tag))
+                found.append(RunningOperator(item, image.tag))
                 break
     return found

@@ -30,7 +30,7 @@ _FOREIGN = (PackyardError, ValueError, TypeError, LookupError, AttributeError, R
 
 
 @dataclass(frozen=True, slots=True)
-class Found(Generic[Result]):
+class KeptResult(Generic[Result]):
     """A result, and the facts that it rests on."""
 
     result: Result
@@ -48,13 +48,13 @@ class Kept:
     code: Digest | None
     agrees: Callable[[Iterable[Fact]], bool]
 
-    def find(self, words: tuple[str, ...], parse: Callable[[bytes], Result]) -> Found[Result] | None:
+    def find(self, words: tuple[str, ...], parse: Callable[[bytes], Result]) -> KeptResult[Result] | None:
         """Return the result all of whose facts hold, as ``parse`` reads it, or None; also where it cannot be read."""
         try:
             for facts, result in self._known(words):
                 if self.cache and self.agrees(facts):
                     data = self.cache.get(Digest.parse(result))
-                    return None if data is None else Found(parse(data), facts)
+                    return None if data is None else KeptResult(parse(data), facts)
         except _FOREIGN:
             return None
         return None

@@ -32,7 +32,7 @@ from packyard.core.yaml import aliases
 from packyard.core.yaml.document import source_of
 from packyard.core.yaml.node import Document, Source
 from packyard.core.yaml.trees import LIBRARIES as LIBRARIES
-from packyard.core.yaml.trees import Tree, Trees
+from packyard.core.yaml.trees import SourceTree, Trees
 
 Made = TypeVar("Made")
 
@@ -156,7 +156,7 @@ class Sources:
             self._joined.add(key)
         return made
 
-    def _check(self, question: str, path: str) -> tuple[Tree, str]:
+    def _check(self, question: str, path: str) -> tuple[SourceTree, str]:
         """Return the tree of a path, and the path in it; refuse a question about what is not below its root."""
         if "\0" in path:
             raise InputError(Problem("no file has such a name", file=self.shown(path)))
@@ -234,7 +234,7 @@ def _failure(error: OSError | PackyardError) -> str:
     return f"error {cause.errno if isinstance(cause, OSError) else ''}"
 
 
-def _answer(tree: Tree, path: str, question: str) -> str:
+def _answer(tree: SourceTree, path: str, question: str) -> str:
     """Return the answer of now, where it can be given in a word."""
     if question == "resolve":
         found = os.path.relpath(os.path.realpath(tree.root / path), os.path.realpath(tree.root))

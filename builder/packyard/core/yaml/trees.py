@@ -20,7 +20,7 @@ LIBRARIES = "libraries"
 
 
 @dataclass(frozen=True, slots=True)
-class Tree:
+class SourceTree:
     """The workspace, or the library at a place in it; ``root_dir`` is the folder as messages show it."""
 
     place: str
@@ -33,14 +33,14 @@ class Trees:
     """The trees that paths lead into."""
 
     def __init__(self, root_dir: Path, libraries: Mapping[str, Path], memo: Memo) -> None:
-        self._known: dict[str, tuple[Tree, str]] = {}
+        self._known: dict[str, tuple[SourceTree, str]] = {}
         self._trees = {}
         for place, folder in {"": root_dir, **libraries}.items():
             root = Path.cwd() / folder  # links and .. stay
             gate = Gate(root, memo.once(("real folders", root), dict[str, str]))
-            self._trees[place] = Tree(place, folder, root, gate)
+            self._trees[place] = SourceTree(place, folder, root, gate)
 
-    def find(self, path: str) -> tuple[Tree, str]:
+    def find(self, path: str) -> tuple[SourceTree, str]:
         """Return the tree of a path, and the path in it. What begins in a library stays there, wherever it leads."""
         if len(self._trees) == 1:
             return self._trees[""], path
@@ -48,7 +48,7 @@ class Trees:
             self._known[path] = self._find("", path)
         return self._known[path]
 
-    def _find(self, place: str, path: str) -> tuple[Tree, str]:
+    def _find(self, place: str, path: str) -> tuple[SourceTree, str]:
         for each in (path, posixpath.normpath(path)):
             word, _, rest = each.partition("/")
             name, _, rest = rest.partition("/")

@@ -69,7 +69,7 @@ def operated(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
             yield judge(operator, each)
 
 
-def judge(operator: Operator, found: operators.Found) -> Finding:
+def judge(operator: Operator, found: operators.RunningOperator) -> Finding:
     """Find an operator well: with a pod that is ready, and new enough."""
     metadata = mapping(found.deployment.get("metadata"))
     name, namespace = text(metadata.get("name")), text(metadata.get("namespace"))

@@ -20,14 +20,14 @@ _NAMES = 1000  # names that are read for a word: a few leaves
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class Matches:
     """Packages that have all words, sorted by name; ``is_all`` is False where there may be more."""
 
     packages: tuple[Package, ...]
     is_all: bool
 
 
-def search(listed: Index, texts: Sequence[str], kind: str = "") -> Found:
+def search(listed: Index, texts: Sequence[str], kind: str = "") -> Matches:
     """Find the packages, or what else is of a kind, that have all words of some texts, in names, models, categories and
     descriptions.
     """
@@ -47,7 +47,7 @@ def search(listed: Index, texts: Sequence[str], kind: str = "") -> Found:
         package = listed.package(name)
         if package is not None and package.latest and package.kind == kind and _has(package, asked):
             packages.append(package)
-    return Found(packages=tuple(packages), is_all=is_all)
+    return Matches(packages=tuple(packages), is_all=is_all)
 
 
 def _names(listed: Index, word: str) -> tuple[set[str], bool]:

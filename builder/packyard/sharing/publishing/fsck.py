@@ -34,7 +34,7 @@ _PRUNE = "remove it: packyard fsck CHANNEL --prune"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class FileFault:
     """What is wrong with a file of a channel: it is ``altered``, ``missing`` or ``extra``; and what to do."""
 
     kind: str
@@ -43,18 +43,18 @@ class Finding:
     hint: str
 
 
-def check(store: Store, trusted: Trust = NOBODY) -> Iterator[Finding]:
+def check(store: Store, trusted: Trust = NOBODY) -> Iterator[FileFault]:
     """Yield what is wrong with a channel."""
     there = frozenset(store.list(""))
     try:
         found = stored.find(store, trusted)
     except IntegrityError as error:
         yield from (
-            Finding(kind="altered", key=each.file, message=each.message, hint=_REINDEX) for each in error.problems
+            FileFault(kind="altered", key=each.file, message=each.message, hint=_REINDEX) for each in error.problems
         )
         return
     if found is None:
-        yield Finding(kind="missing", key=head.POINTER, message="the channel has no index", hint=_REINDEX)
+        yield FileFault(kind="missing", key=head.POINTER, message="the channel has no index", hint=_REINDEX)
         return
     if found.head.number:
         yield from _check_heads(store, there, found.head)
@@ -72,7 +72,7 @@ def check(store: Store, trusted: Trust = NOBODY) -> Iterator[Finding]:
     yield from _find_extra(store, there, found, seen)
 
 
-def _check_heads(store: Store, there: frozenset[str], latest: Head) -> Iterator[Finding]:
+def _check_heads(store: Store, there: frozenset[str], latest: Head) -> Iterator[FileFault]:
     """Compare every head with what later ones say of it, and the pointer with the heads."""
     expected = {latest.number: latest.digest}
     digests = set()
@@ -80,18 +80,18 @@ def _check_heads(store: Store, there: frozenset[str], latest: Head) -> Iterator[
         key = head.key(number)
         data = get_or_none(store, key, limit=head.LIMIT)
         if data is None:
-            yield Finding(kind="missing", key=key, message="later heads link to it", hint=_BRING_BACK)
+            yield FileFault(kind="missing", key=key, message="later heads link to it", hint=_BRING_BACK)
             continue
         digests.add(Digest.of(data))
         if expected.get(number, Digest.of(data)) != Digest.of(data):
             problem = f"expected {expected[number]}, found {Digest.of(data)}"
-            yield Finding(kind="altered", key=key, message=problem, hint="bring it back from a mirror or a backup")
+            yield FileFault(kind="altered", key=key, message=problem, hint="bring it back from a mirror or a backup")
             continue
         with suppress(IntegrityError):
             expected |= Head.parse(data, NOBODY, file=key, number=number).history
     if head.POINTER in there and Digest.of(store.get(head.POINTER, limit=head.LIMIT)) not in digests:
         message = "it is no copy of a head"
-        yield Finding(kind="altered", key=head.POINTER, message=message, hint="the next publish writes it again")
+        yield FileFault(kind="altered", key=head.POINTER, message=message, hint="the next publish writes it again")
 
 
 class _Seen:
@@ -106,13 +106,13 @@ class _Seen:
         self.keys: set[str] = set()
         self.yanked: set[str] = set()
 
-    def walk(self) -> Iterator[Finding]:
+    def walk(self) -> Iterator[FileFault]:
         """Read all nodes and records; yield what is wrong with them."""
         of = self._index.head
         below = (each for root in (of.words, of.releases) for each in self._leaves(root))
-        yield from (each for each in below if isinstance(each, Finding))
+        yield from (each for each in below if isinstance(each, FileFault))
         for entry in self._entries():
-            if isinstance(entry, Finding):
+            if isinstance(entry, FileFault):
                 yield entry
                 continue
             self.keys.add(entry.key)
@@ -123,9 +123,9 @@ class _Seen:
         """Read the records again, and yield their entries."""
         return (each for each in self._entries() if isinstance(each, IndexEntry))
 
-    def _entries(self) -> Iterator[IndexEntry | Finding]:
+    def _entries(self) -> Iterator[IndexEntry | FileFault]:
         for leaf in self._leaves(self._index.head.packages):
-            if isinstance(leaf, Finding):
+            if isinstance(leaf, FileFault):
                 yield leaf
                 continue
             for name, value in leaf.entries():
@@ -134,7 +134,7 @@ class _Seen:
                 except IntegrityError as error:
                     yield self._finding(Digest(str(value)), error)
 
-    def _leaves(self, node: Node) -> Iterator[Node | Finding]:
+    def _leaves(self, node: Node) -> Iterator[Node | FileFault]:
         if not node.level:
             yield node
             return
@@ -147,24 +147,24 @@ class _Seen:
             else:
                 yield from self._leaves(below)
 
-    def _finding(self, digest: Digest, error: PackyardError) -> Finding:
+    def _finding(self, digest: Digest, error: PackyardError) -> FileFault:
         self.is_whole = False
         message = error.problems[0].message
         kind = "missing" if message == nodes.MISSING else "altered"
-        return Finding(kind=kind, key=nodes.key(digest), message=message, hint=_REINDEX)
+        return FileFault(kind=kind, key=nodes.key(digest), message=message, hint=_REINDEX)
 
 
-def _check_maps(found: Index) -> Iterator[Finding]:
+def _check_maps(found: Index) -> Iterator[FileFault]:
     """Make the maps again from the records, and compare them with the head's."""
     try:
         built = _rebuilt(found)
     except IntegrityError as error:
-        yield Finding(kind="altered", key=head.key(found.head.number), message=str(error), hint=_REINDEX)
+        yield FileFault(kind="altered", key=head.key(found.head.number), message=str(error), hint=_REINDEX)
         return
     for name in ("packages", "words", "releases"):
         if getattr(built, name) != getattr(found.head, name):
             message = f"the {name} that it lists are not those of the records"
-            yield Finding(kind="altered", key=head.key(found.head.number), message=message, hint=_REINDEX)
+            yield FileFault(kind="altered", key=head.key(found.head.number), message=message, hint=_REINDEX)
 
 
 def _rebuilt(found: Index) -> Head:
@@ -185,13 +185,13 @@ class _Forgetful(Nodes):
 
 def _check_bundle(
     store: Store, there: frozenset[str], entry: IndexEntry, channel: str, trusted: Trust
-) -> Iterator[Finding]:
+) -> Iterator[FileFault]:
     """Compare what lies in a release with its entry."""
     line = checksum.key(entry.name, entry.version)
     missing = [key for key in (entry.key, line) if key not in there]
     for key in missing:
         hint = _BRING_BACK if key == entry.key else "publish the package again, which writes it"
-        yield Finding(kind="missing", key=key, message=f"{entry} is listed", hint=hint)
+        yield FileFault(kind="missing", key=key, message=f"{entry} is listed", hint=hint)
     if missing:
         return
     try:
@@ -199,19 +199,19 @@ def _check_bundle(
         _check_sbom(store, there, entry, trusted)
     except (IntegrityError, TooLongError, NotFoundError) as error:
         for each in error.problems:
-            yield Finding(kind="altered", key=each.file or entry.key, message=each.message, hint=_BRING_BACK)
+            yield FileFault(kind="altered", key=each.file or entry.key, message=each.message, hint=_BRING_BACK)
         return
     if data.yanked != entry.yanked:
         kind, hint = ("altered", _REINDEX) if data.yanked else ("missing", "yank it again, for the same reason")
         place = yanks.key(entry.name, entry.version)
-        yield Finding(kind=kind, key=place, message=f"the index says that it is yanked: {entry.yanked}", hint=hint)
+        yield FileFault(kind=kind, key=place, message=f"the index says that it is yanked: {entry.yanked}", hint=hint)
     described = ("description",) if entry.description else ()  # packyard 0.1.0 listed none
     has, lists = data.document(), entry.document()
     for field in ("tar", "digest", "size", "useCases", "model", *described):
         if has[field] != lists[field]:
             message = f"the bundle has {_json(field, has)}; the index lists {_json(field, lists)}"
             hint = _BRING_BACK if field == "tar" else _REINDEX
-            yield Finding(kind="altered", key=entry.key, message=message, hint=hint)
+            yield FileFault(kind="altered", key=entry.key, message=message, hint=hint)
 
 
 def _json(field: str, document: Mapping[str, object]) -> str:
@@ -220,7 +220,7 @@ def _json(field: str, document: Mapping[str, object]) -> str:
 
 def _check_unlisted(
     store: Store, there: frozenset[str], listed: Collection[str], channel: str, trusted: Trust
-) -> Iterator[Finding]:
+) -> Iterator[FileFault]:
     """Look at bundles that an index with missing nodes may list."""
     for name, version in reindex.bundles(sorted(there))[0]:
         if bundle_key(name, version) not in listed:
@@ -228,7 +228,7 @@ def _check_unlisted(
                 reindex.read(store, name, version, channel, trusted)
             except (IntegrityError, TooLongError) as error:
                 for each in error.problems:
-                    yield Finding(kind="altered", key=each.file, message=each.message, hint=_BRING_BACK)
+                    yield FileFault(kind="altered", key=each.file, message=each.message, hint=_BRING_BACK)
 
 
 def _check_sbom(store: Store, there: frozenset[str], entry: IndexEntry, trusted: Trust) -> None:
@@ -246,7 +246,7 @@ def _check_sbom(store: Store, there: frozenset[str], entry: IndexEntry, trusted:
         raise IntegrityError(Problem(f"expected {made.sbom}, found {found}", file=place))
 
 
-def _check_closed(store: Store, found: Index, trusted: Trust) -> Iterator[Finding]:
+def _check_closed(store: Store, found: Index, trusted: Trust) -> Iterator[FileFault]:
     for version, _ in tree.scan(found.head.releases, found.nodes.node):
         key = head.key(found.head.number)
         try:
@@ -254,14 +254,14 @@ def _check_closed(store: Store, found: Index, trusted: Trust) -> Iterator[Findin
             key = close.key(release.spelling)
             is_closed = close.is_closed(store, release.spelling, found.head.channel, trusted)
         except (IntegrityError, InputError) as error:
-            yield Finding(kind="altered", key=key, message=error.problems[0].message, hint=_BRING_BACK)
+            yield FileFault(kind="altered", key=key, message=error.problems[0].message, hint=_BRING_BACK)
             continue
         if is_closed != release.closed:
             kind, message = ("extra", "the index does not say so") if is_closed else ("missing", "the index says so")
-            yield Finding(kind=kind, key=key, message=f"the release is closed: {message}", hint=_REINDEX)
+            yield FileFault(kind=kind, key=key, message=f"the release is closed: {message}", hint=_REINDEX)
 
 
-def _find_extra(store: Store, there: frozenset[str], found: Index, seen: _Seen) -> Iterator[Finding]:
+def _find_extra(store: Store, there: frozenset[str], found: Index, seen: _Seen) -> Iterator[FileFault]:
     """Yield what nothing lists: in releases, and below ``index/``."""
     releases = {key.partition("/")[0] for key in seen.keys}
     left_over = frozenset(unreached(store, found.head)) if seen.is_whole else frozenset()
@@ -270,21 +270,21 @@ def _find_extra(store: Store, there: frozenset[str], found: Index, seen: _Seen) 
             base = key.partition(".tar.gz")[0] + ".tar.gz"
             is_ours = key.partition("/")[0] in releases or key.endswith(".tar.gz")
             if seen.is_whole and is_ours and base not in seen.keys:
-                yield Finding(kind="extra", key=key, message="no head lists it", hint="publish it, or remove it")
+                yield FileFault(kind="extra", key=key, message="no head lists it", hint="publish it, or remove it")
         elif key in left_over:
-            yield Finding(kind="extra", key=key, message="no head reaches it", hint=_PRUNE)
+            yield FileFault(kind="extra", key=key, message="no head reaches it", hint=_PRUNE)
         elif key.startswith(nodes.FOLDER) and seen.is_whole and Digest.of(store.get(key)) != nodes.digest(key):
-            yield Finding(kind="altered", key=key, message="an old head reaches it", hint="remove it")
+            yield FileFault(kind="altered", key=key, message="an old head reaches it", hint="remove it")
         elif key.startswith(pending.FOLDER):
-            yield Finding(kind="extra", key=key, message="a publish is under way, or was interrupted", hint=LEFT)
+            yield FileFault(kind="extra", key=key, message="a publish is under way, or was interrupted", hint=LEFT)
         elif key.startswith(PROBES):
-            yield Finding(kind="extra", key=key, message="a trial of the server was interrupted", hint=_PRUNE)
+            yield FileFault(kind="extra", key=key, message="a trial of the server was interrupted", hint=_PRUNE)
         elif key.startswith(lease.FOLDER):
-            yield Finding(kind="extra", key=key, message="a writer is at work, or was interrupted", hint=LEFT)
+            yield FileFault(kind="extra", key=key, message="a writer is at work, or was interrupted", hint=LEFT)
         elif seen.is_whole and key.startswith(yanks.FOLDER) and key not in seen.yanked:
-            yield Finding(kind="extra", key=key, message="the index does not say that it is yanked", hint=_REINDEX)
+            yield FileFault(kind="extra", key=key, message="the index does not say that it is yanked", hint=_REINDEX)
         elif not key.startswith(_KNOWN) and key not in _FILES:
-            yield Finding(kind="extra", key=key, message="it is no file of an index", hint="remove it")
+            yield FileFault(kind="extra", key=key, message="it is no file of an index", hint="remove it")
 
 
 _KNOWN = (head.FOLDER, nodes.FOLDER, close.FOLDER, yanks.FOLDER)

@@ -30,7 +30,7 @@ _KEY = "resolvedDependencies"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class SourceCommit:
     """The git commit that the sources were at; ``dirty`` where a file that was read differed from it."""
 
     commit: str
@@ -39,7 +39,7 @@ class Source:
     folder: str = ""
 
     @classmethod
-    def of(cls, revision: Revision, inputs: Mapping[str, Digest]) -> Source:
+    def of(cls, revision: Revision, inputs: Mapping[str, Digest]) -> SourceCommit:
         """Say what a revision means for a package that was made from these files."""
         dirty = revision.is_dirty(inputs)
         return cls(commit=revision.commit, dirty=dirty, url=revision.url, folder=revision.folder)
@@ -57,7 +57,7 @@ class BuiltOn:
 class Dependencies(NamedTuple):
     """The four kinds; see `provenance.Provenance`."""
 
-    source: Source | None
+    source: SourceCommit | None
     built_on: Mapping[str, BuiltOn]
     inputs: Mapping[str, Digest]
     libraries: Mapping[str, str]
@@ -65,7 +65,7 @@ class Dependencies(NamedTuple):
     @classmethod
     def parse(cls, listed: Sequence[Record]) -> Dependencies:
         """Read what `document` returned."""
-        source: Source | None = None
+        source: SourceCommit | None = None
         built_on: dict[str, BuiltOn] = {}
         inputs: dict[str, Digest] = {}
         libraries: dict[str, str] = {}
@@ -103,13 +103,13 @@ class Dependencies(NamedTuple):
             yield {"name": name, "uri": f"pkg:{kind}/{name.lower()}@{version}"}
 
 
-def _source(fields: Record, uri: str) -> Source:
+def _source(fields: Record, uri: str) -> SourceCommit:
     commit = fields.take("digest", Record).take("gitCommit", text)
     if not _COMMIT.fullmatch(commit):
         raise FaultError(f"{commit[:80]!r} is not a commit", _KEY)
     notes = fields.take("annotations", Record)
     folder, dirty = notes.take("folder", text), notes.take("dirty", record.flag)
-    return Source(commit=commit, dirty=dirty, url=uri.removesuffix(f"@{commit}"), folder=folder)
+    return SourceCommit(commit=commit, dirty=dirty, url=uri.removesuffix(f"@{commit}"), folder=folder)
 
 
 def digest_of(fields: Record) -> Digest:

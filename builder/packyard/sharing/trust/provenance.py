@@ -23,7 +23,7 @@ from packyard.core.errors import IntegrityError, Problem
 from packyard.sharing.entry import Identified, bundle_key
 from packyard.sharing.stores import Store, get_or_none
 from packyard.sharing.trust import envelope
-from packyard.sharing.trust.dependencies import LIBRARIES, BuiltOn, Dependencies, Source, digest_of, sha256
+from packyard.sharing.trust.dependencies import LIBRARIES, BuiltOn, Dependencies, SourceCommit, digest_of, sha256
 
 if TYPE_CHECKING:
     from packyard.core.files.git import Revision
@@ -57,7 +57,7 @@ class Provenance:
     file: Digest
     tar: Digest
     inputs: Mapping[str, Digest] = field(default_factory=dict)
-    source: Source | None = None
+    source: SourceCommit | None = None
     built_on: Mapping[str, BuiltOn] = field(default_factory=dict)
     libraries: Mapping[str, str] = field(default_factory=dict)
     packyard: str = __version__
@@ -85,7 +85,7 @@ class Provenance:
             file=bundle.digest,
             tar=bundle.tar,
             inputs=inputs,
-            source=Source.of(revision, inputs) if revision else None,
+            source=SourceCommit.of(revision, inputs) if revision else None,
             built_on={place: each for place, each in built_on.items() if _has_files(place, inputs)},
             libraries=installed_libraries() if libraries is None else libraries,
             sbom=None if sbom is None else Digest.of(sbom),

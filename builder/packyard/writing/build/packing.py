@@ -11,7 +11,7 @@ from packyard.core.bundle.archive import Member
 from packyard.core.digest import Digest
 from packyard.core.work import code
 from packyard.core.work.cache import Cache
-from packyard.core.work.kept import Fact, Found, Kept
+from packyard.core.work.kept import Fact, Kept, KeptResult
 from packyard.core.work.memo import Memo
 from packyard.core.yaml.sources import Observed
 from packyard.writing.build.built import Built
@@ -44,7 +44,7 @@ class Settings:
 Drafted = tuple[Draft, list[Fact] | None]
 
 
-class Made(NamedTuple):
+class Packed(NamedTuple):
     """A bundle, its files and the draft that it was made from, where these are at hand."""
 
     built: Built
@@ -66,17 +66,17 @@ class Packing:
         """Return a package's bundle."""
         return self.make(name).built
 
-    def make(self, name: str) -> Made:
+    def make(self, name: str) -> Packed:
         """Return what a call does, with what it was made from where that is at hand."""
         found = self.find(name)
         if found is not None:
-            return Made(found)
+            return Packed(found)
         draft, facts = self.draft(name)
         bundle = draft.bundle(self.settings.version)
         built = Built.of(bundle, draft.idle)
         words = ("bundle", name, self.settings.version)
         fault = "" if facts is None else self.kept.keep(words, facts, built.to_bytes)
-        return Made(replace(built, fault=fault, inputs=inputs(facts or ())), bundle.members, (draft, facts))
+        return Packed(replace(built, fault=fault, inputs=inputs(facts or ())), bundle.members, (draft, facts))
 
     def find(self, name: str) -> Built | None:
         """Return a package's bundle if it is in the cache."""
@@ -86,7 +86,7 @@ class Packing:
             return None
         return replace(found.result, inputs=inputs(found.facts))
 
-    def find_draft(self, name: str) -> Found[Draft] | None:
+    def find_draft(self, name: str) -> KeptResult[Draft] | None:
         """Return a package as it was composed, for this version too, if it is in the cache."""
         found = self.kept.find(("draft", name), Draft.parse)
         described = found.result.manifest if found else None

@@ -48,25 +48,25 @@ esac
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class CommandBlock:
     """One block of commands, and its line in the README."""
 
     text: str
     line: int
 
 
-def blocks(text: str) -> list[Block]:
+def blocks(text: str) -> list[CommandBlock]:
     """Return the blocks of commands of a README, in their order."""
     found = [each.lines for each in markdown.parse(text).blocks if each.language in _SHELLS and each.lines]
-    return [Block("".join(f"{line}\n" for _, line in lines), lines[0][0]) for lines in found]
+    return [CommandBlock("".join(f"{line}\n" for _, line in lines), lines[0][0]) for lines in found]
 
 
-def missing(block: Block, program: Program | None) -> str:
+def missing(block: CommandBlock, program: Program | None) -> str:
     """Return the first command of a block that is not run here, by its program and verb, or nothing."""
     return script.refused(script.script(block.text), _is_kustomize(program))
 
 
-def run(block: Block, parent_dir: Path, programs_dir: Path, environment: Mapping[str, str]) -> str:
+def run(block: CommandBlock, parent_dir: Path, programs_dir: Path, environment: Mapping[str, str]) -> str:
     """Type a block in a directory; return what was printed if a command failed, otherwise nothing.
 
     Of the caller's environment it gets PATH, language and folders of packyard alone.

@@ -117,7 +117,7 @@ def plain(workspace: Workspace, package: Package, use_case: UseCase) -> dict[str
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class Unfolded:
     """A use case, its objects before words were folded, by their files, and what was idle in it."""
 
     composed: Composed
@@ -127,7 +127,7 @@ class Made:
     words: Words
 
 
-def make(workspace: Workspace, package: Package, use_case: UseCase) -> Made:
+def make(workspace: Workspace, package: Package, use_case: UseCase) -> Unfolded:
     """Compose a use case."""
     sources, memo = workspace.sources, workspace.sources.memo
     base, overlays = _parts(workspace, package, use_case)
@@ -154,7 +154,7 @@ def make(workspace: Workspace, package: Package, use_case: UseCase) -> Made:
         files[KRMFILE] = reached_definitions.write(_HEAD, reached.sections, here)
     kinds = tuple((item.identity[1], name) for name, item in sorted(named.items()))
     composed = Composed(use_case, files, kinds, tuple(sorted(beside)), reached.definitions, tuple(here))
-    return Made(composed, {**beside, **named}, objects, nothing, words)
+    return Unfolded(composed, {**beside, **named}, objects, nothing, words)
 
 
 def _parts(workspace: Workspace, package: Package, use_case: UseCase) -> tuple[Part, list[Part]]:
@@ -202,7 +202,7 @@ def _begun(sources: Sources, base: Part, overlays: Sequence[Part]) -> tuple[list
     return sources.once(("objects", *(item.folder for item in (base, *overlays))), make)
 
 
-def _check_values(package: Package, found: Sequence[Made]) -> None:
+def _check_values(package: Package, found: Sequence[Unfolded]) -> None:
     """Refuse a value that none of the use cases it is given to can use."""
     used = {
         (value.line, name)

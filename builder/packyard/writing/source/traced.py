@@ -14,7 +14,7 @@ from packyard.using.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX
 from packyard.using.setters.definition import Substitution
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.writing.source import origin, package, parts
-from packyard.writing.source.compose import Made, compose, make
+from packyard.writing.source.compose import Unfolded, compose, make
 from packyard.writing.source.origin import Origins, Place, Stack
 from packyard.writing.source.words import MARKER, Words
 from packyard.writing.source.workspace import OPTIONS as KIND
@@ -27,7 +27,7 @@ class Traced:
     def __init__(self, workspace: Workspace, name: str) -> None:
         self._workspace = workspace
         self._package = package.read(workspace, name)
-        self._made: dict[str, Made] = {}
+        self._made: dict[str, Unfolded] = {}
         self._options: dict[str, bytes] | None = None
         self._origins: dict[str, Origins] = {}
 
@@ -55,7 +55,7 @@ class Traced:
         if made and reference:
             yield from _names(made.words, reference.name, set())
 
-    def _use_case(self, path: str) -> tuple[Made | None, str]:
+    def _use_case(self, path: str) -> tuple[Unfolded | None, str]:
         found = next((each for each in self._package.use_cases if path.startswith(f"{each.path}/")), None)
         if found is None:
             return None, path
@@ -103,7 +103,7 @@ class Traced:
         _of_definitions(found, root, [Words(shared, [[each]], {}, sources.memo) for each in krmfiles if each])
         return found
 
-    def _of_kustomization(self, found: Origins, root: MappingNode, made: Made) -> None:
+    def _of_kustomization(self, found: Origins, root: MappingNode, made: Unfolded) -> None:
         """Note for each file of a use case what its object came from, and for the rest the use case."""
         found.add(root.source, 0, Place(self._package.file, made.composed.use_case.line))
         listed = root.get("resources")

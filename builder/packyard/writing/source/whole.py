@@ -19,7 +19,7 @@ from packyard.writing.source import parts
 from packyard.writing.source.workspace import OPTIONS, OVERLAYS, Workspace
 
 
-class Made(Protocol):
+class Offered(Protocol):
     """What was made of a package: the names of the options that it offers, and the patches that reach nothing in it."""
 
     @property
@@ -28,7 +28,7 @@ class Made(Protocol):
     def idle(self) -> Idle: ...
 
 
-def check(here: Workspace, names: Collection[str], made: Sequence[Made]) -> None:
+def check(here: Workspace, names: Collection[str], made: Sequence[Offered]) -> None:
     """Refuse options that fit no use case of any package, and patches that reach nothing in any, nor in any base.
 
     What libraries have may be for others, so nothing of it is checked. Only all packages of the workspace together can

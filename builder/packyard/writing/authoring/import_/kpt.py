@@ -24,16 +24,16 @@ from packyard.writing.authoring.import_.word import Word, named_for, typed
 
 
 @dataclass(slots=True)
-class Found:
+class NamedFields:
     """Names by the identities of the fields that they bind, and what the names stand for."""
 
     bound: dict[int, str] = field(default_factory=dict)
     words: dict[str, Word] = field(default_factory=dict)
 
 
-def read(documents: Sequence[Document], notes: list[Note]) -> Found:
+def read(documents: Sequence[Document], notes: list[Note]) -> NamedFields:
     """Read the comments of some documents."""
-    found = Found()
+    found = NamedFields()
     roots = [document.root for document in documents]
     fields = [each for root in roots for each in tagged.find(root)]
     for setter in derive(roots):
@@ -82,7 +82,7 @@ def _alone(fields: Sequence[Tagged], name: str) -> list[Tagged]:
     return [each for each in fields if each.pattern.sole_name == name]
 
 
-def _list(each: Tagged, node: SequenceNode, found: Found) -> str:
+def _list(each: Tagged, node: SequenceNode, found: NamedFields) -> str:
     """Define the setter of a list; say why it cannot be bound."""
     name = each.pattern.sole_name
     texts = tuple(item.value.value for item in node.items if isinstance(item.value, Scalar))

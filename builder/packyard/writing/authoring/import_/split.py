@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from packyard.core.errors import Problem, refuse
 from packyard.writing.authoring.import_.note import DOUBTFUL, Note
 from packyard.writing.authoring.import_.read import Variant
-from packyard.writing.authoring.import_.tree import Part, Place, Tree
+from packyard.writing.authoring.import_.tree import Part, PartTree, Place
 from packyard.writing.authoring.import_.word import Word
 
 #: What package.yaml gives each package a value of, unless it says another.
@@ -17,7 +17,7 @@ GIVEN = ("MODEL_NAME", "RUN_NAME")
 
 
 @dataclass(slots=True)
-class Entry:
+class UseCaseEntry:
     """An entry of `useCases`."""
 
     base: Part
@@ -31,7 +31,7 @@ class Split:
     """What becomes of use cases: parts, entries of `useCases`, and what the whole package has."""
 
     parts: Sequence[Part]
-    entries: Mapping[str, Entry]
+    entries: Mapping[str, UseCaseEntry]
     words: Mapping[str, Word]
     setters: Mapping[str, str]
     namespace: str
@@ -42,7 +42,7 @@ class Split:
 def split(variants: Sequence[Variant], name: str, is_free: Callable[[str], bool]) -> Split:
     """Split use cases into parts; ``is_free`` says whether nothing has a folder's name yet."""
     _check_types(variants)
-    tree = Tree(name, variants)
+    tree = PartTree(name, variants)
     tree.place_storages(is_free)
     return _done(tree, _Words(tree))
 
@@ -65,7 +65,7 @@ def _check_types(variants: Sequence[Variant]) -> None:
 class _Words:
     """The words of use cases: each defined once where all agree, otherwise in the parts where they differ."""
 
-    def __init__(self, tree: Tree) -> None:
+    def __init__(self, tree: PartTree) -> None:
         self.tree = tree
         self.notes: list[Note] = []
         self.words: dict[str, Word] = {}
@@ -114,14 +114,14 @@ def _gathered(texts: Mapping[Place, str], step: int) -> dict[str, set[str]]:
     return found
 
 
-def _done(tree: Tree, placed: _Words) -> Split:
+def _done(tree: PartTree, placed: _Words) -> Split:
     """Return the parts that add something, and what the use cases are made of."""
     spaces = Counter(each.namespace for each in tree.places.values())
-    entries: dict[str, Entry] = {}
+    entries: dict[str, UseCaseEntry] = {}
     for (group, last), variant in tree.places.items():
         leaf = tree.leaves.get((group, last))
         path = variant.path if leaf else group
-        entry = entries.setdefault(path, Entry((leaf or tree.bases[group]).used))
+        entry = entries.setdefault(path, UseCaseEntry((leaf or tree.bases[group]).used))
         entry.setters |= placed.values[group, last]
         entry.storage += [last] if last and not leaf else []
         entry.namespace = variant.namespace if len(spaces) > 1 else ""

@@ -56,7 +56,7 @@ class Part:
         return [root for part in (self.on, self.storage) if part for root in part.all_objects] + self.own.objects
 
 
-class Tree:
+class PartTree:
     """The parts as they come into being: a root, a base for each group, storages, and bases for what is left."""
 
     def __init__(self, name: str, variants: Sequence[Variant]) -> None:

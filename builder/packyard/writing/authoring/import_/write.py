@@ -20,7 +20,7 @@ from packyard.using.kustomize.accumulate import SourceObject, file_names
 from packyard.using.kustomize.selector import Identity
 from packyard.writing.authoring.import_.repeat import once
 from packyard.writing.authoring.import_.share import END, Addition, is_name
-from packyard.writing.authoring.import_.split import Entry, Split
+from packyard.writing.authoring.import_.split import Split, UseCaseEntry
 from packyard.writing.authoring.import_.tree import STORAGE, Part
 from packyard.writing.authoring.import_.word import Word
 
@@ -155,7 +155,7 @@ def _package(split: Split, name: str, model: Mapping[str, str]) -> bytes:
     return _joined(lines)
 
 
-def _use_case(path: str, entry: Entry) -> list[str]:
+def _use_case(path: str, entry: UseCaseEntry) -> list[str]:
     parts = {"base": basename(entry.base.folder)}
     parts |= {"storage": f"[{', '.join(entry.storage)}]"} if entry.storage else {}
     parts |= {"namespace": quoted(entry.namespace, flow=True)} if entry.namespace else {}
