@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 #: The forms of a result; the first is the default.
 FORMS = ("text", "json", "yaml")
-_FOR_PROGRAMS = ("json", "yaml")
+FOR_PROGRAMS = ("json", "yaml")
 _FIELD = re.compile(r"(\w+)(?:=([\w.]+))?(\?)?(?: \(([^()]*)\))?")
 
 
@@ -111,7 +111,7 @@ class Rows:
         ``cells`` are columns that follow from several fields. Rows that are more than memory holds come from a
         function, which is called twice.
         """
-        if form in _FOR_PROGRAMS and form != self.forms[0]:
+        if form in FOR_PROGRAMS and form != self.forms[0]:
             self._write(rows, form)
             return False
         if self.columns:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from packyard.cli import arguments as shared
 from packyard.cli import fanout, output, workspaces
+from packyard.cli.rows import Rows
 from packyard.core.errors import UsageError
 from packyard.writing.build import catalogue
+from packyard.writing.build.catalogue import Catalogue
 from packyard.writing.source.workspace import Workspace
+
+ROWS = Rows("package", "name, version, digest, tar, size")
+KUSTOMIZATIONS = Rows("use case", "directory", "--kustomization", line="{directory}")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,7 +22,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", metavar="DIR", required=True, help="the folder to build packages into")
     parser.add_argument("--version", help="the version of the packages")
     parser.add_argument("--kustomization", action="store_true", help="write the kustomization of each use case instead")
-    shared.add_output(parser)
     workspaces.add_argument(parser)
     fanout.add_arguments(parser)
 
@@ -40,26 +43,21 @@ def run(arguments: argparse.Namespace) -> int:
     with output.progress(names) as done:
         made = catalogue.build(settings, names, out_dir, on=engine, done=done)
     fanout.finish(settings.cache_dir, (item.fault for item in made.packages))
-    built = made.packages
-    if arguments.output == "json":
-        output.json_result([{"name": item.name, "version": item.version, "digest": item.digest, "tar": item.tar,
-                             "size": item.size} for item in built])  # fmt: skip
-        return 0
-    for item in built:
+    if ROWS.show(made.packages, arguments.output):
+        _tell(made, out_dir)
+    return 0
+
+
+def _tell(made: Catalogue, out_dir: Path) -> None:
+    for item in made.packages:
         output.line(f"{out_dir / item.name}.tar.gz  {item.digest}  tar {item.tar}  {item.size} bytes")
     if made.warnings:
         output.note(f"{output.counted(made.warnings, 'warning')} by packyard lint")
-    return 0
 
 
 def _kustomizations(workspace: Workspace, names: list[str], out_dir: Path, form: str) -> int:
     from packyard.writing.build import for_kustomize
 
-    made = for_kustomize.write(workspace, names, out_dir)
-    if form == "json":
-        output.json_result([{"directory": str(folder)} for folder in made])
-        return 0
-    for folder in made:
-        output.line(str(folder))
-    output.note("build each with: kustomize build --load-restrictor LoadRestrictionsNone DIR")
+    if KUSTOMIZATIONS.show(for_kustomize.write(workspace, names, out_dir), form):
+        output.note("build each with: kustomize build --load-restrictor LoadRestrictionsNone DIR")
     return 0

@@ -14,13 +14,15 @@ import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from packyard.cli import arguments as shared
 from packyard.cli import fanout, output, workspaces
+from packyard.cli.rows import Rows
 from packyard.core.errors import InputError, Problem, UnavailableError, UsageError
 from packyard.core.files import regular
 from packyard.core.files.tree import Tree
 from packyard.core.work import executor
 from packyard.writing.build.packing import Packing
+
+ROWS = Rows("package", "name, file, state, text")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,7 +31,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", metavar="DIR", help="write DIR/NAME.md")
     parser.add_argument("--check", metavar="FILE|DIR", help="compare with the file, or with DIR/NAME.md; write nothing")
     parser.add_argument("--version", default="VERSION", help="the version of the packages (default: %(default)s)")
-    shared.add_output(parser)
     workspaces.add_argument(parser)
     fanout.add_arguments(parser)
 
@@ -52,15 +53,13 @@ def run(arguments: argparse.Namespace) -> int:
         workspace.check_target(Path(arguments.out))
         files, states = _write(Path(arguments.out), dict(zip(names, texts, strict=True))), ["written"] * len(names)
     made = list(zip(names, files, states, texts, strict=True))
-    if arguments.output == "json":
-        output.json_result([{"name": name, "file": file and str(file), "state": state, "text": text.decode()}
-                            for name, file, state, text in made])  # fmt: skip
-    elif arguments.check:
+    is_text = ROWS.show([(*row, text.decode()) for *row, text in made], arguments.output)
+    if is_text and arguments.check:
         _show({file: text for _, file, state, text in made if file and state != "same"}, len(names))
-    elif arguments.out:
+    elif is_text and arguments.out:
         for file in files:
             output.line(str(file))
-    else:
+    elif is_text:
         output.data(b"\n".join(texts))
     return int(not {"stale", "missing"}.isdisjoint(states))
 

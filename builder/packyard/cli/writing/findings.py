@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 
 from packyard import __version__
 from packyard.cli import output
+from packyard.cli.rows import FORMS, Rows
 from packyard.writing.checks import sarif
 from packyard.writing.checks.finding import Finding
 
-FORMS = ("text", "json", "sarif", "github")
+ROWS = Rows(
+    "finding",
+    "file, line, column, rule, severity, message, hint, composed, fix",
+    forms=(*FORMS, "sarif", "github"),
+)
 
 
 def show(findings: Sequence[Finding], form: str) -> None:
     """Print findings in a form."""
-    if form == "json":
-        output.json_result([asdict(each) for each in findings])
-    elif form == "sarif":
+    if form == "sarif":
         output.json_result(sarif.document(findings, __version__))
-    else:
+    elif ROWS.show(findings, form):
         for each in findings:
             output.line(str(each) if form == "text" else _command(each))
             if form == "text" and each.composed:

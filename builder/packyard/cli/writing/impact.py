@@ -15,8 +15,8 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from packyard.cli import arguments as shared
 from packyard.cli import compared, fanout, libraries, output, workspaces
+from packyard.cli.rows import FOR_PROGRAMS
 from packyard.cli.using import diff
 from packyard.core.errors import PackyardError
 from packyard.core.files import git
@@ -25,6 +25,7 @@ from packyard.using.options.folder import NAME as OPTIONS
 from packyard.using.upgrade.difference import Change, compare_all
 from packyard.writing.build import impact
 
+ROWS = diff.ROWS
 _BASE = "HEAD"
 
 
@@ -32,7 +33,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     base = f"compare with where this branch left that revision (default: {_BASE})"
     parser.add_argument("base", metavar="BASE", nargs="?", default=_BASE, help=base)
-    shared.add_output(parser, *shared.FORMS, "markdown")
     workspaces.add_argument(parser)
     fanout.add_arguments(parser)
 
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
         new = compared.composed(after, [name for name in names if name not in same], arguments)
         found = compare_all(old, {**new, **compared.offered(here)})
     summary = _summary(found, {*names, *known})
-    output.note(summary) if arguments.output == "json" else output.line(summary)
+    output.note(summary) if arguments.output in FOR_PROGRAMS else output.line(summary)
     diff.show(found, arguments.output)
     return 0
 

@@ -7,8 +7,8 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from packyard.cli import arguments as shared
 from packyard.cli import output, workspaces
+from packyard.cli.rows import Rows
 from packyard.core.errors import BeyondError, InputError, UsageError
 from packyard.using.kustomize import builtin
 from packyard.using.render import programs
@@ -17,13 +17,14 @@ from packyard.writing.authoring.import_ import package, source
 from packyard.writing.authoring.import_.package import Imported
 from packyard.writing.source.workspace import Workspace
 
+ROWS = Rows("package", "name, useCases, files, lines, notes (kind, what, do=todo, cases)")
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("source", metavar="DIR|TARBALL", nargs="?", help="a package, or a folder of kustomizations")
     parser.add_argument("--rendering", metavar="FILE", nargs=2, help="instead: two renderings of one Helm chart")
     parser.add_argument("--name", help="what to call the package (default: as the folder or the file is called)")
-    shared.add_output(parser)
     workspaces.add_argument(parser)
 
 
@@ -38,7 +39,9 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         imported = _of_use_cases(here, Path(arguments.source), arguments.name)
     package.write_to(here, imported)
-    _report(here, imported, arguments.output)
+    row = (imported.name, imported.use_cases, list(imported.files), imported.lines, imported.notes)
+    if ROWS.show([row], arguments.output):
+        _report(here, imported)
     return 0
 
 
@@ -69,10 +72,7 @@ def _offline(program: Program, folder: Path) -> bytes:
         raise InputError(*(replace(each, hint=each.hint or hint) for each in error.problems)) from error
 
 
-def _report(here: Workspace, imported: Imported, form: str) -> None:
-    if form == "json":
-        output.json_result([imported.document()])
-        return
+def _report(here: Workspace, imported: Imported) -> None:
     for path in imported.files:
         output.line(here.sources.shown(path))
     for note in imported.notes:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from packyard.cli import arguments as shared
 from packyard.cli import fanout, libraries, output, state, workspaces
 from packyard.cli.writing import findings, fixing, rules
 from packyard.core.errors import InputError, Problem
@@ -27,6 +26,7 @@ from packyard.writing.checks.finding import Finding, finding
 from packyard.writing.checks.folder import Linted
 from packyard.writing.source.workspace import Workspace, built_in, find_root
 
+ROWS = findings.ROWS
 _ARCHIVES = (".tar.gz", ".tgz")
 _VERSION = "0.0.0"  # which no finding shows
 
@@ -39,7 +39,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--explain", metavar="RULE", nargs="?", const="", help=explain)
     parser.add_argument("--strict", action="store_true", help="exit with 1 for warnings, too")
     parser.add_argument("--fix", action="store_true", help="correct what is certain, in your sources or files")
-    shared.add_output(parser, *findings.FORMS)
     workspaces.add_argument(parser)
     fanout.add_arguments(parser)
 

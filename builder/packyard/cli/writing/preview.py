@@ -10,11 +10,12 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from packyard.cli import arguments as shared
 from packyard.cli import output, workspaces
+from packyard.cli.rows import Rows
 from packyard.writing.build.preview import Preview, View, choose
 from packyard.writing.source import package
 
+ROWS = Rows("file", "file, text")
 _PAUSE = 0.2  # seconds between two looks at the sources
 _SETTLED = 0.1  # seconds that an editor may take to write a file
 
@@ -26,7 +27,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "path", metavar="USECASE", nargs="?", default="", help="one of its use cases (default: the first)"
     )
     parser.add_argument("--once", action="store_true", help="do not wait for changes")
-    shared.add_output(parser)
     workspaces.add_argument(parser)
 
 
@@ -36,14 +36,11 @@ def run(arguments: argparse.Namespace) -> int:
     path = choose(package.read(here, arguments.name), arguments.path)
     preview = Preview(here.root_dir, arguments.name, path, here.libraries)
     view = preview.look()
-    if arguments.output == "json":
-        output.json_result([{"file": file, "text": data.decode()} for file, data in view.files.items()])
-        _tell(view)
-        return 1 if view.problems else 0
-    for file, data in view.files.items():
+    is_text = ROWS.show([(file, data.decode()) for file, data in view.files.items()], arguments.output)
+    for file, data in view.files.items() if is_text else ():
         output.data(f"# {file}\n".encode() + data + b"---\n")
     _tell(view)
-    if arguments.once or not output.on_terminal():
+    if arguments.once or not is_text or not output.on_terminal():
         return 1 if view.problems else 0
     output.note(f"waiting for changes of {arguments.name} {path}; Ctrl-C ends")
     with suppress(KeyboardInterrupt):

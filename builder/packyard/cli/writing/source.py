@@ -8,22 +8,24 @@ from __future__ import annotations
 
 import argparse
 import os
-from dataclasses import asdict
+from collections.abc import Sequence
 from pathlib import Path
 
-from packyard.cli import arguments as shared
 from packyard.cli import output, workspaces
+from packyard.cli.rows import Rows
 from packyard.core.bundle import shipped
 from packyard.core.errors import InputError, Problem, UsageError
 from packyard.core.files import regular
+from packyard.writing.source.origin import Place
 from packyard.writing.source.traced import Traced
 from packyard.writing.source.workspace import Workspace
+
+ROWS = Rows("place", "file, line, column, setter")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("place", metavar="FILE:LINE", help="a line of a composed file")
-    shared.add_output(parser)
     workspaces.add_argument(parser)
 
 
@@ -44,14 +46,17 @@ def run(arguments: argparse.Namespace) -> int:
     if text is not None and text.split("\n")[line - 1 : line] != [lines[line - 1]]:
         output.note(f"the sources compose this line to: {lines[line - 1].strip()}")
     named = [("", place) for place in stack] + list(traced.names(path, line))
-    if arguments.output == "json":
-        output.json_result([{**asdict(place), "setter": setter} for setter, place in named])
-        return 0
-    output.line(f"{file}:{line}: {lines[line - 1].strip()}")
+    rows = [(place.file, place.line, place.column, setter) for setter, place in named]
+    if ROWS.show(rows, arguments.output):
+        _show(f"{file}:{line}: {lines[line - 1].strip()}", named)
+    return 0
+
+
+def _show(title: str, named: Sequence[tuple[str, Place]]) -> None:
+    output.line(title)
     for number, (setter, place) in enumerate(named):
         role = f"{setter} by " if setter else "onto " if number else ""
         output.line(f"  {role}{place.file}:{place.line}:{place.column}")
-    return 0
 
 
 def _find(here: Workspace, file: str) -> tuple[str, str, str | None]:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import argparse
 import os
-from dataclasses import asdict
 
-from packyard.cli import arguments as shared
 from packyard.cli import output, workspaces
+from packyard.cli.rows import Rows
 from packyard.writing.judging.package import Judges, judge
+
+ROWS = Rows("check", "package, check, where, state, details", columns="PACKAGE, CHECK, WHERE, RESULT=state")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,7 +21,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--server", action="store_true", help="ask the API server of kubectl's current context, by a dry run"
     )
-    shared.add_output(parser)
     workspaces.add_argument(parser)
 
 
@@ -30,11 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
     names = workspaces.names(arguments, workspace)
     asked = Judges(environment=os.environ, is_server_asked=arguments.server)
     verdicts = [verdict for name in names for verdict in judge(workspace, name, asked)]
-    if arguments.output == "json":
-        output.json_result([asdict(verdict) for verdict in verdicts])
-    else:
-        rows = [(each.package, each.check, each.where, each.state) for each in verdicts]
-        output.table(("PACKAGE", "CHECK", "WHERE", "RESULT"), rows)
+    ROWS.show(verdicts, arguments.output)
     for each in verdicts:
         if each.state == "failed":
             for detail in each.details:

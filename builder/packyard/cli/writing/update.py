@@ -14,18 +14,18 @@ import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from packyard.cli import arguments as shared
 from packyard.cli import compared, fanout, libraries, output, workspaces
+from packyard.cli.rows import Rows
 from packyard.cli.using import diff
 from packyard.core.bundle.lock import Pin
 from packyard.core.errors import InputError, PackyardError, Problem
-from packyard.using.upgrade import report
 from packyard.using.upgrade.difference import Change, compare_all
 from packyard.writing.authoring import vendor
 from packyard.writing.source import library
 from packyard.writing.source.library_entry import Entry
 from packyard.writing.source.workspace import Workspace
 
+ROWS = Rows("run", f"libraries (name, before, after, tar), changes ({diff.FIELDS})")
 #: What differs, by packages.
 Found = Mapping[str, tuple[Change, ...]]
 
@@ -35,7 +35,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     libraries.add_names(parser)
     parser.add_argument("--dry-run", action="store_true", help="show what would change; write nothing")
     parser.add_argument("--force", action="store_true", help="pin also what some packages do not compose with")
-    shared.add_output(parser)
     workspaces.add_argument(parser)
     fanout.add_arguments(parser)
 
@@ -89,10 +88,7 @@ def _compare(arguments: argparse.Namespace, root_dir: Path, after: Workspace, kn
 
 def _show(form: str, known: Mapping[str, Pin], moved: Mapping[str, Pin], found: Found | None) -> None:
     rows = [(name, known[name].version if name in known else "", pin.version, pin.tar) for name, pin in moved.items()]
-    if form == "json":
-        keys = ("name", "before", "after", "tar")
-        changes = [report.document(name, each) for name, differences in (found or {}).items() for each in differences]
-        output.json_result([{"libraries": [dict(zip(keys, row, strict=True)) for row in rows], "changes": changes}])
+    if not ROWS.show([(rows, diff.documents(found or {}))], form):
         return
     if rows:
         output.table(("LIBRARY", "PINNED", "NEW", "TAR"), rows, wide=True)

@@ -11,15 +11,16 @@ from __future__ import annotations
 
 import argparse
 
-from packyard.cli import arguments as shared
 from packyard.cli import libraries, output, workspaces
+from packyard.cli.rows import Rows
 from packyard.writing.authoring import vendor
+
+ROWS = Rows("copy of a library", "directory", line="{directory}")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     libraries.add_names(parser)
-    shared.add_output(parser)
     workspaces.add_argument(parser)
 
 
@@ -32,11 +33,6 @@ def run(arguments: argparse.Namespace) -> int:
     pins = {each.name: each.pin for each in here.libraries if each.pin}
     pins |= {each.name: libraries.newest(each, here.root_dir)[1] for each in listed if each.name not in pins}
     libraries.pin(here.root_dir, pins, wanted)
-    if arguments.output == "json":
-        output.json_result([{"directory": folder} for folder in copied])
-        return 0
-    for folder in copied:
-        output.line(folder)
-    if not copied:
+    if ROWS.show(copied, arguments.output) and not copied:
         output.note("all libraries are copied already")
     return 0

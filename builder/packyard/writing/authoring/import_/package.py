@@ -56,17 +56,6 @@ class Imported:
         """How many lines an author has to read, the checklist aside."""
         return sum(data.count(b"\n") for path, data in self.files.items() if path != self.checklist)
 
-    def document(self) -> dict[str, object]:
-        """Return all that a program may want to know."""
-        notes = [{"kind": each.kind, "what": each.what, "do": each.todo, "cases": each.cases} for each in self.notes]
-        return {
-            "name": self.name,
-            "useCases": self.use_cases,
-            "files": list(self.files),
-            "lines": self.lines,
-            "notes": notes,
-        }
-
 
 def of_use_cases(here: Workspace, name: str, folder: Path, build: Build, origin: str) -> Imported:
     """Return a package of the use cases that a folder holds."""
