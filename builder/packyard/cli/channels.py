@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from packyard.cli import output, preferences, state
+from packyard.cli.rows import Rows
 from packyard.core.errors import UnavailableError, UsageError
 from packyard.core.work.cache import Cache
 from packyard.sharing import stores
@@ -21,6 +21,9 @@ from packyard.sharing.index.remembered import RememberedStore
 from packyard.sharing.stores import Store
 from packyard.sharing.stores.directory import DirectoryStore
 
+#: What is said of a bundle, and of what was done for it.
+DONE = "name, version, tar, digest, size, model, useCases, description, yanked, key, status"
+COPIED = Rows("package", DONE, line="{status:<10} {key}  {digest}  tar {tar}")
 #: The variable that says how many seconds a request may take.
 TIMEOUT = "PACKYARD_TIMEOUT"
 _MOST = 86_400.0
@@ -76,17 +79,8 @@ def index_cache(folder: Path) -> Cache:
 
 
 def row(entry: IndexEntry, status: str) -> dict[str, object]:
-    """Return the JSON of a bundle and what was done for it."""
+    """Return the row of a bundle and what was done for it."""
     return {**entry.document(), "key": entry.key, "status": status}
-
-
-def show_copied(copied: Sequence[tuple[IndexEntry, str]], form: str) -> None:
-    """Print bundles that came from another channel, and what was done for each, as text or JSON."""
-    if form == "json":
-        output.json_result([row(*each) for each in copied])
-        return
-    for entry, status in copied:
-        output.line(f"{status:<10} {entry.key}  {entry.digest}  tar {entry.tar}")
 
 
 def patience() -> float:

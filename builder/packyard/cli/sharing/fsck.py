@@ -6,20 +6,20 @@ Exit code 1 if there is anything. With --prune, first remove what publishers tha
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict
 
-from packyard.cli import arguments as shared
 from packyard.cli import output, preferences
 from packyard.cli.channels import open_channel
+from packyard.cli.rows import Rows
 from packyard.sharing.publishing import fsck
 from packyard.sharing.publishing.prune import prune
+
+ROWS = Rows("finding", "kind, key, message, hint", line="{kind:<8} {key}: {message} ({hint})")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("channel", metavar="CHANNEL")
     parser.add_argument("--prune", action="store_true", help="remove the nodes of the index that no head reaches")
-    shared.add_output(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -28,14 +28,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.prune:
         for key in prune(channel, trusted):
             output.note(f"removed {key}")
-    found = fsck.check(channel, trusted)
-    if arguments.output == "json":
-        rows = [asdict(each) for each in found]
-        output.json_result(rows)
-        return int(bool(rows))
-    count = 0
-    for each in found:
-        count += 1
-        output.line(f"{each.kind:<8} {each.key}: {each.message} ({each.hint})")
-    output.note(f"{output.counted(count, 'finding')} in {channel.address}" if count else "nothing is wrong")
-    return int(bool(count))
+    found = list(fsck.check(channel, trusted))
+    if ROWS.show(found, arguments.output):
+        output.note(f"{output.counted(len(found), 'finding')} in {channel.address}" if found else "nothing is wrong")
+    return int(bool(found))

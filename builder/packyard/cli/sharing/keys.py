@@ -14,16 +14,18 @@ with a passphrase: from the terminal, or from PACKYARD_KEY_PASSPHRASE.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-from packyard.cli import arguments as shared
 from packyard.cli import output, preferences
+from packyard.cli.rows import Rows
 from packyard.cli.sharing import signing
 from packyard.core.errors import UsageError
 from packyard.core.files import regular
 from packyard.sharing.trust.keyring import Keyring, TrustedKey
 from packyard.sharing.trust.keys import LIMIT
 
+ROWS = Rows("key", "id, name, use, channels", line="{id}")
+LISTED = Rows("key", ROWS.fields, columns="NAME, USE, CHANNELS, ID", prose=1)
 #: What the verb does, by its first word.
 ACTIONS = ("new", "trust", "list", "revoke")
 
@@ -37,7 +39,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--in", dest="within", metavar="CHANNEL", help="let this channel say that the key is revoked")
     signing.add_argument(parser)
     parser.add_argument("--no-passphrase", action="store_true", help="do not encrypt the new private key")
-    shared.add_output(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -55,13 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"packyard keys {action}: {wrong}; packyard keys --help shows the usage")
     ring = preferences.own_keyring()
     rows = _list(ring) if action == "list" else [_ACTIONS[action][0](ring, arguments)]
-    if arguments.output == "json":
-        output.json_result(rows)
-    elif action == "list":
-        shown = [[*(str(row[key]) for key in ("name", "use")), _for(row), str(row["id"])] for row in rows]
-        output.table(("NAME", "USE", "CHANNELS", "ID"), shown, prose=1)
-    else:
-        output.line(str(rows[0]["id"]))
+    (LISTED if action == "list" else ROWS).show(rows, arguments.output, cells={"CHANNELS": _for})
     return 0
 
 
@@ -114,7 +109,7 @@ def _row(key: TrustedKey, use: str) -> dict[str, object]:
     return {"id": key.key.id, "name": key.name, "use": use, "channels": list(key.channels)}
 
 
-def _for(row: dict[str, object]) -> str:
+def _for(row: Mapping[str, object]) -> str:
     channels = row["channels"]
     if row["use"] != "trusted":
         return ""

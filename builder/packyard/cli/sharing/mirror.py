@@ -13,12 +13,13 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from packyard.cli import arguments as shared
 from packyard.cli import output, preferences
-from packyard.cli.channels import fetching, open_channel, show_copied
+from packyard.cli.channels import COPIED, fetching, open_channel, row
 from packyard.cli.sharing import signing
 from packyard.core.errors import UnavailableError
 from packyard.sharing.publishing.mirror import image_list, mirror
+
+ROWS = COPIED
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,7 +29,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("references", metavar="NAME[@VERSION]", nargs="*", help="what is copied (default: all)")
     parser.add_argument("--images", metavar="FILE", help="write the list of images that skopeo sync copies")
     signing.add_argument(parser)
-    shared.add_output(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     if arguments.images:
         _write(Path(arguments.images), image_list(image for each in found for image in each.images))
-    show_copied([(each.entry, each.status) for each in found], arguments.output)
+    ROWS.show([row(each.entry, each.status) for each in found], arguments.output)
     return 0
 
 

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import argparse
 
-from packyard.cli import arguments as shared
 from packyard.cli import output, preferences
-from packyard.cli.channels import fetching, open_channel, show_copied
+from packyard.cli.channels import COPIED, fetching, open_channel, row
 from packyard.cli.sharing import signing
 from packyard.sharing.publishing.promote import promote
+
+ROWS = COPIED
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,7 +21,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("target", metavar="TO", help="the channel that gets them")
     parser.add_argument("references", metavar="NAME@VERSION", nargs="+")
     signing.add_argument(parser)
-    shared.add_output(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -35,5 +35,5 @@ def run(arguments: argparse.Namespace) -> int:
         memory=preferences.memory(arguments.target),
         tell=lambda proof: output.note(proof.said(preferences.key_names())),
     )
-    show_copied(done, arguments.output)
+    ROWS.show([row(*each) for each in done], arguments.output)
     return 0

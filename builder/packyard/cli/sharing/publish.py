@@ -21,9 +21,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from packyard.cli import arguments as shared
 from packyard.cli import fanout, output, preferences, workspaces
-from packyard.cli.channels import open_channel, row
+from packyard.cli.channels import DONE, open_channel, row
+from packyard.cli.rows import Rows
 from packyard.cli.sharing import pack, signing
 from packyard.core.bundle import reference
 from packyard.core.errors import InputError, Problem, UsageError
@@ -37,6 +37,7 @@ from packyard.sharing.publishing.upload import Packed
 from packyard.sharing.stores import Store
 from packyard.sharing.trust.keys import SigningKey, Trust
 
+ROWS = Rows("package", DONE, columns="BUNDLE=key, STATUS, BYTES=size, DIGEST, TAR", wide=True, bare=True)
 _AT_ONCE = 8  # bundles that are uploaded at a time
 _SHOWN = 5  # packages that are missing
 
@@ -51,7 +52,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--shard", metavar="K/N", help="upload part K of N (from 0), and list nothing")
     parser.add_argument("--join", action="store_true", help="list what was uploaded; with --shard, if it is the last")
     signing.add_argument(parser)
-    shared.add_output(parser)
     workspaces.add_argument(parser)
     fanout.add_arguments(parser)
 
@@ -171,11 +171,7 @@ def _preview(target: _Target, packed: Sequence[Packed]) -> int:
 
 def _print(target: _Target, rows: Sequence[tuple[IndexEntry, str, Sequence[Problem]]]) -> None:
     """Print a row for each package, and count them."""
-    if target.form == "json":
-        output.json_result([{**row(entry, status), **_why(problems)} for entry, status, problems in rows])
-    elif rows:
-        shown = [(entry.key, status, f"{entry.size}", entry.digest, entry.tar) for entry, status, _ in rows]
-        output.table(("BUNDLE", "STATUS", "BYTES", "DIGEST", "TAR"), shown, wide=True)
+    ROWS.show([{**row(entry, status), **_why(problems)} for entry, status, problems in rows], target.form)
     counts = Counter(status for _, status, _ in rows)
     told = ", ".join(f"{count} {status}" for status, count in sorted(counts.items())) or "nothing to do"
     output.note(f"{told}: {target.store.address}")

@@ -17,8 +17,8 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from packyard import __version__
-from packyard.cli import arguments as shared
 from packyard.cli import libraries, output, preferences, workspaces
+from packyard.cli.rows import Rows
 from packyard.cli.using.verify import verify_file
 from packyard.core.bundle import bundle as bundles
 from packyard.core.files import git, regular
@@ -26,12 +26,13 @@ from packyard.sharing.trust.provenance import Provenance, installed_libraries
 from packyard.writing.build.built import Built
 from packyard.writing.build.packing import Packing, Settings
 
+ROWS = Rows("package", "name, version, tar, rebuilt, inputs, files (path, state)")
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("--verify", metavar="FILE", required=True, help="the .tar.gz to compare with")
     parser.add_argument("--source", dest="workspace", metavar="DIR", help="the sources (default: the workspace here)")
-    shared.add_output(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -52,21 +53,17 @@ def run(arguments: argparse.Namespace) -> int:
         built = Packing(how)(bundle.name)
     _tell_others(made)
     different = [] if built.tar == bundle.tar else _differences(file, built)
-    if arguments.output == "json":
-        inputs = _inputs(made, built)
-        row = {"name": built.name, "version": built.version, "tar": bundle.tar, "rebuilt": built.tar, "inputs": inputs,
-               "files": [{"path": path, "state": state} for path, state in different]}  # fmt: skip
-        output.json_result([row])
-        return int(built.tar != bundle.tar)
-    if built.tar == bundle.tar:
+    is_same, inputs = built.tar == bundle.tar, _inputs(made, built)
+    is_text = ROWS.show([(built.name, built.version, bundle.tar, built.tar, inputs, different)], arguments.output)
+    if is_text and is_same:
         output.line(f"{built.name} {built.version}: the same, tar {built.tar}")
-        return 0
-    for path, state in different:
-        output.line(f"{state:<8} {path}")
-    for path in _inputs(made, built):
-        output.note(f"the source {path} is not the one that was built from")
-    output.note(f"{built.name} {built.version}: differs: the tar is {bundle.tar}, built again it is {built.tar}")
-    return 1
+    elif is_text:
+        for path, state in different:
+            output.line(f"{state:<8} {path}")
+        for path in inputs:
+            output.note(f"the source {path} is not the one that was built from")
+        output.note(f"{built.name} {built.version}: differs: the tar is {bundle.tar}, built again it is {built.tar}")
+    return int(not is_same)
 
 
 def _why(made: Provenance | None) -> str:

@@ -7,18 +7,19 @@ from __future__ import annotations
 
 import argparse
 
-from packyard.cli import arguments as shared
 from packyard.cli import output, preferences
 from packyard.cli.channels import open_channel
+from packyard.cli.rows import Rows
 from packyard.cli.sharing import signing
 from packyard.sharing.publishing.reindex import reindex
+
+ROWS = Rows("channel", "head, digest, bundles")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("channel", metavar="CHANNEL")
     signing.add_argument(parser)
-    shared.add_output(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -30,8 +31,6 @@ def run(arguments: argparse.Namespace) -> int:
     made, skipped = reindex(channel, keys=keys, trusted=trusted, memory=memory, done=bundles.append)
     for key in skipped:
         output.note(f"{key} has no checksum: its publish was interrupted; publish it again")
-    if arguments.output == "json":
-        output.json_result([{"head": made.head.number, "digest": made.head.digest, "bundles": len(bundles)}])
-        return 0
-    output.line(f"head {made.head.number} lists {output.counted(len(bundles), 'bundle')}")
+    if ROWS.show([(made.head.number, made.head.digest, len(bundles))], arguments.output):
+        output.line(f"head {made.head.number} lists {output.counted(len(bundles), 'bundle')}")
     return 0

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import argparse
 
-from packyard.cli import arguments as shared
-from packyard.cli import output, preferences
-from packyard.cli.channels import open_channel, row
+from packyard.cli import preferences
+from packyard.cli.channels import DONE, open_channel, row
+from packyard.cli.rows import Rows
 from packyard.cli.sharing import signing
 from packyard.sharing.publishing.yank import yank
+
+ROWS = Rows("package", DONE, line="{status:<10} {name}@{version}: {yanked}")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,7 +24,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--reason", metavar="TEXT", required=True, help="why, in one line; users read it")
     parser.add_argument("--in", dest="channel", metavar="CHANNEL", required=True, help="the channel that has it")
     signing.add_argument(parser)
-    shared.add_output(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -31,8 +32,5 @@ def run(arguments: argparse.Namespace) -> int:
     channel = open_channel(arguments.channel)
     memory = preferences.memory(arguments.channel)
     entry, is_new = yank(channel, arguments.reference, arguments.reason, keys=keys, trusted=trusted, memory=memory)
-    if arguments.output == "json":
-        output.json_result([row(entry, "yanked" if is_new else "unchanged")])
-        return 0
-    output.line(f"{'yanked' if is_new else 'unchanged':<10} {entry}: {entry.yanked}")
+    ROWS.show([row(entry, "yanked" if is_new else "unchanged")], arguments.output)
     return 0
