@@ -1,39 +1,86 @@
-"""docs/using.md: the fields that each verb prints with ``-o json`` are those of its table."""
+"""docs/using.md: what each verb prints with ``-o json`` is what it declares, and what the table says."""
 
 from __future__ import annotations
 
 import json
 import re
 import subprocess
+from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 import libraries
 import real
 import tiny
 from commandline import done, packyard
 from documents import pages
+from packyard.cli import rows
+from packyard.cli.complete import flags_of
+from packyard.cli.main import VERBS
+from packyard.cli.rows import Field, Rows
 from packyard.sharing.trust.keys import SigningKey
 
 NAME = "mnist-fp32-training-k8s"
+#: Verbs that print no rows: other verbs one after another, files, scripts, and what other programs print.
+OTHERS = {"run", "schema", "cfg", "fn", "completion"}
 #: Verbs that meet a cluster: their rows are held by tests/cluster.
 ON_CLUSTERS = {"deploy", "redeploy", "undeploy", "history", "doctor", "status", "logs", "events", "exec", "forward"}
+
+
+def declared() -> dict[str, Rows]:
+    """Return what verbs declare of their rows, by the verb and what tells its declarations apart."""
+    return {
+        f"{verb} {each.when}".strip(): each
+        for verb, (module, _) in VERBS.items()
+        for each in rows.declared(import_module(f"packyard.cli.{module}"))
+    }
 
 
 def documented() -> dict[str, dict[str, set[str]]]:
     """Return for each verb the fields of its objects, and below each field that is a list those of its items."""
     found = {}
-    for verbs, _, fields in pages.rows((pages.DOCS / "using.md").read_text("utf-8"), "| verb | an object"):
-        nested = {
-            name: set(re.findall(r"`(\w+)`", inner)) for name, inner in re.findall(r"`(\w+)` \(([^)]*)\)", fields)
-        }
-        own = set(re.findall(r"`(\w+)`", re.sub(r" \([^)]*\)", "", fields)))
-        for verb in re.findall(r"`([^`]+)`", verbs):
-            name = f"{verb} without" if "without" in verbs else verb
-            found[name] = {"": own, **nested}
+    for name, each in declared().items():
+        fields = rows.fields(each.fields)
+        nested = {field.name: {item.name for item in field.items} for field in fields if field.items}
+        found[name] = {"": {field.name for field in fields}, **nested}
     return found
+
+
+def table() -> str:
+    """Return the table of the page; verbs that declare the same are in one row."""
+    verbs: dict[tuple[str, str], list[str]] = {}
+    for name, each in declared().items():
+        verbs.setdefault((each.each, written(rows.fields(each.fields))), []).append(f"`{name}`")
+    lines = [f"| {', '.join(names)} | {each} | {fields} |" for (each, fields), names in verbs.items()]
+    return "\n".join(["| verb | an object for each | fields |", "| --- | --- | --- |", *lines])
+
+
+def written(fields: Sequence[Field]) -> str:
+    texts = (f"`{each.name}` ({written(each.items)})" if each.items else f"`{each.name}`" for each in fields)
+    return ", ".join(texts) or "the Kubernetes object"
+
+
+def test_the_page_has_what_every_verb_declares() -> None:
+    assert table() in (pages.DOCS / "using.md").read_text("utf-8")
+
+
+def test_a_verb_declares_what_it_prints() -> None:
+    names = {name.partition(" ")[0] for name in declared()}
+    assert set(VERBS) - names == OTHERS
+    for verb in VERBS:
+        flags = set(flags_of(VERBS[verb][0], verb, []))
+        assert ("--output" in flags) == (verb in names), verb
+
+
+@pytest.mark.parametrize("words", ["list", "cache", "config", "version", "parts --kind base", "list --libraries"])
+def test_yaml_says_the_same_as_json(words: str) -> None:
+    workspace = ("--workspace", real.REPOSITORY) if words.startswith(("list", "parts")) else ()
+    found = done(*words.split(), *workspace, "-o", "yaml")
+    assert yaml.safe_load(found) == json.loads(done(*words.split(), *workspace, "-o", "json"))
 
 
 def seen(objects: list[dict[str, Any]]) -> dict[str, set[str]]:
@@ -100,7 +147,7 @@ def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path, monkeypatch: py
         "set": run("set", use_case, "NFS_SERVER=10.0.0.5"),
         "set --site": run("set", use_case, f"--site={site}"),
         "explain": run("explain", use_case, "WORKERS"),
-        "enable without": run("enable", use_case),
+        "enable without NAME": run("enable", use_case),
         "enable": run("enable", use_case, "queue"),
         "disable": run("disable", use_case, "queue"),
         "undo": run("undo", use_case),

@@ -1,27 +1,13 @@
-"""Arguments that many verbs share: the form of results, and how much is printed."""
+"""Flags that many verbs share: what is written, what is listed, and how much is printed."""
 
 from __future__ import annotations
 
 import argparse
 
-#: The forms of a result; each JSON result is a list of objects.
-FORMS = ("text", "json")
-
-
-def add_output(parser: argparse.ArgumentParser, *forms: str) -> None:
-    """Declare ``--output``; the first form is the default."""
-    forms = forms or FORMS
-    parser.add_argument("-o", "--output", choices=forms, default=forms[0], help=f"output format (default: {forms[0]})")
-
 
 def add_dry_run(parser: argparse.ArgumentParser) -> None:
     """Declare ``--dry-run``."""
     parser.add_argument("--dry-run", action="store_true", help="print the changes as a diff; write nothing")
-
-
-def add_wide(parser: argparse.ArgumentParser) -> None:
-    """Declare ``--wide``."""
-    parser.add_argument("--wide", action="store_true", help="print each row on one line, with all its text")
 
 
 def add_libraries(parser: argparse.ArgumentParser) -> None:

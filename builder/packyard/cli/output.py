@@ -161,15 +161,15 @@ def progress(names: Sequence[str]) -> Iterator[Callable[[int], None]]:
         yield done
 
 
-def json_result(value: object) -> None:
-    """Print a result as JSON; characters that act on a terminal are escaped, which means the same."""
+def json_object(value: object) -> None:
+    """Print an object as JSON; characters that act on a terminal are escaped, which means the same."""
     import json
 
     streams.write(_bytes(_exact(json.dumps(value, indent=2, ensure_ascii=False)) + "\n"))
 
 
 def json_list(values: Iterable[object]) -> None:
-    """Print what `json_result` prints for a list, without holding all of it."""
+    """Print a list as `json_object` prints its items, without holding all of it."""
     import json
 
     before = "["
@@ -194,8 +194,12 @@ def yaml_list(values: Iterable[object]) -> None:
 
 
 def _in_words(value: Any) -> object:
-    """Return what JSON has for a value that it does not know."""
-    return dict(value) if isinstance(value, Mapping) else os.fspath(value)
+    """Return what JSON has for a value that it does not know: a path, or what else is written as a text."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    if not any("__str__" in vars(each) for each in type(value).__mro__[:-1]):
+        raise TypeError(f"{value!r} has no JSON")
+    return str(value)
 
 
 def _exact(text: str) -> str:

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     Each = Iterable[Any] | Callable[[], Iterable[Any]]
-    #: What a table says in some columns, by their names.
     Cells = Mapping[str, Callable[[Mapping[str, Any]], str]]
 
 #: The forms of a result; the first is the default.

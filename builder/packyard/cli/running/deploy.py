@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from packyard.cli import arguments as shared
 from packyard.cli import directory as directories
 from packyard.cli import output
 from packyard.cli.running import clusters, rollout
@@ -25,6 +24,8 @@ from packyard.running.runs import run as runs
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.prepared import Prepared
 
+ROWS = rollout.ROWS
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
@@ -32,7 +33,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     clusters.add_arguments(parser)
     rollout.add_arguments(parser)
     parser.add_argument("--no-doctor", action="store_true", help="deploy whatever packyard doctor finds")
-    shared.add_output(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

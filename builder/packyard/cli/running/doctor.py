@@ -16,15 +16,15 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import asdict
 
-from packyard.cli import arguments as shared
 from packyard.cli import directory as directories
 from packyard.cli import output
+from packyard.cli.rows import Rows
 from packyard.cli.running import clusters, probe
 from packyard.running import doctor
 from packyard.running.doctor.finding import Finding
 
+ROWS = Rows("answer", "check, severity, about, message, why, fix")
 #: Findings are shown in this order.
 _SEVERITIES = ("error", "warning", "unknown")
 
@@ -34,7 +34,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     directories.add_arguments(parser, "[NAME=VALUE…]")
     clusters.add_arguments(parser)
     probe.add_arguments(parser)
-    shared.add_output(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -43,9 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     findings = doctor.examine(found, prepared)
     if arguments.probe:
         findings += probe.run_after(findings, found, prepared, arguments.probe_timeout)
-    if arguments.output == "json":
-        output.json_result([asdict(each) for each in findings])
-    else:
+    if ROWS.show(findings, arguments.output):
         _show(findings)
     has_errors = any(each.severity == "error" for each in findings)
     command = clusters.command(found, arguments, "doctor" if has_errors else "deploy", *words)

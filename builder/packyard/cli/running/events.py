@@ -6,24 +6,36 @@ Kubernetes keeps events for an hour.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 
-from packyard.cli import arguments as shared
 from packyard.cli import output
+from packyard.cli.rows import Rows
 from packyard.cli.running import clusters
 from packyard.cli.running.ages import age
 from packyard.core.errors import InputError
 from packyard.running.runs import events
 from packyard.running.runs import record as records
+from packyard.running.runs.events import Event
+from packyard.running.runs.kubectl import Kubectl
 
-_COLUMNS = ("", "AGE", "COUNT", "REASON", "OBJECT", "MESSAGE")
+ROWS = Rows(
+    "event",
+    "when, count, type, reason, object, message",
+    columns=", AGE, COUNT, REASON, OBJECT, MESSAGE",
+    prose=1,
+    wide=None,
+    bare=True,
+)
+_CELLS = {
+    "": lambda row: "!" if row["type"] == "Warning" else "",
+    "AGE": lambda row: age(row["when"]),
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     clusters.add_run(parser)
     clusters.add_arguments(parser)
-    shared.add_wide(parser)
-    shared.add_output(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -33,28 +45,17 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.run not in known:
         raise InputError(records.missing(found, arguments.run, known))
     listed = events.read(found, known, arguments.run)
-    if arguments.output == "json":
-        output.json_result(
-            [
-                {
-                    "when": each.when,
-                    "count": each.count,
-                    "type": "Warning" if each.is_warning else "Normal",
-                    "reason": each.reason,
-                    "object": each.about,
-                    "message": each.message,
-                }
-                for each in listed
-            ]
-        )
-        return 0
     rows = [
-        ("!" if each.is_warning else "", age(each.when), str(each.count), each.reason, each.about, each.message)
+        (each.when, each.count, "Warning" if each.is_warning else "Normal", each.reason, each.about, each.message)
         for each in listed
     ]
-    if rows:
-        output.table(_COLUMNS, rows, wide=arguments.wide, prose=1)
-    warnings = output.counted(sum(each.is_warning for each in listed), "warning")
-    output.note(f"{output.counted(len(listed), 'event')}, {warnings}, marked with !" if rows else "no events are kept")
-    output.note(f"next: {clusters.command(found, arguments, 'status', arguments.run)}")
+    if ROWS.show(rows, arguments.output, wide=arguments.wide, cells=_CELLS):
+        _tell(found, arguments, listed)
     return 0
+
+
+def _tell(found: Kubectl, arguments: argparse.Namespace, listed: Sequence[Event]) -> None:
+    warnings = output.counted(sum(each.is_warning for each in listed), "warning")
+    events = output.counted(len(listed), "event")
+    output.note(f"{events}, {warnings}, marked with !" if listed else "no events are kept")
+    output.note(f"next: {clusters.command(found, arguments, 'status', arguments.run)}")

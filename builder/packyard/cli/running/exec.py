@@ -12,8 +12,8 @@ import argparse
 from collections.abc import Sequence
 from types import SimpleNamespace
 
-from packyard.cli import arguments as shared
 from packyard.cli import output
+from packyard.cli.rows import Rows
 from packyard.cli.running import clusters
 from packyard.core.errors import InputError, Problem
 from packyard.running.runs import choose, status
@@ -21,6 +21,7 @@ from packyard.running.runs import record as records
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.status import PodStatus, RunStatus
 
+ROWS = Rows("command", "pod, role, index, container, code, text, errors")
 _SHELL = ("sh", "-c", "command -v bash >/dev/null && exec bash || exec sh")
 
 
@@ -30,7 +31,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     clusters.add_pods(parser)
     parser.add_argument("--container", metavar="NAME", default="", help="not the first container, but this one")
     clusters.add_arguments(parser)
-    shared.add_output(parser)
     parser.usage = f"{parser.prog} [flags] RUN [-- COMMAND ...]"
 
 
@@ -41,7 +41,7 @@ def main(words: Sequence[str]) -> int:
     end = words.index("--") if "--" in words else len(words)
     command = list(words[end + 1 :])
     module = SimpleNamespace(
-        __doc__=__doc__, add_arguments=add_arguments, run=lambda arguments: run(arguments, command)
+        __doc__=__doc__, ROWS=ROWS, add_arguments=add_arguments, run=lambda arguments: run(arguments, command)
     )
     return parser.run(module, "exec", words[:end])
 
@@ -54,11 +54,10 @@ def run(arguments: argparse.Namespace, command: Sequence[str] = ()) -> int:
     pod = _pod(found, arguments, seen)
     container = choose.container(pod, arguments.container)
     words = [pod.name, f"--container={container}", "--", *(command or _SHELL)]
-    if arguments.output == "json":
+    if arguments.output != "text":
         done = found.call("exec", *words)
         text = done.output.decode("utf-8", "replace")
-        document = {"pod": pod.name, "role": pod.role, "index": pod.index, "container": container}
-        output.json_result([{**document, "code": done.code, "text": text, "errors": done.said}])
+        ROWS.show([(pod.name, pod.role, pod.index, container, done.code, text, done.said)], arguments.output)
         return done.code
     output.note(f"in pod {pod.name}, container {container}")
     terminal = ["--tty"] if output.can_ask() and output.on_terminal() else []

@@ -9,8 +9,8 @@ from __future__ import annotations
 import argparse
 import time
 
-from packyard.cli import arguments as shared
 from packyard.cli import output
+from packyard.cli.rows import Rows
 from packyard.cli.running import clusters
 from packyard.core.errors import InputError, Problem, UnavailableError
 from packyard.running.runs import forward, status
@@ -19,6 +19,7 @@ from packyard.running.runs.forward import Port
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.record import RunRecord
 
+ROWS = Rows("port", "target, port, local, address", line="{address}")
 _PAUSES = (1, 1, 2, 4, 8, 16)  # seconds until a connection that was lost is tried again
 
 
@@ -28,7 +29,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("port", metavar="PORT", nargs="?", default="", help="which port, by number or name")
     clusters.add_pods(parser)
     clusters.add_arguments(parser)
-    shared.add_output(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -71,10 +71,6 @@ def _choose(found: Kubectl, arguments: argparse.Namespace, record: RunRecord) ->
 
 
 def _tell(arguments: argparse.Namespace, port: Port, local: int) -> None:
-    address = port.address(local)
-    if arguments.output == "json":
-        output.json_result([{"target": port.target, "port": port.number, "local": local, "address": address}])
-    else:
+    if ROWS.show([(port.target, port.number, local, port.address(local))], arguments.output):
         output.note(f"{port} is forwarded; Ctrl-C ends it")
-        output.line(address)
     output.flush()

@@ -6,36 +6,36 @@ import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from packyard.cli import arguments as shared
 from packyard.cli import output
+from packyard.cli.rows import Rows
 from packyard.cli.running import clusters
 from packyard.core.errors import shown
 from packyard.running.runs import record as records
 from packyard.running.runs.record import RunRecord
+
+ROWS = Rows(
+    "record",
+    "run, record, when, who, package, version, digest, useCase, values, options, changes (name, before, after)",
+    columns="RECORD, WHEN, WHO, VERSION, CHANGED",
+    prose=1,
+    wide=None,
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     clusters.add_run(parser)
     clusters.add_arguments(parser)
-    shared.add_wide(parser)
-    shared.add_output(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the records of a run, the newest last."""
     found = clusters.find(arguments)
     listed = records.read_run(found, arguments.run)
-    if arguments.output == "json":
-        output.json_result([_document(each, changes) for each, changes in _changes(listed)])
-        return 0
-    rows = [
-        (str(each.number), each.when, each.who, each.version, "; ".join(map(_words, changes)))
-        for each, changes in _changes(listed)
-    ]
-    output.table(("RECORD", "WHEN", "WHO", "VERSION", "CHANGED"), rows, wide=arguments.wide, prose=1)
-    again = clusters.command(found, arguments, "redeploy", arguments.run, f"--to={listed[0].number}")
-    output.note(f"{again} deploys the first again")
+    cells = {"CHANGED": lambda row: "; ".join(map(_words, row["changes"]))}
+    if ROWS.show([_row(*each) for each in _changes(listed)], arguments.output, wide=arguments.wide, cells=cells):
+        again = clusters.command(found, arguments, "redeploy", arguments.run, f"--to={listed[0].number}")
+        output.note(f"{again} deploys the first again")
     return 0
 
 
@@ -58,17 +58,6 @@ def _words(change: _Change) -> str:
     return f"{name}: {new}" if before is None else f"{name}: {old} -> {new}"
 
 
-def _document(each: RunRecord, changes: Sequence[_Change]) -> dict[str, object]:
-    return {
-        "run": each.run,
-        "record": each.number,
-        "when": each.when,
-        "who": each.who,
-        "package": each.package,
-        "version": each.version,
-        "digest": each.digest,
-        "useCase": each.use_case,
-        "values": dict(each.values),
-        "options": list(each.options),
-        "changes": [{"name": name, "before": before, "after": after} for name, before, after in changes],
-    }
+def _row(each: RunRecord, changes: Sequence[_Change]) -> tuple[object, ...]:
+    package = (each.package, each.version, each.digest, each.use_case)
+    return each.run, each.number, each.when, each.who, *package, each.values, each.options, changes

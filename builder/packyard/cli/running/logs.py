@@ -8,11 +8,11 @@ the exit code is 1 if that has failed.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
-from packyard.cli import arguments as shared
 from packyard.cli import output
+from packyard.cli.rows import Rows
 from packyard.cli.running import clusters
 from packyard.core.errors import InputError, PackyardError, Problem, UsageError
 from packyard.core.kubernetes.outcome import FAILED
@@ -23,6 +23,7 @@ from packyard.running.runs.logs import Following, Log
 from packyard.running.runs.record import RunRecord
 from packyard.running.runs.status import PodStatus, RunStatus
 
+ROWS = Rows("pod", "pod, role, index, container, text, reason")
 _PAUSE = 1.0  # seconds between two looks at pods that have not started
 _LONG = 3.0  # and at those whose logs are open
 
@@ -37,13 +38,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tail", metavar="N", type=clusters.count, help="only the last lines of each pod")
     parser.add_argument("--since", metavar="TIME", type=clusters.duration, help="only what is newer: 90s, 15m, 2h")
     clusters.add_arguments(parser)
-    shared.add_output(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print logs, and follow them if that is asked for."""
-    if arguments.follow and (arguments.previous or arguments.output == "json"):
-        other = "--previous" if arguments.previous else "--output json"
+    if arguments.follow and (arguments.previous or arguments.output != "text"):
+        other = "--previous" if arguments.previous else f"--output {arguments.output}"
         raise UsageError(f"packyard logs: -f and {other} exclude each other; packyard logs --help shows the usage")
     found = clusters.find(arguments)
     record = records.read_last(found, arguments.run)
@@ -53,11 +53,9 @@ def run(arguments: argparse.Namespace) -> int:
     pods = choose.pods(seen, arguments.role, arguments.index)
     chosen = {log: pod for pod in pods if (log := _log(seen, pod, arguments))}
     refused: list[PackyardError] = []
-    if arguments.output == "json":
-        lines = logs.read(found, list(chosen), _flags(arguments), refused.append)
-        output.json_result(_documents(pods, chosen, lines))
-    else:
-        for log, line in logs.read(found, list(chosen), _flags(arguments), refused.append):
+    lines = logs.read(found, list(chosen), _flags(arguments), refused.append)
+    if ROWS.show(_rows(pods, chosen, lines), arguments.output):
+        for log, line in lines:
             output.printed(line, _prefix(chosen[log], pods))
         for pod in pods:
             if pod not in chosen.values():
@@ -107,24 +105,16 @@ def _tell_none(found: Kubectl, arguments: argparse.Namespace, seen: RunStatus) -
     output.note(f"next: {clusters.command(found, arguments, 'events', seen.run)}")
 
 
-def _documents(
+def _rows(
     pods: Sequence[PodStatus], chosen: Mapping[Log, PodStatus], lines: Iterable[tuple[Log, bytes]]
-) -> list[dict[str, object]]:
+) -> Iterator[tuple[object, ...]]:
     texts: dict[str, bytearray] = {pod.name: bytearray() for pod in pods}
     for log, line in lines:
         texts[chosen[log].name] += line
     containers = {pod.name: log.container for log, pod in chosen.items()}
-    return [
-        {
-            "pod": pod.name,
-            "role": pod.role,
-            "index": pod.index,
-            "container": containers.get(pod.name, ""),
-            "text": texts[pod.name].decode("utf-8", "replace"),
-            "reason": "" if pod.name in containers else _waits(pod, pods),
-        }
-        for pod in pods
-    ]
+    for pod in pods:
+        text, why = texts[pod.name].decode("utf-8", "replace"), "" if pod.name in containers else _waits(pod, pods)
+        yield pod.name, pod.role, pod.index, containers.get(pod.name, ""), text, why
 
 
 def _follow(found: Kubectl, arguments: argparse.Namespace, record: RunRecord) -> int:

@@ -12,13 +12,17 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from packyard.cli import arguments as shared
 from packyard.cli import output
+from packyard.cli.rows import Rows
 from packyard.cli.running import clusters, folders
 from packyard.core.errors import PackyardError, UnavailableError
 from packyard.running.doctor import prerequisites
 from packyard.running.doctor.finding import Finding
 from packyard.running.doctor.prerequisites import Prerequisite
+
+ROWS = Rows(
+    "what is to be installed", "name, requirements, packages, oldest, tested, install, state, message", wide=None
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,19 +30,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     folders.add_arguments(parser)
     parser.add_argument("--offline", action="store_true", help="ask no cluster")
     clusters.add_arguments(parser)
-    shared.add_output(parser)
-    shared.add_wide(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print a row for each, with the commands that install it."""
     found = prerequisites.find(folders.objects(arguments.packages, arguments.channel))
     states = _examine(arguments, found)
-    if arguments.output == "json":
-        output.json_result([_document(*each) for each in zip(found, states, strict=True)])
-    elif found:
-        rows = [_row(*each) for each in zip(found, states, strict=True)]
-        output.table(("NAME", "TESTED", "STATE", "NEEDED BY"), rows, wide=arguments.wide, prose=1)
+    rows = [_row(*each) for each in zip(found, states, strict=True)]
+    if ROWS.show(rows, arguments.output) and found:
+        cells = [_cells(*each) for each in zip(found, states, strict=True)]
+        output.table(("NAME", "TESTED", "STATE", "NEEDED BY"), cells, wide=arguments.wide, prose=1)
         _tell_commands([item for item, state in zip(found, states, strict=True) if not _is_there(state)])
     if not found:
         output.note("nothing has to be installed for these packages")
@@ -64,7 +65,7 @@ def _is_there(state: Finding | None) -> bool:
     return state is not None and state.severity == "passed"
 
 
-def _row(item: Prerequisite, state: Finding | None) -> tuple[str, ...]:
+def _cells(item: Prerequisite, state: Finding | None) -> tuple[str, ...]:
     shown = "not asked" if state is None else state.message or "installed"
     return item.name, item.operator.tested if item.operator else "", shown, ", ".join(item.packages)
 
@@ -78,15 +79,8 @@ def _tell_commands(missing: Sequence[Prerequisite]) -> None:
             output.line(command)
 
 
-def _document(item: Prerequisite, state: Finding | None) -> dict[str, object]:
-    operator = item.operator
-    return {
-        "name": item.name,
-        "requirements": list(map(str, item.requirements)),
-        "packages": item.packages,
-        "oldest": operator.oldest if operator else "",
-        "tested": operator.tested if operator else "",
-        "install": list(operator.install) if operator else [],
-        "state": state.severity if state else "",
-        "message": (state.message or state.about) if state else "",
-    }
+def _row(item: Prerequisite, state: Finding | None) -> tuple[object, ...]:
+    known = item.operator
+    offered = (known.oldest, known.tested, known.install) if known else ("", "", ())
+    seen = (state.severity, state.message or state.about) if state else ("", "")
+    return item.name, item.requirements, item.packages, *offered, *seen

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import argparse
 
-from packyard.cli import arguments as shared
 from packyard.cli.running import clusters, rollout
 from packyard.core.errors import InputError, Problem
 from packyard.running.runs import deploy
 from packyard.running.runs import record as records
+
+ROWS = rollout.ROWS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,7 +24,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--to", metavar="N", type=clusters.count, help="a record, as packyard history lists them")
     clusters.add_arguments(parser)
     rollout.add_arguments(parser)
-    shared.add_output(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

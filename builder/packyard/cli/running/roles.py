@@ -11,8 +11,8 @@ from __future__ import annotations
 import argparse
 import os
 
-from packyard.cli import arguments as shared
 from packyard.cli import output
+from packyard.cli.rows import Rows
 from packyard.cli.running import folders
 from packyard.running import doctor
 from packyard.running.doctor import rights as held
@@ -20,6 +20,7 @@ from packyard.running.runs import roles
 from packyard.running.runs.roles import Right
 from packyard.using.kustomize import manifest
 
+ROWS = Rows("Kubernetes object", "", forms=("yaml", "json"))
 _NAME = "packyard"
 
 
@@ -31,7 +32,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--group", metavar="NAME", action="append", default=[], help="likewise, for all of a group")
     parser.add_argument("--name", metavar="NAME", default=_NAME, help=f"what the objects are called (default: {_NAME})")
     parser.add_argument("--cluster", action="store_true", help="add a ClusterRole with which doctor sees everything")
-    shared.add_output(parser, "yaml", "json")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -52,8 +52,6 @@ def run(arguments: argparse.Namespace) -> int:
         made += [roles.binding(each, arguments.user, arguments.group) for each in made]
     else:
         output.note("nobody has the role yet: --user NAME or --group NAME prints who gets it")
-    if arguments.output == "json":
-        output.json_result(made)
-    else:
+    if ROWS.show(made, arguments.output):
         output.data(manifest.write(made))
     return 0

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from datetime import datetime, timezone
 
 from packyard.cli import output
+from packyard.cli.rows import Rows
 from packyard.cli.running import clusters
 from packyard.core.bundle.record import document
 from packyard.core.errors import PackyardError, Problem, UnavailableError
@@ -19,6 +20,12 @@ from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.run import Reference
 from packyard.running.runs.status import RunStatus
 
+REFERENCE = "apiVersion, kind, namespace, name"
+ROWS = Rows(
+    "run",
+    f"run, namespace, record, recorded, applied ({REFERENCE}), used ({REFERENCE}), deleted ({REFERENCE}), "
+    "state, reason",
+)
 _PAUSE = 1.0  # seconds between two looks at a run
 _SHOWS = {"logs": "prints its log", "status": "shows what it does"}
 
@@ -60,8 +67,7 @@ def run(found: Kubectl, arguments: argparse.Namespace, made: Plan, *, again: str
     for each in made.used:
         _tell(arguments, each, "was there, and is used as it is")
     seen = None if arguments.no_wait or not made.record.objects else _wait(found, arguments, made)
-    if arguments.output == "json":
-        output.json_result([_document(found, made, seen)])
+    ROWS.show([_row(found, made, seen)], arguments.output)
     return _tell_end(found, arguments, made, seen, another)
 
 
@@ -151,15 +157,7 @@ def _next(found: Kubectl, arguments: argparse.Namespace, made: Plan, verb: str) 
     return f"{clusters.command(found, arguments, verb, made.record.run)} {_SHOWS[verb]}"
 
 
-def _document(found: Kubectl, made: Plan, seen: RunStatus | None) -> dict[str, object]:
-    return {
-        "run": made.record.run,
-        "namespace": found.namespace,
-        "record": made.record.number,
-        "recorded": made.is_new,
-        "applied": document([*made.objects]),
-        "used": document(made.used),
-        "deleted": document(made.obsolete),
-        "state": seen.state if seen else "",
-        "reason": seen.reason if seen else "",
-    }
+def _row(found: Kubectl, made: Plan, seen: RunStatus | None) -> tuple[object, ...]:
+    record, state = made.record, (seen.state, seen.reason) if seen else ("", "")
+    objects = (document(each) for each in ([*made.objects], made.used, made.obsolete))
+    return record.run, found.namespace, record.number, made.is_new, *objects, *state

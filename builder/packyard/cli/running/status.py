@@ -10,21 +10,29 @@ import argparse
 import time
 from collections.abc import Iterator, Sequence
 
-from packyard.cli import arguments as shared
 from packyard.cli import output
+from packyard.cli.rows import Rows
 from packyard.cli.running import clusters
 from packyard.cli.running.ages import age
 from packyard.core.errors import UsageError, shown
 from packyard.core.kubernetes.outcome import FAILED
 from packyard.running.runs import record as records
-from packyard.running.runs import results, status
+from packyard.running.runs import status
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.status import PodStatus, RoleStatus, RunStatus
 
+ROWS = Rows(
+    "run",
+    "run=record.run, package=record.package, version=record.version, useCase=record.use_case, state, reason, "
+    "roles (role=name, wanted, ready, done, failed, restarts), "
+    "pods (name, role, index, state, node, restarts, reason, created), "
+    "missing, unread, results, values=record.values, options=record.options, record=record.number, when=record.when, "
+    "who=record.who",
+    wide=None,
+)
 _PAUSE = 2.0  # seconds between two looks
 _COLUMNS = ("RUN", "PACKAGE", "STATE", "PODS", "AGE", "REASON")
 _ROLES = ("ROLE", "WANTED", "READY", "DONE", "FAILED", "RESTARTS")
-_OF_POD = ("name", "role", "index", "state", "node", "restarts", "reason", "created")
 _PODS = ("POD", "ROLE", "STATE", "NODE", "RESTARTS", "AGE", "REASON")
 
 
@@ -34,23 +42,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--package", metavar="NAME", default="", help="only the runs of this package")
     parser.add_argument("--watch", action="store_true", help="show changes as they come, until all runs are over")
     clusters.add_arguments(parser)
-    shared.add_wide(parser)
-    shared.add_output(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print a table of runs, or one of them."""
-    if arguments.watch and arguments.output == "json":
+    if arguments.watch and arguments.output != "text":
         raise UsageError("packyard status: --watch prints text only; packyard status --help shows the usage")
     found = clusters.find(arguments)
     if arguments.watch:
         return _watch(found, arguments)
     seen = _read(found, arguments)
-    if arguments.output == "json":
-        output.json_result([_document(each) for each in seen])
-        return 0
-    _show(seen, arguments)
-    output.note(_next(found, arguments, seen))
+    if ROWS.show(seen, arguments.output):
+        _show(seen, arguments)
+        output.note(_next(found, arguments, seen))
     return 0
 
 
@@ -119,7 +123,7 @@ def _facts(seen: RunStatus) -> Iterator[tuple[str, str]]:
     if seen.reason:
         yield "reason", seen.reason
     yield "deployed", f"{age(record.when)} ago by {record.who or 'somebody'}, record {record.number}"
-    for place in results.places(record.read_objects()):
+    for place in seen.results:
         yield "results", place
     if record.values:
         yield "values", " ".join(f"{name}={shown(value)}" for name, value in sorted(record.values.items()))
@@ -160,25 +164,3 @@ def _next(found: Kubectl, arguments: argparse.Namespace, seen: Sequence[RunStatu
         return f"{command('status', seen[0].run)} shows one in detail"
     verb = "events" if seen[0].state in (status.STARTING, status.INCOMPLETE) else "logs"
     return f"next: {command(verb, seen[0].run)}; {command('undeploy', seen[0].run)} removes it"
-
-
-def _document(each: RunStatus) -> dict[str, object]:
-    record = each.record
-    return {
-        "run": record.run,
-        "package": record.package,
-        "version": record.version,
-        "useCase": record.use_case,
-        "state": each.state,
-        "reason": each.reason,
-        "roles": [dict(zip(map(str.lower, _ROLES), (role.name, *_numbers(role)), strict=True)) for role in each.roles],
-        "pods": [{name: getattr(pod, name) for name in _OF_POD} for pod in each.pods],
-        "missing": [str(reference) for reference in each.missing],
-        "unread": list(each.unread),
-        "results": results.places(record.read_objects()),
-        "values": dict(record.values),
-        "options": list(record.options),
-        "record": record.number,
-        "when": record.when,
-        "who": record.who,
-    }

@@ -11,9 +11,9 @@ import argparse
 import time
 from collections.abc import Mapping, Sequence
 
-from packyard.cli import arguments as shared
 from packyard.cli import output
-from packyard.cli.running import clusters
+from packyard.cli.rows import Rows
+from packyard.cli.running import clusters, rollout
 from packyard.core.bundle.record import document
 from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError, UsageError
 from packyard.running.runs import record as records
@@ -23,6 +23,7 @@ from packyard.running.runs.record import RunRecord
 from packyard.running.runs.run import Reference
 from packyard.running.runs.undeploy import Removal
 
+ROWS = Rows("run", f"run, namespace, records, deleted ({rollout.REFERENCE}), stayed ({rollout.REFERENCE})")
 _PAUSE = 0.5  # seconds between two looks at the pods
 
 
@@ -38,7 +39,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--timeout", metavar="TIME", type=clusters.duration, default="5m", help="how long to wait (default: 5m)"
     )
     clusters.add_arguments(parser)
-    shared.add_output(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -51,8 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     _ask(found, arguments, chosen, removal)
     deleted = _delete(found, arguments, removal)
     stayed = [each for each in removal.lasting if each not in deleted]
-    if arguments.output == "json":
-        output.json_result([_document(name, chosen[name], found, deleted, stayed) for name in chosen])
+    ROWS.show([_row(found, name, listed, deleted, stayed) for name, listed in chosen.items()], arguments.output)
     _tell_end(found, removal, stayed)
     return 0
 
@@ -133,14 +132,9 @@ def _tell_end(found: Kubectl, removal: Removal, stayed: Sequence[Reference]) -> 
     )
 
 
-def _document(
-    name: str, found: Sequence[RunRecord], kubectl: Kubectl, deleted: Sequence[Reference], stayed: Sequence[Reference]
-) -> dict[str, object]:
-    own = {each for record in found for each in record.objects}
-    return {
-        "run": name,
-        "namespace": kubectl.namespace,
-        "records": len(found),
-        "deleted": document([each for each in deleted if each in own]),
-        "stayed": document([each for each in stayed if each in own]),
-    }
+def _row(
+    found: Kubectl, name: str, listed: Sequence[RunRecord], deleted: Sequence[Reference], stayed: Sequence[Reference]
+) -> tuple[object, ...]:
+    own = {each for record in listed for each in record.objects}
+    objects = (document([each for each in some if each in own]) for some in (deleted, stayed))
+    return name, found.namespace, len(listed), *objects

@@ -25,7 +25,7 @@ ROWS = Rows("use case", "directory, state, options, already, file, setters", wid
 OPTIONS = Rows(
     "option",
     "directory, option, enabled, fits, reason, description, setters",
-    "without a name",
+    "without NAME",
     columns="OPTION, ENABLED, FITS, DESCRIPTION",
     prose=1,
     wide=None,

@@ -34,7 +34,7 @@ CHANNEL = Rows(
     prose=2,
     wide=None,
 )
-_OF_CHANNEL: Cells = {
+_OF_CHANNEL = {
     "VERSION": lambda row: f"{row['version']} (yanked)" if row["yanked"] else row["version"],
     "FRAMEWORK": lambda row: _short(row["model"].get("framework", "")),
     "IDENTITY": lambda row: f"tar {row['tar']}",

@@ -20,7 +20,7 @@ ROWS = Rows(
 def show(findings: Sequence[Finding], form: str) -> None:
     """Print findings in a form."""
     if form == "sarif":
-        output.json_result(sarif.document(findings, __version__))
+        output.json_object(sarif.document(findings, __version__))
     elif ROWS.show(findings, form):
         for each in findings:
             output.line(str(each) if form == "text" else _command(each))

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
 from packyard.cli import workspaces
 from packyard.cli.rows import Rows
 from packyard.writing.source import offered
 from packyard.writing.source.workspace import OVERLAYS
-
-if TYPE_CHECKING:
-    from packyard.cli.rows import Cells
 
 ROWS = Rows(
     "part",
@@ -20,7 +16,7 @@ ROWS = Rows(
     prose=3,
     wide=None,
 )
-_CELLS: Cells = {
+_CELLS = {
     "NEEDS": lambda row: f"needs {', '.join(row['needs'])}" if row["needs"] else "",
     "DEFINES": lambda row: f"defines {', '.join(row['defines'])}" if row["defines"] else "",
 }

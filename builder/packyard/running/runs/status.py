@@ -13,7 +13,7 @@ from functools import partial
 from packyard.core.kubernetes import outcome, trouble
 from packyard.core.kubernetes.lenient import Object, is_ending, kind_of, mapping, mappings, name_of, text
 from packyard.core.kubernetes.outcome import FAILED, SUCCEEDED
-from packyard.running.runs import look, workloads
+from packyard.running.runs import look, results, workloads
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.look import Seen
 from packyard.running.runs.record import RunRecord
@@ -80,6 +80,11 @@ class RunStatus:
     def run(self) -> str:
         """Its name."""
         return self.record.run
+
+    @property
+    def results(self) -> list[str]:
+        """The places that it writes its results to."""
+        return results.places(self.record.read_objects())
 
     @property
     def said(self) -> str:
