@@ -10,6 +10,7 @@ import unicodedata
 from pathlib import Path
 
 import pytest
+import yaml
 
 import real
 import tiny
@@ -101,6 +102,15 @@ def test_blanks_and_signs_of_other_scripts_stay(package: Path) -> None:
     (package / "Krmfile").write_text(KRMFILE.replace("EVIL", text, 1).replace("EVIL", ""))
     assert " ".join(text.split()) in done("explain", package, "A")
     assert text in packyard("explain", package, text).stderr
+
+
+@pytest.mark.parametrize("words", [["explain", "A"], ["enable"], ["lint"]])
+def test_yaml_is_as_exact_and_as_harmless(package: Path, words: list[str]) -> None:
+    text = packyard(*words, "-o", "yaml", cwd=package).stdout
+    assert not acts(text)
+    found = yaml.safe_load(text)
+    assert found == json.loads(packyard(*words, "-o", "json", cwd=package).stdout)
+    assert acts(json.dumps(found, ensure_ascii=False))
 
 
 def test_json_is_exact_and_harmless(package: Path) -> None:

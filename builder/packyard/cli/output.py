@@ -181,16 +181,23 @@ def json_list(values: Iterable[object]) -> None:
 
 
 def yaml_list(values: Iterable[object]) -> None:
-    """Print the list that `json_list` prints as YAML."""
+    """Print the list that `json_list` prints as YAML; an item with what acts on a terminal is written as JSON."""
     import json
 
     from packyard.using.kustomize import manifest
 
     empty = b"[]\n"
     for each in values:
-        streams.write(manifest.write([[json.loads(json.dumps(each, default=_in_words))]]))
+        text = json.dumps(each, ensure_ascii=False, default=_in_words)
+        is_clean = on_one_line(text) == text
+        streams.write(manifest.write([[json.loads(text)]]) if is_clean else f"- {_in_yaml(text)}\n".encode())
         empty = b""
     streams.write(empty)
+
+
+def _in_yaml(text: str) -> str:
+    """Escape the characters of JSON that act on a terminal as YAML does."""
+    return "".join(sign if on_one_line(sign) == sign else f"\\U{ord(sign):08x}" for sign in text)
 
 
 def _in_words(value: Any) -> object:
