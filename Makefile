@@ -11,13 +11,15 @@ FUZZ   ?= 100000
 
 BIN   := .venv/bin
 VENV  := .venv/.installed
+LOCK  := tests/requirements.txt
+INSTALL := pip install --quiet --disable-pip-version-check
 NPM_TOOLS := $(patsubst tests/tools/%/package.json,.tools/%,$(wildcard tests/tools/*/package.json))
 TOOLS := $(patsubst tests/tools/%/go.mod,.tools/%,$(wildcard tests/tools/*/go.mod)) $(if $(shell command -v npm),$(NPM_TOOLS))
 
 # Without bytecode every start of Python compiles again, and start times are meaningless.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-quick soak test-tensorflow test-torch fuzz breaks lint bench tools dist venv clean
+.PHONY: help demo test test-quick soak test-tensorflow test-torch fuzz breaks lint bench tools dist venv update-tools clean
 .DELETE_ON_ERROR:
 
 help:  ## list the targets
@@ -69,16 +71,23 @@ clean:  ## remove everything that the targets made
 	rm -rf .venv .tensorflow .torch .tools .cache .demo build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find builder tests -name __pycache__ -prune -exec rm -rf {} +
 
-$(VENV): pyproject.toml
+update-tools:  ## renew what `venv` installs: the newest releases that pyproject.toml allows, with their hashes
+	$(PYTHON) -m venv .cache/uv
+	.cache/uv/bin/python -m $(INSTALL) uv
+	.cache/uv/bin/uv pip compile --quiet --upgrade --universal --generate-hashes --no-annotate --python-version 3.10 \
+	--extra test --extra lint --custom-compile-command 'make update-tools' --output-file $(LOCK) pyproject.toml
+
+$(VENV): pyproject.toml $(LOCK)
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,lint]'
+	$(BIN)/python -m $(INSTALL) --require-hashes --requirement $(LOCK)
+	$(BIN)/python -m $(INSTALL) --no-deps --no-build-isolation --editable .
 	$(BIN)/python -m compileall -q .venv/lib builder
 	touch $@
 
 # The default version of the MNIST package.
 .tensorflow/.installed:
 	$(PYTHON) -m venv .tensorflow
-	.tensorflow/bin/python -m pip install --quiet --disable-pip-version-check 'tensorflow-cpu==2.15.1' 'numpy<2'
+	.tensorflow/bin/python -m $(INSTALL) 'tensorflow-cpu==2.15.1' 'numpy<2'
 	touch $@
 
 # Debian's PyTorch and what it needs, unpacked and not installed, and pyarrow, which Debian has not. Its torchrun was
@@ -94,7 +103,7 @@ $(VENV): pyproject.toml
 	printf '#!/bin/sh\nexport PYTHONPATH=%s LD_LIBRARY_PATH=%s\nexec /usr/bin/python3 "$$@"\n' \
 	"$(CURDIR)/.torch/usr/lib/python3/dist-packages" "$$libraries" >.torch/bin/python
 	chmod +x .torch/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --target .torch/usr/lib/python3/dist-packages \
+	$(BIN)/python -m $(INSTALL) --target .torch/usr/lib/python3/dist-packages \
 	--only-binary :all: --python-version "$$(.torch/bin/python -c 'import platform; print(platform.python_version())')" pyarrow==19.0.1
 	.torch/bin/python -c 'import pyarrow.fs, torch'
 	touch $@
