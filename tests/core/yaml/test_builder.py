@@ -63,6 +63,14 @@ def test_generated_files_have_their_scalars_where_another_parser_finds_them(file
     assert ours(text) == theirs(text)
 
 
+@pytest.mark.parametrize("root", ["bases", "overlays", "packages", "tests/trees/copies"])
+def test_our_files_have_their_scalars_where_another_parser_finds_them(root: str) -> None:
+    files = [file for file in (real.REPOSITORY / root).rglob("*") if file.name == "Krmfile" or file.suffix == ".yaml"]
+    assert files
+    for file in files:
+        assert ours(text := file.read_text()) == theirs(text), file
+
+
 @pytest.mark.parametrize("path", real.of_corpus(real.corpus_files("zoo")), ids=lambda path: path.stem)
 def test_the_zoo_has_its_scalars_where_another_parser_finds_them(path: Path) -> None:
     case = json.loads(path.read_bytes())

@@ -1,4 +1,4 @@
-"""Copies that drifted apart, ours and the zoo's, are imported exactly, with setters of equal effect."""
+"""Copies that drifted apart: edited use cases, ours and those of a zoo, are imported exactly, setters too."""
 
 from __future__ import annotations
 
