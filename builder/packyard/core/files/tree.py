@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from pathlib import Path
 
 from packyard.core.errors import ConflictError, InputError, PackyardError, Problem, UnavailableError
-from packyard.core.files import journal, lock, paths, recovery, regular, replace
+from packyard.core.files import exclusive, journal, paths, recovery, regular, replace
 from packyard.core.files.replace import FileChange
 
 #: Called before a change with the bytes of every file, by its real path, before and after (None: no file). The context
@@ -85,7 +85,7 @@ class Tree:
         """
         if not os.path.isdir(self.root_dir):
             raise InputError(Problem("is not a directory", file=os.fspath(self.root_dir)))
-        with lock.held(self.root):
+        with exclusive.held(self.root):
             for folder in self._with((journal.JOURNAL, journal.DRAFT), below=below):
                 recovery.recover(folder)
                 self._listed.clear()
@@ -103,7 +103,7 @@ class Tree:
         """
         done: list[str] = []
         left: list[str] = []
-        with lock.held(self.root):
+        with exclusive.held(self.root):
             for folder in self._with((journal.JOURNAL,)):
                 some, others = recovery.settle(folder, back=back)
                 done += some

@@ -3,18 +3,40 @@
 Objects are plain values. They may be incomplete: a setter that is still to be set ships as ``""`` and may stand
 anywhere, so a value of another type is skipped and is never an error. Whether objects are valid is for ``checks`` to
 say; whether a cluster meets the requirements, for ``cluster``.
+
+============================  =====================================================================
+kind                          name
+============================  =====================================================================
+``CustomResourceDefinition``  ``mpijobs.kubeflow.org``
+``PersistentVolumeClaim``     its name; likewise ``Secret``, ``ConfigMap``, ``ServiceAccount``, ``Namespace``
+``NFS``                       ``server:path``
+``CSIDriver``                 ``nfs.csi.k8s.io``, which mounts volumes
+``Resource``                  ``nvidia.com/gpu``, which a device plugin offers
+``PodSecurity``               the strictest level that admits the pods
+============================  =====================================================================
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from packyard.core.bundle.requirement import Requirement
 from packyard.core.kubernetes import held, pod_security, pods
 from packyard.core.kubernetes.groups import definitions
 from packyard.core.kubernetes.lenient import Object, mapping, mappings, name_of, text, type_of
 from packyard.core.kubernetes.name_fields import ALWAYS_THERE
 from packyard.core.kubernetes.pods import Pod
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Requirement:
+    """One thing that a cluster must have; ``str`` gives its words in packyard.json: ``NFS 10.0.0.5:/models``."""
+
+    kind: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name}"
 
 
 def find(objects: Sequence[Object]) -> tuple[Requirement, ...]:

@@ -31,8 +31,8 @@ from packyard.core.work.memo import Memo
 from packyard.core.yaml import aliases
 from packyard.core.yaml.document import source_of
 from packyard.core.yaml.node import Document, Source
-from packyard.core.yaml.trees import LIBRARIES as LIBRARIES
-from packyard.core.yaml.trees import SourceTree, Trees
+from packyard.core.yaml.roots import LIBRARIES as LIBRARIES
+from packyard.core.yaml.roots import SourceTree, Trees
 
 Made = TypeVar("Made")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from packyard.core.bundle.requirement import Requirement
 from packyard.core.kubernetes import operators, requirements
 from packyard.core.kubernetes.lenient import Object, mapping
 from packyard.core.kubernetes.operators import Operator
+from packyard.core.kubernetes.requirements import Requirement
 from packyard.running.doctor import apis, facts
 from packyard.running.doctor.facts import Facts, Questions, UnreadError
 from packyard.running.doctor.finding import Finding, error, passed, unknown, warning

@@ -12,8 +12,8 @@ from packyard.core.yaml.node import Node, Source
 from packyard.core.yaml.values import NEEDS_ESCAPES
 from packyard.running.runs.record import RunRecord, public
 from packyard.running.runs.run import Object, Reference
-from packyard.using.upgrade import fields
-from packyard.using.upgrade.fields import FieldDifference
+from packyard.using.upgrade import field_changes
+from packyard.using.upgrade.field_changes import FieldDifference
 
 _MOST = 12  # fields that a refusal names
 
@@ -37,7 +37,7 @@ def check(last: RunRecord, objects: Mapping[Reference, Object], namespace: str, 
 
 
 def _fixed(reference: Reference, before: Object, after: Object, *, beside_run: bool) -> Iterator[str]:
-    differences = {each.path: each for each in fields.compare(_node(before), _node(after), {})}
+    differences = {each.path: each for each in field_changes.compare(_node(before), _node(after), {})}
     verb = "cannot be changed" if updates.runs_once(reference.group_kind) else "was read by its pods at their start"
     for path in updates.fixed(reference.group_kind, differences, beside_run=beside_run):
         yield f"{path} {verb}: {_values(differences[path])}"

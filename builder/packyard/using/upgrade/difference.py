@@ -25,8 +25,8 @@ from packyard.core.yaml import aliases
 from packyard.core.yaml.document import only, source_of
 from packyard.core.yaml.node import MappingNode
 from packyard.using.setters.krmfile import NAME as KRMFILE
-from packyard.using.upgrade import definitions, fields, objects
-from packyard.using.upgrade.objects import Document
+from packyard.using.upgrade import definition_changes, field_changes, object_pairs
+from packyard.using.upgrade.object_pairs import Document
 
 Files = Mapping[str, bytes]
 
@@ -43,7 +43,7 @@ class Change:
     ``what`` is a package, use case, option, base or overlay (``name`` is empty), a setter, substitution, rule,
     requirement, object, field or file. ``path`` is that of a field in the object ``name``, or says what of a definition
     differs: ``default``, ``required``, ``type``. ``change`` is added, removed, changed, reordered or bound, see
-    `fields.FieldDifference`; ``setter`` sets the field now; ``note`` says what replaced what was removed, or why a file
+    `FieldDifference`; ``setter`` sets the field now; ``note`` says what replaced what was removed, or why a file
     was not compared by fields.
     """
 
@@ -129,7 +129,7 @@ def _definitions(before: Files, after: Files, paths: Sequence[str], is_library: 
     new = old.copy()
     for path in paths:
         try:
-            read = [definitions.read(files[path], path) if path in files else {} for files in (before, after)]
+            read = [definition_changes.read(files[path], path) if path in files else {} for files in (before, after)]
         except InputError as error:
             yield _file(before, after, dirname(path), path, str(error.problems[0]))
             continue
@@ -143,7 +143,7 @@ def _definitions(before: Files, after: Files, paths: Sequence[str], is_library: 
             change = "added" if one is None else "removed"
             yield Change(where=where, what=what, name=name, change=change, before=values[0], after=values[1])
             continue
-        for path, was, now in definitions.compare(one, other):
+        for path, was, now in definition_changes.compare(one, other):
             yield Change(where=where, what=what, name=name, path=path, change="changed", before=was, after=now)
 
 
@@ -171,12 +171,12 @@ def _contents(before: Files, after: Files, folder: str, paths: Sequence[str]) ->
             yield _file(before, after, folder, path)
             continue
         try:
-            read = [objects.read(files[path], path) if path in files else [] for files in (before, after)]
+            read = [object_pairs.read(files[path], path) if path in files else [] for files in (before, after)]
             old += read[0]
             new += read[1]
         except InputError as error:
             yield _file(before, after, folder, path, str(error.problems[0]))
-    for one, other in objects.pair(old, new):
+    for one, other in object_pairs.pair(old, new):
         yield from _object(folder, one, other)
 
 
@@ -186,7 +186,7 @@ def _object(where: str, before: Document | None, after: Document | None) -> Iter
     if before is None or after is None:
         yield Change(where=where, what="object", name=known.name, change=_change(before, after))
         return
-    for each in fields.compare(before.root, after.root, {**before.setters, **after.setters}):
+    for each in field_changes.compare(before.root, after.root, {**before.setters, **after.setters}):
         yield Change(
             where=where,
             what="field",

@@ -25,9 +25,9 @@ from packyard.using.setters.definition import Setter
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.krmfile import Krmfile
 from packyard.using.setters.rules import rule
-from packyard.using.upgrade import onefile, settings, switched
+from packyard.using.upgrade import kept_options, kept_values, onefile
 from packyard.using.upgrade.difference import Files
-from packyard.using.upgrade.settings import Key
+from packyard.using.upgrade.kept_values import Key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,34 +124,34 @@ def _carry(versions: Versions, decision: str, given_up: Collection[Key]) -> _Car
     If that is for theirs, base gets it nevertheless: then nobody but theirs changed it. Defaults that are new in theirs
     go to base and ours.
     """
-    before, after, target = map(settings.definitions, (versions.base, versions.ours, versions.theirs))
+    before, after, target = map(kept_values.definitions, (versions.base, versions.ours, versions.theirs))
     moved = Manifest.parse(versions.theirs[manifest.FILE]).moved
-    values = settings.read_values(before, after, target)
-    _, by_hand = settings.with_values(versions.base, values)
+    values = kept_values.read_values(before, after, target)
+    _, by_hand = kept_values.with_values(versions.base, values)
     values = {key: setter for key, setter in values.items() if key not in by_hand}
-    names = settings.renamed(values, moved, target)
+    names = kept_values.renamed(values, moved, target)
     wanted = {names[key]: setter for key, setter in values.items() if key not in given_up}
-    theirs, refused = settings.with_values(versions.theirs, wanted)
+    theirs, refused = kept_values.with_values(versions.theirs, wanted)
     lost = {key: refused[names[key]] for key in values if names[key] in refused}
     kept = {key: setter for key, setter in values.items() if key not in lost or decision == "theirs"}
-    base, _ = settings.with_values(versions.base, kept)
+    base, _ = kept_values.with_values(versions.base, kept)
     conflicts = [_not_taken(values[key], problem, moved, versions.new) for key, problem in lost.items()]
 
-    defaults = settings.read_defaults(before, after, target, moved)
-    _, edited = settings.with_defaults(versions.ours, defaults)
+    defaults = kept_values.read_defaults(before, after, target, moved)
+    _, edited = kept_values.with_defaults(versions.ours, defaults)
     defaults = {key: setter for key, setter in defaults.items() if key not in edited}
-    ours, _ = settings.with_defaults(versions.ours, defaults)
-    base, _ = settings.with_defaults(base, defaults)
+    ours, _ = kept_values.with_defaults(versions.ours, defaults)
+    base, _ = kept_values.with_defaults(base, defaults)
 
-    lines = switched.read_options(versions.base, versions.ours, versions.root_dir)
-    there, gone = switched.without_gone(versions.theirs, lines)
+    lines = kept_options.read_options(versions.base, versions.ours, versions.root_dir)
+    there, gone = kept_options.without_gone(versions.theirs, lines)
     for name, item in gone:
         message = f"option {name!r} is enabled, and {versions.new} does not have it"
         conflicts.append(item.value.problem(message))
     return _Carried(
-        base=switched.with_options(base, lines if decision == "theirs" else there, versions.root_dir),
+        base=kept_options.with_options(base, lines if decision == "theirs" else there, versions.root_dir),
         ours=ours,
-        theirs=switched.with_options(theirs, there, versions.root_dir),
+        theirs=kept_options.with_options(theirs, there, versions.root_dir),
         values={key: names[key] for key in values if key not in lost and key not in given_up},
         options=tuple((dirname(each.file), name) for each in there for name in each.enabled),
         conflicts=tuple(conflicts),

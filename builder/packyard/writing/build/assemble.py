@@ -6,7 +6,7 @@ from packyard.core.bundle.archive import Member
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.work.kept import Fact
 from packyard.core.yaml.sources import Sources
-from packyard.writing.build import describe, documented, library, readme
+from packyard.writing.build import describe, documented, library_bundle, readme
 from packyard.writing.build.draft import MARK, README, Draft
 from packyard.writing.source import compose, scripts
 from packyard.writing.source import package as packages
@@ -24,7 +24,7 @@ def draft(workspace: Workspace, name: str, version: str) -> Draft:
     A library has no packages to compose by its own name: it is packed as it is.
     """
     if workspace.is_library and name == workspace.name:
-        return library.draft(workspace)
+        return library_bundle.draft(workspace)
     composed = compose.compose(workspace, packages.read(workspace, name))
     package, sources, memo = composed.package, workspace.sources, workspace.sources.memo
     objects = {item.use_case.path: item.values(memo) for item in composed.use_cases}

@@ -31,11 +31,11 @@ from packyard.writing.checks import (
     quantities,
     references,
     roles,
-    rules,
     schema,
     secret_texts,
     security,
     selectors,
+    setter_rules,
     setters,
     vocabulary,
     workload,
@@ -108,7 +108,7 @@ def _checks(parsed: Parsed, *, shipped: bool | None) -> list[Finding]:
     """Check the whole package, then each build; a fault of several builds is reported once."""
     found = [
         *setters.check(parsed, shipped=shipped),
-        *rules.check(parsed, shipped=bool(shipped)),
+        *setter_rules.check(parsed, shipped=bool(shipped)),
         *definitions.check(parsed),
         *vocabulary.check(parsed),
     ]

@@ -13,7 +13,7 @@ from packyard.core.errors import InputError
 from packyard.core.kubernetes.name_forms import SUBDOMAIN, Name, find
 from packyard.core.yaml.node import Node, Scalar
 from packyard.using.setters.definition import Definitions, Setter, Substitution
-from packyard.writing.checks import rules
+from packyard.writing.checks import setter_rules
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.longest import Length, limited, longest
 from packyard.writing.checks.parsed import Parsed
@@ -24,7 +24,7 @@ _ANY_INDEX = 9999
 
 def check(parsed: Parsed) -> Iterator[Finding]:
     """Find names that Kubernetes refuses, now or once their setters are set."""
-    definitions = limited(parsed.definitions, rules.sound(parsed))
+    definitions = limited(parsed.definitions, setter_rules.sound(parsed))
     bound = {id(each.node): definitions.resolve(each.reference) for each in parsed.bound}
     found: dict[tuple[str, str], Finding] = {}
     names = [(name, _after(name, bound)) for name in find(parsed.objects, parsed.pods_of)]

@@ -26,7 +26,7 @@ from packyard.using.setters.change import change_setters
 from packyard.writing.build import linting
 from packyard.writing.build.draft import README
 from packyard.writing.build.packing import Packing, Settings
-from packyard.writing.judging import composed, readme, script, server
+from packyard.writing.judging import by_kustomize, commands, runnable, server
 from packyard.writing.source import package as packages
 from packyard.writing.source.package import Package, UseCase
 from packyard.writing.source.workspace import Workspace
@@ -106,7 +106,7 @@ def _by_kustomize(workspace: Workspace, package: Package, use_case: UseCase, pro
     if program is None:
         return Verdict.skipped(package.name, _KUSTOMIZE, use_case.path, "neither kustomize nor kubectl is on PATH")
     try:
-        found = composed.of_sources(workspace, package, use_case, program)
+        found = by_kustomize.of_sources(workspace, package, use_case, program)
     except PackyardError as error:
         if workspace.libraries and not (workspace.root_dir / LIBRARIES).is_dir():
             reason = "packyard vendor copies the libraries that kustomize needs for it"
@@ -124,7 +124,7 @@ def _rendered(name: str, path: str, directory: Path, judges: Judges) -> Iterator
         if required:
             change_setters(directory, {setter.name: [setter.example or ""] for setter in required})
         manifests = render(directory, path=judges.path)
-        found = composed.of_directory(directory, manifests)
+        found = by_kustomize.of_directory(directory, manifests)
     except PackyardError as error:
         yield Verdict.of(name, "render", path, details=map(str, error.problems))
         return
@@ -135,15 +135,15 @@ def _rendered(name: str, path: str, directory: Path, judges: Judges) -> Iterator
 
 def _readme(bundle: Bundle, folder: Path, judges: Judges) -> Iterator[Verdict]:
     """Type what the README tells, one block after the other, in one directory that holds the package."""
-    parent_dir = folder.joinpath("readme", *["in"] * script.DEPTH)
+    parent_dir = folder.joinpath("readme", *["in"] * runnable.DEPTH)
     parent_dir.mkdir(parents=True)
     text = (bundle.unpack(parent_dir) / README).read_text("utf-8")
     program = programs.find(judges.path)
-    programs_dir = readme.stand_ins(folder / "programs", program)
-    for block in readme.blocks(text):
+    programs_dir = commands.stand_ins(folder / "programs", program)
+    for block in commands.blocks(text):
         where = f"line {block.line}"
-        if missing := readme.missing(block, program):
+        if missing := commands.missing(block, program):
             yield Verdict.skipped(bundle.name, README, where, f"{missing!r} is not run here")
         else:
-            said = readme.run(block, parent_dir, programs_dir, judges.environment)
+            said = commands.run(block, parent_dir, programs_dir, judges.environment)
             yield Verdict.of(bundle.name, README, where, details=[said] if said else [])

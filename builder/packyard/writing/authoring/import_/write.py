@@ -18,10 +18,10 @@ from packyard.core.yaml.values import YAML11_BOOLEANS, double_quoted, is_null, q
 from packyard.using.kustomize import selector
 from packyard.using.kustomize.accumulate import SourceObject, file_names
 from packyard.using.kustomize.selector import Identity
+from packyard.writing.authoring.import_.layers import STORAGE, Part
 from packyard.writing.authoring.import_.repeat import once
 from packyard.writing.authoring.import_.share import END, Addition, is_name
 from packyard.writing.authoring.import_.split import Split, UseCaseEntry
-from packyard.writing.authoring.import_.tree import STORAGE, Part
 from packyard.writing.authoring.import_.word import Word
 
 _KRMFILE = ["apiVersion: config.k8s.io/v1alpha1", "kind: Krmfile", "openAPI:", "  definitions:"]

@@ -7,32 +7,34 @@ from pathlib import Path
 
 import pytest
 
-from packyard.writing.judging import readme
-from packyard.writing.judging.readme import CommandBlock
+from packyard.writing.judging import commands
+from packyard.writing.judging.commands import CommandBlock
 
 
 @pytest.fixture
 def programs(tmp_path: Path) -> Path:
-    return readme.stand_ins(tmp_path / "programs", None)
+    return commands.stand_ins(tmp_path / "programs", None)
 
 
 def test_commands_get_no_secrets_and_no_home_folder(
     tmp_path: Path, programs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SECRET", "s3cret")
-    assert readme.run(CommandBlock('test -z "$SECRET"; test "$HOME" = "$PWD"', 1), tmp_path, programs, os.environ) == ""
+    assert (
+        commands.run(CommandBlock('test -z "$SECRET"; test "$HOME" = "$PWD"', 1), tmp_path, programs, os.environ) == ""
+    )
 
 
 def test_no_module_of_the_folder_is_run_instead_of_packyard(tmp_path: Path, programs: Path) -> None:
     for name in ("packyard.py", "json.py", "sys.py"):
         (tmp_path / name).write_text("raise SystemExit(7)")
-    assert readme.run(CommandBlock("packyard list --help", 1), tmp_path, programs, os.environ) == ""
+    assert commands.run(CommandBlock("packyard list --help", 1), tmp_path, programs, os.environ) == ""
 
 
 def test_what_a_command_started_ends_with_it(tmp_path: Path, programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(readme, "_TIMEOUT", 0.5)
+    monkeypatch.setattr(commands, "_TIMEOUT", 0.5)
     os.mkfifo(tmp_path / "never")
-    said = readme.run(CommandBlock("cat never | cat; true", 1), tmp_path, programs, os.environ)
+    said = commands.run(CommandBlock("cat never | cat; true", 1), tmp_path, programs, os.environ)
     assert said == "takes longer than 0.5 seconds"
 
 
@@ -40,9 +42,9 @@ def test_what_a_command_started_ends_with_it(tmp_path: Path, programs: Path, mon
 def test_what_a_command_writes_is_bounded(
     tmp_path: Path, programs: Path, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
-    monkeypatch.setattr(readme, "_WRITTEN", 100_000)
+    monkeypatch.setattr(commands, "_WRITTEN", 100_000)
     block = CommandBlock(f"head -c 1000000 /dev/zero >{where}; false", 1)
-    said = readme.run(block, tmp_path, programs, os.environ)
+    said = commands.run(block, tmp_path, programs, os.environ)
     assert said == ("a command failed" if where == "/dev/null" else "writes more than 100000 bytes")
 
 
@@ -70,7 +72,7 @@ echo no
 
 
 def test_finds_the_blocks_that_readers_see() -> None:
-    assert readme.blocks(_PAGE) == [
+    assert commands.blocks(_PAGE) == [
         CommandBlock("echo 1\n\necho 2\n", 2),
         CommandBlock("   echo 3\n", 9),
         CommandBlock("```\necho 4\n", 12),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from packyard.writing.judging.script import DEPTH, refused, script
+from packyard.writing.judging.runnable import DEPTH, refused, script
 
 PLAIN = [
     "cd p/uses\nkustomize cfg set . NFS_PATH /exports/ml -R\nkustomize build one | kubectl apply -n ml -f -\n",

@@ -18,7 +18,7 @@ from packyard.core.errors import UnavailableError
 from packyard.core.work import process
 from packyard.using.render.programs import Program
 from packyard.writing.checks import markdown
-from packyard.writing.judging import script
+from packyard.writing.judging import runnable
 
 _SHELLS = ("sh", "bash", "shell")
 _TIMEOUT = 300  # seconds for a block
@@ -63,7 +63,7 @@ def blocks(text: str) -> list[CommandBlock]:
 
 def missing(block: CommandBlock, program: Program | None) -> str:
     """Return the first command of a block that is not run here, by its program and verb, or nothing."""
-    return script.refused(script.script(block.text), _is_kustomize(program))
+    return runnable.refused(runnable.script(block.text), _is_kustomize(program))
 
 
 def run(block: CommandBlock, parent_dir: Path, programs_dir: Path, environment: Mapping[str, str]) -> str:
@@ -71,7 +71,7 @@ def run(block: CommandBlock, parent_dir: Path, programs_dir: Path, environment: 
 
     Of the caller's environment it gets PATH, language and folders of packyard alone.
     """
-    command = ["sh", "-e", "-c", script.script(block.text)]
+    command = ["sh", "-e", "-c", runnable.script(block.text)]
     path = f"{programs_dir}:{environment.get('PATH', os.defpath)}"
     env = {name: environment[name] for name in _KEPT if name in environment} | {"PATH": path, "HOME": str(parent_dir)}
     try:
