@@ -4,14 +4,16 @@
 # those with a package.json are of npm.
 # JOBS tests run at a time, more than there are processors: they wait for clusters and processes a third of their time.
 
+CPUS   := $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
 PYTHON ?= python3
-JOBS   ?= 4
+JOBS   ?= $(shell expr $(CPUS) \* 3 / 2 + 1)
 ARGS   ?=
 FUZZ   ?= 100000
 
 BIN   := .venv/bin
 VENV  := .venv/.installed
 LOCK  := tests/requirements.txt
+MEASURED := COVERAGE_FILE="$(CURDIR)/.coverage/data"
 INSTALL := pip install --quiet --disable-pip-version-check
 NPM_TOOLS := $(patsubst tests/tools/%/package.json,.tools/%,$(wildcard tests/tools/*/package.json))
 TOOLS := $(patsubst tests/tools/%/go.mod,.tools/%,$(wildcard tests/tools/*/go.mod)) $(if $(shell command -v npm),$(NPM_TOOLS))
@@ -19,7 +21,8 @@ TOOLS := $(patsubst tests/tools/%/go.mod,.tools/%,$(wildcard tests/tools/*/go.mo
 # Without bytecode every start of Python compiles again, and start times are meaningless.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-quick soak test-tensorflow test-torch fuzz breaks lint bench tools dist venv update-tools clean
+.PHONY: help demo test test-quick soak coverage test-tensorflow test-torch fuzz breaks lint bench tools dist venv
+.PHONY: update-tools clean
 .DELETE_ON_ERROR:
 
 help:  ## list the targets
@@ -32,7 +35,7 @@ test: $(VENV) $(if $(shell command -v go),tools)  ## run the tests (ARGS='-k NAM
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -n $(JOBS) $(ARGS)
 
 test-quick: $(VENV)  ## run the tests that need no cluster and no program in Go, in a minute
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -n 2 --quick $(ARGS)
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -n $(CPUS) --quick $(ARGS)
 
 soak: $(VENV) $(if $(shell command -v go),tools)  ## run the tests with all cases of which `test` runs a sample, for hours
 	PACKYARD_SOAK=1 PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -n $(JOBS) $(ARGS)
@@ -42,6 +45,12 @@ test-tensorflow: $(VENV) .tensorflow/.installed  ## run the MNIST package's prog
 
 test-torch: $(VENV) .torch/.installed  ## run the program that tunes language models with Debian's PyTorch (half a GB; needs apt)
 	PACKYARD_TORCH="$(CURDIR)/.torch/bin/python" $(BIN)/pytest tests/frameworks $(ARGS)
+
+coverage: $(VENV) $(if $(shell command -v go),tools)  ## run the tests, and say which lines and branches of builder/ none of them takes (ARGS selects)
+	rm -rf .coverage
+	-$(MEASURED) PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/coverage run -m pytest -n $(JOBS) $(ARGS)
+	$(MEASURED) $(BIN)/coverage combine --quiet
+	$(MEASURED) $(BIN)/coverage report
 
 fuzz: $(VENV)  ## run the property tests and generators at length (FUZZ=N examples each)
 	PACKYARD_FUZZ=$(FUZZ) PACKYARD_KILLS=1000 $(BIN)/pytest -n $(JOBS) \
@@ -68,7 +77,7 @@ dist: $(VENV)  ## build the wheel and the sdist into dist/; the same commit give
 venv: $(VENV)  ## install packyard (editable) with all for tests and lint into .venv/
 
 clean:  ## remove everything that the targets made
-	rm -rf .venv .tensorflow .torch .tools .cache .demo build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .tensorflow .torch .tools .cache .coverage .demo build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find builder tests -name __pycache__ -prune -exec rm -rf {} +
 
 update-tools:  ## renew what `venv` installs: the newest releases that pyproject.toml allows, with their hashes

@@ -1,10 +1,16 @@
-"""Holds what is true of every file of the repository: none knows the machine it was written on."""
+"""Holds what is true of every file of the repository: none knows the machine it was written on.
+
+And of the lock that `make venv` installs from: it has all that pyproject.toml asks for, with hashes.
+"""
 
 from __future__ import annotations
 
 import re
+from importlib import metadata
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 import real
 
@@ -63,3 +69,22 @@ def test_sees_a_path_of_a_machine_or_a_registry(text: str) -> None:
 )
 def test_leaves_other_paths_and_hosts_alone(text: str) -> None:
     assert not FORBIDDEN.search(text.encode())
+
+
+# The lock.
+
+LOCK = (real.REPOSITORY / "tests/requirements.txt").read_text()
+ASKED = [asked for each in metadata.requires("packyard") or [] if (asked := Requirement(each)).name != "packyard"]
+
+
+@pytest.mark.parametrize("asked", ASKED, ids=str)
+def test_the_lock_has_what_pyproject_asks_for(asked: Requirement) -> None:
+    locked = re.findall(rf"^{canonicalize_name(asked.name)}==([\w.]+)", LOCK, re.MULTILINE)
+    assert locked, "make update-tools"
+    assert all(map(asked.specifier.contains, locked)), locked
+
+
+def test_each_version_of_the_lock_has_hashes() -> None:
+    versions = re.split(r"^(?=\S)", LOCK, flags=re.MULTILINE)
+    unhashed = [each for each in versions if each and not each.startswith("#") and "--hash=sha256:" not in each]
+    assert not unhashed
