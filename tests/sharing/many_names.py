@@ -162,7 +162,7 @@ def measure(count: int) -> dict[str, dict[str, float]]:
 
 
 def _run(what: str, file: Path, count: int) -> dict[str, float]:
-    program = f"import sys; sys.path[:0] = {sys.path!r}\nfrom channel.many_names import main\nmain(*sys.argv[1:])"
+    program = f"import sys; sys.path[:0] = {sys.path!r}\nfrom sharing.many_names import main\nmain(*sys.argv[1:])"
     command = [sys.executable, "-c", program, what, str(file), str(count)]
     found: dict[str, float] = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
     return found
