@@ -244,12 +244,6 @@ def with_option(of: str) -> list[tuple[Package, UseCase, str]]:
     return some(every, lambda case: ((case[1].base, case[2]),), of=of)
 
 
-each_option = pytest.mark.parametrize(
-    ("package", "use_case", "option"),
-    [pytest.param(*case, id=f"{case[0].name}/{case[1].path}+{case[2]}") for case in with_option("each")],
-)
-
-
 def sampled_options(package: Package, use_case: UseCase, *, of: str) -> list[str]:
     """Return the options of a sample for one use case."""
     return [name for item, each, name in with_option(of) if (item.name, each.path) == (package.name, use_case.path)]

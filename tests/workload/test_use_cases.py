@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -17,7 +18,7 @@ import pytest
 from packyard.writing.source.package import Package, UseCase
 from sample import some
 from served import Served
-from usecases import PACKAGES, USE_CASES, with_option
+from usecases import PACKAGES, USE_CASES, each_use_case, with_option
 from workload import catalogue, controllers, deploy, zoo
 from workload.cluster import Cluster
 from workload.deploy import MpiRun
@@ -63,21 +64,26 @@ def test_runs_to_its_end_with_other_paths_ports_and_names(
     run_all(catalogue.with_others(package, use_case), new_cluster)
 
 
+@cache
+def sampled() -> list[tuple[Package, UseCase, str]]:
+    """Return use cases with an option: each base with one, and each option in some base."""
+    return some(with_option("processes"), lambda case: (case[1].base, case[2]))
+
+
 @pytest.mark.usefixtures("open_mpi")
-@pytest.mark.parametrize(
-    ("package", "use_case", "option"),
-    [
-        pytest.param(*case, id=f"{case[0].name}/{case[1].path}+{case[2]}")
-        for case in some(with_option("processes"), lambda case: (case[1].base, case[2]))
-    ],
-)
+@each_use_case
 def test_runs_to_its_end_with_an_option(
-    package: Package, use_case: UseCase, option: str, served5: Served, new_cluster: NewCluster
+    package: Package, use_case: UseCase, served5: Served, new_cluster: NewCluster
 ) -> None:
-    objects = catalogue.with_option(served5, package, use_case, option)
-    if seen(objects) == seen(catalogue.set_objects(package, use_case)):
-        pytest.skip("no process sees it")
-    run_all(objects, new_cluster)
+    options = [option for *here, option in sampled() if here == [package, use_case]]
+    alone = seen(catalogue.set_objects(package, use_case))
+    built = {option: catalogue.with_option(served5, package, use_case, option) for option in options}
+    of_processes = {option: objects for option, objects in built.items() if seen(objects) != alone}
+    if not of_processes:
+        pytest.skip("no process sees an option")
+    for option, objects in of_processes.items():
+        print(f"with {option}:")
+        run_all(objects, new_cluster)
 
 
 def seen(objects: list[Object]) -> list[Any]:

@@ -15,7 +15,7 @@ from packyard.writing.build import linting
 from packyard.writing.checks.lint import lint
 from packyard.writing.source.package import Package, UseCase
 from served import Served
-from usecases import CATALOGUE, each_option, each_package, shipped
+from usecases import CATALOGUE, Object, build_all, each_package, each_use_case, sampled_options, shipped
 
 
 def test_findings_stand_in_the_order_of_files_and_lines() -> None:
@@ -72,14 +72,22 @@ UNSEEN = (
 )
 
 
-@each_option
+@each_use_case
 def test_what_kustomize_builds_with_an_option_has_no_findings(
-    package: Package, use_case: UseCase, option: str, served5: Served
+    package: Package, use_case: UseCase, served5: Served
 ) -> None:
     directory = shipped(package, use_case)
-    built = directory.set(directory.examples).build(served5, "ml", [option])
-    files = {"built.yaml": "---\n".join(f"{json.dumps(item)}\n" for item in built).encode()}
+    ready = directory.set(directory.examples)
+    options = sampled_options(package, use_case, of="each")
+    built = build_all(served5, "ml", [(ready, [option]) for option in options])
+    found = {option: findings(option, objects) for option, objects in zip(options, built, strict=True)}
+    assert found == {option: [] for option in options}
+
+
+def findings(option: str, objects: list[Object]) -> list[str]:
+    """Return what lint says of the objects of a use case with an option."""
+    files = {"built.yaml": "---\n".join(f"{json.dumps(item)}\n" for item in objects).encode()}
     if option == "environment":  # which takes in a ConfigMap of the user's
         files["theirs.yaml"] = b"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: environment, namespace: ml}\n"
     found = lint(PackageFiles(b"kind: Krmfile\n", files), shipped=False, judges=judging(option))
-    assert [str(finding) for finding in found if finding.file != "theirs.yaml" and finding.rule not in UNSEEN] == []
+    return [str(finding) for finding in found if finding.file != "theirs.yaml" and finding.rule not in UNSEEN]

@@ -6,6 +6,7 @@ import os
 import sys
 import zlib
 from collections.abc import Iterator
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -16,10 +17,12 @@ _CARRIED = "catalogue"  # sources that an installation carries, which are read a
 _CACHED = "__pycache__"
 
 
+@cache
 def digest(libraries: tuple[str, ...]) -> Digest:
     """Digest packyard's own files, by their bytes, and those of libraries, by their sizes and times.
 
-    An editable installation changes without a new version; what an installer wrote changes with its times.
+    An editable installation changes without a new version; what an installer wrote changes with its times. What a
+    process runs is what it began with, so it is digested once.
     """
     own = Path(__file__).resolve().parents[1]
     lines = [__version__, sys.version, zlib.ZLIB_RUNTIME_VERSION]
