@@ -54,7 +54,7 @@ coverage: $(VENV) $(if $(shell command -v go),tools)  ## run the tests, and say 
 
 fuzz: $(VENV)  ## run the property tests and generators at length (FUZZ=N examples each)
 	PACKYARD_FUZZ=$(FUZZ) PACKYARD_KILLS=1000 $(BIN)/pytest -n $(JOBS) \
-	$$(grep -rlE 'PACKYARD_(FUZZ|KILLS)|^(from|import) faults' tests --include='test_*.py') $(ARGS)
+	$$(grep -rlE 'PACKYARD_(FUZZ|KILLS)|^(from|import) (amount|faults)' tests --include='test_*.py') $(ARGS)
 
 breaks: $(VENV)  ## make each break of tests/breaks/ in a copy, and see that tests find it (ARGS='NAME…' chooses)
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tests/breaks.py $(ARGS)

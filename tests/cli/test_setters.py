@@ -10,6 +10,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from amount import tries
 from commandline import COMMAND, done, environment, packyard
 from packyard.core.errors import PackyardError
 from packyard.using.setters import valuesfile
@@ -105,7 +106,7 @@ GIVEN = st.dictionaries(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=tries(200), deadline=None)
 @given(GIVEN)
 def test_a_values_file_reads_as_what_was_written(values: dict[str, str | list[str]]) -> None:
     text = valuesfile.write(values)

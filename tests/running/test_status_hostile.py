@@ -8,6 +8,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from amount import tries
 from packyard.core.kubernetes.lenient import kind_of, name_of
 from packyard.running.runs import choose, status
 from packyard.running.runs.look import Seen, key_of
@@ -75,7 +76,7 @@ def places(value: object, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return [path, *(place for step, member in members for place in places(member, (*path, step)))]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=tries(300), deadline=None)
 @given(st.data())
 def test_anything_in_any_field_gives_a_state(data: st.DataObject) -> None:
     world = copy.deepcopy([OBJECTS, EVENTS])

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import copy
 import json
-import os
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -17,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from amount import tries
 from packyard.core.bundle import record
 from packyard.core.errors import InputError, IntegrityError
 from packyard.sharing import configuration
@@ -27,7 +27,7 @@ from packyard.sharing.trust.keys import NOBODY, PublicKey, SigningKey
 from packyard.sharing.trust.provenance import PAYLOAD_TYPE, Provenance
 from sharing.test_provenance import BERT, KEY, MADE, OTHER, SIGNED, TRUST
 
-EXAMPLES = int(os.environ.get("PACKYARD_FUZZ", "300"))
+EXAMPLES = tries(300)
 fuzzed = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from amount import tries
 from packyard.sharing.stores.oci import spelling
 from packyard.sharing.stores.oci.address import spell, unspell
 from packyard.sharing.stores.oci.spelling import Place, place
@@ -30,7 +30,7 @@ PART = st.from_regex(r"[A-Za-z0-9_][A-Za-z0-9._+-]{0,20}", fullmatch=True) | st.
     ]
 )
 KEY = st.lists(PART, min_size=1, max_size=4).map("/".join)
-EXAMPLES = int(os.environ.get("PACKYARD_FUZZ", "500"))
+EXAMPLES = tries(500)
 
 SPELLED = {
     "1.2.0/bert.tar.gz": ("bert", "1.2.0"),

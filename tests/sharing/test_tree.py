@@ -12,6 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from amount import tries
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError
 from packyard.sharing.index import tree
@@ -58,7 +59,7 @@ def many(count: int) -> Iterator[tuple[str, object]]:
     return ((f"model-{number:07}", f"sha256:{number:064x}") for number in range(count))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=tries(150), deadline=None)
 @given(CHANGES)
 @example(
     [

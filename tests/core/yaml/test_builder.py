@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from tree_sitter import Language, Node, Parser
 
 import real
+from amount import tries
 from packyard.core.yaml.document import parse_text, walk
 from packyard.core.yaml.node import Entry, Item, MappingNode, Scalar, SequenceNode, Source
 from yaml_files import File, files
@@ -56,7 +57,7 @@ def ours(text: str) -> list[str]:
     ]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=tries(300), deadline=None)
 @given(file=files())
 def test_generated_files_have_their_scalars_where_another_parser_finds_them(file: File) -> None:
     text = file.text().replace("\r\n", "\n").replace("\t", " ")

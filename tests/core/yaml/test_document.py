@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 
+from amount import tries
 from packyard.core.errors import InputError
 from packyard.core.yaml.document import parse_file, parse_one, parse_text, walk
 from packyard.core.yaml.node import MappingNode, Node, Scalar, SequenceNode, Source
@@ -21,7 +22,7 @@ def bound(node: Node | None) -> list[tuple[str, str]]:
     ]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=tries(300), deadline=None)
 @given(file=files())
 def test_reading_around_some_comments_finds_what_a_full_reading_finds(file: File) -> None:
     source = Source("r.yaml", file.text())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import resource
 import subprocess
@@ -10,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from amount import tries
 from commandline import COMMAND, environment
 from packyard.core.errors import InputError
 from packyard.using.setters.comment import DefinitionRef
 from packyard.using.setters.definition import Definitions, Setter, Substitution
 
-EXAMPLES = int(os.environ.get("PACKYARD_FUZZ", "2000"))
+EXAMPLES = tries(2000)
 
 
 def plainly(definitions: Definitions, substitution: Substitution, within: tuple[str, ...] = ()) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import random
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
+from amount import tries
 from commandline import packyard
 from packyard.core.yaml.values import scalar_value, whole
 from packyard.using.setters.definition import Setter
@@ -16,8 +16,8 @@ from packyard.using.setters.packages import PackageFiles, read_krmfile
 from packyard.using.setters.value import faults
 from served import Cfg
 
-EXAMPLES = int(os.environ.get("PACKYARD_FUZZ", "2000"))
-REAL = int(os.environ.get("PACKYARD_FUZZ", "100"))
+EXAMPLES = tries(2000)
+REAL = tries(100)
 
 
 def number(chance: random.Random) -> str:

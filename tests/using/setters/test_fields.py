@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from amount import tries
 from krmfiles import one_setter
 from packyard.core.errors import InputError
 from packyard.core.yaml.document import parse_text
@@ -216,7 +216,7 @@ def bound(text: str, around: list[str], name: str) -> list[tuple[object, ...]] |
     ]
 
 
-@settings(max_examples=int(os.environ.get("PACKYARD_FUZZ", "300")), deadline=None)
+@settings(max_examples=tries(300), deadline=None)
 @given(text=texts())
 def test_reading_around_a_setter_binds_what_reading_all_of_it_binds(text: str) -> None:
     assert bound(text, ["V"], "V") == bound(text, [], "V")

@@ -6,7 +6,6 @@ The cases and the parser that judges are `odd_yaml`. `make fuzz` runs many more 
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ import pytest
 import yaml
 
 import reading
+from amount import tries
 from odd_yaml import Case, Maker, comments, leaves
 from packyard.core.errors import InputError
 from packyard.core.files.history import History
@@ -26,7 +26,7 @@ from packyard.using.setters.plan import Assignment
 
 Leaves = dict[tuple[Any, ...], tuple[Any, ...]]
 
-CASES = int(os.environ.get("PACKYARD_FUZZ", "400"))
+CASES = tries(400)
 BATCH = 100
 
 

@@ -5,19 +5,19 @@
 
 from __future__ import annotations
 
-import os
 import re
 
 import yaml
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from amount import tries
 from krmfiles import one_setter
 from packyard.using.setters.packages import PackageFiles
 from packyard.using.setters.plan import Assignment, plan
 from yaml_files import COMMENT, NOT_IN_BLOCKS, VALUES, File, files
 
-EXAMPLES = int(os.environ.get("PACKYARD_FUZZ", "200"))
+EXAMPLES = tries(200)
 KRMFILE = one_setter()
 
 

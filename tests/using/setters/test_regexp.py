@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import resource
 import subprocess
@@ -12,13 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from amount import tries
 from commandline import COMMAND, environment
 from packyard.using.setters import regexp
 from packyard.using.setters.packages import PackageFiles, read_krmfile
 from packyard.using.setters.value import faults
 from served import Cfg
 
-EXAMPLES = int(os.environ.get("PACKYARD_FUZZ", "120"))
+EXAMPLES = tries(120)
 
 
 def _words(*lines: str) -> list[str]:

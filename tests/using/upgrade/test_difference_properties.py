@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from amount import tries
 from packyard.using.upgrade import report
 from packyard.using.upgrade.difference import compare
 from using.upgrade.test_difference import LIBRARY, PACKAGE
@@ -32,7 +32,7 @@ def packages(draw: st.DrawFn) -> tuple[dict[str, bytes], dict[str, bytes]]:
     return before, after
 
 
-@settings(max_examples=int(os.environ.get("PACKYARD_FUZZ", "150")), deadline=None)
+@settings(max_examples=tries(150), deadline=None)
 @given(packages())
 def test_compares_whatever_there_is(pair: tuple[dict[str, bytes], dict[str, bytes]]) -> None:
     before, after = pair

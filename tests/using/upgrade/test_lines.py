@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import random
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from amount import tries
 from packyard.using.upgrade import lines
 from packyard.using.upgrade.lines import Clash
 
-TEXTS = min(int(os.environ.get("PACKYARD_FUZZ", "100")), 3000)
+TEXTS = min(tries(100), 3000)
 
 
 def merged(base: str, ours: str, theirs: str, decision: str = "") -> str:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import yaml
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from amount import tries
 from packyard.core.errors import InputError
 from packyard.using.setters.packages import PackageFiles
 from packyard.using.setters.plan import Assignment, plan
 from packyard.writing.authoring.create import NewSetter, create_setter
 from packyard.writing.authoring.delete import delete_setter
 
-EXAMPLES = int(os.environ.get("PACKYARD_FUZZ", "200"))
+EXAMPLES = tries(200)
 KRMFILE = b"apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\n"
 
 SCALARS = st.sampled_from(["v", '"v"', "'v'", "w", "3", "", "&a v", "!!str v", "vv", "\\v", '"\\x76"'])

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import random
 
 import pytest
 
+from amount import tries
 from packyard.core.errors import InputError
 from packyard.core.yaml.node import Source
 from packyard.using.setters.krmfile import Krmfile
@@ -14,7 +14,7 @@ from packyard.using.setters.rules.expression import ExpressionError, parse
 from packyard.using.setters.rules.review import review
 from packyard.using.setters.rules.rule import find_broken, read
 
-EXAMPLES = int(os.environ.get("PACKYARD_FUZZ", "400"))
+EXAMPLES = tries(400)
 
 DEFINITIONS = """\
 openAPI:
