@@ -17,6 +17,8 @@ from packyard.sharing.entry import IndexEntry
 from packyard.sharing.fetching.cache import LIMIT
 from packyard.sharing.fetching.cache import Cache as BundleCache
 from packyard.sharing.fetching.fetch import Fetching
+from packyard.sharing.index import stored
+from packyard.sharing.index.index import Index
 from packyard.sharing.index.remembered import RememberedStore
 from packyard.sharing.stores import Store
 from packyard.sharing.stores.directory import DirectoryStore
@@ -47,6 +49,11 @@ def open_to_read(address: str) -> Store:
         output.warning(f"{error}\n{store.address} cannot be reached: what it listed when it was last read is used")
 
     return RememberedStore(store, index_cache(folder), tell, name=identity(address))
+
+
+def listed(address: str) -> Index:
+    """Return what a channel lists, as far as the user trusts it."""
+    return stored.read(open_to_read(address), preferences.trust(address), preferences.memory(address))
 
 
 def fetching(address: str) -> Fetching:

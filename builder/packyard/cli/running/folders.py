@@ -47,10 +47,8 @@ def _all(flag: str | None) -> list[str]:
         from packyard.writing.source import workspace
 
         return workspace.built_in().package_names()
-    from packyard.cli.channels import open_to_read
-    from packyard.sharing.index import stored
+    from packyard.cli.channels import listed
 
-    listed = stored.read(
-        open_to_read(channel.value), preferences.trust(channel.value), preferences.memory(channel.value)
-    )
-    return [each.name for each in listed.packages() if any(entry.kind != LIBRARY for entry in each.entries)]
+    return [
+        each.name for each in listed(channel.value).packages() if any(entry.kind != LIBRARY for entry in each.entries)
+    ]

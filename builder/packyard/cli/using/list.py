@@ -82,17 +82,14 @@ def _cells(*, wide: bool) -> Cells:
 
 
 def _list_channel(arguments: argparse.Namespace) -> int:
-    from packyard.cli import preferences
-    from packyard.cli.channels import open_to_read
-    from packyard.sharing.index import stored
+    from packyard.cli.channels import listed
 
-    address = arguments.channel
-    listed = stored.read(open_to_read(address), preferences.trust(address), preferences.memory(address))
+    found = listed(arguments.channel)
 
     def entries() -> Iterator[IndexEntry]:
         """Read the index; it may be larger than memory, so it is read to check all of it, and again to print it."""
         kind = LIBRARY if arguments.libraries else ""
-        every = (entry for package in listed.packages() for entry in package.entries if entry.kind == kind)
+        every = (entry for package in found.packages() for entry in package.entries if entry.kind == kind)
         return _chosen(arguments, every, lambda entry: (entry.model, entry.use_cases))
 
     CHANNEL.show(entries, arguments.output, wide=arguments.wide, cells=_OF_CHANNEL)

@@ -9,10 +9,9 @@ import argparse
 
 from packyard.cli import arguments as shared
 from packyard.cli import output, preferences
-from packyard.cli.channels import open_to_read
+from packyard.cli.channels import listed
 from packyard.cli.rows import Rows
 from packyard.core.bundle.manifest import LIBRARY
-from packyard.sharing.index import stored
 from packyard.sharing.index.search import MOST, search
 
 ROWS = Rows(
@@ -35,8 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print the packages that were found, a row for each; 1 if there is none."""
     address = preferences.required_channel(arguments.channel).value
-    listed = stored.read(open_to_read(address), preferences.trust(address), preferences.memory(address))
-    found = search(listed, arguments.words, kind=LIBRARY if arguments.libraries else "")
+    found = search(listed(address), arguments.words, kind=LIBRARY if arguments.libraries else "")
     ROWS.show(found.packages, arguments.output, wide=arguments.wide)
     if not found.is_all:
         output.note(f"there may be more than these: at most {MOST} are shown; give more words")

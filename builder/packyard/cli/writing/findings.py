@@ -1,14 +1,22 @@
-"""Printing findings: as text, as JSON, as SARIF, and as GitHub's workflow commands, which annotate a change."""
+"""What `packyard lint` does with findings: it prints them as text, as JSON, as SARIF or as GitHub's workflow commands,
+which annotate a change; corrects what is certain, which `packyard undo` takes back; and explains the rules.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from packyard import __version__
-from packyard.cli import output
+from packyard.cli import output, state
 from packyard.cli.rows import FORMS, Rows
+from packyard.core.errors import InputError, Problem, suggest
+from packyard.core.files.tree import Tree
+from packyard.writing.authoring.fix import fix as fix_file
 from packyard.writing.checks import sarif
 from packyard.writing.checks.finding import Finding
+from packyard.writing.checks.rule import table
 
 ROWS = Rows(
     "finding",
@@ -40,3 +48,45 @@ def _escaped(text: str, more: str = "") -> str:
     for sign in "%\r\n" + more:
         text = text.replace(sign, f"%{ord(sign):02X}")
     return text
+
+
+def fix(found: Sequence[Finding], folders: Iterable[Path]) -> int:
+    """Correct the files below some folders, those of each all or none; return how many findings are gone."""
+    return sum(_fix(found, folder) for folder in folders)
+
+
+def _fix(found: Sequence[Finding], folder: Path) -> int:
+    tree = Tree(folder)
+    by_file: dict[str, list[Finding]] = {}
+    for each in found:
+        path = os.path.relpath(each.file, folder)
+        if each.fix and not path.startswith(".."):
+            by_file.setdefault(path, []).append(each)
+    files, fixed = dict[str, bytes | None](), list[Finding]()
+    with tree.locked():
+        for path, findings in by_file.items():
+            new, gone = fix_file(tree.read(path), findings[0].file, findings)
+            if gone:
+                files[path] = new
+                fixed += gone
+        tree.write(files, state.keep(folder, "lint --fix"))
+    for each in fixed:
+        output.note(f"{each.file}:{each.line}: fixed [{each.rule}]")
+    return len(fixed)
+
+
+def explain_rule(name: str) -> int:
+    """Print a rule with its example, or without a name all rules."""
+    rules = table()
+    if not name:
+        rows = [(each.name, each.severity, each.summary) for each in rules.values()]
+        output.table(("RULE", "SEVERITY", "WHAT IS WRONG"), rows, wide=True)
+        return 0
+    if name not in rules:
+        hint = suggest(name, rules) or "packyard lint --explain lists all rules"
+        raise InputError(Problem(f"there is no rule {name!r}", hint=hint))
+    rule = rules[name]
+    fix = [f"--fix {rule.fix}."] if rule.fix else []
+    head = f"{rule.name} ({rule.severity}): {rule.summary}"
+    output.page("\n".join([head, "", rule.why, rule.hint, *fix, "", rule.example.rstrip("\n")]))
+    return 0

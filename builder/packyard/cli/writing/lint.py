@@ -11,7 +11,7 @@ import argparse
 from pathlib import Path
 
 from packyard.cli import fanout, libraries, output, state, workspaces
-from packyard.cli.writing import findings, fixing, rules
+from packyard.cli.writing import findings
 from packyard.core.errors import InputError, Problem
 from packyard.core.files.paths import WORKSPACE
 from packyard.core.files.tree import Tree
@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Lint every target and print the findings; in a folder, a user's copy, required values may be set."""
     if arguments.explain is not None:
-        return rules.explain(arguments.explain)
+        return findings.explain_rule(arguments.explain)
     here = _workspace(arguments)
     beside = [target for target in arguments.targets if Path(target).is_dir() or target.endswith(_ARCHIVES)]
     folders = beside if arguments.targets or here else ["."]
@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
     judging = schemas.choose((here or built_in()).kubernetes) if folders else []
     found, count = _find(arguments, here, names, folders, judging)
     roots = [*([here.root_dir] if here else []), *(Path(each) for each in folders if Path(each).is_dir())]
-    if arguments.fix and fixing.fix(found, roots):
+    if arguments.fix and findings.fix(found, roots):
         found, count = _find(arguments, _workspace(arguments), names, folders, judging)
     findings.show(found, arguments.output)
     errors = sum(each.severity == "error" for each in found)
