@@ -9,15 +9,16 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from functools import cache, partial
 from itertools import count
 
 from controlplane.api import Api, wait
 from packyard.core.kubernetes import requirements
-from packyard.writing.source.package import Package
+from packyard.writing.source.package import Package, UseCase
 from pods import as_pods
+from sample import some
 from served import Served
-from usecases import LEVELS, Directory, Object, build_all, each_package, level, moved, sampled_options, shipped
+from usecases import LEVELS, USE_CASES, Directory, Object, build_all, each_package, level, moved, option_names, shipped
 
 # What the server says of a Service that it looks at while it is being made.
 _OF_THE_SERVER = ("ClusterIPNotAllocated",)
@@ -43,7 +44,7 @@ def test_runs_share_a_namespace_end_well_and_leave_nothing_but_claims(
     package: Package, cluster: Api, served5: Served
 ) -> None:
     """All use cases: as they are, twice or with 1, 2 and 8 workers, and with each option; by names of their own."""
-    built = build_all(served5, "any", list(runs(package)))
+    built = built_runs(package, served5)
     namespace = cluster.create_namespace(max(map(level, built), key=LEVELS.index))
     objects = moved([item for found in built for item in found], "any", namespace)
     provide(cluster, namespace, objects)
@@ -63,11 +64,15 @@ def test_runs_share_a_namespace_end_well_and_leave_nothing_but_claims(
 
 @each_package
 def test_every_use_case_runs_where_its_own_level_is_enforced(package: Package, cluster: Api, served5: Served) -> None:
-    """Controllers make pods of what they are given: these are judged as well."""
-    directories = [shipped(package, use_case) for use_case in package.use_cases]
+    """Controllers make pods of what they are given: these are judged as well; at the highest level, by the test above.
+
+    A sample, for `test_admission` judges the pods of each use case.
+    """
+    directories = [shipped(package, use_case) for use_case in sampled(package)]
     ready = [apart(directory.set(directory.examples)) for directory in directories]
     built = build_all(served5, "any", [(directory, ()) for directory in ready])
-    for name in LEVELS:
+    highest = max(map(level, built_runs(package, served5)), key=LEVELS.index)
+    for name in LEVELS[: LEVELS.index(highest)]:
         chosen = [found for found in built if level(found) == name]
         if chosen:
             namespace = cluster.create_namespace(name)
@@ -76,11 +81,43 @@ def test_every_use_case_runs_where_its_own_level_is_enforced(package: Package, c
             assert warnings(cluster, namespace) == []
 
 
-def runs(package: Package) -> Iterator[tuple[Directory, Sequence[str]]]:
-    """Yield each use case set by a user who runs it several times at once, and the options of each run.
+def sampled(package: Package) -> list[UseCase]:
+    """Return use cases of a package, so that each package, base and storage has one."""
+    cases = some(USE_CASES, lambda case: (case[0].name, case[1].base, *case[1].overlays), of="levels")
+    return [use_case for item, use_case in cases if item.name == package.name]
 
-    An option is tried with some use case of each base, as the others differ in their storage.
-    """
+
+def built_runs(package: Package, kustomize: Served) -> list[list[Object]]:
+    """Return what kustomize builds of the runs of a package, once for both tests."""
+    if package.name not in _BUILT:
+        _BUILT[package.name] = build_all(kustomize, "any", list(runs(package)))
+    return _BUILT[package.name]
+
+
+_BUILT: dict[str, list[list[Object]]] = {}
+
+
+@cache
+def with_option() -> list[tuple[Package, UseCase, str]]:
+    """Return use cases with an option, so that each kind of workload has each option that fits one of it."""
+    every = [(item, each, option) for item, each in USE_CASES for option in option_names(item, each)]
+    return some(every, lambda case: ((*kinds(*case[:2]), case[2]),), of="runs")
+
+
+@cache
+def again() -> set[tuple[str, str]]:
+    """Return use cases that run a second time, one of each package and base: the others differ in their storage."""
+    cases = some(USE_CASES, lambda case: ((case[0].name, case[1].base),), of="again")
+    return {(item.name, each.path) for item, each in cases}
+
+
+def kinds(package: Package, use_case: UseCase) -> list[str]:
+    """Return the kinds of a use case that make pods."""
+    return sorted({item["kind"] for item in shipped(package, use_case).parse() if any(as_pods([item]))})
+
+
+def runs(package: Package) -> Iterator[tuple[Directory, Sequence[str]]]:
+    """Yield each use case set by a user, who runs some of them several times at once, and the options of each run."""
     names = (f"run-{number}" for number in count(1))
     for use_case in package.use_cases:
         directory = shipped(package, use_case)
@@ -88,10 +125,12 @@ def runs(package: Package) -> Iterator[tuple[Directory, Sequence[str]]]:
         yield ready.set({"WORKERS": "1"} if "WORKERS" in ready.setters else {}), ()
         if not any(as_pods(directory.parse())):
             continue  # a claim, say: runs share it
+        here = (package.name, use_case.path)
         name = "RUN_NAME" if "RUN_NAME" in ready.setters else "MODEL_NAME"  # what looks at all runs of a model
-        for workers in ({"WORKERS": "2"}, {"WORKERS": "8"}) if "WORKERS" in ready.setters else ({},):
+        counts = ({"WORKERS": "2"}, {"WORKERS": "8"}) if "WORKERS" in ready.setters else ({},)
+        for workers in counts if here in again() else ():
             yield ready.set({name: next(names), **workers}), ()
-        for option in sampled_options(package, use_case, of="runs"):
+        for option in [option for item, each, option in with_option() if here == (item.name, each.path)]:
             yield ready.set({name: next(names)}), [option]
 
 

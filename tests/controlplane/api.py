@@ -187,10 +187,11 @@ class Api:
 
 def wait(left: Callable[[], Sequence[str]]) -> None:
     """Return when ``left`` finds nothing any more; what it names at the end of a long time is an error."""
-    end = time.monotonic() + _PATIENCE
+    end, pause = time.monotonic() + _PATIENCE, 0.02
     while found := left():
         assert time.monotonic() < end, "\n".join(found)
-        time.sleep(0.2)
+        time.sleep(pause)
+        pause = min(0.2, 1.5 * pause)
 
 
 def _options(dry_run: bool) -> dict[str, str]:
