@@ -36,6 +36,7 @@ VERBS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [*VERBS, "disable o", "lint"])
 def test_every_verb_takes_the_folder_here_where_dir_is_left_out(package: Path, words: str) -> None:
     verb, *rest = words.split()

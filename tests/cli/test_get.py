@@ -233,6 +233,7 @@ sys.exit(main(sys.argv[2:]))
 """
 
 
+@pytest.mark.slow
 def test_a_get_that_was_killed_anywhere_is_completed_by_the_next(channel: Path, tmp_path: Path) -> None:
     crashes = 0
     for number in range(1, 40):

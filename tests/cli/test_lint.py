@@ -21,6 +21,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "päck age"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["a folder", "a workspace"])
 def test_the_multitool_of_sarif_finds_nothing_wrong(where: str, folder: Path, tmp_path: Path) -> None:
     if not MULTITOOL.is_file():

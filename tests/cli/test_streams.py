@@ -60,6 +60,7 @@ def test_a_full_stderr_is_exit_code_1(package: Path) -> None:
         assert "Traceback" not in process.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", ["setters", "set A=2", "nonsense", "fn list-setters"])
 def test_streams_that_are_closed_are_the_null_device(package: Path, words: str) -> None:
     """And no file that a verb opens takes the place of one."""

@@ -164,6 +164,7 @@ def test_a_file_that_the_channel_has_not_is_refused(source: Path, channel: Path,
     assert "is not what the channel has: its tar is sha256:" in process.stderr
 
 
+@pytest.mark.slow
 def test_a_package_that_is_larger_than_what_is_read_into_memory_is_verified(tmp_path: Path) -> None:
     (tmp_path / "large.tar.gz").write_bytes(large_bundle().data)
     assert done("verify", tmp_path / "large.tar.gz").startswith("large 1.0: every file has its digest")

@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import tiny
 from commandline import SOURCE_ROOT, environment
 from packyard.cli.cfg import COMMANDS
@@ -97,6 +99,7 @@ def many(seed: int, count: int, folder: Path) -> list[str]:
     return faults
 
 
+@pytest.mark.slow
 def test_no_command_line_is_a_bug(tmp_path: Path) -> None:
     count = int(os.environ.get("PACKYARD_FUZZ", "0")) // 20 or 200
     script = f"import sys; sys.path[:0] = {[str(Path(__file__).parent), str(Path(__file__).parents[1])]!r}\n"

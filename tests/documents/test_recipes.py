@@ -146,6 +146,7 @@ def _jobs(name: str) -> list[tuple[list[str], dict[str, str]]]:
     return jobs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", _COMMENTS)
 def test_the_steps_of_a_recipe_comment_what_a_change_touches_and_renew_that(name: str, tmp_path: Path) -> None:
     root, bin_dir = tiny.workspace(tmp_path / "clone"), programs_dir(tmp_path / "bin", {})

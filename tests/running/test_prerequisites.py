@@ -136,6 +136,7 @@ def test_a_real_cluster_is_asked_and_what_it_lacks_is_an_exit_code(
     }
 
 
+@pytest.mark.slow
 def test_commands_are_printed_in_full_and_no_cluster_is_needed(
     untarred: Callable[[str], Path], foreign: Path, tmp_path: Path
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -76,6 +77,7 @@ def places(value: object, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return [path, *(place for step, member in members for place in places(member, (*path, step)))]
 
 
+@pytest.mark.slow
 @settings(max_examples=tries(300), deadline=None)
 @given(st.data())
 def test_anything_in_any_field_gives_a_state(data: st.DataObject) -> None:

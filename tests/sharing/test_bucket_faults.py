@@ -128,6 +128,7 @@ def test_each_call_ends_in_time_and_says_why(open_at: Callable[..., Store], kind
     assert server.sent < 50_000_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_repeated_ends_before_the_deadline_and_says_why(open_at: Callable[..., Store], kind: str) -> None:
     with answering(FAULTS["breaks"][0]) as server:
@@ -438,6 +439,7 @@ def test_a_server_that_is_gone_is_unavailable_and_goes_on_when_it_is_back(
     assert store.get("a") == b"1"
 
 
+@pytest.mark.slow
 def test_a_server_that_is_killed_and_started_again_has_all_that_it_confirmed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

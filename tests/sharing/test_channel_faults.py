@@ -203,6 +203,7 @@ ACTIONS: dict[str, Callable[[DirectoryStore], object]] = {
 STEP = 1 if sample.WHOLE else 40
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("action", ACTIONS)
 def test_a_publisher_killed_at_any_call_leaves_the_old_or_the_new_and_a_second_run_completes(
     action: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -104,6 +104,7 @@ def test_all_transfers_have_one_deadline() -> None:
         assert time.monotonic() - before < 15
 
 
+@pytest.mark.slow
 def test_a_request_that_goes_on_ends_with_the_transfer() -> None:
     """The first request takes nearly all of the time, the second one stalls."""
 

@@ -111,6 +111,7 @@ def nodes_of_old_heads(store: DirectoryStore) -> set[str]:
     return node_keys(store) - set(map(nodes.key, reached))
 
 
+@pytest.mark.slow
 def test_every_file_that_is_missing_is_found(whole: Path, store: DirectoryStore) -> None:
     old = set(nodes_of_old_heads(store))
     for key in files(whole):
@@ -181,6 +182,7 @@ def test_releases_that_are_none_are_found(store: DirectoryStore, entries: dict[s
     assert ("altered", head.key(forged.number)) in found(store)
 
 
+@pytest.mark.slow
 def test_single_byte_changes_are_found_or_change_no_value_that_is_read(whole: Path, store: DirectoryStore) -> None:
     """In bundles, checksums, provenance, SBOMs, heads, nodes, and the records of what is yanked and closed."""
     listed = {str(each): each for each in stored.read(store, TRUSTED).entries}
@@ -212,6 +214,7 @@ def test_the_entries_of_a_channel_are_not_held_in_memory(tmp_path: Path) -> None
     assert watched.most < 5
 
 
+@pytest.mark.slow
 def test_a_bundle_of_any_size_that_is_got_is_sound(tmp_path: Path) -> None:
     made = large_bundle()
     assert len(made.data) > LIMIT

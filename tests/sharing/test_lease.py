@@ -87,6 +87,7 @@ def test_without_a_lease_careless_stores_lose_entries(tmp_path: Path) -> None:
     pytest.fail("nothing was lost, so that this proves nothing of the lease")
 
 
+@pytest.mark.slow
 def test_with_a_lease_careless_stores_lose_nothing(tmp_path: Path) -> None:
     store = CarelessStore(tmp_path)
     assert publish_at_once([store] * WRITERS) == []
@@ -98,6 +99,7 @@ def test_with_a_lease_careless_stores_lose_nothing(tmp_path: Path) -> None:
     assert store.list(lease.FOLDER) == []
 
 
+@pytest.mark.slow
 def test_one_writer_holds_it_at_a_time_and_renews_it(tmp_path: Path) -> None:
     store, inside, most = CarelessStore(tmp_path), 0, 0
     lock = threading.Lock()
@@ -118,6 +120,7 @@ def test_one_writer_holds_it_at_a_time_and_renews_it(tmp_path: Path) -> None:
     assert most == 1
 
 
+@pytest.mark.slow
 def test_the_ticket_of_a_killed_writer_is_removed_after_a_while(tmp_path: Path) -> None:
     store = CarelessStore(tmp_path)
     killed = {"apiVersion": "packyard/v1", "kind": "WriterTicket", "number": 1, "renewed": 7}

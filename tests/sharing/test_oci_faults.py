@@ -63,6 +63,7 @@ FAULTS: dict[str, tuple[Script, str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 def test_each_call_ends_in_time_and_says_why(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transfer, "_WAITS", (0.01, 0.03, 0.1))

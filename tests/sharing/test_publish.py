@@ -203,6 +203,7 @@ def test_refuses_names_and_versions_that_could_lead_elsewhere(store: DirectorySt
     assert store.list("") == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("done", [False, True])
 def test_after_a_cut_at_any_call_the_channel_is_sound_and_a_second_run_completes(tmp_path: Path, done: bool) -> None:
     bundles = [bundle("a"), bundle("b"), bundle("c", "2.0")]

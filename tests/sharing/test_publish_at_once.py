@@ -9,6 +9,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 from packyard.sharing import fetch, publish
 from packyard.sharing.entry import bundle_key
 from packyard.sharing.index import stored
@@ -70,6 +72,7 @@ class Reader(threading.Thread):
             self.seen = len(known)
 
 
+@pytest.mark.slow
 def test_eight_publishers_at_once_lose_nothing_and_a_reader_sees_no_gap(tmp_path: Path) -> None:
     processes = [publisher(tmp_path, number) for number in range(PUBLISHERS)]
     reader = Reader(tmp_path)

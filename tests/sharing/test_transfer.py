@@ -185,6 +185,7 @@ CUT = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CUT)
 def test_what_breaks_off_is_not_taken_for_the_whole(name: str) -> None:
     refused(lambda _: [CUT[name]], "closed the connection|the transfer failed|invalid response|of 9 bytes arrived")
@@ -612,6 +613,7 @@ def test_a_stream_that_is_refused_has_no_pieces() -> None:
     assert (found.status, list(pieces)) == (404, [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["a body", "chunks", "a body with its length"])
 def test_a_stream_ends_at_the_deadline(name: str) -> None:
     with answering(SLOW[name]) as server:
@@ -731,6 +733,7 @@ def test_a_kept_connection_that_ended_is_opened_again() -> None:
         assert len(opened) == 3
 
 
+@pytest.mark.slow
 def test_each_request_on_a_kept_connection_has_its_own_bounds() -> None:
     def script(request: bytes) -> Iterator[bytes]:
         if b"/slow" in request:

@@ -67,6 +67,7 @@ def many(count: int) -> Iterator[tuple[str, object]]:
         {"0": None},
     ]
 ).via("a level that fits below one that does not")
+@pytest.mark.slow
 def test_equal_maps_have_equal_nodes_in_whatever_order_their_entries_came(steps: list[dict[str, object]]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tree, "FULL", 120)

@@ -302,6 +302,7 @@ def test_what_would_be_refused_for_its_ratio_is_not_compressed() -> None:
         compress(bytes(LIMITS.small_size + 1))
 
 
+@pytest.mark.slow
 def test_a_large_archive_is_not_held_in_memory(tmp_path: Path) -> None:
     large = packed([tar.TarEntry(name="top/a", data=random.Random(1).randbytes(4_000_000) * 8)])
     tracemalloc.start()

@@ -38,6 +38,7 @@ def harmless(commands: Watched, folder: Path, made: str, words: list[str], may_c
     return code
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(COUNT))
 def test_a_hostile_workspace_is_refused_or_built(seed: int, commands: Watched, tmp_path: Path) -> None:
     (tmp_path / "victim").write_text("a: mine\n")

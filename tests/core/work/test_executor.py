@@ -127,6 +127,7 @@ def test_a_killed_worker_loses_nothing(tasks: tuple[str, ...], tmp_path: Path) -
     assert [file.name for file in tmp_path.iterdir()]
 
 
+@pytest.mark.slow
 def test_says_which_tasks_kill_their_worker_and_finishes_the_others() -> None:
     done: list[int] = []
     with pytest.raises(PackyardError) as caught:

@@ -67,6 +67,7 @@ def test_a_package_of_every_base_builds_and_is_what_kustomize_builds(catalogue: 
     assert sum(check == "kustomize" for check, _ in states) == len(chosen)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("left_out", [_PARTS_OF_STAGING, ("staging", "copy"), ("staging", "node-staging")])
 def test_a_package_of_every_base_lints_without_an_edit(catalogue: Path, left_out: tuple[str, ...]) -> None:
     parts = [part for part in offered.find(workspace.read(real.REPOSITORY)) if part.kind == BASE]
@@ -137,6 +138,7 @@ def test_use_cases_have_storages_programs_and_values_of_their_own(catalogue: Pat
     assert [each.name for each in package.glob("patches/*")] == ["alone.yaml"], "the base of `many` leaves nothing open"
 
 
+@pytest.mark.slow
 def test_what_does_not_fit_is_refused_with_what_would(catalogue: Path) -> None:
     assert "--storage user-allocated-pvc" in refused(catalogue, "hello", "--base", "single-node")
     assert "did you mean 'single-node'?" in refused(catalogue, "hello", "--base", "single-nod")
