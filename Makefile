@@ -21,7 +21,7 @@ TOOLS := $(patsubst tests/tools/%/go.mod,.tools/%,$(wildcard tests/tools/*/go.mo
 # Without bytecode every start of Python compiles again, and start times are meaningless.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-quick soak coverage test-tensorflow test-torch fuzz breaks lint bench tools dist venv
+.PHONY: help demo test test-quick soak coverage test-tensorflow test-torch fuzz breaks bare lint bench tools dist venv
 .PHONY: update-tools clean
 .DELETE_ON_ERROR:
 
@@ -59,6 +59,12 @@ fuzz: $(VENV)  ## run the property tests and generators at length (FUZZ=N exampl
 breaks: $(VENV)  ## make each break of tests/breaks/ in a copy, and see that tests find it (ARGS='NAME…' chooses)
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tests/breaks.py $(ARGS)
 
+bare: $(VENV) dist  ## install the wheel alone, and do with it what the README and "Using a package" say, and more, with git, sh and coreutils
+	rm -rf .bare && $(PYTHON) -m venv .bare && .bare/bin/python -m $(INSTALL) dist/*.whl
+	$(BIN)/python tests/programs.py .bare/programs && ln -sf ../bin/packyard .bare/programs/packyard
+	env -i HOME="$(CURDIR)/.bare" LANG=C.UTF-8 PATH="$(CURDIR)/.bare/programs" sh tests/bare.sh
+	PACKYARD_INSTALLED="$(CURDIR)/.bare/bin/packyard" PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -n $(CPUS) tests/documents/test_commands.py -k 'README or using'
+
 lint: $(VENV)  ## check style, layout and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -77,7 +83,7 @@ dist: $(VENV)  ## build the wheel and the sdist into dist/; the same commit give
 venv: $(VENV)  ## install packyard (editable) with all for tests and lint into .venv/
 
 clean:  ## remove everything that the targets made
-	rm -rf .venv .tensorflow .torch .tools .cache .coverage .demo build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .bare .tensorflow .torch .tools .cache .coverage .demo build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find builder tests -name __pycache__ -prune -exec rm -rf {} +
 
 update-tools:  ## renew what `venv` installs: the newest releases that pyproject.toml allows, with their hashes

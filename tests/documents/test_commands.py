@@ -39,7 +39,8 @@ def environment(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pyt
     typed = "".join(block.text for block in blocks if block.kind.startswith("sh")) if blocks else "kustomize-3.8.7"
     bin_dir = tmp_path / "bin"
     bin_dir.mkdir()
-    write(bin_dir / "packyard", f'#!/bin/sh\nexec "{sys.executable}" -m packyard.cli.main "$@"\n')
+    ours = f'"{sys.executable}" -m packyard.cli.main'
+    write(bin_dir / "packyard", f'#!/bin/sh\nexec {os.environ.get("PACKYARD_INSTALLED", ours)} "$@"\n')
     write(bin_dir / "pytest", f'#!/bin/sh\nexec "{sys.executable}" -m pytest "$@"\n')
     if re.search(r"^packyard (run|deploy|status) ", typed, re.MULTILINE):
         for name in ("kubectl", "diff"):
