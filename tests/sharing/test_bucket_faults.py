@@ -418,7 +418,7 @@ def test_a_body_that_is_cut_is_read_on_from_there(behind: Behind) -> None:
 
 
 # Each way has a proxy of its own: toxiproxy stops answering when a way is added while a client that left is written to.
-@pytest.mark.parametrize(("kind", "attributes"), [("bandwidth", {"rate": 100}), ("timeout", {"timeout": 0})])
+@pytest.mark.parametrize(("kind", "attributes"), [("bandwidth", {"rate": 1000}), ("timeout", {"timeout": 0})])
 def test_a_network_that_is_too_slow_for_the_deadline_is_left(
     behind: Behind, kind: str, attributes: dict[str, int]
 ) -> None:
