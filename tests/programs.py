@@ -14,9 +14,9 @@ import shutil
 import sys
 from pathlib import Path
 
-#: What needs no asking: git, sh, and the coreutils, without those that need a terminal or another user.
+#: What needs no asking: git, the sed of its scripts, sh, and the coreutils, without those that need another user.
 PLAIN = {
-    "git", "sh", "[", "b2sum", "base32", "base64", "basename", "cat", "chgrp", "chmod", "chown", "cksum", "comm",
+    "git", "sed", "sh", "[", "b2sum", "base32", "base64", "basename", "cat", "chgrp", "chmod", "chown", "cksum", "comm",
     "cp", "csplit", "cut", "date", "dd", "df", "dir", "dirname", "du", "echo", "env", "expand", "expr", "factor",
     "false", "fmt", "fold", "groups", "head", "hostid", "id", "install", "join", "link", "ln", "logname", "ls",
     "md5sum", "mkdir", "mkfifo", "mknod", "mktemp", "mv", "nice", "nl", "nohup", "nproc", "numfmt", "od", "paste",
