@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import subprocess
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,7 +15,7 @@ from core.files.packages import edit, set_to
 from faults import content, leftovers
 from krmfiles import FIELD, make_package
 from packyard.core.errors import ConflictError, UnavailableError
-from packyard.core.files import atomic, replace
+from packyard.core.files import atomic, inplace, replace
 from packyard.core.files.tree import Tree
 
 
@@ -41,6 +43,38 @@ def test_an_edit_that_is_made_while_new_files_go_to_the_disk_takes_the_whole_cha
     with pytest.raises(ConflictError, match=r"two\.yaml: was changed by somebody else meanwhile; nothing was written"):
         set_to(root, "b")
     assert content(root) == {**old, "two.yaml": old["two.yaml"] + b"mine: by hand\n"}
+    assert not leftovers(root)
+
+
+@pytest.mark.parametrize(
+    "reason", [KeyboardInterrupt(), OSError(28, "No space left on device")], ids=["Ctrl-C", "full"]
+)
+def test_what_ends_the_staging_of_many_files_leaves_nothing_behind(
+    reason: BaseException, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One thread writes slowly: it has to be waited for before its file is removed."""
+    root = make_package(tmp_path / "package")
+    old = content(root)
+    stage, calls = inplace.stage, iter(range(100))
+
+    def slow(*args: object, **kwargs: object) -> object:
+        if next(calls) == 0:
+            time.sleep(0.1)
+        elif isinstance(reason, OSError):
+            raise reason
+        return stage(*args, **kwargs)  # type: ignore[arg-type]
+
+    def stop() -> None:
+        raise reason
+
+    monkeypatch.setattr(atomic, "MANY", 1)
+    monkeypatch.setattr(inplace, "stage", slow)
+    if isinstance(reason, KeyboardInterrupt):
+        at_call(monkeypatch, threading.Thread, "join", stop)
+    with pytest.raises((KeyboardInterrupt, UnavailableError)):
+        set_to(root, "b")
+    time.sleep(0.2)
+    assert content(root) == old
     assert not leftovers(root)
 
 

@@ -40,11 +40,10 @@ def read(file: str | os.PathLike[str], *, limit: int = LIMIT, resolve: Callable[
     where it cannot be read.
     """
     name = os.fspath(file)
-    handle = _handle(name, resolve)
+    handle, size = _handle(name, resolve)
     try:
-        state = os.fstat(handle)
-        data = os.read(handle, min(state.st_size, limit) + 1)
-        while len(data) != state.st_size and len(data) <= limit and (more := os.read(handle, 1 << 16)):
+        data = os.read(handle, min(size, limit) + 1)
+        while len(data) != size and len(data) <= limit and (more := os.read(handle, 1 << 16)):
             data += more
     except OSError as error:
         raise UnavailableError(Problem(error.strerror or str(error), file=name)) from error
@@ -57,11 +56,11 @@ def read(file: str | os.PathLike[str], *, limit: int = LIMIT, resolve: Callable[
 
 def opened(file: str | os.PathLike[str]) -> BinaryIO:
     """Return a regular file open for reading, of whatever size; it raises what `read` does."""
-    return os.fdopen(_handle(os.fspath(file), None), "rb")
+    return os.fdopen(_handle(os.fspath(file), None)[0], "rb")
 
 
-def _handle(name: str, resolve: Callable[[str], str] | None) -> int:
-    """Return a regular file open for reading."""
+def _handle(name: str, resolve: Callable[[str], str] | None) -> tuple[int, int]:
+    """Return a regular file open for reading, and its size."""
     try:
         handle = _open(name, resolve)
     except OSError as error:
@@ -70,10 +69,11 @@ def _handle(name: str, resolve: Callable[[str], str] | None) -> int:
         raise UnavailableError(Problem(error.strerror or str(error), file=name)) from error
     except ValueError as error:  # a NUL, for example
         raise InputError(Problem("is not a possible file name", file=name)) from error
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
+    state = os.fstat(handle)
+    if not stat.S_ISREG(state.st_mode):
         os.close(handle)
         raise InputError(Problem("is not a regular file", file=name))
-    return handle
+    return handle, state.st_size
 
 
 def _open(name: str, resolve: Callable[[str], str] | None) -> int:
