@@ -188,12 +188,21 @@ def test_the_same_bytes_where_strangers_left_their_files(names: list[str], expec
 
 
 def matcher_for(python: Path, folder: Path) -> Path:
-    """Install RE2 for another Python, as there is none in pure Python."""
+    """Install what matches patterns and schemas for another Python, as there is none in pure Python."""
     version = subprocess.check_output([python, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"], text=True)
     pip = (sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps")
-    wheel = ("--only-binary", ":all:", "--python-version", version.strip(), "--target", folder, "google-re2")
+    wheel = (
+        "--only-binary",
+        ":all:",
+        "--python-version",
+        version.strip(),
+        "--target",
+        folder,
+        "google-re2",
+        "jsonschema-rs",
+    )
     if subprocess.run([*pip, *wheel], stdout=subprocess.DEVNULL).returncode:
-        real.lacking(f"RE2 for Python {version.strip()}", remedy="let pip reach a package registry")
+        real.lacking(f"RE2 and JSON Schema for Python {version.strip()}", remedy="let pip reach a package registry")
     return folder
 
 

@@ -15,6 +15,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 
+import real
 from workload.objects import Object
 
 NAMESPACE = "ml"
@@ -118,7 +119,22 @@ def _keys() -> dict[str, str]:
     """Return the Secret's data: a key of the operator's kind and form, and its public half."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "key"
-        words = ["ssh-keygen", "-q", "-t", "ecdsa", "-b", "521", "-m", "PEM", "-N", "", "-C", "", "-f", file]
+        words = [
+            real.program("ssh-keygen"),
+            "-q",
+            "-t",
+            "ecdsa",
+            "-b",
+            "521",
+            "-m",
+            "PEM",
+            "-N",
+            "",
+            "-C",
+            "",
+            "-f",
+            file,
+        ]
         subprocess.run(words, check=True)
         private, public = file.read_bytes(), file.with_suffix(".pub").read_bytes()
     return {"ssh-privatekey": _coded(private), "ssh-publickey": _coded(public)}

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import openaiserver
+import real
 from packyard.core.errors import InputError
 from packyard.using.setters.change import change_setters
 from served import Served
@@ -53,7 +54,7 @@ def run(cluster: Cluster, objects: Sequence[Object]) -> list[Pod]:
 
 
 def ask(cluster: Cluster, pod: Pod, path: str, *words: str) -> str:
-    return cluster.run("curl", "--silent", *words, f"http://{pod.address}:8000{path}")
+    return cluster.run(str(real.program("curl")), "--silent", *words, f"http://{pod.address}:8000{path}")
 
 
 def started(pod: Pod) -> list[str]:
