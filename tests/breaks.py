@@ -20,7 +20,6 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 FOLDER = Path(__file__).with_suffix("")
-
 _FOUND_BY = re.compile(r"^Found by: (.+)$", re.MULTILINE)
 _FAILED = re.compile(r"^FAILED (.+?)(?: - .*)?$", re.MULTILINE)
 _PASSED, _FAILURES = 0, 1  # exit codes of pytest
@@ -64,7 +63,9 @@ def judge(patch: Path, root: Path) -> tuple[bool, str]:
     code, said = _pytest(found_by(patch), root)
     apply(patch, "--reverse", root=root)
     failed = _FAILED.search(said)
-    return (True, f"found by {failed[1]}") if code == _FAILURES and failed else (False, f"NOT FOUND: {_last(said)}")
+    if code == _FAILURES and failed:
+        return True, f"found by {failed[1]}"
+    return False, f"NOT FOUND: pytest ended with {code}: {_last(said)}"
 
 
 def _pytest(words: Sequence[str], root: Path) -> tuple[int, str]:
