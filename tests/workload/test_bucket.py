@@ -70,7 +70,8 @@ def copying(tmp_path: Path, endpoint: str) -> Iterator[Callable[[], subprocess.P
     """Call it to start what the pod's container runs, with /storage below the folder of the test."""
     operations = yaml.safe_load((real.REPOSITORY / "overlays/storage/bucket/deployment.yaml").read_bytes())
     (container,) = [each["value"] for each in operations if each.get("path", "").endswith("/containers/-")]
-    *shell, script = container["command"]
+    shell, *flags, script = container["command"]
+    assert shell == "/bin/bash"
     script = script.replace("/storage", str(tmp_path)).replace("sleep 60", "sleep 0.2")
     environment = {
         "PATH": real.path_with("aws", "find"),
@@ -86,7 +87,9 @@ def copying(tmp_path: Path, endpoint: str) -> Iterator[Callable[[], subprocess.P
     started: list[subprocess.Popen[str]] = []
 
     def start() -> subprocess.Popen[str]:
-        started.append(subprocess.Popen([*shell, script], env=environment, text=True, stderr=subprocess.PIPE))
+        started.append(
+            subprocess.Popen([real.program("bash"), *flags, script], env=environment, text=True, stderr=subprocess.PIPE)
+        )
         return started[-1]
 
     yield start
