@@ -61,7 +61,7 @@ breaks: $(VENV)  ## make each break of tests/breaks/ in a copy, and see that tes
 
 bare: $(VENV) dist  ## install the wheel alone, and do with it what the README and "Using a package" say, and more, with git, sh and coreutils
 	rm -rf .bare && $(PYTHON) -m venv .bare && .bare/bin/python -m $(INSTALL) dist/*.whl
-	$(BIN)/python tests/programs.py .bare/programs && ln -sf ../bin/packyard .bare/programs/packyard
+	.bare/bin/python tests/programs.py .bare/programs
 	env -i HOME="$(CURDIR)/.bare" LANG=C.UTF-8 PATH="$(CURDIR)/.bare/programs" sh tests/bare.sh
 	PACKYARD_INSTALLED="$(CURDIR)/.bare/bin/packyard" PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -n $(CPUS) tests/documents/test_commands.py -k 'README or using'
 

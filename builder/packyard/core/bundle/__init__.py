@@ -4,7 +4,8 @@ It holds one directory, named like the bundle, with the composed package and ``p
 digest of the *uncompressed* tar is its identity: anyone can rebuild the tar from the sources. The digest of the
 ``.tar.gz`` names one download.
 
-This room packs, reads and unpacks bundles, and loads nothing that makes them: `build` does, and `channel` distributes.
+This room packs, reads and unpacks bundles, and loads nothing that makes them: `writing.build` does, and `sharing`
+distributes.
 """
 
 from packyard.core.bundle.bundle import Bundle, build

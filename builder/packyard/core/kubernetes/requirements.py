@@ -1,8 +1,8 @@
 """Finds what a cluster must have before a use case is applied, in its objects.
 
 Objects are plain values. They may be incomplete: a setter that is still to be set ships as ``""`` and may stand
-anywhere, so a value of another type is skipped and is never an error. Whether objects are valid is for ``checks`` to
-say; whether a cluster meets the requirements, for ``cluster``.
+anywhere, so a value of another type is skipped and is never an error. Whether objects are valid is for
+``writing.checks`` to say; whether a cluster meets the requirements, for ``running``.
 
 ============================  =====================================================================
 kind                          name

@@ -1,4 +1,4 @@
-"""A *store* keeps bytes by key and offers a few verbs; when what is written, and why, is decided in ``channel``.
+"""A *store* keeps bytes by key and offers a few verbs; when what is written, and why, is decided in ``sharing``.
 
 A key is one or more parts joined by ``/``, each of letters, digits, ``.``, ``_``, ``+`` and ``-``. No part begins with
 a dot: such names are the store's own (temporary files, locks), and never listed.
