@@ -1,12 +1,10 @@
-"""docs/using.md: what each verb prints with ``-o json`` is what it declares, and what the table says."""
+"""docs/reference.md has every verb; what each prints with ``-o json`` is what it declares, and what the table says."""
 
 from __future__ import annotations
 
 import json
 import re
 import subprocess
-from collections.abc import Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +13,13 @@ import yaml
 
 import libraries
 import real
+import reference
 import tiny
 from commandline import done, packyard
 from documents import pages
 from packyard.cli import rows
 from packyard.cli.complete import flags_of
 from packyard.cli.main import VERBS
-from packyard.cli.rows import Field, Rows
 from packyard.sharing.trust.keys import SigningKey
 
 NAME = "mnist-fp32-training-k8s"
@@ -31,45 +29,22 @@ OTHERS = {"run", "schema", "cfg", "fn", "completion"}
 ON_CLUSTERS = {"deploy", "redeploy", "undeploy", "history", "doctor", "status", "logs", "events", "exec", "forward"}
 
 
-def declared() -> dict[str, Rows]:
-    """Return what verbs declare of their rows, by the verb and what tells its declarations apart."""
-    return {
-        f"{verb} {each.when}".strip(): each
-        for verb, (module, _) in VERBS.items()
-        for each in rows.declared(import_module(f"packyard.cli.{module}"))
-    }
-
-
 def documented() -> dict[str, dict[str, set[str]]]:
     """Return for each verb the fields of its objects, and below each field that is a list those of its items."""
     found = {}
-    for name, each in declared().items():
+    for name, each in reference.declared().items():
         fields = rows.fields(each.fields)
         nested = {field.name: {item.name for item in field.items} for field in fields if field.items}
         found[name] = {"": {field.name for field in fields}, **nested}
     return found
 
 
-def table() -> str:
-    """Return the table of the page; verbs that declare the same are in one row."""
-    verbs: dict[tuple[str, str], list[str]] = {}
-    for name, each in declared().items():
-        verbs.setdefault((each.each, written(rows.fields(each.fields))), []).append(f"`{name}`")
-    lines = [f"| {', '.join(names)} | {each} | {fields} |" for (each, fields), names in verbs.items()]
-    return "\n".join(["| verb | an object for each | fields |", "| --- | --- | --- |", *lines])
-
-
-def written(fields: Sequence[Field]) -> str:
-    texts = (f"`{each.name}` ({written(each.items)})" if each.items else f"`{each.name}`" for each in fields)
-    return ", ".join(texts) or "the Kubernetes object"
-
-
 def test_the_page_has_what_every_verb_declares() -> None:
-    assert table() in (pages.DOCS / "using.md").read_text("utf-8")
+    assert reference.rest() == reference.made(), "python tests/reference.py writes it"
 
 
 def test_a_verb_declares_what_it_prints() -> None:
-    names = {name.partition(" ")[0] for name in declared()}
+    names = {name.partition(" ")[0] for name in reference.declared()}
     assert set(VERBS) - names == OTHERS
     for verb in VERBS:
         flags = set(flags_of(VERBS[verb][0], verb, []))

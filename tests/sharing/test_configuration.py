@@ -169,7 +169,7 @@ def test_the_server_of_a_channel_may_come_from_a_profile_or_the_address(
 
 
 def test_the_example_of_the_documentation_is_read(tmp_path: Path) -> None:
-    page = (real.REPOSITORY / "docs/using.md").read_text()
+    page = (real.REPOSITORY / "docs/channels.md").read_text()
     (example,) = re.findall(r"```yaml\n(# config\.yaml\n.*?)```", page, re.DOTALL)
     found = _read(tmp_path, example)
     assert found.channel == "https://models.example.com"

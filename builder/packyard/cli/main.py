@@ -74,7 +74,7 @@ VERBS = {
     "version": ("version", "print the version"),
 }
 #: What verbs are for, by the first of each kind.
-_PURPOSES = {
+PURPOSES = {
     "list": "Use packages:",
     "run": "Run them on a cluster:",
     "init": "Write packages:",
@@ -171,7 +171,7 @@ def _help() -> str:
     lines = [f"packyard {__version__}: assemble, set, pack, publish and run packages for Kustomize"]
     longest = max(map(len, VERBS))
     for verb, (_, text) in VERBS.items():
-        lines += ["", _PURPOSES[verb], ""] if verb in _PURPOSES else []
+        lines += ["", PURPOSES[verb], ""] if verb in PURPOSES else []
         lines.append(f"  packyard {verb:<{longest}} {text}")
     more = (
         "",

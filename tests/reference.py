@@ -1,0 +1,74 @@
+"""Write docs/reference.md below its first lines: every verb, and the fields of what it prints for programs.
+
+    python tests/reference.py
+
+Both are made from what the verbs declare: `tests/documents/test_json.py` holds the page to it, and runs the verbs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+
+from documents import pages
+from packyard.cli import rows
+from packyard.cli.main import PURPOSES, VERBS
+from packyard.cli.rows import Field, Rows
+
+PAGE = pages.DOCS / "reference.md"
+END = "a test holds it. -->\n"
+JSON = (
+    "With `-o json` (`--output json`) each result is one JSON list of objects. If the command is refused, it prints",
+    "nothing to stdout. `-o yaml` prints the same list as YAML; of `setters` it is a values file, and of `render` and",
+    "`roles` the manifests, as without `-o`.",
+)
+NOTES = (
+    "An object that is about the bundle of a library has `kind: Library` as well. `get` without a channel prints no",
+    "field behind `tar`. Where `publish --dry-run` finds a conflict, the object has `problems`.",
+)
+
+
+def declared() -> dict[str, Rows]:
+    """Return what verbs declare of their rows, by the verb and what tells its declarations apart."""
+    return {
+        f"{verb} {each.when}".strip(): each
+        for verb, (module, _) in VERBS.items()
+        for each in rows.declared(import_module(f"packyard.cli.{module}"))
+    }
+
+
+def made() -> str:
+    """Return what the page has below its first lines."""
+    return "".join(f"{line}\n" for line in [*commands(), "", "## JSON", "", *JSON, "", *table(), "", *NOTES])
+
+
+def commands() -> Iterator[str]:
+    """Yield the verbs with what they do, in the groups of the help."""
+    for verb, (_, text) in VERBS.items():
+        if verb in PURPOSES:
+            yield from ("", f"## {PURPOSES[verb].rstrip(':')}", "", "| command | what it does |", "| --- | --- |")
+        yield f"| `packyard {verb}` | {text.replace('|', chr(92) + '|')} |"
+
+
+def table() -> list[str]:
+    """Return a row for each verb; verbs that declare the same are in one."""
+    verbs: dict[tuple[str, str], list[str]] = {}
+    for name, each in declared().items():
+        verbs.setdefault((each.each, written(rows.fields(each.fields))), []).append(f"`{name}`")
+    lines = [f"| {', '.join(names)} | {each} | {fields} |" for (each, fields), names in verbs.items()]
+    return ["| command | an object for each | fields |", "| --- | --- | --- |", *lines]
+
+
+def written(fields: Sequence[Field]) -> str:
+    texts = (f"`{each.name}` ({written(each.items)})" if each.items else f"`{each.name}`" for each in fields)
+    return ", ".join(texts) or "the Kubernetes object"
+
+
+def rest() -> str:
+    """Return what the page has below its first lines now."""
+    return PAGE.read_text("utf-8").partition(END)[2]
+
+
+if __name__ == "__main__":
+    text = PAGE.read_text("utf-8")
+    PAGE.write_text(text.removesuffix(rest()) + made(), "utf-8")
