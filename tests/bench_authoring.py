@@ -12,7 +12,7 @@ from time import perf_counter
 import measuring
 import real
 from measuring import process, void
-from packyard.cli.main import VERBS
+from packyard.cli.verbs import VERBS
 from packyard.writing.build.assemble import assemble
 from packyard.writing.build.preview import Preview
 from packyard.writing.source import package, workspace

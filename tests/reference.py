@@ -12,8 +12,8 @@ from importlib import import_module
 
 from documents import pages
 from packyard.cli import rows
-from packyard.cli.main import PURPOSES, VERBS
 from packyard.cli.rows import Field, Rows
+from packyard.cli.verbs import GROUPS, VERBS
 
 PAGE = pages.DOCS / "reference.md"
 END = "a test holds it. -->\n"
@@ -44,10 +44,10 @@ def made() -> str:
 
 def commands() -> Iterator[str]:
     """Yield the verbs with what they do, in the groups of the help."""
-    for verb, (_, text) in VERBS.items():
-        if verb in PURPOSES:
-            yield from ("", f"## {PURPOSES[verb].rstrip(':')}", "", "| command | what it does |", "| --- | --- |")
-        yield f"| `packyard {verb}` | {text.replace('|', chr(92) + '|')} |"
+    for group in GROUPS.values():
+        yield from ("", f"## {group.title}", "", "| command | what it does |", "| --- | --- |")
+        for verb, (_, text) in group.verbs.items():
+            yield f"| `packyard {verb}` | {text.replace('|', chr(92) + '|')} |"
 
 
 def table() -> list[str]:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pty
+import select
+import struct
 import subprocess
+import termios
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -37,15 +41,28 @@ class Terminal:
                 raise AssertionError(seen) from error
         return seen
 
+    def whole(self) -> str:
+        """Return all that is printed until the command ends."""
+        seen = b""
+        end = time.monotonic() + _PATIENCE
+        while time.monotonic() < end:
+            if select.select([self.handle], [], [], _PATIENCE)[0]:
+                try:
+                    seen += os.read(self.handle, 65536)
+                except OSError:  # the command has ended
+                    break
+        return seen.decode("utf-8").replace("\r\n", "\n")
+
     def type(self, line: str) -> None:
         """Type a line."""
         os.write(self.handle, f"{line}\n".encode())
 
 
 @contextmanager
-def on_terminal(*words: object, cwd: Path) -> Iterator[Terminal]:
+def on_terminal(*words: object, cwd: Path, columns: int = 80) -> Iterator[Terminal]:
     """Run packyard on a terminal of its own."""
     master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     os.set_blocking(master, False)
     command = [*COMMAND, *map(str, words)]
     with subprocess.Popen(

@@ -71,7 +71,7 @@ def run(program: Callable[..., subprocess.CompletedProcess[str]], root: Path, wo
     Types are not compared: which texts are quoted differs on purpose.
     """
     done = program("cfg", *words, cwd=root)
-    error = done.stderr.split("Usage:")[0].split("The `cfg` commands")[0].rstrip()
+    error = done.stderr.split("Usage:")[0].split("usage:")[0].rstrip()
     files = (file for file in root.rglob("*[el]") if file.is_file())
     says = {file.relative_to(root): list(yaml.load_all(file.read_bytes(), yaml.BaseLoader)) for file in files}
     return done.returncode, done.stdout, error, says

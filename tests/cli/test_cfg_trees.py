@@ -236,7 +236,7 @@ def theirs(cfg3: Cfg, root: Path, words: list[str]) -> Said:
 
 def ours(root: Path, words: list[str]) -> Said:
     done = inside("cfg", *words, cwd=root)
-    return Said(done.returncode, done.stdout, done.stderr.split("\nThe `cfg` commands")[0].strip(), values(root))
+    return Said(done.returncode, done.stdout, done.stderr.split("\nusage:")[0].strip(), values(root))
 
 
 def differs(cfg3: Cfg, root: Path, files: Tree, words: list[str]) -> tuple[Said, Said] | None:

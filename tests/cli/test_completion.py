@@ -19,7 +19,7 @@ import tiny
 from packyard.cli import parser
 from packyard.cli.cfg import COMMANDS
 from packyard.cli.complete import main as complete_main
-from packyard.cli.main import VERBS
+from packyard.cli.verbs import VERBS
 
 Captured = pytest.CaptureFixture[bytes]
 

@@ -16,7 +16,7 @@ from commandline import SOURCE_ROOT, environment
 from packyard.cli.cfg import COMMANDS
 from packyard.cli.complete import flags_of
 from packyard.cli.completion import SHELLS
-from packyard.cli.main import VERBS
+from packyard.cli.verbs import VERBS
 
 #: What may stand anywhere: folders, files, names, values and what is none of these.
 _PLAIN = """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from documents import pages
-from packyard.cli.main import VERBS
+from packyard.cli.verbs import VERBS
 
 PAGE = (pages.DOCS / "importing.md").read_text("utf-8")
 #: What the tools of the model zoo understood, at v2.7.0.

@@ -19,7 +19,7 @@ from commandline import done, packyard
 from documents import pages
 from packyard.cli import rows
 from packyard.cli.complete import flags_of
-from packyard.cli.main import VERBS
+from packyard.cli.verbs import VERBS
 from packyard.sharing.trust.keys import SigningKey
 
 NAME = "mnist-fp32-training-k8s"

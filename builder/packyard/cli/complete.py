@@ -38,14 +38,16 @@ def _expanded(word: str) -> str:
 
 
 def _candidates(words: list[str]) -> Iterator[str]:
-    from packyard.cli.main import FLAGS, VERBS
+    from packyard.cli.main import FLAGS
+    from packyard.cli.verbs import GROUPS, VERBS
 
     while len(words) > 1 and words[0].startswith("-"):
         words = words[1:]
-    if words[0] == "help" and len(words) == 2:
+    is_help = words[0] == "help" and len(words) == 2
+    if is_help:
         words = words[1:]
     if len(words) == 1:
-        yield from (*VERBS, "help", *(FLAGS if words[0].startswith("-") else ()))
+        yield from (*VERBS, *((*GROUPS, "all") if is_help else ("help",)), *(FLAGS if words[0].startswith("-") else ()))
         return
     verb, *before = words[:-1]
     if verb not in VERBS:

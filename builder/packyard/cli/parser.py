@@ -5,14 +5,34 @@ from __future__ import annotations
 import argparse
 import signal
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from shutil import get_terminal_size
-from textwrap import fill
 from typing import Any, NoReturn
 
-from packyard.cli import arguments, output, rows, watch
+from packyard.cli import arguments, output, pages, rows, watch
+from packyard.cli.flags import Declared
+from packyard.cli.verbs import GROUPS
 from packyard.core.errors import UsageError, suggest
+
+
+class Formatter(argparse.HelpFormatter):
+    """Help that fits the terminal as `pages` has it: examples keep their columns, and no word or flag is broken."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=pages.width())
+
+    def _fill_text(self, text: str, width: int, _indent: str) -> str:
+        return pages.fitted(text, width)
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return pages.filled(text, width)
+
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        """Name the value of a flag once: ``-o, --output {text,json}``."""
+        if not action.option_strings:
+            return super()._format_action_invocation(action)
+        value = self._format_args(action, str(action.dest).upper()) if action.nargs != 0 else ""
+        return " ".join(filter(None, (", ".join(action.option_strings), value)))
 
 
 class Parser(argparse.ArgumentParser):
@@ -34,6 +54,19 @@ class Parser(argparse.ArgumentParser):
             hint = suggest(word.partition("=")[0], [*self.flags(), "--help"])
             self.error(f"unknown flag {word!r}" + (f" ({hint})" if hint else ""))
 
+    def fit_usage(self) -> None:
+        """Write the usage with the arguments and the flags that are required: the others are listed below."""
+        required = [each for each in self._actions if each.option_strings and each.required]
+        words = [f"{each.option_strings[0]} {each.metavar}" for each in required]
+        words += [self._in_usage(each) for each in self._actions if not each.option_strings]
+        usage = self.usage or " ".join(("%(prog)s", *words, "[flags]"))
+        self.usage = pages.usage(usage % {"prog": self.prog}).removeprefix("usage: ").replace("%", "%%")
+
+    def _in_usage(self, action: argparse.Action) -> str:
+        name = str(action.metavar or action.dest)
+        forms = {"?": "[{}]", "*": "[{} ...]", "+": "{} ..."}
+        return forms.get(str(action.nargs), "{}").format(name)
+
     def flags(self) -> dict[str, Sequence[str] | None]:
         """Return the flags, each with the values to choose from: None where it takes no value."""
         return {
@@ -48,19 +81,38 @@ class Parser(argparse.ArgumentParser):
 
 def make(module: Any, verb: str) -> Parser:
     """Return a verb's parser, with the arguments that its module declares."""
-    parser = Parser(prog=f"packyard {verb}", description=_wrapped(module.__doc__ or ""), allow_abbrev=False)
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser = Parser(
+        prog=f"packyard {verb}", description=module.__doc__ or "", allow_abbrev=False, formatter_class=Formatter
+    )
+    if verb in GROUPS:
+        parser.epilog = pages.listed(GROUPS[verb])
     module.add_arguments(parser)
     rows.add_arguments(parser, module)
     arguments.add_verbosity(parser)
+    parser.fit_usage()
     return parser
 
 
-def _wrapped(text: str) -> str:
-    """Wrap paragraphs to the width of the terminal, but not examples: those are indented, or have aligned columns."""
-    room = min(get_terminal_size().columns, 100) - 2
-    paragraphs = text.strip().split("\n\n")
-    return "\n\n".join(each if "  " in each else fill(each, room) for each in paragraphs)
+def page(
+    command: str,
+    words: str,
+    about: str,
+    flags: Declared | None = None,
+    texts: Mapping[str, str] | None = None,
+) -> str:
+    """Return the help page of a command that parses its words itself.
+
+    ``texts`` says of a flag with the name of its value, ``values FILE``, what it is for.
+    """
+    parser = Parser(prog=command, usage=f"%(prog)s {words} [flags]", description=about, formatter_class=Formatter)
+    for named, text in (texts or {}).items():
+        name, _, value = named.partition(" ")
+        if flags and name in {*flags.switches, *flags.values}:
+            letters = [f"-{letter}" for letter, meant in flags.short.items() if meant == name]
+            whole = f"--{name}[={value}]" if name in flags.bare else f"--{name} {value}".rstrip()
+            parser.add_argument(*letters, whole, action="store_true", help=text)
+    parser.fit_usage()
+    return parser.format_help().rstrip("\n")
 
 
 def run(module: Any, verb: str, words: Sequence[str]) -> int:

@@ -1,23 +1,4 @@
-"""The `cfg` commands of kustomize 3.8.7, which kustomize v5 removed.
-
-  packyard cfg set DIR NAME VALUE [VALUE...] [-R] [--values V] [--set-by S]
-                   [--description S]
-  packyard cfg list-setters DIR [NAME] [-R=false] [--include-subst] [--markdown]
-  packyard cfg create-setter DIR NAME VALUE [-R] [--value V] [--field PATH]
-                             [--type T] [--schema-path FILE] [--description S]
-                             [--set-by S] [--required]
-  packyard cfg create-subst DIR NAME --field-value V --pattern P [--field PATH] [-R]
-  packyard cfg delete-setter DIR NAME [-R]
-  packyard cfg delete-subst DIR NAME [-R]
-  packyard cfg init [DIR]
-  packyard cfg annotate [DIR] --kv KEY=VALUE [--kv ...] [--kind K]
-                        [--apiVersion V] [--name N] [--namespace N] [-R]
-
-Arguments, messages and exit codes are the same. Scripts run unchanged, but for
-differences that prevent harm: what one package of a tree refuses is written in
-none. Its other commands are not here: cat, count, grep and tree are in
-kustomize 5 (kustomize cfg cat …); fmt, merge and merge3 are gone there too.
-"""
+"""The `cfg` commands of kustomize 3.8.7, which kustomize v5 removed: finds the command, and prints what it refuses."""
 
 from __future__ import annotations
 
@@ -53,21 +34,23 @@ _STACK_TRACE = "--stack-trace"
 
 def main(words: Sequence[str]) -> int:
     """Run one of the commands; help is for who asks for it, or names none."""
+    from packyard.cli.cfg import help  # scripts call `cfg set` many times, and rarely for help
+
     if not words or words[0] in _HELP:
-        output.page(str(__doc__))
+        output.page(help.overview())
         return 0
     try:
         if words[0] not in COMMANDS:
             raise UsageError(_unknown(words[0]))
         if "--help" in words or "-h" in words:
-            output.page(str(__doc__))
+            output.page(help.page(words[0], flags_of(words[0])))
             return 0
         module, function, _ = COMMANDS[words[0]]
         end = words.index("--") if "--" in words else len(words)
         words = [word for place, word in enumerate(words) if word != _STACK_TRACE or place > end]
         return int(getattr(import_module(f"{__name__}.{module}"), function)(words[1:]))
     except UsageError as error:
-        output.warning(f"Error: {error}\n{__doc__}")
+        output.warning(f"Error: {error}\n{help.usage(words[0])}")
         return 1
     except PackyardError as error:
         output.warning(f"Error: {error}")

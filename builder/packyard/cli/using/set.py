@@ -9,14 +9,6 @@ packyard set [DIR] --unset NAME     back to the value that the package shipped
 packyard set [DIR] --site[=FILE]    what nobody set, and options, as the site's file says:
                                     FILE, or PACKYARD_SITE, or site.yaml in
                                     $XDG_CONFIG_HOME/packyard
-
--R, --recurse-subpackages   every package below DIR that has the setter
---dry-run                   print what would change as a diff, and write nothing
---set-by WHO                who sets it, recorded in the Krmfile
---description TEXT          a new description of the setter
--o, --output text|json|yaml json: every field with its place, old and new
--q, --quiet                 print results and problems only
--v, --verbose               also print the files that are read and written
 """
 
 from __future__ import annotations
@@ -48,6 +40,19 @@ FLAGS = Declared(
     bare=("site",),
     numbers=True,
 )
+_TEXTS = {
+    "recurse-subpackages": "every package below DIR that has the setter",
+    "values FILE": "set what a YAML file says; - is standard input",
+    "preset NAME": "set what presets/NAME.yaml of the package says",
+    "unset NAME": "go back to the value that the package shipped",
+    "site FILE": "set what nobody set, and options, as the site's file says",
+    "dry-run": "print the changes as a diff; write nothing",
+    "set-by WHO": "who sets it; it is kept in the Krmfile",
+    "description TEXT": "a new description of the setter",
+    "output {text,json,yaml}": "output format (default: text)",
+    "quiet": "print results and problems only",
+    "verbose": "also print files, requests and programs in use",
+}
 ROWS = "packyard.cli.using.edits"
 
 
@@ -58,7 +63,11 @@ def main(words: Sequence[str]) -> int:
     except UsageError as error:
         raise UsageError(f"packyard set: {error}; packyard set --help lists the flags") from error
     if parsed.switches["help"]:
-        output.page(f"{__doc__}\n{directories.HELP}")
+        from packyard.cli import parser
+
+        output.page(
+            parser.page("packyard set", "[DIR] NAME=VALUE ...", f"{__doc__}\n{directories.HELP}", FLAGS, _TEXTS)
+        )
         return 0
     if parsed.switches["quiet"] or parsed.switches["verbose"]:
         from packyard.cli import watch

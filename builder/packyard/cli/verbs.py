@@ -1,0 +1,111 @@
+"""The verbs in the groups of the help: the module of each, and what it does. Also the names that verbs had before."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+#: A verb's module, below `packyard.cli`, and what it does.
+Verbs = Mapping[str, tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Verbs for one purpose; ``asked`` is the word behind `packyard help` that lists them."""
+
+    asked: str
+    title: str
+    verbs: Verbs
+
+
+USE = Group(
+    "use",
+    "Use packages",
+    {
+        "list": ("using.list", "list the packages of a channel, or of the catalogue"),
+        "search": ("using.search", "search a channel by words"),
+        "get": ("using.get", "fetch a package, verify it and unpack it"),
+        "setters": ("using.setters", "list the setters of a package, and which must be set"),
+        "set": ("using.set", "set values; no other byte of the package changes"),
+        "explain": ("using.explain", "show every field that a setter changes, and how"),
+        "enable": ("using.enable", "enable an option; without a name, list the options"),
+        "disable": ("using.disable", "disable an option"),
+        "upgrade": ("using.upgrade", "move a package to another version; your changes stay"),
+        "undo": ("using.undo", "undo the last change; again, the one before it"),
+        "render": ("using.render", "print a use case's manifests, once required values are set"),
+        "verify": ("using.verify", "check a tarball or an untarred package, and who made it"),
+        "diff": ("using.diff", "compare packages: setters, fields, files, and what breaks"),
+    },
+)
+CLUSTER = Group(
+    "cluster",
+    "Run on a cluster",
+    {
+        "run": ("running.run", "get a package, set values, check the cluster, deploy, follow the log"),
+        "doctor": ("running.doctor", "say what keeps a use case from running on a cluster"),
+        "deploy": ("running.deploy", "deploy a use case to a cluster, and wait until it runs"),
+        "status": ("running.status", "show what runs do, and why something does not run"),
+        "logs": ("running.logs", "print what the pods of a run print"),
+        "events": ("running.events", "print what happened to a run, the newest last"),
+        "exec": ("running.exec", "open a shell in a pod of a run, or run a command there"),
+        "forward": ("running.forward", "reach what a run serves: TensorBoard, a notebook, a model"),
+        "undeploy": ("running.undeploy", "delete runs; claims stay, and so do results"),
+        "history": ("running.history", "list when a run was deployed, by whom, and what changed"),
+        "redeploy": ("running.redeploy", "deploy a run again as it was recorded"),
+        "prerequisites": ("running.prerequisites", "list what packages need on a cluster, and whether it is there"),
+        "roles": ("running.roles", "print the roles of users who deploy packages"),
+    },
+)
+WRITE = Group(
+    "write",
+    "Write packages",
+    {
+        "init": ("writing.init", "begin a workspace for packages of your own"),
+        "new": ("writing.new", "write a new package of the workspace"),
+        "import": ("writing.import_", "write a source package from a package that exists"),
+        "parts": ("writing.parts", "list the bases and overlays that packages can be made of"),
+        "preview": ("writing.preview", "print what a use case composes to, again at each save"),
+        "lint": ("writing.lint", "report what is wrong with packages"),
+        "test": ("writing.test", "build packages and try them as their users do"),
+        "source": ("writing.source", "show which line of the sources made a line of a composed file"),
+        "build": ("writing.build", "compose packages from their sources and pack them"),
+        "docs": ("writing.docs", "write the READMEs of packages, or check those that were committed"),
+        "impact": ("writing.impact", "tell which packages and use cases a change in git touches"),
+        "update": ("writing.update", "pin the newest libraries, and show what they change in packages"),
+        "vendor": ("writing.vendor", "copy libraries into the workspace"),
+        "schema": ("writing.schema", "print the JSON Schema of a file that authors write"),
+    },
+)
+PUBLISH = Group(
+    "publish",
+    "Publish packages",
+    {
+        "publish": ("sharing.publish", "build packages and publish them to a channel"),
+        "promote": ("sharing.promote", "publish in one channel what another one has"),
+        "mirror": ("sharing.mirror", "copy a channel, or packages of it, to another one"),
+        "yank": ("sharing.yank", "say that nobody should use a published version any more, and why"),
+        "fsck": ("sharing.fsck", "check every file of a channel"),
+        "reindex": ("sharing.reindex", "make the index of a channel again"),
+        "rebuild": ("sharing.rebuild", "build a published package again and compare"),
+        "keys": ("sharing.keys", "make keys that sign what you publish, and trust those of others"),
+    },
+)
+BESIDE = Group(
+    "tools",
+    "Other tools",
+    {
+        "cache": ("using.cache", "show what is kept of what was fetched and built, or delete it"),
+        "config": ("using.config", "show what is set for all commands, and where"),
+        "cfg": ("cfg", "kustomize's own `cfg` commands, which its v5 removed"),
+        "fn": ("using.fn", "KRM functions for kpt and kustomize, such as apply-setters"),
+        "completion": ("completion", "print the script that completes names and values in a shell"),
+    },
+)
+
+GROUPS = {group.asked: group for group in (USE, CLUSTER, WRITE, PUBLISH, BESIDE)}
+#: Every verb that the help lists.
+VERBS = {verb: found for group in GROUPS.values() for verb, found in group.verbs.items()}
+#: What shells type, or people by habit: it works, and no list has it.
+UNLISTED = {"complete": "complete", "version": "version"}
+#: Names that verbs had before, and what to type now.
+FORMER: Mapping[str, str] = {}
