@@ -17,7 +17,7 @@ import real
 import workspaces
 from measuring import compare, peak, process, void
 from packyard.sharing import open_store, publish
-from packyard.sharing.index import stored
+from packyard.sharing.index import access
 from packyard.sharing.publishing.upload import Packed
 from sharing import buckets
 
@@ -31,7 +31,7 @@ def measure(folder: Path, copies: int, runs: int) -> None:
     root, same, served = workspaces.multiply(folder / "sources", copies), folder / "same", folder / "served"
     publishing = (PACKYARD, "publish", "--workspace", root, "--version", "1.0.0", "--to")
     process(*publishing, same)()
-    entries = stored.read(open_store(str(same))).entries
+    entries = access.read(open_store(str(same))).entries
     packed = [Packed(entry=entry, file=same / entry.key) for entry in entries]
     count = f"{len(packed):,} packages"
     served.mkdir()

@@ -7,8 +7,10 @@ that ``import_module`` is given.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -172,6 +174,23 @@ def test_checks_know_nothing_of_sources() -> None:
         for imported in imports
         if (_room(module), _room(imported)) == ("writing.checks", "writing.source")
     }
+
+
+def _are_alike(one: str, other: str) -> bool:
+    """Say whether two names are the same, or differ by an ending or by one letter."""
+    stems = {re.sub(r"(?<=...)(ed|er|ing|ion|e?s|e|y)+$", "", name) for name in (one, other)}
+    return len(stems) == 1 or (len(one) == len(other) and sum(map(str.__ne__, one, other)) <= 1)
+
+
+@pytest.mark.parametrize("house", [house for house in HOUSES if house != "cli"])  # a verb's file is named for its verb
+def test_no_two_files_of_a_house_have_names_that_are_alike(house: str) -> None:
+    folder = real.REPOSITORY / "builder" / PACKAGE / house
+    files = [file for file in sorted(folder.rglob("*.py")) if file.name != "__init__.py"]
+    assert not [
+        f"{one.relative_to(folder)} and {other.relative_to(folder)}"
+        for one, other in combinations(files, 2)
+        if _are_alike(one.stem, other.stem)
+    ]
 
 
 def _folders(name: str) -> list[str]:

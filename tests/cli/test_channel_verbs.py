@@ -11,7 +11,7 @@ import pytest
 import tiny
 from commandline import done, packyard
 from packyard.sharing import open_store, publish
-from packyard.sharing.index import stored
+from packyard.sharing.index import access
 from sharing.examples import bundle, list_otherwise
 
 
@@ -67,7 +67,7 @@ def test_a_closed_release_gets_no_more(tmp_path: Path) -> None:
     assert "the release 1.0 is closed" in closed.stderr
     again = packyard(*publish, "1.0", "--close")
     assert (again.returncode, "unchanged" in again.stdout) == (0, True)
-    assert stored.read(open_store(str(channel))).released("1").closed
+    assert access.read(open_store(str(channel))).released("1").closed
     (source / "packages/p").rename(source / "packages/q")
     text = (source / "packages/q/package.yaml").read_text()
     (source / "packages/q/package.yaml").write_text(text.replace("name: p", "name: q"))

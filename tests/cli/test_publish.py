@@ -16,7 +16,7 @@ import reading
 import tiny
 from commandline import COMMAND, done, environment, packyard
 from packyard.sharing import open_store, publish
-from packyard.sharing.index import pending, stored
+from packyard.sharing.index import access, pending
 from packyard.sharing.trust.keys import NOBODY, SigningKey
 
 NAMES = ("p", "q", "r")
@@ -99,7 +99,7 @@ def test_parts_are_listed_by_the_last_of_them_with_the_bytes_of_one_run(
 
 def test_a_join_without_a_version_lists_whatever_is_pending(root: Path, channel: Path) -> None:
     statuses(root, channel, "--version", "1.0", "--shard", "0/2")
-    assert stored.read(open_store(str(channel))).entries == ()
+    assert access.read(open_store(str(channel))).entries == ()
     listed = json.loads(done("publish", "--to", channel, "--join", "--output", "json"))
     assert [row["name"] for row in listed] == ["p", "r"]
     assert json.loads(done("publish", "--to", channel, "--join", "--output", "json")) == []
@@ -109,14 +109,14 @@ def test_a_join_tells_of_what_contradicts_the_index_after_it_has_listed_the_rest
     store = open_store(str(channel))
     statuses(root, channel, "p", "--version", "1.0", "--close")
     statuses(root, channel, "q", "--version", "2.0", "--shard", "0/1")
-    latest = stored.read(store).head
+    latest = access.read(store).head
     (entry,) = next(pending.find(store, latest, NOBODY)).entries
     late = replace(entry, version="1.0", name="r")
     store.put(late.key, b"")
     store.put(f"{late.key}.sha256", b"")
     pending.put(store, [late], [], latest.channel)
     refused("r@1.0: the release 1.0 is closed", "--to", channel, "--join")
-    assert [str(each) for each in stored.read(store).entries] == ["p@1.0", "q@2.0"]
+    assert [str(each) for each in access.read(store).entries] == ["p@1.0", "q@2.0"]
 
 
 @pytest.mark.parametrize("text", ["3/2", "2/2", "a/b", "", "1", "0/0", "1/2/3", "٣/4"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from pathlib import Path
 
-from packyard.writing.checks.rule import table
+from packyard.writing.checks.explanation import table
 
 PAGE = Path(__file__).parents[2] / "docs/lint.md"
 END = "a test holds it. -->\n"

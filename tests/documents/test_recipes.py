@@ -16,7 +16,7 @@ import real
 import tiny
 from commandline import environment, programs_dir
 from packyard.sharing import open_store
-from packyard.sharing.index import stored
+from packyard.sharing.index import access
 from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import SigningKey, Trust
 
@@ -93,7 +93,7 @@ def test_the_steps_of_a_recipe_publish_a_tag_with_provenance(name: str, steps: A
         "-m pip install packyard[cloud,check]"
     }
     store, trusted = open_store(str(channel)), Trust.of(KEY.public)
-    listed = stored.read(store, trusted)
+    listed = access.read(store, trusted)
     release = listed.release("1.2.0")
     assert release is not None
     assert release.closed

@@ -22,7 +22,7 @@ from controlplane.api import Api, Object, wait
 from packyard.cli.running import probe
 from packyard.core.errors import UnavailableError
 from packyard.core.kubernetes import pods
-from packyard.running.probe import jobs, result
+from packyard.running.probe import answers, jobs
 from packyard.running.runs import kubectl
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.prepared import Prepared, prepare
@@ -63,12 +63,12 @@ def test_what_a_container_says_last_is_read_and_all_is_deleted(
     wait(lambda: [] if len(running(cluster, namespace)) == 1 else ["no pod"])
     made = {f"{item['kind']} {item['metadata']['name']}" for item in probe.objects}
     assert made <= set(left())
-    assert result.look(client, probe).waiting == {f"{probe.name}-0": ""}
+    assert answers.look(client, probe).waiting == {f"{probe.name}-0": ""}
     (pod,) = running(cluster, namespace)
     end(cluster, namespace, pod, "0 found\n1 missing\n")
-    seen = result.look(client, probe)
+    seen = answers.look(client, probe)
     assert (seen.is_over, seen.waiting) == (True, {})
-    found = result.conclude(client, probe, seen, "2026-01-01T00:00:00Z")
+    found = answers.conclude(client, probe, seen, "2026-01-01T00:00:00Z")
     assert [(each.severity, str(each)) for each in found] == [
         ("passed", "image docker.io/tensorflow/tensorflow:2.15.0"),
         ("passed", "python3"),

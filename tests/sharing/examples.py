@@ -21,7 +21,7 @@ from packyard.core.digest import Digest
 from packyard.core.errors import UnavailableError
 from packyard.core.files.regular import LIMIT
 from packyard.sharing.entry import IndexEntry
-from packyard.sharing.index import head, nodes, stored
+from packyard.sharing.index import access, head, nodes
 from packyard.sharing.index.head import POINTER, TYPE
 from packyard.sharing.index.index import Index
 from packyard.sharing.stores import Promises, Store
@@ -69,7 +69,7 @@ def write_head(folder: Path, **changes: object) -> None:
 def list_otherwise(folder: Path, name: str, version: str, **changes: object) -> None:
     """Let the index of an unsigned channel in a folder list a bundle otherwise."""
     store = DirectoryStore(folder)
-    listed = stored.read(store)
+    listed = access.read(store)
     package = listed.named(name)
     (entry,) = (entry for entry in package.entries if entry.version == version)
     data = package.put(replace(entry, **changes)).to_bytes()  # type: ignore[arg-type]
@@ -89,7 +89,7 @@ def add_to_index(
     store: Store, entries: Iterable[IndexEntry], *, keys: Sequence[SigningKey] = (), trusted: Trust = NOBODY
 ) -> Index:
     """Let an index list bundles that are nowhere."""
-    with stored.writer(store, keys=keys, trusted=trusted) as writer:
+    with access.writer(store, keys=keys, trusted=trusted) as writer:
         return writer.commit(lambda found: found.add(*entries))
 
 

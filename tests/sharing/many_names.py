@@ -21,7 +21,7 @@ from pathlib import Path
 from packyard.core.bundle.reference import Reference
 from packyard.core.digest import Digest
 from packyard.sharing.entry import IndexEntry
-from packyard.sharing.index import head, stored
+from packyard.sharing.index import access, head
 from packyard.sharing.index.choose import choose
 from packyard.sharing.index.index import Index, Release
 from packyard.sharing.index.nodes import Nodes
@@ -122,7 +122,7 @@ def use(file: Path, count: int) -> dict[str, object]:
     store, chance = DatabaseStore(file), random.Random(count)
     resolved: list[list[int]] = []
     for _ in range(50):
-        latest = stored.read(store)
+        latest = access.read(store)
         to_head, store.requests = store.requests, []
         number = chance.randrange(count)
         found = choose(latest.named(name_of(number)), Reference(name=name_of(number)))
@@ -132,12 +132,12 @@ def use(file: Path, count: int) -> dict[str, object]:
     peak = _peak()
     searched: list[list[int]] = []
     for words in (["bert", "int8"], [f"{chance.randrange(count):07}"], ["k8s"], ["resnet", "training", "tensorflow"]):
-        assert search(stored.read(store), words).packages
+        assert search(access.read(store), words).packages
         searched.append(store.requests)
         store.requests = []
     before = store.list("index/nodes/") if count < 100_000 else []
     began = time.monotonic()
-    with stored.writer(store) as writer:
+    with access.writer(store) as writer:
         writer.commit(lambda found: found.add(entry_of(chance.randrange(count), "1.1.0")))
     took = time.monotonic() - began
     new = len(store.list("index/nodes/")) - len(before) if before else None

@@ -13,12 +13,12 @@ from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, UnavailableError
 from packyard.sharing.checksum import line
 from packyard.sharing.entry import IndexEntry
-from packyard.sharing.fetching.address import BundleAddress
+from packyard.sharing.fetching.bundle_address import BundleAddress
 from packyard.sharing.fetching.cache import Cache
 from packyard.sharing.fetching.fetch import Fetched, Fetching, opened_at
 from packyard.sharing.stores import Store, open_store
 from packyard.sharing.stores.oci import ArtifactAddress
-from packyard.sharing.stores.oci.store import OCIStore
+from packyard.sharing.stores.oci.repositories import OCIStore
 from packyard.sharing.trust.keys import SigningKey, Trust
 from packyard.sharing.trust.provenance import Provenance
 from sharing.examples import bundle, large_bundle

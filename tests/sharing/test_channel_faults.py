@@ -23,7 +23,7 @@ import sample
 from packyard.core.errors import PackyardError, UnavailableError
 from packyard.sharing import fetch, open_store, publish
 from packyard.sharing.entry import bundle_key
-from packyard.sharing.index import lease, pending, stored, trial
+from packyard.sharing.index import access, lease, pending, trial
 from packyard.sharing.publishing import fsck
 from packyard.sharing.publishing.close import close
 from packyard.sharing.publishing.promote import promote
@@ -87,7 +87,7 @@ class Reader(threading.Thread):
     def run(self) -> None:
         while not self.stop.is_set():
             try:
-                entries = stored.read(self.store).entries
+                entries = access.read(self.store).entries
             except NotFoundError:
                 continue
             except PackyardError as error:
@@ -128,7 +128,7 @@ def test_a_hundred_publishers_at_once_lose_nothing(
     reader.join()
     assert codes == [0] * len(processes)
     store = open_store(address)
-    listed = Counter(str(entry) for entry in stored.read(store).entries)
+    listed = Counter(str(entry) for entry in access.read(store).entries)
     assert listed == Counter([*expected(), "first@1.0"])
     assert reader.faults == []
     assert store.list(pending.FOLDER) == store.list(lease.FOLDER) == []
@@ -175,12 +175,12 @@ def test_a_publisher_cut_off_at_any_operation_leaves_the_old_or_the_new_and_a_se
             try:
                 publish(FailingStore(store, fail_at=number, done=done), made)
             except UnavailableError:
-                listed = {str(entry) for entry in stored.read(store).entries}
+                listed = {str(entry) for entry in access.read(store).entries}
                 assert listed in ({"bert@1.0"}, {"bert@1.0", "bert@1.1", "gpt@1.1"}), number
                 for name in listed:
                     fetch(store, name)
                 publish(store, made)
-                assert {str(entry) for entry in stored.read(store).entries} == {"bert@1.0", "bert@1.1", "gpt@1.1"}
+                assert {str(entry) for entry in access.read(store).entries} == {"bert@1.0", "bert@1.1", "gpt@1.1"}
                 assert not store.list(pending.FOLDER), number
                 assert wrong(store) == []
             else:
@@ -213,10 +213,10 @@ def test_a_publisher_killed_at_any_call_leaves_the_old_or_the_new_and_a_second_r
     whole = DirectoryStore(tmp_path / "whole")
     if action != "publish in a new channel":
         publish(whole, [BEFORE])
-    before = {str(entry): entry for entry in stored.current(whole).entries}
+    before = {str(entry): entry for entry in access.current(whole).entries}
     outcome = faults.forked(lambda: ACTIONS[action](whole), faults.Faulty(0))
     assert outcome.code == 0, outcome.text
-    after = {str(entry): entry for entry in stored.read(whole).entries}
+    after = {str(entry): entry for entry in access.read(whole).entries}
     first = random.Random(f"{sample.SEED} {action}").randrange(1, STEP + 1)
     killed = 0
     for at in range(first, outcome.calls + 1, STEP):
@@ -225,13 +225,13 @@ def test_a_publisher_killed_at_any_call_leaves_the_old_or_the_new_and_a_second_r
             publish(store, [BEFORE])
         died = faults.forked(lambda: ACTIONS[action](store), faults.Faulty(at, None))  # noqa: B023
         killed += died.code == -signal.SIGKILL
-        listed = {str(entry): entry for entry in stored.current(store).entries}
+        listed = {str(entry): entry for entry in access.current(store).entries}
         assert listed in (before, after), at
         for name in listed:
             fetch(store, name)
         ACTIONS[action](store)
-        assert {str(entry): entry for entry in stored.read(store).entries} == after, at
-        assert stored.read(store).head.releases == stored.read(whole).head.releases
+        assert {str(entry): entry for entry in access.read(store).entries} == after, at
+        assert access.read(store).head.releases == access.read(whole).head.releases
         assert store.list(pending.FOLDER) == store.list(lease.FOLDER) == [], at
         assert [each for each in fsck.check(store) if each.message != "no head reaches it"] == [], at
     assert killed >= (outcome.calls // STEP) * 0.8

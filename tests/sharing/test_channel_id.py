@@ -14,7 +14,7 @@ import real
 from packyard.core.errors import IntegrityError
 from packyard.sharing import publish
 from packyard.sharing.fetching.fetch import Fetching
-from packyard.sharing.index import head, pending, stored
+from packyard.sharing.index import access, head, pending
 from packyard.sharing.index.head import Memory
 from packyard.sharing.publishing import fsck
 from packyard.sharing.publishing.close import close
@@ -84,7 +84,7 @@ def test_a_new_channel_gets_an_id_that_no_other_has(tmp_path: Path) -> None:
     stores = [DirectoryStore(tmp_path / name) for name in ("a", "b")]
     for store in stores:
         publish(store, [bundle()])
-    found = [stored.read(store).head.channel for store in stores]
+    found = [access.read(store).head.channel for store in stores]
     assert len(set(found)) == 2
     assert all(len(each) == 32 for each in found)
 
@@ -93,12 +93,12 @@ def test_who_remembers_a_channel_refuses_the_head_of_another_one(
     one: DirectoryStore, two: DirectoryStore, tmp_path: Path
 ) -> None:
     memory = Memory(file=tmp_path / "memory.json")
-    stored.read(one, TRUST, memory)
+    access.read(one, TRUST, memory)
     lose_index(one.root_dir)
     copy(two, one, "index/")
-    assert stored.read(one, TRUST).head.channel == TWO  # who never saw one of its heads cannot know
+    assert access.read(one, TRUST).head.channel == TWO  # who never saw one of its heads cannot know
     acts: list[Callable[[], object]] = [
-        lambda: stored.read(one, TRUST, memory),
+        lambda: access.read(one, TRUST, memory),
         lambda: publish(one, [bundle("t5")], keys=[KEY], memory=memory),
     ]
     for act in acts:
@@ -112,7 +112,7 @@ def test_a_later_head_of_another_channel_is_refused_by_who_remembers_nothing(
     publish(two, [bundle("t5")], keys=[KEY])
     copy(two, one, head.key(3))
     with pytest.raises(IntegrityError, match="has the head 3 of another channel"):
-        stored.read(one, TRUST)
+        access.read(one, TRUST)
     copy(two, one, head.POINTER)
     assert ("altered", head.key(2)) in [(each.kind, each.key) for each in fsck.check(one)]
 
@@ -123,7 +123,7 @@ def test_what_is_pending_in_another_channel_is_not_listed(one: DirectoryStore, t
     copy(two, one, pending.FOLDER)
     publish(one, [bundle("t5")], keys=[KEY])
     assert join(one, keys=[KEY]) == []
-    assert stored.read(one, TRUST).versions("evil") == ()
+    assert access.read(one, TRUST).versions("evil") == ()
 
 
 def test_what_is_yanked_or_closed_in_another_channel_is_not_taken(one: DirectoryStore, two: DirectoryStore) -> None:
@@ -160,7 +160,7 @@ def old(tmp_path: Path) -> DirectoryStore:
 
 def test_a_channel_without_an_id_goes_on_without_one(old: DirectoryStore, tmp_path: Path) -> None:
     memory = Memory(file=tmp_path / "memory.json")
-    found = stored.read(old, memory=memory)
+    found = access.read(old, memory=memory)
     assert (found.named("bert").get("1.1").yanked, found.released("1.0").closed) == ("diverges", True)
     assert list(fsck.check(old)) == []
     publish(old, [bundle("gpt", "1.1")], memory=memory)
@@ -229,7 +229,7 @@ def test_provenance_by_a_revoked_key_is_neither_promoted_nor_mirrored(tmp_path: 
     for act in acts:
         with pytest.raises(IntegrityError, match=rf"is signed by {OTHER.public.id}, which is revoked"):
             act()
-        assert stored.current(target).entries == ()
+        assert access.current(target).entries == ()
 
 
 def test_what_a_revoked_key_has_pending_is_not_listed(tmp_path: Path) -> None:
@@ -237,11 +237,11 @@ def test_what_a_revoked_key_has_pending_is_not_listed(tmp_path: Path) -> None:
     made = bundle("evil")
     publish(DirectoryStore(tmp_path / "other"), [made])
     copy(DirectoryStore(tmp_path / "other"), store, "1.0/evil")
-    entries = stored.read(DirectoryStore(tmp_path / "other")).entries
-    pending.put(store, entries, [OTHER], stored.read(store).head.channel)
+    entries = access.read(DirectoryStore(tmp_path / "other")).entries
+    pending.put(store, entries, [OTHER], access.read(store).head.channel)
     publish(store, [bundle("gpt")], keys=[KEY], trusted=BOTH)
     assert join(store, keys=[KEY], trusted=BOTH) == []
-    assert stored.read(store, BOTH).versions("evil") == ()
+    assert access.read(store, BOTH).versions("evil") == ()
 
 
 def test_a_bundle_beside_which_provenance_by_a_revoked_key_lies_is_not_published(tmp_path: Path) -> None:
@@ -259,7 +259,7 @@ def test_a_mirror_says_itself_what_is_yanked(one: DirectoryStore, tmp_path: Path
     for key, data in signed.items():
         one.put(key, data)
     mirror(one, target, [], how=Fetching(trusted=TRUST), keys=[OTHER])
-    assert stored.read(target, own).named("bert").get("1.0").yanked == "diverges"
-    assert ids(target) == {stored.read(target).head.channel} != {ONE}
+    assert access.read(target, own).named("bert").get("1.0").yanked == "diverges"
+    assert ids(target) == {access.read(target).head.channel} != {ONE}
     both = Trust.of(KEY.public, OTHER.public)
     assert reindex(target, keys=[OTHER], trusted=both)[0].named("bert").get("1.0").yanked == "diverges"

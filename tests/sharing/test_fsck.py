@@ -19,7 +19,7 @@ from packyard.core.errors import ConflictError, IntegrityError, PackyardError, U
 from packyard.core.files.regular import LIMIT
 from packyard.sharing import fetch, publish
 from packyard.sharing.entry import IndexEntry
-from packyard.sharing.index import head, lease, nodes, pending, stored
+from packyard.sharing.index import access, head, lease, nodes, pending
 from packyard.sharing.index.index import Index
 from packyard.sharing.index.nodes import Nodes
 from packyard.sharing.index.tree import Node
@@ -85,7 +85,7 @@ def node_keys(store: DirectoryStore) -> set[str]:
 
 
 def test_a_sound_channel_has_nothing_to_find(store: DirectoryStore) -> None:
-    assert stored.read(store).head.words.level == 1
+    assert access.read(store).head.words.level == 1
     assert list(fsck.check(store, TRUSTED)) == []
     assert list(fsck.check(store)) == []
 
@@ -107,7 +107,7 @@ def files(whole: Path) -> list[str]:
 def nodes_of_old_heads(store: DirectoryStore) -> set[str]:
     """Return the keys of nodes that the latest head does not reach."""
     reached: set[Digest] = set()
-    reach(Nodes(store), stored.read(store).head, reached)
+    reach(Nodes(store), access.read(store).head, reached)
     return node_keys(store) - set(map(nodes.key, reached))
 
 
@@ -150,7 +150,7 @@ def test_every_file_that_is_extra_is_found(store: DirectoryStore) -> None:
 def test_what_the_index_lists_otherwise_is_said_as_json(tmp_path: Path) -> None:
     store, made = DirectoryStore(tmp_path / "channel"), bundle("bert", "1.0")
     publish(store, [made])
-    latest, right = stored.read(store), IndexEntry.of(made)
+    latest, right = access.read(store), IndexEntry.of(made)
     wrong = replace(right, use_cases=("uses/none",), model={"framework": "\u00e9"})
     forged = Index.of_entries([wrong], latest.nodes)
     forged.write()
@@ -164,7 +164,7 @@ def test_what_the_index_lists_otherwise_is_said_as_json(tmp_path: Path) -> None:
 
 
 def test_a_map_that_does_not_fit_the_records_is_found(store: DirectoryStore) -> None:
-    latest = stored.read(store)
+    latest = access.read(store)
     without = latest.head.releases.document()
     without["entries"] = {}
     number = latest.head.number + 1
@@ -175,7 +175,7 @@ def test_a_map_that_does_not_fit_the_records_is_found(store: DirectoryStore) -> 
 
 @pytest.mark.parametrize("entries", [{"1": {"spelling": 1}}, {"1": []}, {"x": {"spelling": "1.0", "closed": False}}])
 def test_releases_that_are_none_are_found(store: DirectoryStore, entries: dict[str, object]) -> None:
-    latest = stored.read(store)
+    latest = access.read(store)
     releases = Node.read({"level": 0, "entries": entries})
     forged = replace(latest.head, number=latest.head.number + 1, history=latest.head.next_history(), releases=releases)
     head.create(store, forged, [KEY])
@@ -185,7 +185,7 @@ def test_releases_that_are_none_are_found(store: DirectoryStore, entries: dict[s
 @pytest.mark.slow
 def test_single_byte_changes_are_found_or_change_no_value_that_is_read(whole: Path, store: DirectoryStore) -> None:
     """In bundles, checksums, provenance, SBOMs, heads, nodes, and the records of what is yanked and closed."""
-    listed = {str(each): each for each in stored.read(store, TRUSTED).entries}
+    listed = {str(each): each for each in access.read(store, TRUSTED).entries}
     count = 1000 if sample.WHOLE else 60
     choose = random.Random(sample.SEED)
     keys = files(whole)
@@ -196,7 +196,7 @@ def test_single_byte_changes_are_found_or_change_no_value_that_is_read(whole: Pa
         data[at] ^= 1 << choose.randrange(8)
         (store.root_dir / key).write_bytes(data)
         if not found(store):
-            assert {str(each): each for each in stored.read(store, TRUSTED).entries} == listed, (key, at)
+            assert {str(each): each for each in access.read(store, TRUSTED).entries} == listed, (key, at)
         for reference in ("bert@1.0", "gpt", "bert@~1.1.0"):
             try:
                 got = fetch(store, reference, trusted=TRUSTED)
@@ -238,7 +238,7 @@ def test_bundles_are_read_some_at_a_time(tmp_path: Path) -> None:
                 together.wait(30)
             return super().get(key, limit=limit)
 
-    before = stored.read(DirectoryStore(tmp_path)).entries
+    before = access.read(DirectoryStore(tmp_path)).entries
     told: list[str] = []
     made, _ = reindex(Together(tmp_path), done=told.append)
     assert made.entries == before
@@ -246,7 +246,7 @@ def test_bundles_are_read_some_at_a_time(tmp_path: Path) -> None:
 
 
 def test_an_index_made_again_has_the_same_nodes_and_the_next_head(store: DirectoryStore) -> None:
-    before, reached = stored.read(store, TRUSTED), node_keys(store) - nodes_of_old_heads(store)
+    before, reached = access.read(store, TRUSTED), node_keys(store) - nodes_of_old_heads(store)
     shutil.rmtree(store.root_dir / "index" / "nodes")
     made, skipped = reindex(store, keys=[KEY], trusted=TRUSTED)
     assert skipped == []
@@ -255,12 +255,12 @@ def test_an_index_made_again_has_the_same_nodes_and_the_next_head(store: Directo
     )  # fmt: skip
     assert node_keys(store) == reached
     assert made.head.number == before.head.number + 1
-    assert stored.read(store, TRUSTED) == made
+    assert access.read(store, TRUSTED) == made
     assert found(store) == []
 
 
 def test_an_index_that_is_lost_altogether_is_made_again(store: DirectoryStore) -> None:
-    before = stored.read(store)
+    before = access.read(store)
     for folder in ("nodes", "heads"):
         shutil.rmtree(store.root_dir / "index" / folder)
     (store.root_dir / head.POINTER).unlink()
@@ -286,7 +286,7 @@ def test_an_index_whose_head_is_damaged_is_made_again_and_what_is_revoked_stays_
     made, _ = reindex(store, keys=[KEY], trusted=TRUSTED)
     assert (made.head.packages, made.head.number) == (before.packages, before.number + 1)
     assert made.head.revoked == (() if damage == "both" else (other,))
-    assert stored.read(store, TRUSTED) == made
+    assert access.read(store, TRUSTED) == made
     assert found(store) == []  # the new head says which bytes the damaged one has
 
 
@@ -337,7 +337,7 @@ def test_prune_removes_the_nodes_that_no_head_reaches_and_no_others(tmp_path: Pa
     assert set(prune(store)) == extra
     assert node_keys(store) == before - extra
     assert all(each.message != "no head reaches it" for each in fsck.check(store))
-    assert len(stored.read(store).entries) == 403
+    assert len(access.read(store).entries) == 403
     assert store.list(head.FOLDER) == heads
     assert prune(store) == []
     assert store.list(lease.FOLDER) == []

@@ -25,7 +25,7 @@ from packyard.core.bundle.reference import Reference
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, PackyardError, UnavailableError
 from packyard.sharing import fetch
-from packyard.sharing.index import flat, stored
+from packyard.sharing.index import access, flat
 from packyard.sharing.index.choose import choose
 from packyard.sharing.index.head import POINTER, Head
 from packyard.sharing.index.index import Index
@@ -243,7 +243,7 @@ def test_no_change_of_a_channel_makes_anything_else_of_its_bundles(tmp_path: Pat
 
 def test_an_index_made_to_harm_is_refused_or_can_be_written_again(tmp_path: Path) -> None:
     hostile.good(tmp_path)
-    listed = stored.read(DirectoryStore(tmp_path))
+    listed = access.read(DirectoryStore(tmp_path))
 
     def head(payload: bytes) -> None:
         parsed = Head.parse(hostile.sealed(payload), NOBODY, file="head")

@@ -9,7 +9,7 @@ import pytest
 
 from packyard.core.errors import IntegrityError
 from packyard.sharing.entry import IndexEntry
-from packyard.sharing.index import head, pending, stored
+from packyard.sharing.index import access, head, pending
 from packyard.sharing.publishing.close import close
 from packyard.sharing.publishing.join import join
 from packyard.sharing.publishing.publish import publish
@@ -40,7 +40,7 @@ def store(tmp_path: Path) -> DirectoryStore:
 
 def _forge(store: DirectoryStore) -> None:
     """Write an unsigned head that lists what nobody signed."""
-    before = stored.read(store)
+    before = access.read(store)
     after = before.add(IndexEntry.of(EVIL))
     after.write()
     head.create(store, replace(after.head, number=before.head.number + 1, history=before.head.next_history()), [])
@@ -62,10 +62,10 @@ def test_who_signs_does_not_vouch_for_a_head_that_somebody_else_wrote(store: Dir
 @pytest.mark.parametrize("trusted", [NOBODY, TRUST])
 def test_who_signs_does_not_list_what_somebody_else_has_pending(store: DirectoryStore, trusted: Trust) -> None:
     for keys in ([], [OTHER]):
-        pending.put(store, [IndexEntry.of(EVIL)], keys, stored.read(store).head.channel)
+        pending.put(store, [IndexEntry.of(EVIL)], keys, access.read(store).head.channel)
     publish(store, [bundle("gpt")], keys=[KEY], trusted=trusted)
     join(store, keys=[KEY], trusted=trusted)
-    assert [str(entry) for entry in stored.read(store, TRUST).entries] == ["bert@1.0", "gpt@1.0"]
+    assert [str(entry) for entry in access.read(store, TRUST).entries] == ["bert@1.0", "gpt@1.0"]
 
 
 def test_records_that_are_refused_keep_no_other_from_being_listed(
@@ -75,10 +75,10 @@ def test_records_that_are_refused_keep_no_other_from_being_listed(
     for number in range(600):
         store.put(f"{pending.FOLDER}{number:064x}.json", b"x")
     monkeypatch.setattr(pending, "_REFUSED", 599)
-    assert list(pending.find(store, stored.read(store).head, TRUST)) == []
+    assert list(pending.find(store, access.read(store).head, TRUST)) == []
     monkeypatch.undo()
     join(store, keys=[KEY], trusted=TRUST)
-    assert [str(entry) for entry in stored.read(store, TRUST).entries] == ["bert@1.0", "gpt@1.0"]
+    assert [str(entry) for entry in access.read(store, TRUST).entries] == ["bert@1.0", "gpt@1.0"]
 
 
 def test_a_channel_that_is_not_signed_is_signed_by_reindex_alone(tmp_path: Path) -> None:
@@ -89,7 +89,7 @@ def test_a_channel_that_is_not_signed_is_signed_by_reindex_alone(tmp_path: Path)
     assert "packyard reindex CHANNEL --key NAME" in caught.value.problems[0].hint
     reindex(store, keys=[KEY])
     publish(store, [bundle("gpt")], keys=[KEY])
-    assert [str(entry) for entry in stored.read(store, TRUST).entries] == ["bert@1.0", "gpt@1.0"]
+    assert [str(entry) for entry in access.read(store, TRUST).entries] == ["bert@1.0", "gpt@1.0"]
 
 
 def _lose(store: DirectoryStore, start: str) -> None:
@@ -117,20 +117,20 @@ def test_reindex_takes_no_yank_and_no_close_back_and_revokes_what_was_revoked(st
     revoke(store, OTHER.public.id, keys=[KEY])
     for place in ("index/yanked/", "index/closed/", head.POINTER, "6.6.6/"):
         _lose(store, place)
-    before = stored.read(store, TRUST).head
+    before = access.read(store, TRUST).head
     head.create(store, head.Head(number=before.number + 1, history=before.next_history()), [])
     made, _ = reindex(store, keys=[KEY])
     assert made.named("bert").get("1.0").yanked == "diverges"
     assert made.released("1.0").closed
     assert made.head.revoked == before.revoked
-    assert stored.read(store, TRUST).head == made.head
+    assert access.read(store, TRUST).head == made.head
 
 
 def test_a_publisher_follows_no_head_that_is_older_than_the_one_it_saw(store: DirectoryStore, tmp_path: Path) -> None:
     memory = head.Memory(file=tmp_path / "memory.json")
     publish(store, [bundle("gpt")], keys=[KEY], memory=memory)
     remembered = memory.read()
-    assert remembered.digest == stored.read(store).head.digest
+    assert remembered.digest == access.read(store).head.digest
     older = store.get(head.key(remembered.number - 1))
     Path(store.address, head.key(remembered.number)).unlink()
     Path(store.address, head.POINTER).write_bytes(older)
@@ -149,11 +149,11 @@ def test_a_publisher_follows_no_head_that_is_older_than_the_one_it_saw(store: Di
 def test_what_was_revoked_stays_so_for_who_saw_it(store: DirectoryStore, tmp_path: Path) -> None:
     memory = head.Memory(file=tmp_path / "memory.json")
     revoke(store, OTHER.public.id, keys=[KEY], memory=memory)
-    before = stored.read(store).head
+    before = access.read(store).head
     following = replace(before, number=before.number + 1, history=before.next_history(), revoked=())
     head.create(store, following, [KEY])
     with pytest.raises(IntegrityError, match="revokes no longer what it revoked before"):
-        stored.read(store, TRUST, memory)
+        access.read(store, TRUST, memory)
 
 
 def test_publish_lists_nothing_beside_which_somebody_put_other_provenance(store: DirectoryStore) -> None:
@@ -165,7 +165,7 @@ def test_publish_lists_nothing_beside_which_somebody_put_other_provenance(store:
             publish(store, [made], keys=[KEY])
         assert "remove that file" in caught.value.problems[0].hint
         Path(store.address, key).unlink()
-    assert stored.read(store).versions("gpt") == ()
+    assert access.read(store).versions("gpt") == ()
     publish(store, [made], keys=[KEY])
 
 
@@ -174,4 +174,4 @@ def test_provenance_that_others_signed_stays_where_it_came_with_the_bundle(store
     signed = Provenance.of(made, {}, None, libraries={}).to_bytes([OTHER])
     store.put(key, signed)
     publish(store, [made], attest=lambda _: {key: signed}, keys=[KEY])
-    assert stored.read(store, TRUST).versions("gpt") == ("1.0",)
+    assert access.read(store, TRUST).versions("gpt") == ("1.0",)

@@ -18,7 +18,7 @@ from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, IntegrityError, UnavailableError
 from packyard.sharing import fetch, publish
 from packyard.sharing.entry import IndexEntry
-from packyard.sharing.index import flat, head, nodes, stored
+from packyard.sharing.index import access, flat, head, nodes
 from packyard.sharing.index.choose import choose
 from packyard.sharing.index.index import Index, Release
 from packyard.sharing.index.nodes import Nodes
@@ -71,8 +71,8 @@ def test_is_the_same_in_whatever_order_entries_came() -> None:
 
 def test_reading_what_was_recorded_gives_the_same_index(store: DirectoryStore) -> None:
     recorded = add_to_index(store, ENTRIES)
-    assert stored.read(store) == recorded
-    assert stored.read(store).entries == tuple(ENTRIES)
+    assert access.read(store) == recorded
+    assert access.read(store).entries == tuple(ENTRIES)
 
 
 def test_keeps_unknown_fields_also_when_an_entry_is_added(store: DirectoryStore, tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_keeps_unknown_fields_also_when_an_entry_is_added(store: DirectoryStore,
     packages["entries"]["bert"] = Digest.of(data)  # type: ignore[index]
     write_head(tmp_path, packages=packages, comment="é")
     add_to_index(store, [entry("bert", "2.0")])
-    later = stored.read(store)
+    later = access.read(store)
     assert later.head.extra == {"comment": "é"}
     assert later.named("bert").extra == {"rated": "é"}
     assert later.entries[0].extra == {"withdrawn": {"why": "wrong"}}
@@ -221,7 +221,7 @@ def test_a_head_that_nobody_could_read_again_is_not_written(
     add_to_index(store, ENTRIES)
     with pytest.raises(UnavailableError, match=r"index/heads/2\.json: would be larger than 3000 bytes"):
         add_to_index(store, [entry(f"p-{number}") for number in range(20)])
-    assert stored.read(store).entries == INDEX.entries
+    assert access.read(store).entries == INDEX.entries
 
 
 # Yanked versions, and choices.
@@ -313,7 +313,7 @@ def test_says_which_node_is_missing(store: DirectoryStore, tmp_path: Path) -> No
     (record_key,) = (nodes.key(Digest(str(each))) for each in INDEX.head.packages.values[:1])
     (tmp_path / record_key).unlink()
     with pytest.raises(IntegrityError, match=rf"^{record_key}: is missing \(ask whoever publishes there"):
-        resolve(stored.read(store), "bert")
+        resolve(access.read(store), "bert")
 
 
 @pytest.mark.slow
@@ -321,7 +321,7 @@ def test_suggests_a_name_among_many_by_few_requests(store: DirectoryStore) -> No
     add_to_index(store, [entry(f"model-{number:05}") for number in range(3000)])
     counting = CountingStore(store)
     with pytest.raises(InputError, match=r"no bundle 'model-0200' \(did you mean 'model-00200'\?\)"):
-        resolve(stored.read(counting), "model-0200")
+        resolve(access.read(counting), "model-0200")
     assert counting.count < 10
 
 
@@ -332,13 +332,13 @@ def store(tmp_path: Path) -> DirectoryStore:
 
 def test_a_channel_without_an_index_says_so(store: DirectoryStore) -> None:
     with pytest.raises(NotFoundError):
-        stored.read(store)
+        access.read(store)
 
 
 def test_records_entries_beside_those_that_are_there(store: DirectoryStore) -> None:
     add_to_index(store, ENTRIES[:2])
     later = add_to_index(store, ENTRIES[2:])
-    assert later == stored.read(store)
+    assert later == access.read(store)
     assert (later.head.number, later.entries) == (2, INDEX.entries)
     assert later.head.packages == INDEX.head.packages
 
@@ -353,14 +353,14 @@ def test_recording_nothing_new_writes_nothing(store: DirectoryStore) -> None:
 
 def test_tries_again_when_others_are_faster_and_keeps_their_entries(tmp_path: Path) -> None:
     add_to_index(OvertakenStore(tmp_path), ENTRIES)
-    names = {item.name for item in stored.read(DirectoryStore(tmp_path)).entries}
+    names = {item.name for item in access.read(DirectoryStore(tmp_path)).entries}
     assert names == {"bert", "resnet", "other-0", "other-1", "other-2"}
 
 
 def test_gives_up_when_others_are_always_faster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = OvertakenStore(tmp_path)
     store.overtakes = 1000
-    monkeypatch.setattr(stored, "_ATTEMPTS", 3)
+    monkeypatch.setattr(access, "_ATTEMPTS", 3)
     with pytest.raises(UnavailableError, match="too many others"):
         add_to_index(store, ENTRIES)
 
@@ -376,7 +376,7 @@ def old(tmp_path: Path) -> DirectoryStore:
 
 
 def test_reads_a_channel_of_packyard_0_1_0(old: DirectoryStore) -> None:
-    listed = stored.read(old)
+    listed = access.read(old)
     assert [str(each) for each in listed.entries] == ["bert@1.9", "bert@1.10", "bert@1.11-rc1", "gpt@v2.7.0"]
     assert fetch(old, "bert").manifest.version == "1.10"
     assert fetch(old, "gpt@^2").manifest.version == "v2.7.0"
@@ -387,10 +387,10 @@ def test_reads_a_channel_of_packyard_0_1_0(old: DirectoryStore) -> None:
 
 
 def test_the_first_publish_makes_head_1_of_an_index_of_packyard_0_1_0(old: DirectoryStore) -> None:
-    before = stored.read(old).entries
+    before = access.read(old).entries
     flat_index = old.get(flat.KEY)
     publish(old, [bundle("new", "1.10")])
-    later = stored.read(old)
+    later = access.read(old)
     assert (later.head.number, old.get(flat.KEY)) == (2, flat_index)
     assert all(each in later.entries for each in before)
     with pytest.raises(ConflictError, match=r"^x@v1\.9: the release is published as 1\.9"):
@@ -399,7 +399,7 @@ def test_the_first_publish_makes_head_1_of_an_index_of_packyard_0_1_0(old: Direc
 
 def test_an_index_of_packyard_0_1_0_is_no_signed_one(old: DirectoryStore) -> None:
     with pytest.raises(IntegrityError, match=r"^index/index\.json: is not signed: it is of packyard 0\.1\.0"):
-        stored.read(old, Trust.of(SigningKey.new().public))
+        access.read(old, Trust.of(SigningKey.new().public))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from packyard.core.errors import ConflictError, UnavailableError
 from packyard.sharing import publish
-from packyard.sharing.index import pending, stored
+from packyard.sharing.index import access, pending
 from packyard.sharing.index.head import POINTER
 from packyard.sharing.publishing.join import join, missing
 from packyard.sharing.publishing.publish import preview
@@ -52,10 +52,10 @@ def test_a_failure_at_any_operation_shows_nothing_or_all_and_another_run_ends_as
         try:
             in_parts(FailingStore(store, fail_at=number, done=done))
         except UnavailableError:
-            listed = {entry.name for entry in stored.current(store).entries}
+            listed = {entry.name for entry in access.current(store).entries}
             assert listed in (set(), set(NAMES)), number
             in_parts(store)
-            assert stored.read(store).head == stored.read(one).head, number
+            assert access.read(store).head == access.read(one).head, number
             assert _but_pointer(store) == _but_pointer(one), number
         else:
             break
@@ -89,7 +89,7 @@ def test_the_next_publisher_lists_what_is_pending(tmp_path: Path) -> None:
     store = DirectoryStore(tmp_path)
     assert publish(store, PARTS[0], is_listed=False)[0][1] == "uploaded"
     publish(store, PARTS[1])
-    assert [entry.name for entry in stored.read(store).entries] == ["a", "b"]
+    assert [entry.name for entry in access.read(store).entries] == ["a", "b"]
 
 
 def test_two_bundles_of_one_name_and_version_are_refused_together(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, PackyardError, UnavailableError
 from packyard.core.files import atomic
 from packyard.sharing import fetch, open_store, publish
-from packyard.sharing.index import lease, stored, trial
+from packyard.sharing.index import access, lease, trial
 from packyard.sharing.stores import Promises, Store
 from packyard.sharing.stores.directory import DirectoryStore
 from sharing.buckets import BUCKET, BucketServer
@@ -72,7 +72,7 @@ def publish_at_once(stores: list[Store]) -> list[str]:
 
     with ThreadPoolExecutor(len(stores)) as pool:
         told = {name for names in pool.map(run, range(len(stores))) for name in names}
-    listed = {str(entry) for entry in stored.read(stores[0]).entries}
+    listed = {str(entry) for entry in access.read(stores[0]).entries}
     return sorted(told - listed)
 
 
@@ -91,7 +91,7 @@ def test_without_a_lease_careless_stores_lose_entries(tmp_path: Path) -> None:
 def test_with_a_lease_careless_stores_lose_nothing(tmp_path: Path) -> None:
     store = CarelessStore(tmp_path)
     assert publish_at_once([store] * WRITERS) == []
-    listed = {str(entry) for entry in stored.read(store).entries}
+    listed = {str(entry) for entry in access.read(store).entries}
     names = ["shared", *(f"own-{number}" for number in range(WRITERS))]
     assert listed == {f"{name}@1.{version}" for name in names for version in range(VERSIONS)}
     for name in listed:
@@ -145,9 +145,9 @@ def test_a_writer_that_lost_its_ticket_lists_nothing(tmp_path: Path) -> None:
     publish(CarelessStore(tmp_path), [bundle("first")])
     with pytest.raises(UnavailableError, match=r"slower than others wait: its ticket is gone \(run again\)"):
         publish(Interrupted(tmp_path), [bundle("second")])
-    assert [entry.name for entry in stored.read(CarelessStore(tmp_path)).entries] == ["first"]
+    assert [entry.name for entry in access.read(CarelessStore(tmp_path)).entries] == ["first"]
     publish(CarelessStore(tmp_path), [bundle("third")])
-    assert {entry.name for entry in stored.read(CarelessStore(tmp_path)).entries} == {"first", "second", "third"}
+    assert {entry.name for entry in access.read(CarelessStore(tmp_path)).entries} == {"first", "second", "third"}
 
 
 def test_a_writer_does_not_wait_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,4 +194,4 @@ def test_publishers_at_once_on_a_real_server_lose_nothing(
     publish(open_store(address), [bundle("first")])
     assert trial.tried(open_store(address)).promises.create is create
     assert publish_at_once([open_store(address) for _ in range(WRITERS)]) == []
-    assert len(stored.read(open_store(address)).entries) == 1 + (WRITERS + 1) * VERSIONS
+    assert len(access.read(open_store(address)).entries) == 1 + (WRITERS + 1) * VERSIONS

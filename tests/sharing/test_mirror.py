@@ -18,7 +18,7 @@ from packyard.core.errors import ConflictError, InputError, IntegrityError, Unav
 from packyard.sharing import fetch, publish
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.fetching.fetch import Fetching
-from packyard.sharing.index import lease, stored
+from packyard.sharing.index import access, lease
 from packyard.sharing.publishing import fsck
 from packyard.sharing.publishing import mirror as mirrors
 from packyard.sharing.publishing.close import close
@@ -66,7 +66,7 @@ def test_everything_is_there_afterwards_with_the_same_bytes(source: DirectorySto
     kept = [key for key in source.list("") if key.endswith(OBJECTS)]
     assert len(kept) == 3 * 4
     assert {key: target.get(key) for key in kept} == {key: source.get(key) for key in kept}
-    assert stored.read(target).entries == stored.read(source).entries
+    assert access.read(target).entries == access.read(source).entries
     assert fetch(target, "bert") == bundle("bert", "2.0")
     assert list(fsck.check(target)) == []
 
@@ -85,23 +85,23 @@ def test_a_second_run_changes_nothing_and_later_ones_bring_what_is_new(
     assert statuses(source, target, "gpt", "bert") == dict.fromkeys(
         ("gpt@1.0", "bert@1.0", "bert@1.1", "bert@2.0"), "unchanged"
     )
-    assert stored.read(target).named("gpt").get("1.0").yanked == "slow"
+    assert access.read(target).named("gpt").get("1.0").yanked == "slow"
 
 
 def test_a_closed_release_is_closed_once_all_of_it_was_mirrored(source: DirectoryStore, target: DirectoryStore) -> None:
     close(source, "1.0", keys=[KEY])
     statuses(source, target, "bert")
-    assert not stored.read(target).released("1.0").closed
+    assert not access.read(target).released("1.0").closed
     publish(target, [bundle("own", "1.0")])
     statuses(source, target, "gpt")
-    assert stored.read(target).released("1.0").closed
+    assert access.read(target).released("1.0").closed
     with pytest.raises(ConflictError, match=r"the release 1\.0 is closed"):
         publish(target, [bundle("more", "1.0")])
     assert list(fsck.check(target)) == []
-    before = stored.read(target).head
+    before = access.read(target).head
     statuses(source, target)
-    assert stored.read(target).head == before
-    assert not stored.read(target).released("2.0").closed
+    assert access.read(target).head == before
+    assert not access.read(target).released("2.0").closed
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_a_closed_release_is_closed_once_all_of_it_was_mirrored(source: Director
     ],
 )
 def test_what_is_named_is_copied(texts: list[str], versions: list[str], source: DirectoryStore) -> None:
-    assert [str(entry) for entry in chosen(stored.read(source), texts)] == versions
+    assert [str(entry) for entry in chosen(access.read(source), texts)] == versions
 
 
 @pytest.mark.parametrize("text", ["brt", "bert@3.0", "bert@^3", "../x"])
@@ -132,7 +132,7 @@ def test_a_mirror_with_something_else_under_a_name_is_refused(source: DirectoryS
     publish(target, [bundle("bert", "1.1", "other")])
     with pytest.raises(ConflictError, match=r"1\.1/bert\.tar\.gz: is published with other content"):
         statuses(source, target)
-    assert stored.read(target).versions("bert") == ("1.1",)
+    assert access.read(target).versions("bert") == ("1.1",)
 
 
 def test_what_was_altered_in_the_source_is_not_copied(source: DirectoryStore, target: DirectoryStore) -> None:
@@ -152,7 +152,7 @@ def test_a_source_that_is_not_signed_by_whom_the_user_trusts_is_refused(
 
 def test_the_index_of_the_mirror_is_signed_by_whoever_runs_it(source: DirectoryStore, target: DirectoryStore) -> None:
     mirror(source, target, [], how=Fetching(trusted=TRUST), keys=[OTHER])
-    assert stored.read(target, Trust.of(OTHER.public)).head.signers == (OTHER.public.id,)
+    assert access.read(target, Trust.of(OTHER.public)).head.signers == (OTHER.public.id,)
 
 
 def test_interrupted_at_any_call_it_goes_on_with_the_next_run(
@@ -168,10 +168,10 @@ def test_interrupted_at_any_call_it_goes_on_with_the_next_run(
             pass
         else:
             break
-        for entry in stored.current(target).entries:
+        for entry in access.current(target).entries:
             assert target.get(entry.key) == source.get(entry.key)
         statuses(source, target)
-        assert stored.read(target).entries == stored.read(source).entries
+        assert access.read(target).entries == access.read(source).entries
         assert {key: target.get(key) for key in expected} == expected
     assert number > 20
 
@@ -181,7 +181,7 @@ def test_from_a_web_server(source: DirectoryStore, target: DirectoryStore, monke
     content = {f"/{key}": source.get(key) for key in source.list("")}
     with answering(files(content)) as server:
         assert len(statuses(HTTPStore(server.address), target)) == 4
-    assert stored.read(target).entries == stored.read(source).entries
+    assert access.read(target).entries == access.read(source).entries
 
 
 IMAGES = [

@@ -12,7 +12,7 @@ import pytest
 import real
 from packyard.core.errors import ConflictError
 from packyard.sharing import fetch, open_store, publish
-from packyard.sharing.index import stored
+from packyard.sharing.index import access
 from packyard.sharing.stores.oci import ArtifactAddress, bundle_at
 from sharing.examples import bundle
 
@@ -50,7 +50,7 @@ def test_publishers_at_once_lose_nothing(address: str) -> None:
     store = open_store(address)
     names = ["shared", *(f"own-{number}" for number in range(PUBLISHERS))]
     listed = [f"{name}@1.{version}" for name in names for version in range(VERSIONS)]
-    assert sorted(map(str, stored.read(store).entries)) == sorted(listed)
+    assert sorted(map(str, access.read(store).entries)) == sorted(listed)
     assert [str(fetch(store, each).manifest.name) for each in listed] == [each.partition("@")[0] for each in listed]
     assert not store.list("index/writers/")
     assert not store.list("index/pending/")

@@ -11,7 +11,7 @@ from packyard.core.errors import ConflictError, InputError, IntegrityError
 from packyard.sharing import fetch, publish
 from packyard.sharing.fetching.fetch import Fetching
 from packyard.sharing.fetching.verify import Proof
-from packyard.sharing.index import stored
+from packyard.sharing.index import access
 from packyard.sharing.publishing import fsck
 from packyard.sharing.publishing.promote import promote
 from packyard.sharing.publishing.yank import yank
@@ -40,7 +40,7 @@ def test_promotes_the_same_bytes_with_provenance_and_sbom(source: DirectoryStore
     assert [(str(entry), status) for entry, status in done] == [("bert@1.0", "published"), ("gpt@1.0", "published")]
     assert target.list("1.0/") == source.list("1.0/")
     assert all(target.get(key) == source.get(key) for key in target.list("1.0/"))
-    assert stored.read(target, Trust.of(OWN.public)).entries == tuple(entry for entry, _ in done)
+    assert access.read(target, Trust.of(OWN.public)).entries == tuple(entry for entry, _ in done)
     assert list(fsck.check(target)) == []
     assert [status for _, status in promote(source, target, ["bert@1.0"], keys=[OWN])] == ["unchanged"]
 
@@ -63,7 +63,7 @@ def test_what_is_not_proved_is_not_promoted(source: DirectoryStore, target: Dire
         promote(source, target, ["gpt@1.0"], how=Fetching(trusted=TRUSTED))
     with pytest.raises(IntegrityError, match="which you do not trust"):
         promote(source, target, ["bert@1.0"], how=Fetching(trusted=Trust.of(OWN.public)))
-    assert stored.current(target).entries == ()
+    assert access.current(target).entries == ()
 
 
 def test_tells_what_is_proved_and_what_is_not(source: DirectoryStore, target: DirectoryStore) -> None:

@@ -18,7 +18,7 @@ from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, IntegrityError, UnavailableError
 from packyard.sharing import fetch, publish
 from packyard.sharing.entry import IndexEntry
-from packyard.sharing.index import lease, nodes, pending, stored
+from packyard.sharing.index import access, lease, nodes, pending
 from packyard.sharing.stores.directory import DirectoryStore
 from sharing.examples import FailingStore, add_to_index, bundle, compressed_otherwise, lose_index
 
@@ -39,13 +39,13 @@ def content(store: DirectoryStore) -> tuple[dict[str, bytes], tuple[IndexEntry, 
     """Return what a channel has beside its index, and what the index lists; hold that nothing is pending."""
     assert store.list(pending.FOLDER) == store.list(lease.FOLDER) == []
     files = {key: store.get(key) for key in store.list("") if not key.startswith("index/")}
-    return files, stored.read(store).entries
+    return files, access.read(store).entries
 
 
 def check_sound(store: DirectoryStore) -> None:
     """Hold that whatever the index lists, and whatever checksum there is, fits the file."""
     keys = set(store.list(""))
-    found = stored.current(store)
+    found = access.current(store)
     listed = found.entries
     for entry in listed:
         fetch(store, str(entry))
@@ -84,18 +84,18 @@ def test_has_one_bundle_in_memory_at_a_time(tmp_path: Path) -> None:
     finally:
         tracemalloc.stop()
     assert size < peak < 6 * size
-    assert len(stored.read(DirectoryStore(tmp_path / "store")).entries) == len(files)
+    assert len(access.read(DirectoryStore(tmp_path / "store")).entries) == len(files)
 
 
 def test_publishes_the_bundle_its_checksum_and_an_entry(store: DirectoryStore) -> None:
     (done,) = publish(store, [bundle()])
     assert done == (IndexEntry.of(bundle()), "published")
     assert done[0].key == KEYS[0]
-    (record,) = (Digest(str(digest)) for digest in stored.read(store).head.packages.values)
+    (record,) = (Digest(str(digest)) for digest in access.read(store).head.packages.values)
     assert store.list("") == [*KEYS, "index/head.json", "index/heads/1.json", "index/heads/2.json", nodes.key(record)]
     assert store.get(KEYS[0]) == bundle().data
     assert store.get(KEYS[1]).decode() == f"{Digest.of(bundle().data).hex}  bert.tar.gz\n"
-    assert stored.read(store).entries == (IndexEntry.of(bundle()),)
+    assert access.read(store).entries == (IndexEntry.of(bundle()),)
 
 
 @pytest.mark.skipif(shutil.which("sha256sum") is None, reason="needs sha256sum")
@@ -292,13 +292,13 @@ def test_an_empty_folder_becomes_a_channel_and_what_is_beside_a_channels_own_fil
     (tmp_path / "index.html").write_text("welcome")
     publish(store, [bundle(version="2.0")])
     assert (tmp_path / "index.html").read_text() == "welcome"
-    assert [entry.version for entry in stored.read(store).entries] == ["1.0", "2.0"]
+    assert [entry.version for entry in access.read(store).entries] == ["1.0", "2.0"]
 
 
 def test_an_index_comes_before_the_first_bundle(store: DirectoryStore) -> None:
     with pytest.raises(UnavailableError):
         publish(FailingStore(store, fail_at=16), [bundle()])
-    assert stored.read(store).entries == ()
+    assert access.read(store).entries == ()
     assert "1.0/bert.tar.gz" in store.list("")
     assert [status for _, status in publish(store, [bundle(), bundle(version="2.0")])] == ["completed", "published"]
 

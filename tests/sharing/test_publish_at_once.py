@@ -13,7 +13,7 @@ import pytest
 
 from packyard.sharing import fetch, publish
 from packyard.sharing.entry import bundle_key
-from packyard.sharing.index import stored
+from packyard.sharing.index import access
 from packyard.sharing.index.head import POINTER
 from packyard.sharing.stores import NotFoundError
 from packyard.sharing.stores.directory import DirectoryStore
@@ -58,7 +58,7 @@ class Reader(threading.Thread):
         known: set[str] = set()
         while not self.stop.is_set():
             try:
-                entries = stored.read(self.store).entries
+                entries = access.read(self.store).entries
             except NotFoundError:
                 continue
             assert known <= set(map(str, entries))
@@ -81,7 +81,7 @@ def test_eight_publishers_at_once_lose_nothing_and_a_reader_sees_no_gap(tmp_path
     assert [process.wait(120) for process in processes] == [0] * PUBLISHERS
     reader.stop.set()
     reader.join()
-    listed = {str(entry) for entry in stored.read(DirectoryStore(tmp_path)).entries}
+    listed = {str(entry) for entry in access.read(DirectoryStore(tmp_path)).entries}
     names = ["shared", *(f"own-{number}" for number in range(PUBLISHERS))]
     assert listed == {f"{name}@1.{version}" for name in names for version in range(VERSIONS)}
     assert reader.missing == []
@@ -98,7 +98,7 @@ def test_publishers_killed_at_any_moment_leave_a_channel_that_can_be_completed(t
         process.kill()
         process.wait()
     store = DirectoryStore(tmp_path)
-    for entry in stored.read(store).entries:
+    for entry in access.read(store).entries:
         fetch(store, str(entry))
     publish(store, [bundle(f"own-{number}", "1.0") for number in range(4)])
     publish(store, [bundle("shared", f"1.{version}") for version in range(4)])
@@ -113,4 +113,4 @@ def test_a_channel_that_another_publisher_begins_meanwhile_is_no_place_with_othe
             return super().list(prefix)
 
     publish(Overtaken(tmp_path), [bundle("own")])
-    assert [entry.name for entry in stored.read(DirectoryStore(tmp_path)).entries] == ["other", "own"]
+    assert [entry.name for entry in access.read(DirectoryStore(tmp_path)).entries] == ["other", "own"]

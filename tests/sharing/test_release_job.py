@@ -20,7 +20,7 @@ from commandline import COMMAND, environment, programs_dir
 from core.work.test_dask import scheduling, working
 from measuring import peak
 from packyard.sharing import open_store, publish
-from packyard.sharing.index import pending, stored
+from packyard.sharing.index import access, pending
 from packyard.sharing.stores import PROBES, Store
 from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import NOBODY, SigningKey
@@ -176,9 +176,9 @@ def test_the_pods_of_the_catalogues_job_publish_all_packages_with_their_commit(
     for number in (0, 2):
         finish(pods[number])
     store = open_store(address)
-    assert stored.read(store).entries == ()
+    assert access.read(store).entries == ()
     finish(pod(1))
-    assert len(stored.read(store).entries) == 12
+    assert len(access.read(store).entries) == 12
     key = provenance.key("p-00007", "1.0")
     made, _ = provenance.open(store.get(key), NOBODY, file=key)
     assert made.source is not None

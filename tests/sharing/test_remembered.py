@@ -14,7 +14,7 @@ from packyard.core.work.cache import Cache
 from packyard.sharing import fetch, publish
 from packyard.sharing.fetching import cache
 from packyard.sharing.fetching.fetch import Fetching, opened
-from packyard.sharing.index import stored
+from packyard.sharing.index import access
 from packyard.sharing.index.remembered import RememberedStore
 from packyard.sharing.stores import NotFoundError, Store
 from packyard.sharing.stores.directory import DirectoryStore
@@ -76,10 +76,10 @@ def test_what_was_never_read_cannot_be_reached(channel: Switched, tmp_path: Path
 
 
 def test_nodes_that_are_remembered_are_not_asked_for_again(channel: Switched, tmp_path: Path) -> None:
-    assert stored.read(remembered(channel, tmp_path)).versions("bert") == ("1.0", "1.1")
+    assert access.read(remembered(channel, tmp_path)).versions("bert") == ("1.0", "1.1")
     assert any("/nodes/" in key for key in channel.asked)
     channel.asked.clear()
-    assert stored.read(remembered(channel, tmp_path)).versions("bert") == ("1.0", "1.1")
+    assert access.read(remembered(channel, tmp_path)).versions("bert") == ("1.0", "1.1")
     assert channel.asked
     assert not any("/nodes/" in key for key in channel.asked)
 
@@ -89,15 +89,15 @@ def test_what_is_published_since_is_seen_as_long_as_the_channel_answers(channel:
     publish(DirectoryStore(tmp_path / "channel"), [bundle("bert", "1.2")])
     assert fetch(remembered(channel, tmp_path), "bert").version == "1.2"
     cut(channel)
-    assert stored.read(remembered(channel, tmp_path)).versions("bert") == ("1.0", "1.1", "1.2")
+    assert access.read(remembered(channel, tmp_path)).versions("bert") == ("1.0", "1.1", "1.2")
 
 
 def test_a_node_that_was_changed_in_the_cache_is_asked_for(channel: Switched, tmp_path: Path) -> None:
-    stored.read(remembered(channel, tmp_path)).versions("bert")
+    access.read(remembered(channel, tmp_path)).versions("bert")
     kept = Cache(tmp_path / "cache")
     for key in channel.list("index/nodes/"):
         kept.put(Digest.of(f"{channel.address}\n{key}".encode()), b"+{}")
-    assert stored.read(remembered(channel, tmp_path)).versions("bert") == ("1.0", "1.1")
+    assert access.read(remembered(channel, tmp_path)).versions("bert") == ("1.0", "1.1")
 
 
 def test_no_more_is_kept_than_the_cache_may_have(channel: Switched, tmp_path: Path) -> None:
@@ -138,12 +138,12 @@ def test_an_index_of_today_that_is_older_than_the_remembered_one_is_refused_offl
     from packyard.sharing.index.head import Memory
 
     memory = Memory(file=tmp_path / "head.json")
-    stored.read(remembered(channel, tmp_path), memory=memory)
+    access.read(remembered(channel, tmp_path), memory=memory)
     publish(DirectoryStore(tmp_path / "channel"), [bundle("bert", "1.2")])
-    stored.read(channel, memory=memory)
+    access.read(channel, memory=memory)
     cut(channel)
     with pytest.raises((IntegrityError, UnavailableError)):
-        stored.read(remembered(channel, tmp_path), memory=memory)
+        access.read(remembered(channel, tmp_path), memory=memory)
 
 
 def test_what_one_server_said_is_not_remembered_of_another(channel: Switched, tmp_path: Path) -> None:

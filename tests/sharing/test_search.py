@@ -10,7 +10,7 @@ import pytest
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError
 from packyard.sharing.entry import IndexEntry
-from packyard.sharing.index import head, stored, words
+from packyard.sharing.index import access, head, words
 from packyard.sharing.index.index import Index
 from packyard.sharing.index.nodes import Nodes
 from packyard.sharing.index.search import MOST, search
@@ -81,7 +81,7 @@ def test_reads_little_however_many_packages_there_are(tmp_path: Path) -> None:
     made = Index.of_entries((entry(f"model-{n:05}-training", f"Trains model {n}.") for n in range(count)), nodes)
     head.create(store, replace(made.head, number=1), [])
     for asked in (["model"], ["model", "trains"], ["04321"], ["model", "04321", "training"], ["model", "nothing"]):
-        listed = stored.read(store)
+        listed = access.read(store)
         counting = CountingStore(store)
         found = search(Index(head=listed.head, nodes=Nodes(counting)), asked)
         assert counting.count <= 60 + 15 * len(asked)

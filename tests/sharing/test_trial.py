@@ -9,7 +9,7 @@ import pytest
 
 from packyard.core.errors import ConflictError
 from packyard.sharing import open_store, publish
-from packyard.sharing.index import stored, trial
+from packyard.sharing.index import access, trial
 from packyard.sharing.stores.directory import DirectoryStore
 from sharing.buckets import BUCKET, BucketServer
 from sharing.examples import bundle
@@ -30,7 +30,7 @@ def test_a_new_channel_keeps_what_its_server_was_found_to_promise(
     if creates:  # rclone goes on to list what is gone
         assert [key for key in store.list("index/") if "probe" in key or "writers" in key] == []
     publish(store, [bundle(version="2.0")])
-    assert len(stored.read(store).entries) == 2
+    assert len(access.read(store).entries) == 2
 
 
 def test_a_place_with_other_content_is_not_tried(versitygw: BucketServer, monkeypatch: pytest.MonkeyPatch) -> None:

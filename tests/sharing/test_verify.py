@@ -11,7 +11,7 @@ import pytest
 from packyard.core.errors import InputError, IntegrityError
 from packyard.core.files.git import Revision
 from packyard.sharing.fetching.verify import differences, digests_below, verify_bundle, verify_listed, with_sbom
-from packyard.sharing.index import stored
+from packyard.sharing.index import access
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.publishing.revoke import revoke
 from packyard.sharing.stores.directory import DirectoryStore
@@ -110,7 +110,7 @@ def listed(tmp_path: Path) -> DirectoryStore:
 
 def test_what_a_signed_head_lists_is_verified_with_the_provenance_of_the_channel(listed: DirectoryStore) -> None:
     trusted = Trust.of(KEY.public, OTHER.public)
-    found = stored.read(listed, trusted)
+    found = access.read(listed, trusted)
     (entry,) = found.entries
     proof = verify_listed(listed, found.head, entry, BERT, trusted)
     assert (proof.signers, proof.listed_by, proof.provenance) == ((KEY.public.id,), (OTHER.public.id,), MADE)
@@ -121,7 +121,7 @@ def test_what_a_signed_head_lists_is_verified_with_the_provenance_of_the_channel
 def test_a_key_that_the_head_revokes_signs_no_provenance(listed: DirectoryStore) -> None:
     trusted = Trust.of(KEY.public, OTHER.public)
     found = revoke(listed, KEY.public.id, keys=[OTHER], trusted=trusted)
-    found = stored.read(listed, trusted)
+    found = access.read(listed, trusted)
     proof = verify_listed(listed, found.head, found.entries[0], BERT, trusted)
     assert (proof.signers, proof.listed_by, proof.others) == ((), (OTHER.public.id,), (KEY.public.id,))
 
@@ -129,9 +129,9 @@ def test_a_key_that_the_head_revokes_signs_no_provenance(listed: DirectoryStore)
 def test_a_channel_without_provenance_is_no_error_where_the_head_is_signed(tmp_path: Path) -> None:
     store = DirectoryStore(tmp_path / "channel")
     publish(store, [BERT], keys=[KEY])
-    found = stored.read(store, TRUST)
+    found = access.read(store, TRUST)
     assert verify_listed(store, found.head, found.entries[0], BERT, TRUST).listed_by == (KEY.public.id,)
-    unsigned = stored.read(store)
+    unsigned = access.read(store)
     with pytest.raises(IntegrityError, match="has no provenance"):
         verify_listed(store, unsigned.head, found.entries[0], BERT, TRUST)
 

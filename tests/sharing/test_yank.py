@@ -8,7 +8,7 @@ import pytest
 
 from packyard.core.errors import ConflictError, InputError, IntegrityError, UnavailableError
 from packyard.sharing import fetch, publish
-from packyard.sharing.index import stored
+from packyard.sharing.index import access
 from packyard.sharing.publishing.close import close
 from packyard.sharing.publishing.yank import yank
 from packyard.sharing.stores.directory import DirectoryStore
@@ -31,7 +31,7 @@ def test_a_yanked_version_stays_and_is_not_the_latest(store: DirectoryStore) -> 
     assert (str(entry), entry.yanked, is_new) == ("bert@v1.1", "diverges", True)
     assert fetch(store, "bert") == bundle("bert", "1.0")
     assert fetch(store, "bert@1.1") == bundle("bert", "v1.1")
-    latest = stored.read(store).named("bert").latest
+    latest = access.read(store).named("bert").latest
     assert latest
     assert latest.version == "1.0"
 
@@ -49,7 +49,7 @@ def test_publishing_a_yanked_version_again_does_not_bring_it_back(store: Directo
     yank(store, "bert@1.1", "diverges")
     assert [status for _, status in publish(store, [bundle("bert", "v1.1")])] == ["unchanged"]
     publish(store, [bundle("bert", "1.2")])
-    assert stored.read(store).named("bert").get("1.1").yanked == "diverges"
+    assert access.read(store).named("bert").get("1.1").yanked == "diverges"
 
 
 @pytest.mark.parametrize("reason", ["", "  ", "a\nb", "\x1b[31m", "x" * 501])
@@ -95,8 +95,8 @@ def test_after_a_cut_at_any_call_a_second_run_completes(tmp_path: Path, change: 
             for key in store.list("index/writers/"):  # what time does to the ticket of a killed writer
                 store.remove(key)
             yank(store, "bert@1.0", "r") if change == "yank" else close(store, "1.0")
-            assert stored.read(store).named("bert").get("1.0").yanked == ("r" if change == "yank" else "")
-            assert stored.read(store).released("1.0").closed is (change == "close")
+            assert access.read(store).named("bert").get("1.0").yanked == ("r" if change == "yank" else "")
+            assert access.read(store).released("1.0").closed is (change == "close")
         else:
             break
     assert number > 10
@@ -115,7 +115,7 @@ def test_who_trusts_keys_does_not_write_what_would_be_refused(tmp_path: Path) ->
         close(store, "1.0", trusted=TRUSTED)
     yank(store, "bert@1.0", "r", keys=[KEY], trusted=TRUSTED)
     close(store, "1.0", keys=[KEY], trusted=TRUSTED)
-    assert stored.read(store, TRUSTED).named("bert").get("1.0").yanked == "r"
+    assert access.read(store, TRUSTED).named("bert").get("1.0").yanked == "r"
     (tmp_path / "index/yanked/1.0/bert.json").write_bytes(b"{}")
     with pytest.raises(IntegrityError, match=r"^index/yanked/1\.0/bert\.json: "):
         yank(store, "bert@1.0", "r", keys=[KEY], trusted=TRUSTED)

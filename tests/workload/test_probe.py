@@ -15,7 +15,7 @@ import pytest
 
 import real
 from packyard.running.doctor.finding import Finding
-from packyard.running.probe import jobs, result
+from packyard.running.probe import answers, jobs
 from packyard.running.probe.contract import Check
 from packyard.running.runs.prepared import Prepared
 from packyard.writing.source.package import Package, UseCase
@@ -175,10 +175,10 @@ def test_names_what_is_not_resolved(shell: list[str], new_cluster: NewCluster) -
 def test_says_what_it_could_not_look_at() -> None:
     checks = [Check("program", "mpirun", "mpirun")] * 4
     ended = {"exitCode": 128, "reason": "StartError", "message": 'exec: "/bin/sh": no such file or directory'}
-    (found,) = result.read(checks, ended, "a:1")
+    (found,) = answers.read(checks, ended, "a:1")
     assert (found.severity, found.about) == ("unknown", "image a:1")
     assert '"/bin/sh": no such file' in found.message
-    said = result.read(checks, {"message": "0 found\n\x1b[31m1 found\n2 owned\n99 found\n-1 found\n3"}, "a:1")
+    said = answers.read(checks, {"message": "0 found\n\x1b[31m1 found\n2 owned\n99 found\n-1 found\n3"}, "a:1")
     assert [each.severity for each in said] == ["passed", "passed", "unknown", "unknown", "unknown"]
 
 
@@ -243,7 +243,7 @@ def probe(
         assert running.wait() == 0, running.log
         for container in running.containers:
             checks = made.checks[job["metadata"]["name"], container.spec["name"]]
-            found += result.read(checks, {"message": container.log}, container.spec["image"])
+            found += answers.read(checks, {"message": container.log}, container.spec["image"])
     return list(dict.fromkeys(found))
 
 

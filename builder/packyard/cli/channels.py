@@ -17,7 +17,7 @@ from packyard.sharing.entry import IndexEntry
 from packyard.sharing.fetching.cache import LIMIT
 from packyard.sharing.fetching.cache import Cache as BundleCache
 from packyard.sharing.fetching.fetch import Fetching
-from packyard.sharing.index import stored
+from packyard.sharing.index import access
 from packyard.sharing.index.index import Index
 from packyard.sharing.index.remembered import RememberedStore
 from packyard.sharing.stores import Store
@@ -53,7 +53,7 @@ def open_to_read(address: str) -> Store:
 
 def listed(address: str) -> Index:
     """Return what a channel lists, as far as the user trusts it."""
-    return stored.read(open_to_read(address), preferences.trust(address), preferences.memory(address))
+    return access.read(open_to_read(address), preferences.trust(address), preferences.memory(address))
 
 
 def fetching(address: str) -> Fetching:

@@ -80,9 +80,9 @@ def _folder(folder: Path, arguments: argparse.Namespace) -> Packages:
 def _published(word: str, flag: str | None) -> Packages:
     """Fetch a bundle, or all bundles of a release."""
     from packyard.cli.channels import fetching, open_to_read
-    from packyard.sharing.fetching.address import BundleAddress
+    from packyard.sharing.fetching.bundle_address import BundleAddress
     from packyard.sharing.fetching.fetch import opened, opened_at
-    from packyard.sharing.index import stored
+    from packyard.sharing.index import access
 
     if address := BundleAddress.parse(word):
         with opened_at(address, fetching(address.channel)) as fetched:
@@ -93,7 +93,7 @@ def _published(word: str, flag: str | None) -> Packages:
     store, how = open_to_read(channel), fetching(channel)
     if asked is None:
         check_version(version)
-        entries = stored.read(store, how.trusted, how.memory).entries
+        entries = access.read(store, how.trusted, how.memory).entries
         references = [Reference.parse(str(each)) for each in entries if same(version, each.version)]
         if not references:
             hint = f"packyard list --from {channel} shows what there is"

@@ -69,7 +69,9 @@ def only(words: Sequence[str], verb: str) -> Path:
 
 def setters(directory: Path) -> dict[str, list[str]]:
     """Return the setters of a package, or of those below, each with the values to choose from."""
-    from packyard.using.options.settings import list_choices  # slow to import, and most words are told apart without
+    from packyard.using.options.option_setters import (
+        list_choices,  # slow to import, and most words are told apart without
+    )
 
     return list_choices(directory)
 

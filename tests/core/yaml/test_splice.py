@@ -7,11 +7,11 @@ from collections.abc import Mapping
 import pytest
 
 from packyard.core.errors import InputError
+from packyard.core.yaml.content import Text, Tree, double, in_brackets
 from packyard.core.yaml.document import parse_text
 from packyard.core.yaml.node import MappingNode, Source
 from packyard.core.yaml.proof import apply_to_text
 from packyard.core.yaml.splice import add, change
-from packyard.core.yaml.tree import Text, Tree, double, in_brackets
 
 
 def root(text: str) -> MappingNode:

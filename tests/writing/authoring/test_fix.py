@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import tiny
-from packyard.writing.checks.rule import Rule, table
+from packyard.writing.checks.explanation import Rule, table
 
 HEAD = "apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\nopenAPI:\n  definitions:\n"
 SURE = [rule for rule in table().values() if rule.fix]

@@ -11,8 +11,8 @@ import pytest
 import tiny
 from faults import content, failures, kills, leftovers, recover
 from packyard.core.errors import PackyardError
-from packyard.writing.authoring.import_ import package
-from packyard.writing.authoring.import_.package import Imported
+from packyard.writing.authoring.import_ import conversion
+from packyard.writing.authoring.import_.conversion import Imported
 from packyard.writing.source import workspace
 
 WORKSPACE = "apiVersion: packyard/v1\nkind: Workspace\nname: mine\nprefix: use-cases\nlicense: LICENSE\n"
@@ -33,7 +33,7 @@ def source(root: Path) -> Path:
 
 
 def read(root: Path, folder: Path) -> Imported:
-    return package.of_use_cases(workspace.read(root), "web", folder, lambda _: b"", "web")
+    return conversion.of_use_cases(workspace.read(root), "web", folder, lambda _: b"", "web")
 
 
 def test_a_disk_that_is_full_at_any_moment_leaves_all_or_nothing(
@@ -48,7 +48,7 @@ def test_a_disk_that_is_full_at_any_moment_leaves_all_or_nothing(
     def on_a_full_disk(at: int) -> None:
         root = Path(shutil.copytree(start, tmp_path / str(at)))
         with suppress(PackyardError, OSError):
-            package.write_to(workspace.read(root), imported)
+            conversion.write_to(workspace.read(root), imported)
 
     for at in failures(monkeypatch, on_a_full_disk):
         root = tmp_path / str(at)

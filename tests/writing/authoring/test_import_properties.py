@@ -18,7 +18,7 @@ import tiny
 from packyard.core.errors import InputError
 from packyard.using.setters.packages import PackageFiles
 from packyard.using.setters.plan import Assignment, plan
-from packyard.writing.authoring.import_ import package as imports
+from packyard.writing.authoring.import_ import conversion as imports
 from packyard.writing.source import compose, package, workspace
 
 SEEDS = int(os.environ.get("PACKYARD_FUZZ", "400")) // 100

@@ -22,10 +22,10 @@ from packyard.core.bundle.bundle import Bundle
 from packyard.core.digest import Digest
 from packyard.core.errors import PackyardError
 from packyard.writing.build import catalogue
-from packyard.writing.build.built import Built
 from packyard.writing.build.draft import MARK
-from packyard.writing.build.linting import Linting
 from packyard.writing.build.packing import Packing, Settings
+from packyard.writing.build.product import Built
+from packyard.writing.build.workspace_lint import Linting
 
 pytestmark = pytest.mark.slow
 

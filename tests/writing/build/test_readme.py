@@ -9,8 +9,8 @@ import pytest
 
 from packyard.core.errors import InputError
 from packyard.core.work.memo import Memo
-from packyard.writing.build.documented import abbreviate
 from packyard.writing.build.readme import only_prints, render
+from packyard.writing.build.readme_facts import abbreviate
 
 
 def test_joins_rendered_fragments_with_one_blank_line() -> None:

@@ -14,7 +14,7 @@ from packyard.core.bundle.archive import Member
 from packyard.core.bundle.manifest import Manifest
 from packyard.core.errors import ConflictError
 from packyard.writing.build import tree
-from packyard.writing.build.built import Built
+from packyard.writing.build.product import Built
 from packyard.writing.build.staging import set_aside, staging
 
 pytestmark = pytest.mark.slow

@@ -17,7 +17,7 @@ from packyard.writing.checks import (
     launch,
     lifecycle,
     mounts,
-    ports,
+    port_numbers,
     practice,
     quantities,
     roles,
@@ -37,10 +37,8 @@ def _rules(*families: ModuleType) -> frozenset[str]:
 RULES = _rules(practice, secret_texts)
 #: Those of families whose cases are the examples of the table and the defects.
 OTHERS = (
-    _rules(
-        arguments, claims, definitions, image, keys, kustomizations, launch, lifecycle, mounts, ports, quantities, roles
-    )
-    | _rules(security, vocabulary)
+    _rules(arguments, claims, definitions, image, keys, kustomizations, launch, lifecycle)
+    | _rules(mounts, port_numbers, quantities, roles, security, vocabulary)
 ) - RULES - {"wrong-value", "wrong-type", "unknown-field", "missing-field"} | {"unused-account"}
 
 

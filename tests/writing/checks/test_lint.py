@@ -11,7 +11,7 @@ from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import schemas as judges
 from packyard.core.kubernetes.schemas import Judge
 from packyard.using.setters.packages import PackageFiles, read_package
-from packyard.writing.build import linting
+from packyard.writing.build import workspace_lint
 from packyard.writing.checks.lint import lint
 from packyard.writing.source.package import Package, UseCase
 from served import Served
@@ -62,7 +62,7 @@ def judging(option: str) -> list[Judge]:
 @pytest.mark.slow
 @each_package
 def test_the_packages_of_this_repository_have_no_findings(package: Package) -> None:
-    assert [str(finding) for finding in linting.lint(CATALOGUE, package.name)] == []
+    assert [str(finding) for finding in workspace_lint.lint(CATALOGUE, package.name)] == []
 
 
 #: Rules that ask for comments, which kustomize drops, and for values that only users know.

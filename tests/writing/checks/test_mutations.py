@@ -17,7 +17,7 @@ import pytest
 from packyard.core.kubernetes import schemas
 from packyard.core.work.memo import Memo
 from packyard.using.setters.packages import PackageFiles
-from packyard.writing.checks import catalogue
+from packyard.writing.checks import collisions
 from packyard.writing.checks.lint import find
 from packyard.writing.checks.parsed import Parsed, parse
 from usecases import PACKAGES, composed_package
@@ -147,7 +147,7 @@ def found(package: PackageFiles, others: Sequence[Parsed]) -> Counter[tuple[str,
     names = {package.where + path for path in package.files}
     parsed = parse(package, Memo())
     each = find(package, parsed, judges=schemas.choose(("1.31",)), exists=lambda path: path in names)
-    each += catalogue.definitions([*others, parsed])
+    each += collisions.definitions([*others, parsed])
     return Counter((finding.rule, finding.message) for finding in each)
 
 

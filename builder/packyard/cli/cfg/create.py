@@ -72,17 +72,17 @@ def _is_version1(parsed: Flags, folder: str, new: NewSetter) -> bool:
     """Say whether setters of version 1 are meant: asked for, or the only ones that are there."""
     if "version" in parsed.values or new.type == "array":
         return parsed.text("version") == "v1"
-    from packyard.cli.cfg import version1
+    from packyard.cli.cfg import inline
 
-    return version1.is_alone(folder)
+    return inline.is_alone(folder)
 
 
 def _create_version1(parsed: Flags, folder: str, new: NewSetter) -> int:
-    from packyard.cli.cfg import version1
+    from packyard.cli.cfg import inline
 
     selection = Selection(kind=parsed.text("kind"), name=parsed.text("name"))
     new = replace(new, type=parsed.text("type"))
-    return version1.create_setter(folder, new, selection, partial=parsed.switches["partial"])
+    return inline.create_setter(folder, new, selection, partial=parsed.switches["partial"])
 
 
 def _read(path: str) -> str:

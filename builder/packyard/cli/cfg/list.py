@@ -57,9 +57,9 @@ def list_package_setters(words: Sequence[str]) -> int:
 
 def _list_version1(folder: str, names: Sequence[str]) -> int | None:
     """List setters of version 1 where there are some, and no Krmfile has what is asked for."""
-    from packyard.cli.cfg import version1
+    from packyard.cli.cfg import inline
 
-    return version1.print_table(folder, "".join(names)) if version1.is_alone(folder, "".join(names)) else None
+    return inline.print_table(folder, "".join(names)) if inline.is_alone(folder, "".join(names)) else None
 
 
 def _setter_table(rows: Sequence[ListedSetter], *, markdown: bool) -> list[str]:

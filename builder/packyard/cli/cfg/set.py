@@ -26,9 +26,9 @@ def set_value(words: Sequence[str]) -> int:
         raise UsageError("value should set either from flag or arg")
     values = values or parsed.values.get("values", [])
     if not values and _is_version1(parsed, folder, name):
-        from packyard.cli.cfg import version1
+        from packyard.cli.cfg import inline
 
-        return version1.print_table(folder, name)
+        return inline.print_table(folder, name)
     if not values:
         raise UsageError("value must be provided either from flag or arg")
 
@@ -50,9 +50,9 @@ def set_value(words: Sequence[str]) -> int:
     def set_version1() -> int | None:
         if not _is_version1(parsed, folder, name):
             return None
-        from packyard.cli.cfg import version1
+        from packyard.cli.cfg import inline
 
-        return version1.set_value(folder, name, values[0], set_by=by, description=description)
+        return inline.set_value(folder, name, values[0], set_by=by, description=description)
 
     if parsed.text("version") == "v1":
         return set_version1() or 0
@@ -76,6 +76,6 @@ def _is_version1(parsed: Flags, folder: str, name: str) -> bool:
     """Say whether setters of version 1 are meant: asked for, or there while no Krmfile has one of this name."""
     if "version" in parsed.values:
         return parsed.text("version") == "v1"
-    from packyard.cli.cfg import version1
+    from packyard.cli.cfg import inline
 
-    return version1.is_alone(folder, name)
+    return inline.is_alone(folder, name)

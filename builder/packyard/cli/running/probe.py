@@ -13,9 +13,9 @@ from packyard.cli.running import clusters
 from packyard.cli.running.rollout import now
 from packyard.core.errors import PackyardError
 from packyard.running.doctor.finding import Finding, unknown
-from packyard.running.probe import jobs, result
+from packyard.running.probe import answers, jobs
+from packyard.running.probe.answers import Seen
 from packyard.running.probe.jobs import Probe
-from packyard.running.probe.result import Seen
 from packyard.running.runs import run as runs
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.prepared import Prepared
@@ -50,17 +50,17 @@ def run(found: Kubectl, prepared: Prepared, seconds: float) -> list[Finding]:
     probe = jobs.make(prepared, runs.new_word(), seconds=int(seconds) + _MORE)
     end, told = time.monotonic() + seconds, ""
     if not probe.checks:
-        return result.conclude(found, probe, Seen([], {}), now())
+        return answers.conclude(found, probe, Seen([], {}), now())
     output.note(f"probe {probe.name}: {output.counted(len(probe.checks), 'container')} of the use case")
     with _tidied(found, probe):
         jobs.create(found, probe)
-        while not (seen := clusters.patiently(lambda: result.look(found, probe))).is_over and time.monotonic() < end:
+        while not (seen := clusters.patiently(lambda: answers.look(found, probe))).is_over and time.monotonic() < end:
             waiting = ", ".join(sorted({reason or "Pending" for reason in seen.waiting.values()}))
             told, before = waiting, told
             if told != before:
                 output.note(f"probe {probe.name} waits: {told}")
             time.sleep(_PAUSE)
-        return result.conclude(found, probe, seen, now())
+        return answers.conclude(found, probe, seen, now())
 
 
 @contextmanager

@@ -23,8 +23,8 @@ from packyard.cli.using.verify import verify_file
 from packyard.core.bundle import bundle as bundles
 from packyard.core.files import git, regular
 from packyard.sharing.trust.provenance import Provenance, installed_libraries
-from packyard.writing.build.built import Built
 from packyard.writing.build.packing import Packing, Settings
+from packyard.writing.build.product import Built
 
 ROWS = Rows("package", "name, version, tar, rebuilt, inputs, files (path, state)")
 

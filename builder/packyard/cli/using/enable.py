@@ -18,7 +18,7 @@ from packyard.cli.rows import Rows
 from packyard.core.files.tree import Keep, Tree
 from packyard.using.kustomize.builtin import try_components
 from packyard.using.options import folder as folders
-from packyard.using.options.settings import OptionSetters, read_options
+from packyard.using.options.option_setters import OptionSetters, read_options
 from packyard.using.options.switch import Switched, enable, states
 
 ROWS = Rows("use case", "directory, state, options, already, file, setters", wide=None)

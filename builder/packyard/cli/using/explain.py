@@ -8,7 +8,7 @@ from packyard.cli import directory, output, state
 from packyard.cli.rows import Rows
 from packyard.core.errors import InputError, Problem, UsageError, suggest
 from packyard.core.files.tree import Tree
-from packyard.using.options import settings
+from packyard.using.options import option_setters
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.listing import Field, constraint, find_fields, list_setters
 from packyard.using.setters.packages import find_all, read_package
@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
         setters = [listed.setter for listed in list_setters(files)]
         known |= {setter.name for setter in setters}
         found += [(setter, find_fields(files, name)) for setter in setters if setter.name == name]
-        for option in settings.read_enabled(root_dir / package):
+        for option in option_setters.read_enabled(root_dir / package):
             known |= option.setters.keys()
             if name in option.setters:
                 found.append((option.setters[name], find_fields(option.files, name)))

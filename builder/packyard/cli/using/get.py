@@ -108,7 +108,7 @@ def _addressed(arguments: argparse.Namespace, into: Path) -> Row | None:
     if "://" not in arguments.reference:
         return None
     from packyard.cli.channels import fetching, open_channel
-    from packyard.sharing.fetching.address import BundleAddress
+    from packyard.sharing.fetching.bundle_address import BundleAddress
     from packyard.sharing.fetching.fetch import opened_at
 
     if arguments.channel is not None:

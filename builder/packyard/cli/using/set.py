@@ -146,7 +146,7 @@ def _beside(directory: Path, names: Sequence[str], *, recursive: bool) -> Beside
     """Find the options that setting these names reaches."""
     if not recursive and not folder.has_components(directory):
         return None
-    from packyard.using.options.settings import reach  # most use cases have no option enabled
+    from packyard.using.options.option_setters import reach  # most use cases have no option enabled
 
     return reach(directory, names, recursive=recursive)
 
@@ -163,14 +163,14 @@ def _elsewhere(directory: Path, problem: Problem) -> Problem | None:
     if not problem.missing:
         return None
     from packyard.core.bundle import shipped
-    from packyard.using.options.settings import switched_off
+    from packyard.using.options.option_setters import switched_off
 
     return switched_off(directory, problem.missing) or shipped.replacement(directory, problem.missing)
 
 
 def _tell_holders(directory: Path, change: PackageChange) -> None:
     """Say for which use cases a value of an option holds."""
-    from packyard.using.options.settings import holders, options_of
+    from packyard.using.options.option_setters import holders, options_of
 
     found = folder.find(directory)
     for name in change.plan.counts if found else ():

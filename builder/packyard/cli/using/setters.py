@@ -13,7 +13,7 @@ from packyard.cli.rows import Rows
 from packyard.core.errors import refuse
 from packyard.core.files.tree import Tree
 from packyard.using.options import folder as folders
-from packyard.using.options import settings
+from packyard.using.options import option_setters
 from packyard.using.setters import valuesfile
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.listing import ListedRule, ListedSetter, constraint, list_rules, list_setters
@@ -77,7 +77,7 @@ def _options(root_dir: Path, packages: Mapping[str, object]) -> dict[str, tuple[
         folder = folders.find(root_dir / package)
         if folder is None or os.path.relpath(folder.real, os.path.realpath(root_dir)) in packages:
             continue
-        for option in settings.read_enabled(root_dir / package):
+        for option in option_setters.read_enabled(root_dir / package):
             heading = f"{folder.shown}/{option.name}"
             names = option.setters.keys()
             rules = [row for row in list_rules(option.files) if not names.isdisjoint(row.rule.names)] if names else []

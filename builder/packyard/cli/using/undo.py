@@ -18,7 +18,7 @@ from packyard.cli.rows import Rows
 from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError
 from packyard.core.files.history import UndoStep
 from packyard.core.files.tree import Tree
-from packyard.using.options import folder, settings
+from packyard.using.options import folder, option_setters
 
 ROWS = Rows("change", "title, files (file, change)")
 
@@ -67,7 +67,7 @@ def _also(directory: Path) -> list[Path]:
     """Return the folder of the options that a use case has enabled: their values belong to it too."""
     try:
         found = folder.find(directory)
-        return [Path(found.real)] if found and settings.read_enabled(directory) else []
+        return [Path(found.real)] if found and option_setters.read_enabled(directory) else []
     except PackyardError:  # a kustomization that cannot be read has none
         return []
 

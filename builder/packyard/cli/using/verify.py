@@ -31,7 +31,7 @@ from packyard.sharing.entry import IndexEntry
 from packyard.sharing.fetching.cache import digest_of
 from packyard.sharing.fetching.fetch import opened_entry
 from packyard.sharing.fetching.verify import Proof, differences, digests_below, verify_bundle, verify_listed, with_sbom
-from packyard.sharing.index import stored
+from packyard.sharing.index import access
 from packyard.sharing.index.choose import choose
 from packyard.sharing.index.head import Head
 from packyard.sharing.stores import Store, get_or_none
@@ -132,7 +132,7 @@ class _Published:
 
 def _published(channel: str, described: Manifest, trusted: Trust) -> _Published:
     store = open_to_read(channel)
-    found = stored.read(store, trusted, preferences.memory(channel))
+    found = access.read(store, trusted, preferences.memory(channel))
     asked = Reference.parse(f"{described.name}@{described.version}")
     entry = choose(found.named(described.name), asked).entry
     if entry.yanked:

@@ -15,8 +15,8 @@ from packyard.core.errors import InputError, Problem, suggest
 from packyard.core.files.tree import Tree
 from packyard.writing.authoring.fix import fix as fix_file
 from packyard.writing.checks import sarif
+from packyard.writing.checks.explanation import table
 from packyard.writing.checks.finding import Finding
-from packyard.writing.checks.rule import table
 
 ROWS = Rows(
     "finding",

@@ -13,8 +13,8 @@ from packyard.core.errors import BeyondError, InputError, UsageError
 from packyard.using.kustomize import builtin
 from packyard.using.render import programs
 from packyard.using.render.programs import Program
-from packyard.writing.authoring.import_ import package, source
-from packyard.writing.authoring.import_.package import Imported
+from packyard.writing.authoring.import_ import conversion, incoming
+from packyard.writing.authoring.import_.conversion import Imported
 from packyard.writing.source.workspace import Workspace
 
 ROWS = Rows("package", "name, useCases, files, lines, notes (kind, what, do=todo, cases)")
@@ -35,10 +35,10 @@ def run(arguments: argparse.Namespace) -> int:
     here = workspaces.find(arguments)
     if arguments.rendering:
         first, second = map(Path, arguments.rendering)
-        imported = package.of_renderings(here, arguments.name or package.name_of(first.stem), first, second)
+        imported = conversion.of_renderings(here, arguments.name or conversion.name_of(first.stem), first, second)
     else:
         imported = _of_use_cases(here, Path(arguments.source), arguments.name)
-    package.write_to(here, imported)
+    conversion.write_to(here, imported)
     row = (imported.name, imported.use_cases, list(imported.files), imported.lines, imported.notes)
     if ROWS.show([row], arguments.output):
         _report(here, imported)
@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _of_use_cases(here: Workspace, path: Path, name: str | None) -> Imported:
-    with source.opened(path) as folder:
+    with incoming.opened(path) as folder:
 
         def build(below: str) -> bytes:
             try:
@@ -59,8 +59,8 @@ def _of_use_cases(here: Workspace, path: Path, name: str | None) -> Imported:
                     return program.build(folder / below)
                 return _offline(program, folder / below)
 
-        name = name or package.name_of(folder.resolve().name)
-        return package.of_use_cases(here, name, folder, build, str(path))
+        name = name or conversion.name_of(folder.resolve().name)
+        return conversion.of_use_cases(here, name, folder, build, str(path))
 
 
 def _offline(program: Program, folder: Path) -> bytes:

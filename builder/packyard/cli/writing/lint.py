@@ -19,7 +19,7 @@ from packyard.core.kubernetes import schemas
 from packyard.core.kubernetes.schemas import Judge
 from packyard.core.work import executor
 from packyard.using.kustomize.builtin import find_misfits
-from packyard.writing.build import linting
+from packyard.writing.build import workspace_lint
 from packyard.writing.build.packing import Packing, Settings
 from packyard.writing.checks import archive, folder
 from packyard.writing.checks.finding import Finding, finding
@@ -97,9 +97,9 @@ def _in_workspace(arguments: argparse.Namespace, here: Workspace, names: list[st
     settings = Settings(
         root_dir=here.root_dir, version=_VERSION, cache_dir=fanout.cache_dir(arguments), libraries=here.libraries
     )
-    linted = executor.run(linting.Linting(Packing(settings)), names, on=fanout.engine(arguments, names))
+    linted = executor.run(workspace_lint.Linting(Packing(settings)), names, on=fanout.engine(arguments, names))
     fanout.finish(settings.cache_dir, (item.fault for item in linted))
-    return linting.judge(here, linted), sum(item.use_cases for item in linted)
+    return workspace_lint.judge(here, linted), sum(item.use_cases for item in linted)
 
 
 def _in_folder(directory: Path, judging: list[Judge]) -> Linted:

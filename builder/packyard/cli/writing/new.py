@@ -16,7 +16,7 @@ from packyard.core.bundle.archive import Member
 from packyard.core.errors import InputError, Problem, UsageError
 from packyard.writing.authoring import new
 from packyard.writing.authoring.new import Answers, UseCase
-from packyard.writing.build import linting
+from packyard.writing.build import workspace_lint
 from packyard.writing.source import offered
 from packyard.writing.source.offered import BASE, Offered
 from packyard.writing.source.package import MODEL
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     members = (Member(path=path, data=data) for path, data in new.write(workspace, answers).items())
     written = archive.write(answers.name, members, packages_dir)
     try:
-        findings = linting.lint(workspace, answers.name)
+        findings = workspace_lint.lint(workspace, answers.name)
     except BaseException:  # also Ctrl-C
         shutil.rmtree(written)
         raise

@@ -10,7 +10,7 @@ import os
 
 from packyard.cli import output, workspaces
 from packyard.cli.rows import Rows
-from packyard.writing.judging.package import Judges, judge
+from packyard.writing.judging.questions import Judges, judge
 
 ROWS = Rows("check", "package, check, where, state, details", columns="PACKAGE, CHECK, WHERE, RESULT=state")
 

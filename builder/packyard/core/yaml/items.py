@@ -14,11 +14,11 @@ from bisect import bisect_left
 from collections.abc import Sequence
 
 from packyard.core.errors import InputError
+from packyard.core.yaml.content import Tree, block, flow, reading
 from packyard.core.yaml.document import parse_text
 from packyard.core.yaml.edit import Edit
 from packyard.core.yaml.node import Child, Comment, Entry, Item, SequenceNode, Source
 from packyard.core.yaml.span import children_below, end_of_lines, line_break, line_end, lines, next_line, text_of
-from packyard.core.yaml.tree import Tree, block, flow, reading
 
 
 def exchange(node: SequenceNode, new: Sequence[Tree], holder: Child | None) -> list[Edit]:

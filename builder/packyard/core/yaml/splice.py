@@ -16,11 +16,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 from packyard.core.errors import InputError
 from packyard.core.yaml import items
+from packyard.core.yaml.content import Text, Tree, Written, block, lexeme, reading
+from packyard.core.yaml.content import flow as in_flow
 from packyard.core.yaml.edit import Edit, exchange, properties, set_text
 from packyard.core.yaml.node import Entry, MappingNode, Scalar, SequenceNode
 from packyard.core.yaml.span import line_break, line_end, lines, next_line
-from packyard.core.yaml.tree import Text, Tree, Written, block, lexeme, reading
-from packyard.core.yaml.tree import flow as in_flow
 from packyard.core.yaml.values import is_null
 
 

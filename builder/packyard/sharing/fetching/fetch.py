@@ -24,11 +24,11 @@ from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, Problem, UnavailableError
 from packyard.sharing import checksum
 from packyard.sharing.entry import IndexEntry, bundle_key
-from packyard.sharing.fetching.address import BundleAddress
+from packyard.sharing.fetching.bundle_address import BundleAddress
 from packyard.sharing.fetching.cache import Cache
 from packyard.sharing.fetching.download import Read, Wanted, download
 from packyard.sharing.fetching.verify import Proof, verify_bundle, verify_listed
-from packyard.sharing.index import stored
+from packyard.sharing.index import access
 from packyard.sharing.index.choose import Choice, choose
 from packyard.sharing.index.head import Memory
 from packyard.sharing.stores import PATIENCE, MissingStoreError, NotFoundError, Store, open_store
@@ -83,7 +83,7 @@ def opened(store: Store, asked: Reference, how: Fetching | None = None, *, pin: 
     that are not what it lists.
     """
     how = how or Fetching()
-    found = stored.find(store, how.trusted, how.memory)
+    found = access.find(store, how.trusted, how.memory)
     if found is None:
         with _without_index(store, asked, how) as fetched:
             yield replace(fetched, choice=_check_pin(fetched.choice, pin)) if pin else fetched

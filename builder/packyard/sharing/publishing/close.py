@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from packyard.core.bundle import reference
 from packyard.core.bundle.record import checked, known
 from packyard.core.errors import IntegrityError, Problem
-from packyard.sharing.index import stored
+from packyard.sharing.index import access
 from packyard.sharing.index.head import Memory, check_id
 from packyard.sharing.index.records import Kind
 from packyard.sharing.stores import Store
@@ -55,7 +55,7 @@ def close(
     memory: Memory | None = None,
 ) -> bool:
     """Close the release of a version, and return whether it was open."""
-    with stored.writer(store, keys=keys, trusted=trusted, memory=memory, alone=True) as writer:
+    with access.writer(store, keys=keys, trusted=trusted, memory=memory, alone=True) as writer:
         found = writer.current()
         release, channel = found.released(version), found.head.channel
         if not is_closed(store, release.spelling, channel, writer.trusted):

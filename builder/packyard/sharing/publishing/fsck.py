@@ -15,7 +15,7 @@ from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, PackyardError, Problem
 from packyard.sharing import checksum
 from packyard.sharing.entry import IndexEntry, bundle_key
-from packyard.sharing.index import flat, head, lease, nodes, pending, stored, tree, trial
+from packyard.sharing.index import access, flat, head, lease, nodes, pending, tree, trial
 from packyard.sharing.index.head import Head
 from packyard.sharing.index.index import Index, Release
 from packyard.sharing.index.nodes import Nodes
@@ -47,7 +47,7 @@ def check(store: Store, trusted: Trust = NOBODY) -> Iterator[FileFault]:
     """Yield what is wrong with a channel."""
     there = frozenset(store.list(""))
     try:
-        found = stored.find(store, trusted)
+        found = access.find(store, trusted)
     except IntegrityError as error:
         yield from (
             FileFault(kind="altered", key=each.file, message=each.message, hint=_REINDEX) for each in error.problems

@@ -8,11 +8,11 @@ from contextlib import suppress
 from packyard.core.errors import ConflictError
 from packyard.sharing import checksum
 from packyard.sharing.entry import IndexEntry
-from packyard.sharing.index import pending, stored
+from packyard.sharing.index import access, pending
+from packyard.sharing.index.access import Writer
 from packyard.sharing.index.head import Head, Memory
 from packyard.sharing.index.index import Index
 from packyard.sharing.index.pending import Pending
-from packyard.sharing.index.stored import Writer
 from packyard.sharing.stores import Store
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
 
@@ -22,7 +22,7 @@ def join(
 ) -> list[IndexEntry]:
     """List all that is pending and complete, return it by its keys; raise what cannot be listed, after the rest is."""
     joined: list[IndexEntry] = []
-    with stored.writer(store, keys=keys, trusted=trusted, memory=memory) as writer:
+    with access.writer(store, keys=keys, trusted=trusted, memory=memory) as writer:
         while rest := _complete(writer.store, (latest := writer.current().head), writer.trusted):
             listed = list_all(writer, (), latest.channel)
             if not listed:
@@ -33,7 +33,7 @@ def join(
 
 def missing(store: Store, names: Iterable[str], version: str, *, trusted: Trust = NOBODY) -> list[str]:
     """Return the names of a version that the channel neither lists nor has pending and complete."""
-    found = stored.current(store, trusted)
+    found = access.current(store, trusted)
     waiting = {entry.name for entry in _entries(_complete(store, found.head, trusted)) if entry.version == version}
     return [name for name in names if name not in waiting and version not in found.versions(name)]
 

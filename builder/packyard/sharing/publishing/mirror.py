@@ -21,12 +21,12 @@ from packyard.core.kubernetes import images
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.fetching.fetch import Fetching, keep, opened_entry
 from packyard.sharing.fetching.verify import verify_listed
-from packyard.sharing.index import head, stored
+from packyard.sharing.index import access, head
+from packyard.sharing.index.access import Writer
 from packyard.sharing.index.choose import choose
 from packyard.sharing.index.head import Memory
 from packyard.sharing.index.index import Index
 from packyard.sharing.index.package import Package
-from packyard.sharing.index.stored import Writer
 from packyard.sharing.publishing import promote, yank
 from packyard.sharing.publishing.close import close
 from packyard.sharing.publishing.publish import Status, publish
@@ -83,10 +83,10 @@ def mirror(
     """
     how = how or Fetching()
     trusted = head.trust_to_write(keys, trusted)
-    listed = stored.read(source, how.trusted, how.memory)
+    listed = access.read(source, how.trusted, how.memory)
     how = replace(how, trusted=how.trusted.without(listed.head.revoked))
     entries = chosen(listed, texts)
-    before = stored.current(target, trusted, memory)
+    before = access.current(target, trusted, memory)
     present = {str(entry) for entry in entries if before.lists(entry)}
     missing = [entry for entry in entries if str(entry) not in present]
     put = partial(publish, target, keys=keys, trusted=trusted, memory=memory, at_once=_AT_ONCE)
@@ -98,10 +98,10 @@ def mirror(
         if str(entry) in present:
             found = _images(target, entry, how) if with_images else ()
             results[str(entry)] = Mirrored(entry=entry, status="unchanged", images=found)
-    before = stored.current(target, trusted)
+    before = access.current(target, trusted)
     new = [entry for entry in entries if entry.yanked and not before.named(entry.name).get(entry.version).yanked]
     if new:
-        with stored.writer(target, keys=keys, trusted=trusted, memory=memory, alone=True) as writer:
+        with access.writer(target, keys=keys, trusted=trusted, memory=memory, alone=True) as writer:
             _yank(writer, new)
     for version in _complete(listed, before, entries):
         close(target, version, keys=keys, trusted=trusted, memory=memory)

@@ -11,7 +11,7 @@ from packyard.core.errors import ConflictError, InputError, Problem
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.fetching.fetch import Fetching, keep
 from packyard.sharing.fetching.verify import Proof, verify_listed
-from packyard.sharing.index import stored
+from packyard.sharing.index import access
 from packyard.sharing.index.head import Memory
 from packyard.sharing.index.index import Index
 from packyard.sharing.publishing.publish import Status, publish
@@ -37,7 +37,7 @@ def promote(
     is yanked is refused. ``tell`` gets what the source channel proves about each file that is now in the target.
     """
     how = how or Fetching()
-    listed = stored.read(source, how.trusted, how.memory)
+    listed = access.read(source, how.trusted, how.memory)
     source_trust = how.trusted.without(listed.head.revoked)
     entries = {str(entry): entry for entry in (_entry(listed, text) for text in texts)}
 

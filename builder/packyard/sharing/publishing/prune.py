@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, IntegrityError, Problem
-from packyard.sharing.index import head, lease, nodes, pending, stored, tree, trial
+from packyard.sharing.index import access, head, lease, nodes, pending, tree, trial
 from packyard.sharing.index.head import Head
 from packyard.sharing.index.nodes import Nodes
 from packyard.sharing.stores import PROBES, NotFoundError, Store
@@ -25,13 +25,13 @@ def prune(store: Store, trusted: Trust = NOBODY) -> list[str]:
 
     It is a `ConflictError` if somebody publishes now.
     """
-    stored.read(store, trusted)  # there has to be one
+    access.read(store, trusted)  # there has to be one
     store = trial.tried(store)
     with lease.hold(store) as held:
         if left := store.list(pending.FOLDER):
             problem = f"somebody publishes, or was interrupted: {left[0]}"
             raise ConflictError(Problem(problem, file=store.address, hint=LEFT))
-        extra = [*unreached(store, stored.read(store, trusted).head), *store.list(PROBES)]
+        extra = [*unreached(store, access.read(store, trusted).head), *store.list(PROBES)]
         for key in extra:
             held.check()  # a publisher who took the lease from us may need it again
             store.remove(key)

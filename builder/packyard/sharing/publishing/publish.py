@@ -20,7 +20,7 @@ from packyard.core.bundle.bundle import Bundle
 from packyard.core.errors import ConflictError, IntegrityError, Problem, on_one_line
 from packyard.sharing import checksum
 from packyard.sharing.entry import IndexEntry
-from packyard.sharing.index import head, pending, stored
+from packyard.sharing.index import access, head, pending
 from packyard.sharing.index.head import Memory
 from packyard.sharing.index.index import Index
 from packyard.sharing.publishing import join
@@ -58,7 +58,7 @@ def publish(
     uploaded, by its place. Unless ``is_listed``, they are left pending, for `join` or the next publisher to list.
     A new channel gets its id from ``new_id``.
     """
-    with stored.writer(store, keys=keys, trusted=trusted, memory=memory, new_id=new_id) as writer:
+    with access.writer(store, keys=keys, trusted=trusted, memory=memory, new_id=new_id) as writer:
         store, before = writer.store, writer.current()
         uploads = _compared(store, bundles, before, at_once)
         if not before.head.number:  # nothing yet, or an index of packyard 0.1.0
@@ -85,7 +85,7 @@ def preview(
     store: Store, bundles: Iterable[Bundle | Path | Packed], *, trusted: Trust = NOBODY, at_once: int = 1
 ) -> list[tuple[IndexEntry, Outlook, tuple[Problem, ...]]]:
     """Return what `publish` would do for each bundle, and why it would refuse it; nothing is written."""
-    before, items = stored.current(store, trusted), list(map(Packed.of, bundles))
+    before, items = access.current(store, trusted), list(map(Packed.of, bundles))
     there = _present(store, items)
     _check_place(store, before, items)
 

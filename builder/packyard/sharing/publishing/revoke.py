@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, Problem
-from packyard.sharing.index import stored
+from packyard.sharing.index import access
 from packyard.sharing.index.head import Memory
 from packyard.sharing.index.index import Index
 from packyard.sharing.stores import Store
@@ -25,5 +25,5 @@ def revoke(
     if key_id in {key.public.id for key in keys} or not keys:
         hint = "sign with another key that its users trust: --key NAME"
         raise InputError(Problem("a key cannot be revoked by itself, or by nobody", file=store.address, hint=hint))
-    with stored.writer(store, keys=keys, trusted=trusted, memory=memory, alone=True) as writer:
+    with access.writer(store, keys=keys, trusted=trusted, memory=memory, alone=True) as writer:
         return writer.commit(lambda found: found.revoke(key_id))

@@ -14,10 +14,10 @@ from packyard.core.bundle.reference import Reference
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem, shown
 from packyard.sharing.entry import IndexEntry
-from packyard.sharing.index import stored
+from packyard.sharing.index import access
+from packyard.sharing.index.access import Writer
 from packyard.sharing.index.head import Memory, check_id
 from packyard.sharing.index.records import Kind
-from packyard.sharing.index.stored import Writer
 from packyard.sharing.stores import Store
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
 
@@ -88,7 +88,7 @@ def yank(
     asked = Reference.parse(text)
     if asked.version is None:
         raise InputError(Problem(f"{text[:80]!r} does not say which version", hint=f"write {asked.name}@VERSION"))
-    with stored.writer(store, keys=keys, trusted=trusted, memory=memory, alone=True) as writer:
+    with access.writer(store, keys=keys, trusted=trusted, memory=memory, alone=True) as writer:
         before = writer.current()
         entry = before.named(asked.name).get(asked.version)
         put(writer, entry, reason, before.head.channel)

@@ -22,7 +22,7 @@ from packyard.using.kustomize.objects import Object
 from packyard.using.kustomize.part import Patch
 from packyard.using.kustomize.supported import HINT, Budget, Kustomization, find, read
 from packyard.using.options import folder
-from packyard.using.options.settings import read_enabled
+from packyard.using.options.option_setters import read_enabled
 
 #: How deep components may name components.
 _DEEPEST = 32

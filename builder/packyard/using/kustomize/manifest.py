@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from packyard.core.yaml.content import Tree, block, literal
 from packyard.core.yaml.strict import Plain, Value, read_plain
-from packyard.core.yaml.tree import Tree, block, literal
 from packyard.core.yaml.values import double_quoted, is_plain_text
 
 

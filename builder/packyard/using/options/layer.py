@@ -17,7 +17,7 @@ from packyard.core.files import paths
 from packyard.core.files.tree import Keep, Tree
 from packyard.core.kubernetes import kustomization
 from packyard.using.options import folder as folders
-from packyard.using.options.settings import beside, read_options
+from packyard.using.options.option_setters import beside, read_options
 from packyard.using.options.site import Site
 from packyard.using.options.switch import Switched, Trial, enable
 from packyard.using.setters.change import Beside, PackageChange, PackageSetters, change_packages, check_rules

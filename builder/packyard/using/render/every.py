@@ -17,7 +17,7 @@ from packyard.core.yaml.node import Source
 from packyard.core.yaml.strict import Value
 from packyard.using.kustomize.objects import parse
 from packyard.using.options import folder as options
-from packyard.using.options.settings import reach
+from packyard.using.options.option_setters import reach
 from packyard.using.render.render import build, render
 from packyard.using.setters.change import change_setters
 

@@ -11,7 +11,7 @@ from packyard.core.files import regular
 from packyard.core.yaml.node import Source
 from packyard.using.kustomize import builtin
 from packyard.using.kustomize.supported import Budget
-from packyard.using.options.settings import OptionSetters, read_enabled
+from packyard.using.options.option_setters import OptionSetters, read_enabled
 from packyard.using.render import programs, reached
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.krmfile import NAME, Krmfile

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 
 from packyard.core.kubernetes.fieldtypes import Step, field_type
 from packyard.core.yaml import items
+from packyard.core.yaml.content import double
 from packyard.core.yaml.edit import PLAIN_TYPES, Edit, set_text
 from packyard.core.yaml.node import Child, Comment, Document, Entry, Item, MappingNode, Node, Scalar, SequenceNode
-from packyard.core.yaml.tree import double
 from packyard.core.yaml.values import implicit_type, type_of
 from packyard.using.setters.comment import DefinitionRef, parse
 from packyard.using.setters.definition import Definitions, Setter, Substitution, full_type

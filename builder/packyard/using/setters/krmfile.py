@@ -19,13 +19,13 @@ from dataclasses import replace
 
 from packyard.core.errors import InputError, Problem, refuse
 from packyard.core.work.memo import Memo, once
+from packyard.core.yaml.content import Text, Tree, double, in_brackets
 from packyard.core.yaml.document import check_keys, parse_text
 from packyard.core.yaml.edit import Edit
 from packyard.core.yaml.node import Collection, Entry, MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.core.yaml.proof import apply_to_file
 from packyard.core.yaml.span import aliased
 from packyard.core.yaml.splice import change
-from packyard.core.yaml.tree import Text, Tree, double, in_brackets
 from packyard.core.yaml.values import is_null, to_value
 from packyard.using.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX, parse_ref
 from packyard.using.setters.definition import Definitions, Setter, Substitution

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from packyard.core.errors import InputError, Problem, refuse
+from packyard.core.yaml.content import flow
 from packyard.core.yaml.document import parse_one
 from packyard.core.yaml.node import MappingNode, Node, Scalar, SequenceNode
-from packyard.core.yaml.tree import flow
 from packyard.core.yaml.values import is_null, quoted
 
 

@@ -15,11 +15,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from packyard.core.errors import InputError
+from packyard.core.yaml.content import Tree, Written, lexeme
 from packyard.core.yaml.edit import Edit, exchange, set_text
 from packyard.core.yaml.node import Alias, Document, MappingNode, Node, Scalar
 from packyard.core.yaml.proof import rewrite
 from packyard.core.yaml.splice import add
-from packyard.core.yaml.tree import Tree, Written, lexeme
 from packyard.core.yaml.values import double_quoted, single_quoted
 
 

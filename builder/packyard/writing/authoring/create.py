@@ -16,11 +16,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from packyard.core.errors import InputError, NotHereError
+from packyard.core.yaml.content import Text, Tree
 from packyard.core.yaml.edit import Edit
 from packyard.core.yaml.node import Child, Document, Entry, Item, MappingNode, Node, Scalar, SequenceNode
 from packyard.core.yaml.proof import rewrite
 from packyard.core.yaml.splice import add
-from packyard.core.yaml.tree import Text, Tree
 from packyard.using.setters import comment
 from packyard.using.setters.comment import REF_PREFIX, SETTER_PREFIX, SUBSTITUTION_PREFIX
 from packyard.using.setters.definition import Definitions, Setter, Substitution

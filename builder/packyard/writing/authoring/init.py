@@ -21,7 +21,7 @@ from pathlib import Path
 from packyard.core.errors import ConflictError, Problem, UnavailableError
 from packyard.core.files import atomic, paths, regular
 from packyard.core.files.paths import WORKSPACE
-from packyard.core.yaml.tree import lexeme
+from packyard.core.yaml.content import lexeme
 from packyard.writing.source import library, schemas
 
 LICENSE = "LICENSE"

@@ -17,9 +17,9 @@ from packyard.core.errors import InputError, Problem, suggest
 from packyard.core.kubernetes import pods
 from packyard.core.kubernetes.kinds import APPS, BATCH, CORE, group_of
 from packyard.core.kubernetes.pods import Path
+from packyard.core.yaml.content import Text, Tree, Written, block, in_brackets, lexeme, literal
 from packyard.core.yaml.document import mappings
 from packyard.core.yaml.node import Node, Scalar, SequenceNode
-from packyard.core.yaml.tree import Text, Tree, Written, block, in_brackets, lexeme, literal
 from packyard.using.kustomize import accumulate
 from packyard.using.kustomize.accumulate import SourceObject
 from packyard.using.kustomize.part import Part

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Mapping
 
 from packyard.core.errors import InputError
-from packyard.core.yaml.tree import Text, Tree
+from packyard.core.yaml.content import Text, Tree
 
 TYPES = ("object", "array", "string", "integer", "number", "boolean", "file", "null")
 

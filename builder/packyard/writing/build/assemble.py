@@ -6,7 +6,7 @@ from packyard.core.bundle.archive import Member
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.work.kept import Fact
 from packyard.core.yaml.sources import Sources
-from packyard.writing.build import describe, documented, library_bundle, readme
+from packyard.writing.build import describe, library_bundle, readme, readme_facts
 from packyard.writing.build.draft import MARK, README, Draft
 from packyard.writing.source import compose, scripts
 from packyard.writing.source import package as packages
@@ -34,7 +34,7 @@ def draft(workspace: Workspace, name: str, version: str) -> Draft:
     members = [Member(path=f"{workspace.prefix}/{path}", data=data) for path, data in composed.files.items()]
     members.append(Member(path="LICENSE", data=sources.read(workspace.license_file)))
     members += _own_files(sources, package)
-    context = documented.context(workspace.prefix, composed, objects, described)
+    context = readme_facts.context(workspace.prefix, composed, objects, described)
     members.append(Member(path=README, data=readme.render(texts, context, memo)))
     return Draft(manifest=described, members=tuple(members), idle=composed.idle)
 

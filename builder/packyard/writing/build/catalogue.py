@@ -16,11 +16,11 @@ from packyard.core.digest import Digest
 from packyard.core.errors import UnavailableError
 from packyard.core.work import executor
 from packyard.core.work.executor import Engine
-from packyard.writing.build import linting, tree
-from packyard.writing.build.built import Built
-from packyard.writing.build.linting import Linted, Linting
+from packyard.writing.build import tree, workspace_lint
 from packyard.writing.build.packing import Packing, Settings
+from packyard.writing.build.product import Built
 from packyard.writing.build.staging import staging
+from packyard.writing.build.workspace_lint import Linted, Linting
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ def build(
 
 def _checked(settings: Settings, made: Sequence[tuple[Built, Linted]]) -> Catalogue:
     """Refuse what is wrong with packages, and with all of them together."""
-    warnings = linting.refuse(settings.workspace(), [linted for _, linted in made])
+    warnings = workspace_lint.refuse(settings.workspace(), [linted for _, linted in made])
     return Catalogue([replace(built, fault=built.fault or linted.fault) for built, linted in made], warnings)
 
 

@@ -18,7 +18,7 @@ from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.manifest import Manifest
 from packyard.using.kustomize import idle
 from packyard.using.kustomize.idle import Idle
-from packyard.writing.build.built import options_of
+from packyard.writing.build.product import options_of
 
 README = "README.md"
 #: Stands for the version in a README: a text that no author writes, of characters that a version may have.

@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 from packyard.core.bundle.archive import Member
 from packyard.core.digest import Digest
-from packyard.core.work import code
+from packyard.core.work import fingerprint
 from packyard.core.work.cache import Cache
 from packyard.core.work.kept import Fact, Kept, KeptResult
 from packyard.core.work.memo import Memo
 from packyard.core.yaml.sources import Observed
-from packyard.writing.build.built import Built
 from packyard.writing.build.draft import MARK, Draft
+from packyard.writing.build.product import Built
 from packyard.writing.source import library, library_search, workspace
 from packyard.writing.source.library import Library
 from packyard.writing.source.workspace import Workspace
@@ -121,7 +121,7 @@ class Packing:
 def kept(root_dir: Path, cache_dir: Path | None, libraries: Sequence[Library]) -> Kept:
     """Return the results that were made from sources by this code, with these libraries."""
     cache, observed = Cache(cache_dir) if cache_dir else None, Observed(root_dir, library.places(libraries))
-    return Kept(cache=cache, code=code.digest(_LIBRARIES) if cache else None, agrees=observed.agrees)
+    return Kept(cache=cache, code=fingerprint.digest(_LIBRARIES) if cache else None, agrees=observed.agrees)
 
 
 def inputs(facts: Iterable[Fact]) -> dict[str, Digest]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from packyard.core.errors import InputError, PackyardError, Problem, suggest
 from packyard.core.work.kept import Fact
 from packyard.core.yaml.sources import Observed
-from packyard.writing.build import assemble, linting
+from packyard.writing.build import assemble, workspace_lint
 from packyard.writing.build.packing import Packing, Settings
 from packyard.writing.checks.finding import Finding
 from packyard.writing.source import library, package, workspace
@@ -58,8 +58,8 @@ class Preview:
         if not files:
             return View(problems=[Problem(f"{self.name} has no use case {self.path!r} any more")])
         packing = Packing(Settings(root_dir=self.root_dir, version=_VERSION, libraries=self.libraries))
-        linted = linting.Linting(packing)(self.name, (draft, self._facts))
-        return View(files, linting.judge(here, [linted], alone=True))
+        linted = workspace_lint.Linting(packing)(self.name, (draft, self._facts))
+        return View(files, workspace_lint.judge(here, [linted], alone=True))
 
     def has_changed(self) -> bool:
         """Say whether anything differs that the last look asked its sources."""

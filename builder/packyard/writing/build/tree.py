@@ -19,7 +19,7 @@ from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, PackyardError, Problem, UnavailableError
 from packyard.core.files import paths, regular
 from packyard.writing.build import staging
-from packyard.writing.build.built import Built
+from packyard.writing.build.product import Built
 
 _HINT = "choose another --out, or move it away"
 

@@ -16,8 +16,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from packyard.core.errors import suggest
+from packyard.writing.checks.explanation import table
 from packyard.writing.checks.finding import REMOVE, Finding
-from packyard.writing.checks.rule import table
 
 MARK = b"packyard: allow"
 _COMMENT = re.compile(r"(?:#|<!--|//)[ \t]*packyard: allow\b[ \t]*([^\s:]*)[ \t]*:?[ \t]*(.*?)[ \t]*(?:-->)?$")

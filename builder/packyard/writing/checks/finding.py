@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from packyard.core.errors import Problem
 from packyard.core.yaml.node import Entry, Node, Source
-from packyard.writing.checks.rule import Severity, table
+from packyard.writing.checks.explanation import Severity, table
 
 #: A node, an entry with its key, or a character of a file.
 Place = Node | Entry | tuple[Source, int]

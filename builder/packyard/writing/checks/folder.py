@@ -20,7 +20,7 @@ from packyard.core.work.memo import Memo
 from packyard.using.setters.krmfile import EMPTY
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.packages import KPTFILE, PackageFiles, find_packages, read_package, read_resources
-from packyard.writing.checks import catalogue, documents, exception, secret_texts
+from packyard.writing.checks import collisions, documents, exception, secret_texts
 from packyard.writing.checks.finding import Finding
 from packyard.writing.checks.lint import find, in_order
 from packyard.writing.checks.pages import Folder, Setters
@@ -66,9 +66,9 @@ def lint(tree: Tree, *, judges: Sequence[Judge], is_closed: bool = False) -> Lin
         shipped = False if _is_copy(tree, folder) else None
         found += find(package, parsed[folder], shipped=shipped, judges=judges, exists=exists)
     own = [each for folder, each in parsed.items() if folder in seen.setters and not _is_copy(tree, folder)]
-    shared = catalogue.check([named for each in own for named in catalogue.names(each)])
+    shared = collisions.check([named for each in own for named in collisions.names(each)])
     found += (replace(each, severity="warning") for each in shared)  # nobody says that they are applied together
-    found += [*catalogue.kinds(own), *catalogue.definitions(own)]
+    found += [*collisions.kinds(own), *collisions.definitions(own)]
     found += documents.check({file: tree.read(file) for file in files if _PAGE.search(file)}, seen, tree.prefix)
     secret = (file for file in files if secret_texts.is_looked_into(file) and tree.has_file(file))
     found += secret_texts.check_files({tree.prefix + file: tree.read(file) for file in secret})

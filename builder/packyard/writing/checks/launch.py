@@ -19,9 +19,9 @@ from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.document import mappings
 from packyard.core.yaml.node import MappingNode, Node, Scalar
 from packyard.writing.checks import variables
+from packyard.writing.checks.explanation import Severity
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
-from packyard.writing.checks.rule import Severity
 
 _PROCESSES = re.compile(r"(?:^|\s)(?:mpirun|mpiexec|horovodrun)\s(?:.*?\s)?--?(?:np|n)[\s=]+(\S+)", re.DOTALL)
 _FLAGS = ("-np", "--np", "-n", "--n")

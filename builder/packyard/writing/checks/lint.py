@@ -12,12 +12,14 @@ from packyard.writing.checks import (
     argo,
     arguments,
     claims,
+    components,
     defaults,
     definitions,
     empty,
     exception,
     image,
     keys,
+    kubernetes_schema,
     kustomizations,
     launch,
     layout,
@@ -25,13 +27,11 @@ from packyard.writing.checks import (
     mounts,
     mpi,
     names,
-    options,
-    ports,
+    port_numbers,
     practice,
     quantities,
     references,
     roles,
-    schema,
     secret_texts,
     security,
     selectors,
@@ -46,7 +46,7 @@ from packyard.writing.checks.parsed import Parsed, parse
 
 #: The families that look at one build.
 _OF_BUILDS = (
-    *(workload, mpi, launch, names, references, selectors, ports, mounts, claims, image, arguments, lifecycle),
+    *(workload, mpi, launch, names, references, selectors, port_numbers, mounts, claims, image, arguments, lifecycle),
     *(quantities, keys, argo, roles, empty, security, secret_texts),
 )
 
@@ -78,13 +78,13 @@ def find(
     ``shipped`` is None where nobody knows whether values are as shipped; ``exists`` says what is beside the package.
     """
     found = [*parsed.unreadable, *_checks(parsed, shipped=shipped)]
-    found += options.check(package, parsed) if package.name else ()
+    found += components.check(package, parsed) if package.name else ()
     found += kustomizations.check(parsed, exists or _exists(package))
     if package.name:  # without a Krmfile nobody sets anything
         found += layout.roots(parsed.documents)
         found += layout.check(parsed.rewritten, shipped=bool(shipped)) if package.name == KRMFILE else ()
     explained = {(finding.file, finding.line, finding.column) for finding in found if finding.severity == "error"}
-    by_schema = schema.check(parsed, judges) if judges else ()
+    by_schema = kubernetes_schema.check(parsed, judges) if judges else ()
     return in_order([*found, *(item for item in by_schema if (item.file, item.line, item.column) not in explained)])
 
 

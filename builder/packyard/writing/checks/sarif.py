@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
+from packyard.writing.checks.explanation import Rule, table
 from packyard.writing.checks.finding import Finding
-from packyard.writing.checks.rule import Rule, table
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 

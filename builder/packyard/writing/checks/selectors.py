@@ -9,9 +9,9 @@ from packyard.core.kubernetes.kinds import APPS, CORE, NETWORKING, POLICY, is_ki
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.document import mappings
 from packyard.core.yaml.node import Entry, MappingNode, Scalar, SequenceNode
+from packyard.writing.checks.explanation import Severity
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
-from packyard.writing.checks.rule import Severity
 
 #: Kinds that find their pods by a selector that somebody writes.
 _SELECTING = of(APPS, "Deployment", "DaemonSet", "ReplicaSet", "StatefulSet")

@@ -11,9 +11,9 @@ from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.document import mappings, walk
 from packyard.core.yaml.node import MappingNode, Scalar
 from packyard.writing.checks.builds import Build
+from packyard.writing.checks.explanation import Severity
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
-from packyard.writing.checks.rule import Severity
 
 #: Fields of a pod's securityContext that a container's does not have.
 _POD_ONLY = ("fsGroup", "fsGroupChangePolicy", "supplementalGroups", "supplementalGroupsPolicy", "sysctls")

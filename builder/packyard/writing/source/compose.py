@@ -29,7 +29,7 @@ from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.packages import PackageFiles
 from packyard.using.setters.plan import set_fields
 from packyard.using.setters.rules.rule import Rule
-from packyard.writing.source import option, parts, preset, reached_definitions, rules
+from packyard.writing.source import option, parts, preset, reached_definitions, reached_rules
 from packyard.writing.source.option import Options
 from packyard.writing.source.package import Package, UseCase
 from packyard.writing.source.preset import Preset
@@ -143,9 +143,9 @@ def make(workspace: Workspace, package: Package, use_case: UseCase) -> Unfolded:
     }
     reached = reached_definitions.reach(words, documents)
     known = reached.definitions.setters
-    applying = rules.gather([each for layer in layers for each in layer], memo)
-    here = [rule for rule in applying if rules.is_here(rule, known)]
-    refuse(rules.check(applying, known, workspace))
+    applying = reached_rules.gather([each for layer in layers for each in layer], memo)
+    here = [rule for rule in applying if reached_rules.is_here(rule, known)]
+    refuse(reached_rules.check(applying, known, workspace))
     files = {**documents, **set_fields(documents, reached.definitions, known, memo).files}
     lines = [*kustomization.header(), "resources:", *(f"- {name}" for name in sorted(named))]
     lines += [f"namespace: {quoted(use_case.namespace)}"] if use_case.namespace else []

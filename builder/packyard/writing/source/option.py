@@ -30,7 +30,7 @@ from packyard.using.setters.krmfile import EMPTY
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.packages import PackageFiles
 from packyard.using.setters.plan import set_fields
-from packyard.writing.source import parts, reached_definitions, rules
+from packyard.writing.source import parts, reached_definitions, reached_rules
 from packyard.writing.source.words import Words
 from packyard.writing.source.workspace import OPTIONS, Workspace, authored
 
@@ -89,10 +89,10 @@ def gather(workspace: Workspace, use_cases: Mapping[str, Sequence[SourceObject]]
         )
         sections[f"# {name}"] = {word: text for word, text in texts.items() if word not in known}
         setters.update(definitions.setters)
-        applying += rules.gather(part.krmfiles(), workspace.sources.memo)
+        applying += reached_rules.gather(part.krmfiles(), workspace.sources.memo)
     if any(sections.values()):
         files[KRMFILE] = reached_definitions.write(
-            _HEAD, sections, [rule for rule in applying if rules.is_here(rule, setters)]
+            _HEAD, sections, [rule for rule in applying if reached_rules.is_here(rule, setters)]
         )
     return Options(tuple(found), files, Definitions(setters))
 

@@ -10,6 +10,6 @@
 """
 
 from packyard.sharing.stores.oci.address import ArtifactAddress
-from packyard.sharing.stores.oci.store import OCIStore, bundle_at, published_with
+from packyard.sharing.stores.oci.repositories import OCIStore, bundle_at, published_with
 
 __all__ = ["ArtifactAddress", "OCIStore", "bundle_at", "published_with"]

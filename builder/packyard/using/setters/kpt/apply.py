@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING
 
 from packyard.core.errors import InputError, Problem, refuse
 from packyard.core.yaml import items
+from packyard.core.yaml.content import Written, block
 from packyard.core.yaml.document import parse_text
 from packyard.core.yaml.edit import AS_IS, Edit, set_text
 from packyard.core.yaml.node import Alias, MappingNode, Node, Scalar, SequenceNode, Source
-from packyard.core.yaml.tree import Written, block
 from packyard.core.yaml.values import double_quoted, fits_plain, implicit_type, single_quoted, type_of
 from packyard.using.setters.fields import path_text, type_at
 from packyard.using.setters.kpt.tagged import Pattern, Tagged, find

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 
 from packyard.core.errors import InputError, Problem, refuse
 from packyard.core.yaml import items
+from packyard.core.yaml.content import Tree, block, double, flow, in_brackets, reading
 from packyard.core.yaml.document import decode, mappings, parse_text
 from packyard.core.yaml.edit import Edit, exchange
 from packyard.core.yaml.node import MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.core.yaml.proof import apply_to_text
 from packyard.core.yaml.splice import append
-from packyard.core.yaml.tree import Tree, block, double, flow, in_brackets, reading
 from packyard.core.yaml.values import double_quoted, is_null
 from packyard.using.setters.kpt.apply import flow_text
 

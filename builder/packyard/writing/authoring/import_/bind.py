@@ -17,9 +17,9 @@ from packyard.using.setters.definition import Definitions, Setter, Substitution
 from packyard.using.setters.fields import Binding
 from packyard.using.setters.kpt import tagged
 from packyard.using.setters.krmfile import Krmfile
-from packyard.writing.authoring.import_ import kpt, normal, word
+from packyard.writing.authoring.import_ import kpt, meaning, normal
+from packyard.writing.authoring.import_.meaning import Word
 from packyard.writing.authoring.import_.note import DOUBTFUL, LOST, Note
-from packyard.writing.authoring.import_.word import Word
 
 
 def documents(source: Source) -> list[Document]:
@@ -31,7 +31,7 @@ def bind(
     documents: Sequence[Document], krmfile: Krmfile | None, notes: list[Note]
 ) -> tuple[tuple[MappingNode, ...], dict[str, Word]]:
     """Return objects as we write them, and the words that their comments reach; what binds nothing is left out."""
-    words = word.read(krmfile, notes) if krmfile else {}
+    words = meaning.read(krmfile, notes) if krmfile else {}
     definitions = krmfile.definitions if krmfile else Definitions()
     bound: dict[int, str] = {}
     for document in documents:
@@ -48,11 +48,11 @@ def bind(
         notes += [fault for start, fault in faults.items() if start not in kept]
     of_kpt = kpt.read(documents, notes)
     bound |= of_kpt.bound
-    needed = {**of_kpt.words, **word.reached(bound.values(), words)}
+    needed = {**of_kpt.words, **meaning.reached(bound.values(), words)}
     if krmfile:
         notes += _unused(krmfile, words.keys() - needed.keys())
         setters = (definitions.setters[name] for name in needed if name in definitions.setters)
-        notes += [note for setter in setters for note in word.review(setter)]
+        notes += [note for setter in setters for note in meaning.review(setter)]
     return tuple(objects(documents, bound)), needed
 
 
@@ -94,7 +94,7 @@ def _fault(binding: Binding, definitions: Definitions, words: Mapping[str, Word]
         return Note(LOST, what, "define the name, and bind the field", (place,))
     if not fields.sets(definition, node):
         return Note(LOST, "setter comments where they bind nothing", "nothing, unless a whole list was meant", (place,))
-    missing = [each for found in word.reached([name], words).values() for each in found.names if each not in words]
+    missing = [each for found in meaning.reached([name], words).values() for each in found.names if each not in words]
     if name not in words or missing:
         return Note(LOST, "substitutions that lead to nothing", "write the pattern anew, and bind the field", (place,))
     shown, stands = _texts(definition, definitions), _stands(node)

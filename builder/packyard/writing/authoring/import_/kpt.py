@@ -19,8 +19,8 @@ from packyard.using.setters.kpt import kptfile, tagged
 from packyard.using.setters.kpt.derived import derive
 from packyard.using.setters.kpt.kptpackage import KptPackage
 from packyard.using.setters.kpt.tagged import Tagged
+from packyard.writing.authoring.import_.meaning import Word, named_for, typed
 from packyard.writing.authoring.import_.note import DOUBTFUL, LOST, Note
-from packyard.writing.authoring.import_.word import Word, named_for, typed
 
 
 @dataclass(slots=True)

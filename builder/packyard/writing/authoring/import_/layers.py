@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 from packyard.core.yaml.node import MappingNode
 from packyard.using.kustomize import selector
 from packyard.writing.authoring.import_.align import Own, common
+from packyard.writing.authoring.import_.meaning import Word
 from packyard.writing.authoring.import_.read import Variant
-from packyard.writing.authoring.import_.word import Word
 
 STORAGE = "overlays/storage"
 _VOLUMES = {"volumes", "volumeMounts", "volumeClaimTemplates"}

@@ -22,9 +22,9 @@ from packyard.using.setters.kpt.kptpackage import KptPackage
 from packyard.using.setters.krmfile import EMPTY, Krmfile, parse_krmfile
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.packages import DEFINITIONS, KPTFILE, PackageFiles
-from packyard.writing.authoring.import_ import bind, find, kpt
+from packyard.writing.authoring.import_ import bind, kpt, use_cases
+from packyard.writing.authoring.import_.meaning import Word
 from packyard.writing.authoring.import_.note import LOST, Note
-from packyard.writing.authoring.import_.word import Word
 from packyard.writing.source.package import MAX_USE_CASES
 
 #: Builds a folder, given below the root, as kustomize does: YAML.
@@ -48,13 +48,13 @@ class Variant:
 
 def read(sources: Sources, prefix: str, build: Build, notes: list[Note]) -> list[Variant]:
     """Read all use cases; ``prefix`` is where they stand in packages."""
-    folders = find.leaves(sources)
+    folders = use_cases.leaves(sources)
     if not folders:
         hint = "it needs a kustomization.yaml for each use case, or a Kptfile"
         raise InputError(Problem("holds no use case", file=sources.shown(""), hint=hint))
     if len(folders) > MAX_USE_CASES:
         raise InputError(Problem(f"holds more than {MAX_USE_CASES} use cases", file=sources.shown("")))
-    paths = find.paths(folders, prefix, sources.shown(""), sources.root_dir.resolve().name)
+    paths = use_cases.paths(folders, prefix, sources.shown(""), sources.root_dir.resolve().name)
     notes += _beside(sources, folders)
     return [_variant(sources, folder, paths[folder], build, notes) for folder in folders]
 
@@ -81,7 +81,7 @@ def _variant(sources: Sources, folder: str, path: str, build: Build, notes: list
     if not _kustomizations(sources, folder):
         return _of_kpt(sources, folder, path, notes)
     file = join(folder, kustomization.find(sources.shown(folder), lambda name: sources.is_file(join(folder, name))))
-    root = find.root(sources, file)
+    root = use_cases.root(sources, file)
     files = [normpath(join(folder, text)) for text in kustomization.referred(root)]
     is_flat = isinstance(root, MappingNode) and {entry.name for entry in root.entries} <= _FLAT
     if not is_flat or not all("://" not in each and sources.is_file(each) for each in files):
@@ -114,7 +114,7 @@ def _of_kpt(sources: Sources, folder: str, path: str, notes: list[Note]) -> Vari
     files = {relpath(file, folder or "."): sources.read(file) for file in names}
     file = join(folder, KPTFILE)
     package = KptPackage(PackageFiles(EMPTY, files, kptfile=sources.read(file)))
-    notes += kpt.review(package, find.root(sources, file), words, sources.shown(file))
+    notes += kpt.review(package, use_cases.root(sources, file), words, sources.shown(file))
     return Variant(path=path, objects=objects, words=words, prose=prose(sources, names))
 
 
@@ -153,14 +153,14 @@ def _below(sources: Sources, folder: str) -> Iterator[str]:
         seen.add(each)
         yield each
         for file in _kustomizations(sources, each):
-            named = kustomization.referred(find.root(sources, file))
+            named = kustomization.referred(use_cases.root(sources, file))
             todo += [normpath(join(each, text)) for text in named if "://" not in text]
 
 
 def _fields(sources: Sources, folder: str) -> Iterator[tuple[str, str]]:
     """Yield the fields of a kustomization that do more than to list and to patch."""
     for file in _kustomizations(sources, folder):
-        root = find.root(sources, file)
+        root = use_cases.root(sources, file)
         for entry in root.entries if isinstance(root, MappingNode) else ():
             if entry.name not in _WRITTEN:
                 yield file, entry.name

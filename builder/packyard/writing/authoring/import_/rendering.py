@@ -20,8 +20,8 @@ from packyard.core.yaml.node import Document, MappingNode, Node, Scalar, Sequenc
 from packyard.core.yaml.values import type_of
 from packyard.using.kustomize import selector
 from packyard.using.setters.fields import path_text
+from packyard.writing.authoring.import_.meaning import Word, named_for, typed
 from packyard.writing.authoring.import_.note import LOST, Note
-from packyard.writing.authoring.import_.word import Word, named_for, typed
 
 #: What tells the items of a list apart.
 _KEYS = ("name", "mountPath", "containerPort", "port", "key")

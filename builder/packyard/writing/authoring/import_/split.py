@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 from packyard.core.errors import Problem, refuse
 from packyard.writing.authoring.import_.layers import Part, PartTree, Place
+from packyard.writing.authoring.import_.meaning import Word
 from packyard.writing.authoring.import_.note import DOUBTFUL, Note
 from packyard.writing.authoring.import_.read import Variant
-from packyard.writing.authoring.import_.word import Word
 
 #: What package.yaml gives each package a value of, unless it says another.
 GIVEN = ("MODEL_NAME", "RUN_NAME")

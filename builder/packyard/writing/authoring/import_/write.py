@@ -19,10 +19,10 @@ from packyard.using.kustomize import selector
 from packyard.using.kustomize.accumulate import SourceObject, file_names
 from packyard.using.kustomize.selector import Identity
 from packyard.writing.authoring.import_.layers import STORAGE, Part
+from packyard.writing.authoring.import_.meaning import Word
 from packyard.writing.authoring.import_.repeat import once
 from packyard.writing.authoring.import_.share import END, Addition, is_name
 from packyard.writing.authoring.import_.split import Split, UseCaseEntry
-from packyard.writing.authoring.import_.word import Word
 
 _KRMFILE = ["apiVersion: config.k8s.io/v1alpha1", "kind: Krmfile", "openAPI:", "  definitions:"]
 _WIDTH = 120

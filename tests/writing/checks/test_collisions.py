@@ -6,7 +6,7 @@ import pytest
 
 from packyard.core.work.memo import Memo
 from packyard.using.setters.packages import PackageFiles
-from packyard.writing.checks import catalogue
+from packyard.writing.checks import collisions
 from packyard.writing.checks.parsed import parse
 
 OBJECT = "apiVersion: {version}\nkind: {kind}\nmetadata:\n  name: {name}\n"
@@ -16,7 +16,7 @@ def shared(*texts: str) -> list[str]:
     packages = [
         PackageFiles(b"kind: Krmfile\n", {"a.yaml": text.encode()}, f"p{index}/") for index, text in enumerate(texts)
     ]
-    found = catalogue.check([named for package in packages for named in catalogue.names(parse(package, Memo()))])
+    found = collisions.check([named for package in packages for named in collisions.names(parse(package, Memo()))])
     return [f"{finding.file}:{finding.line}:{finding.column} {finding.hint}" for finding in found]
 
 
@@ -60,7 +60,7 @@ SETTER = '      description: A.\n      minimum: 1\n      x-k8s-cli: {setter: {na
 
 def differing(*setters: str) -> list[str]:
     packages = [PackageFiles((DEFINITIONS + text).encode(), {}, f"p{index}/") for index, text in enumerate(setters)]
-    return [str(each.problem) for each in catalogue.definitions([parse(each, Memo()) for each in packages])]
+    return [str(each.problem) for each in collisions.definitions([parse(each, Memo()) for each in packages])]
 
 
 def test_finds_a_definition_that_differs_from_most() -> None:

@@ -23,10 +23,10 @@ from packyard.using.render import programs
 from packyard.using.render.programs import Program
 from packyard.using.render.render import render, unset
 from packyard.using.setters.change import change_setters
-from packyard.writing.build import linting
+from packyard.writing.build import workspace_lint
 from packyard.writing.build.draft import README
 from packyard.writing.build.packing import Packing, Settings
-from packyard.writing.judging import by_kustomize, commands, runnable, server
+from packyard.writing.judging import by_kustomize, runnable, server, typed
 from packyard.writing.source import package as packages
 from packyard.writing.source.package import Package, UseCase
 from packyard.writing.source.workspace import Workspace
@@ -83,8 +83,8 @@ def judge(workspace: Workspace, name: str, judges: Judges) -> Iterator[Verdict]:
         yield Verdict.of(name, "build", details=map(str, error.problems))
         return
     yield Verdict.of(name, "build")
-    linted = linting.Linting(packing)(name, drafted)
-    errors = [each for each in linting.judge(workspace, [linted], alone=True) if each.severity == "error"]
+    linted = workspace_lint.Linting(packing)(name, drafted)
+    errors = [each for each in workspace_lint.judge(workspace, [linted], alone=True) if each.severity == "error"]
     yield Verdict.of(name, "lint", details=map(str, errors))
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         Path(folder, "use-cases").mkdir()
@@ -139,11 +139,11 @@ def _readme(bundle: Bundle, folder: Path, judges: Judges) -> Iterator[Verdict]:
     parent_dir.mkdir(parents=True)
     text = (bundle.unpack(parent_dir) / README).read_text("utf-8")
     program = programs.find(judges.path)
-    programs_dir = commands.stand_ins(folder / "programs", program)
-    for block in commands.blocks(text):
+    programs_dir = typed.stand_ins(folder / "programs", program)
+    for block in typed.blocks(text):
         where = f"line {block.line}"
-        if missing := commands.missing(block, program):
+        if missing := typed.missing(block, program):
             yield Verdict.skipped(bundle.name, README, where, f"{missing!r} is not run here")
         else:
-            said = commands.run(block, parent_dir, programs_dir, judges.environment)
+            said = typed.run(block, parent_dir, programs_dir, judges.environment)
             yield Verdict.of(bundle.name, README, where, details=[said] if said else [])

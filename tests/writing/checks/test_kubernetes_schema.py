@@ -12,8 +12,8 @@ import tiny
 from packyard.core.kubernetes import schemas as judges
 from packyard.core.kubernetes.schemas import Judge
 from packyard.using.setters.packages import PackageFiles
+from packyard.writing.checks.kubernetes_schema import versions
 from packyard.writing.checks.lint import lint
-from packyard.writing.checks.schema import versions
 
 Judged = Callable[..., list[str]]
 

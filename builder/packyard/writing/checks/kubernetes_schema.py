@@ -22,9 +22,9 @@ from packyard.core.yaml.values import double_quoted, nearest, to_value
 from packyard.using.setters import value as values
 from packyard.using.setters.comment import parse
 from packyard.using.setters.fields import FieldEdits
+from packyard.writing.checks.explanation import Severity
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed, findings
-from packyard.writing.checks.rule import Severity
 
 _OLD_GROUP = "extensions"  # which Kubernetes served before 1.22
 #: Fields that a container of Argo has beyond those of Kubernetes, and its name, which Argo gives.

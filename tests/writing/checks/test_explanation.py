@@ -16,15 +16,15 @@ from packyard.core.work.memo import Memo
 from packyard.using.kustomize.builtin import find_misfits
 from packyard.using.setters.krmfile import EMPTY
 from packyard.using.setters.packages import PackageFiles
-from packyard.writing.build import linting
-from packyard.writing.build.linting import Linting
+from packyard.writing.build import workspace_lint
 from packyard.writing.build.packing import Packing, Settings
-from packyard.writing.checks import archive, catalogue, parts
+from packyard.writing.build.workspace_lint import Linting
+from packyard.writing.checks import archive, collisions, shared_parts
 from packyard.writing.checks import folder as any_folder
+from packyard.writing.checks.explanation import Rule, table
 from packyard.writing.checks.finding import Finding, finding
 from packyard.writing.checks.lint import lint
 from packyard.writing.checks.parsed import parse
-from packyard.writing.checks.rule import Rule, table
 from packyard.writing.source import workspace
 from writing.checks import packed
 
@@ -33,7 +33,7 @@ _ROOT = Path(packyard.__file__).parent
 _PLACES = (
     "writing/checks/*.py",
     "cli/writing/lint.py",
-    "writing/build/linting.py",
+    "writing/build/workspace_lint.py",
     "core/kubernetes/schemas.py",
     "using/setters/refusal.py",
     "using/setters/rules/review.py",
@@ -62,13 +62,14 @@ def found(rule: Rule, mark: str, folder: Path) -> list[Finding]:
     data = {path: text.encode() for path, text in rule.files(mark).items()}
     if any(path.startswith(("bases/", "overlays/")) for path in data):
         groups = ("bases/", "overlays/")
-        return list(parts.check(*({path: data[path] for path in data if path.startswith(each)} for each in groups)))
+        parts = ({path: data[path] for path in data if path.startswith(group)} for group in groups)
+        return list(shared_parts.check(*parts))
     if any(path.startswith("packages/") for path in data):
         root = tiny.workspace(folder)
         for path, text in rule.files(mark).items():
             tiny.write(root / path, text)
         linted = Linting(Packing(Settings(root_dir=root, version="1")))("p")
-        return linting.judge(workspace.read(root), [linted])
+        return workspace_lint.judge(workspace.read(root), [linted])
     if "@archive" in data:
         return archive.lint(packed.write(data["@archive"].decode(), folder), judges=()).findings
     for path in data:
@@ -89,6 +90,6 @@ def found(rule: Rule, mark: str, folder: Path) -> list[Finding]:
     packages = [PackageFiles(krmfile, case) for case in cases]
     judges = schemas.choose(("1.31",))
     lints = [each for package in packages for each in lint(package, judges=judges, is_own=len(cases) == 1)]
-    lints += catalogue.check([named for package in packages for named in catalogue.names(parse(package, Memo()))])
+    lints += collisions.check([named for package in packages for named in collisions.names(parse(package, Memo()))])
     misfits = (each for top in tops if (folder / top / FILE).exists() for each in find_misfits(folder / top))
     return [*lints, *(finding("option-does-not-apply", each) for each in misfits)]

@@ -22,8 +22,8 @@ from packyard.using.setters.krmfile import EMPTY, NAME
 from packyard.using.setters.packages import PackageFiles
 from packyard.writing.build.draft import Draft
 from packyard.writing.build.packing import Drafted, Packing, Settings, inputs
-from packyard.writing.checks import catalogue, exception, parts
-from packyard.writing.checks.catalogue import Named
+from packyard.writing.checks import collisions, exception, shared_parts
+from packyard.writing.checks.collisions import Named
 from packyard.writing.checks.finding import REMOVE, Finding, finding
 from packyard.writing.checks.lint import find, in_order
 from packyard.writing.checks.parsed import parse
@@ -75,8 +75,8 @@ class Linting:
         here = self._workspace()
         judges = schemas.choose(here.kubernetes)
         findings = [each for pair in zip(packages, parsed, strict=True) for each in find(*pair, judges=judges)]
-        findings += [*catalogue.kinds(parsed), *catalogue.definitions(parsed)]
-        named = [each for known in parsed for each in catalogue.names(known)]
+        findings += [*collisions.kinds(parsed), *collisions.definitions(parsed)]
+        named = [each for known in parsed for each in collisions.names(known)]
         placed = _placed(here, {name}, findings)
         use_cases = sum(not package.where.endswith(f"/{OPTIONS}/") for package in packages)
         linted = Linted(name, placed, use_cases, named, draft.options, draft.idle)
@@ -137,7 +137,7 @@ def judge(here: Workspace, linted: Sequence[Linted], *, alone: bool = False) -> 
     """
     names = {each.name for each in linted}
     found = [item for each in linted for item in each.findings]
-    found += _placed(here, names, catalogue.check(named for each in linted for named in each.named))
+    found += _placed(here, names, collisions.check(named for each in linted for named in each.named))
     sound = [each for each in linted if not each.is_broken]
     is_whole = not alone and len(sound) == len(linted) and names >= set(here.package_names())
     found += _of_all(here, linted) if is_whole else []
@@ -145,7 +145,7 @@ def judge(here: Workspace, linted: Sequence[Linted], *, alone: bool = False) -> 
     own = tuple(f"packages/{each.name}/" for each in sound)
     judged = [path for path in paths if path.startswith(own) or (is_whole and not path.startswith(f"{LIBRARIES}/"))]
     files = {here.sources.shown(path): here.sources.read(path) for path in paths}
-    unjudged = () if is_whole else catalogue.BETWEEN
+    unjudged = () if is_whole else collisions.BETWEEN
     shown = set(map(here.sources.shown, judged))
     return in_order(exception.apply(_once(found), files, shown, shipped=True, unjudged=unjudged))
 
@@ -197,7 +197,7 @@ def _of_all(here: Workspace, linted: Sequence[Linted]) -> list[Finding]:
         whole.check(here, [each.name for each in linted], linted)
         bases, overlays = sources.list("bases", "**/*.yaml"), sources.list("overlays", f"*/*/{kustomization.FILE}")
         files = ({sources.shown(file): sources.read(file) for file in each} for each in (bases, overlays))
-        return list(parts.check(*files))
+        return list(shared_parts.check(*files))
     except InputError as error:
         return _refused(error)
 

@@ -7,34 +7,32 @@ from pathlib import Path
 
 import pytest
 
-from packyard.writing.judging import commands
-from packyard.writing.judging.commands import CommandBlock
+from packyard.writing.judging import typed
+from packyard.writing.judging.typed import CommandBlock
 
 
 @pytest.fixture
 def programs(tmp_path: Path) -> Path:
-    return commands.stand_ins(tmp_path / "programs", None)
+    return typed.stand_ins(tmp_path / "programs", None)
 
 
 def test_commands_get_no_secrets_and_no_home_folder(
     tmp_path: Path, programs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SECRET", "s3cret")
-    assert (
-        commands.run(CommandBlock('test -z "$SECRET"; test "$HOME" = "$PWD"', 1), tmp_path, programs, os.environ) == ""
-    )
+    assert typed.run(CommandBlock('test -z "$SECRET"; test "$HOME" = "$PWD"', 1), tmp_path, programs, os.environ) == ""
 
 
 def test_no_module_of_the_folder_is_run_instead_of_packyard(tmp_path: Path, programs: Path) -> None:
     for name in ("packyard.py", "json.py", "sys.py"):
         (tmp_path / name).write_text("raise SystemExit(7)")
-    assert commands.run(CommandBlock("packyard list --help", 1), tmp_path, programs, os.environ) == ""
+    assert typed.run(CommandBlock("packyard list --help", 1), tmp_path, programs, os.environ) == ""
 
 
 def test_what_a_command_started_ends_with_it(tmp_path: Path, programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(commands, "_TIMEOUT", 0.5)
+    monkeypatch.setattr(typed, "_TIMEOUT", 0.5)
     os.mkfifo(tmp_path / "never")
-    said = commands.run(CommandBlock("cat never | cat; true", 1), tmp_path, programs, os.environ)
+    said = typed.run(CommandBlock("cat never | cat; true", 1), tmp_path, programs, os.environ)
     assert said == "takes longer than 0.5 seconds"
 
 
@@ -42,9 +40,9 @@ def test_what_a_command_started_ends_with_it(tmp_path: Path, programs: Path, mon
 def test_what_a_command_writes_is_bounded(
     tmp_path: Path, programs: Path, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
-    monkeypatch.setattr(commands, "_WRITTEN", 100_000)
+    monkeypatch.setattr(typed, "_WRITTEN", 100_000)
     block = CommandBlock(f"head -c 1000000 /dev/zero >{where}; false", 1)
-    said = commands.run(block, tmp_path, programs, os.environ)
+    said = typed.run(block, tmp_path, programs, os.environ)
     assert said == ("a command failed" if where == "/dev/null" else "writes more than 100000 bytes")
 
 
@@ -72,7 +70,7 @@ echo no
 
 
 def test_finds_the_blocks_that_readers_see() -> None:
-    assert commands.blocks(_PAGE) == [
+    assert typed.blocks(_PAGE) == [
         CommandBlock("echo 1\n\necho 2\n", 2),
         CommandBlock("   echo 3\n", 9),
         CommandBlock("```\necho 4\n", 12),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import real
-from packyard.writing.checks import parts
+from packyard.writing.checks import shared_parts
 
 CONFINED = """\
 spec:
@@ -22,7 +22,7 @@ spec:
 
 def judged(other: str) -> list[str]:
     bases = {"bases/a/job.yaml": CONFINED.encode(), "bases/b/job.yaml": other.encode()}
-    return [f"{each.file}:{each.line} {each.rule}" for each in parts.check(bases, {})]
+    return [f"{each.file}:{each.line} {each.rule}" for each in shared_parts.check(bases, {})]
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_blocks_with_one_name_that_differ_are_found_by_their_place(old: str, new
 def test_what_an_alias_repeats_is_compared_too() -> None:
     shared = "a: &list [b]\nc: &block {d: *list}\n"
     bases = {"bases/a/a.yaml": shared.encode(), "bases/b/a.yaml": b"c: &block {d: [e]}\n"}
-    assert [each.line for each in parts.check(bases, {})] == [1]
+    assert [each.line for each in shared_parts.check(bases, {})] == [1]
 
 
 def test_an_overlay_begins_with_what_it_is() -> None:
@@ -70,11 +70,11 @@ def test_an_overlay_begins_with_what_it_is() -> None:
         "overlays/storage/a/kustomization.yaml": b"# A claim.\nkind: Component\n",
         "b.yaml": b"kind: Component\n",
     }
-    assert [f"{each.file} {each.rule}" for each in parts.check({}, overlays)] == ["b.yaml says-nothing"]
+    assert [f"{each.file} {each.rule}" for each in shared_parts.check({}, overlays)] == ["b.yaml says-nothing"]
 
 
 def test_a_part_that_cannot_be_read_is_found() -> None:
-    assert [each.rule for each in parts.check({"a.yaml": b"a: *b\n"}, {})] == ["unreadable"]
+    assert [each.rule for each in shared_parts.check({"a.yaml": b"a: *b\n"}, {})] == ["unreadable"]
 
 
 def test_the_parts_of_this_repository_have_no_findings() -> None:
@@ -85,4 +85,4 @@ def test_the_parts_of_this_repository_have_no_findings() -> None:
     bases, overlays = found("bases/**/*.yaml"), found("overlays/*/*/kustomization.yaml")
     assert bases
     assert overlays
-    assert [str(each) for each in parts.check(bases, overlays)] == []
+    assert [str(each) for each in shared_parts.check(bases, overlays)] == []

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from packyard.core.yaml.compare import reads
+from packyard.core.yaml.content import Text, Tree, Written, block, double, flow, in_brackets, reading
 from packyard.core.yaml.document import parse_text
 from packyard.core.yaml.node import Source
-from packyard.core.yaml.tree import Text, Tree, Written, block, double, flow, in_brackets, reading
 
 TREE: Tree = {
     "name": Text("a: b"),
