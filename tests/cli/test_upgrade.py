@@ -273,7 +273,8 @@ def test_the_bundle_that_it_came_from_is_found_in_the_channel(here: Path) -> Non
     done("set", USE_CASE, "WORKERS=8")
     found = packyard("upgrade", "p", "--from", "channel")
     assert "p upgraded from 1.0 to 1.1; kept 1 value\n" in found.stderr
-    assert packyard("upgrade", "p", "^1.0", "--from", "channel").stderr == "p: is p 1.1 already; nothing changes\n"
+    told = packyard("upgrade", "p", "^1.0", "--from", "channel").stderr
+    assert told == "p@1.1 from channel (--from)\np: is p 1.1 already; nothing changes\n"
     assert "\n  setter WORKERS: value 4 → 8\n" in done("diff", "p", "--from", "channel")
 
 
@@ -288,13 +289,14 @@ def test_the_bundle_that_it_came_from_is_found_where_fetched_ones_are_kept(
 
 def test_says_where_the_bundle_that_it_came_from_may_be(here: Path) -> None:
     told = refused("upgrade", "p")
-    assert told.startswith("p: p@1.0, which it came from, cannot be had (name the file: --base p.tar.gz)\n")
+    assert told.startswith("p: has no .packyard.json, which says where the package is from (name the channel: --from ")
     publish(here, "1.0")
     edit("p/packyard.json", '"model": {}', '"model": {"x": "y"}')
     told = refused("upgrade", "p", "--from", "channel")
     assert told == (
-        "p/packyard.json: is not that of p@1.0: it was edited, or the package came from elsewhere "
-        "(name the file: --base p.tar.gz)\n"
+        "p/packyard.json: is not that of p@1.0 in channel (--from)\n"
+        "p: the bundle of p@1.0 that this folder came from is needed, and was not found "
+        "(where did you get it? --from CHANNEL, or --base p.tar.gz)\n"
     )
 
 

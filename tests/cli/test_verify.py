@@ -174,6 +174,9 @@ def test_a_changed_directory_names_its_files_and_exits_with_1(channel: Path, tmp
     folder = Path(done("get", "p@1.0", "--from", channel, "--into", tmp_path).strip())
     process = packyard("verify", folder)
     assert (process.returncode, process.stdout) == (0, "")
+    assert "packyard.json is the published one" in process.stderr
+    (folder / ".packyard.json").unlink()
+    process = packyard("verify", folder)
     assert "packyard.json is not proved to be the published one: add --from CHANNEL" in process.stderr
     (folder / "LICENSE").write_text("mine")
     (folder / "notes").touch()
@@ -192,7 +195,7 @@ def test_a_forged_manifest_of_a_directory_is_found(channel: Path, tmp_path: Path
     tiny.replace(folder / "packyard.json", '"images": [', '"images": ["evil"] , "old": [')
     process = packyard("verify", folder, "--from", channel)
     assert process.returncode == 1
-    assert "packyard.json: is not the packyard.json that the channel has" in process.stderr
+    assert f"packyard.json: is not the packyard.json of p@1.0 in {channel} (--from)" in process.stderr
 
 
 @pytest.mark.parametrize("what", ["nothing", "empty"])

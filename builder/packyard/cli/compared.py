@@ -11,7 +11,7 @@ from packyard.core.bundle import archive
 from packyard.core.bundle.archive import LIMITS
 from packyard.core.bundle.reference import Reference, check_version, same
 from packyard.core.errors import InputError, Problem
-from packyard.core.files.paths import WORKSPACE
+from packyard.core.files.paths import RECEIPT, WORKSPACE
 from packyard.core.files.tree import Tree
 from packyard.core.work import executor
 from packyard.using.upgrade.difference import Files
@@ -68,13 +68,17 @@ def _folder(folder: Path, arguments: argparse.Namespace) -> Packages:
     tree, files, size = Tree(folder), dict[str, bytes](), 0
     for place, folders, names in tree.walk():
         folders[:] = [name for name in folders if not name.startswith(".")]
-        for path in (f"{place}/{name}" if place else name for name in names if not name.startswith(".packyard-")):
+        for path in (f"{place}/{name}" if place else name for name in names if not _is_ours(name)):
             files[path] = tree.read(path)
             size += len(files[path])
             if len(files) > LIMITS.entries or size > LIMITS.total_size:
                 hint = "name the folder of one package, or of a library"
                 raise InputError(Problem("is too large for a package", file=str(folder), hint=hint))
     return {folder.resolve().name: files}
+
+
+def _is_ours(name: str) -> bool:
+    return name.startswith(".packyard-") or name == RECEIPT
 
 
 def _published(word: str, flag: str | None) -> Packages:

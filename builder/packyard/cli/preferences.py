@@ -9,6 +9,8 @@ import os
 from dataclasses import dataclass
 
 from packyard.cli import state
+from packyard.cli.output import masked
+from packyard.core.bundle.receipt import CARRIED
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, Problem, UnavailableError
 from packyard.sharing import configuration
@@ -28,6 +30,24 @@ class Setting:
     value: str
     origin: str
 
+    @property
+    def is_carried(self) -> bool:
+        """Whether this is the catalogue that packyard carries, as the source of packages."""
+        return self.value == CARRIED
+
+    def __str__(self) -> str:
+        where = "the catalogue that packyard carries" if self.is_carried else masked(self.value)
+        return f"{where} ({self.origin})"
+
+
+def source(flag: str | None = None) -> Setting:
+    """Return where packages are looked for, by the one order that all verbs have.
+
+    That is the channel which ``--from`` names, else PACKYARD_CHANNEL, else the configured one, and without any of them
+    the catalogue that packyard carries. Print it, so that users see which it was: ``output.note(f"from {found}")``.
+    """
+    return channel(flag) or Setting(CARRIED, "no channel is configured")
+
 
 def channel(flag: str | None = None) -> Setting | None:
     """Return the address of the channel to read from, or None where none is set."""
@@ -45,6 +65,22 @@ def required_channel(flag: str | None = None) -> Setting:
     if found is None:
         raise InputError(Problem("no channel is named", hint=f"name one by --from CHANNEL, or set {CHANNEL}"))
     return found
+
+
+def is_used(address: str) -> bool:
+    """Say whether the user named a channel before, on this computer.
+
+    It is configured, keys are trusted for it, or its index was read: what names it otherwise, such as a receipt, is not
+    enough to be asked.
+    """
+    if address == CARRIED:
+        return True
+    configured = configured_values()
+    named = filter(None, (os.environ.get(CHANNEL), configured.channel, *configured.trust))
+    if configuration.normal(address) in map(configuration.normal, named):
+        return True
+    remembered = memory(address)
+    return remembered is not None and remembered.file.is_file()
 
 
 def trust(address: str | None) -> Trust:

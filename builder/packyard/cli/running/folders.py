@@ -34,7 +34,8 @@ def objects(words: Sequence[str], flag: str | None) -> Iterator[tuple[str, str, 
             for number, word in enumerate(names):
                 there = Path(word)
                 if not there.is_dir():
-                    there = bundles.find(Reference.parse(word), flag).unpack(Path(tempfile.mkdtemp(dir=folder)))
+                    bundle = bundles.find(Reference.parse(word), preferences.source(flag))
+                    there = bundle.unpack(Path(tempfile.mkdtemp(dir=folder)))
                 for use_case, found in every.drafts(there, path=os.environ.get("PATH", "")).items():
                     yield word, use_case, found
                 done(number)

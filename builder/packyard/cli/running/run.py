@@ -16,8 +16,8 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from packyard.cli import bundles, output
 from packyard.cli import main as command_line
+from packyard.cli import output, untarred
 from packyard.cli.running import clusters
 from packyard.core.bundle.manifest import Manifest
 from packyard.core.bundle.reference import Reference
@@ -65,7 +65,7 @@ def _step(*words: str) -> int:
 
 def _described(folder: Path, asked: Reference) -> Manifest:
     """Return what the package in the working directory says of itself, if it is the one that is asked for."""
-    found = bundles.described(folder, hint="move it away, or name another package")[1]
+    found = untarred.read(folder, hint="move it away, or name another package").described
     if found.name != asked.name or not asked.admits(found.version):
         hint = f"packyard upgrade {folder} moves it to another version"
         raise InputError(Problem(f"is {found.name} {found.version}, not {asked}", file=str(folder), hint=hint))

@@ -12,7 +12,7 @@ import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from packyard.cli import bundles, compared, fanout, output
+from packyard.cli import compared, fanout, output, untarred
 from packyard.cli.rows import FORMS, Rows
 from packyard.core.errors import UsageError
 from packyard.using.upgrade import report
@@ -26,7 +26,7 @@ ROWS = Rows("difference", FIELDS, forms=(*FORMS, "markdown"))
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     what = "a folder, a .tar.gz, NAME@VERSION, @VERSION, or the address of a bundle"
-    parser.add_argument("old", metavar="A", help=what)
+    parser.add_argument("old", metavar="A", nargs="?", default=".", help=f"{what} (default: here)")
     parser.add_argument("new", metavar="B", nargs="?", help="as A; without it A is an untarred package")
     parser.add_argument("--from", dest="channel", metavar="CHANNEL", help="the channel that has NAME@VERSION")
     parser.add_argument("--base", metavar="FILE", help="the bundle that an untarred package came from")
@@ -61,7 +61,7 @@ def _origin(arguments: argparse.Namespace) -> compared.Packages:
     if not folder.is_dir():
         raise UsageError("packyard diff: B is missing: name two packages, or the folder of an untarred one")
     hint = "name what to compare it with: packyard diff A B"
-    bundle = bundles.origin(folder, arguments.channel, arguments.base, hint)
+    bundle = untarred.base(folder, arguments.channel, arguments.base, hint)
     return {bundle.name: compared.files_of(bundle.members)}
 
 

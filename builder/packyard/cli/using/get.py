@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from packyard.cli import output, preferences
+from packyard.cli import output, preferences, state, untarred
 from packyard.cli.rows import Rows
 from packyard.core.bundle import lock as locks
 from packyard.core.bundle.lock import Lock, Pin
@@ -28,6 +28,7 @@ from packyard.core.errors import InputError, Problem, UnavailableError, UsageErr
 
 if TYPE_CHECKING:
     from packyard.cli.preferences import Setting
+    from packyard.core.bundle.bundle import Bundle
     from packyard.sharing.entry import Identified
     from packyard.sharing.fetching.fetch import Fetched
 
@@ -66,13 +67,13 @@ def _rows(arguments: argparse.Namespace, into: Path) -> Iterator[Row]:
     if row := _addressed(arguments, into):
         yield row
         return
-    channel = preferences.channel(arguments.channel)
-    if channel is not None:
-        yield _fetched(channel, Reference.parse(arguments.reference), into, lock_file=arguments.lock)
+    source = preferences.source(arguments.channel)
+    if not source.is_carried:
+        yield _fetched(source, Reference.parse(arguments.reference), into, lock_file=arguments.lock)
     elif arguments.lock:
         raise InputError(Problem("what packyard carries cannot be pinned", hint="name a channel: --from CHANNEL"))
     else:
-        yield _carried(arguments.reference, into)
+        yield _carried(arguments.reference, source, into)
 
 
 def _locked(arguments: argparse.Namespace, file: Path, into: Path) -> Iterator[Row]:
@@ -129,8 +130,8 @@ def _unpacked(
     with opening as fetched:
         _tell(fetched, channel, address)
         _make(into)
-        folder = fetched.unpack(into)
-    entry = fetched.choice.entry
+        entry = fetched.choice.entry
+        folder = fetched.unpack(into, untarred.receipt_of(channel, entry))
     if lock_file is not None:
         pinned = Pin(version=entry.version, channel=normal(channel.value), tar=entry.tar, digest=entry.digest)
         locks.write(Path(lock_file), lock.pin(entry.name, pinned))
@@ -174,11 +175,23 @@ def _row(found: Identified, folder: Path) -> dict[str, object]:
     return {**fields, "digest": found.digest, "tar": found.tar}
 
 
-def _carried(reference: str, into: Path) -> Row:
+def _keep(bundle: Bundle) -> None:
+    """Keep what packyard carries, as what is fetched is kept: the next release of packyard carries another one."""
+    from packyard.cli.channels import bundle_cache
+
+    folder = state.cache_dir()
+    if folder is None:
+        return
+    with suppress(UnavailableError), bundle_cache(folder).obtain(bundle.digest, lambda file: file.write(bundle.data)):
+        pass
+
+
+def _carried(reference: str, source: Setting, into: Path) -> Row:
     from packyard.cli import bundles
 
     bundle = bundles.carried(Reference.parse(reference))
     _make(into)
-    folder = bundle.unpack(into)
+    folder = bundle.unpack(into, untarred.receipt_of(source, bundle))
+    _keep(bundle)
     digests = f"{bundle.name}.tar.gz {bundle.digest}, tar {bundle.tar}"
     return _row(bundle, folder), f"{bundle.name} {bundle.version}: verified, {digests}"

@@ -1,9 +1,11 @@
 """Move an untarred package to another version; your values, options and edits stay.
 
-packyard upgrade DIR                   to the newest version, as `packyard get` chooses it
+packyard upgrade DIR                   to the newest version in the channel that it is from
 packyard upgrade DIR 1.3.0 --dry-run   to a version, a range such as ^1.2, or latest; print a diff
-packyard upgrade DIR --base FILE       where the channel does not have the bundle that DIR came from
+packyard upgrade DIR --from CHANNEL    where DIR does not say which channel that is, or to another one
+packyard upgrade DIR --base FILE       where no channel has the bundle that DIR came from
 
+`packyard get` writes the channel into DIR/.packyard.json. A lower version is taken only if you name it in full.
 New defaults arrive. Where you and the new version changed the same lines, or it does not take a value of yours, nothing
 is changed, and every such conflict is listed: --ours, --theirs or --markers decide. `packyard undo DIR` reverts it.
 """
@@ -12,15 +14,18 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 
 from packyard.cli import arguments as shared
-from packyard.cli import bundles, output, state
+from packyard.cli import bundles, output, state, untarred
 from packyard.cli.rows import Rows
+from packyard.core.bundle import receipt
 from packyard.core.bundle.bundle import Bundle
-from packyard.core.bundle.reference import Reference, order
-from packyard.core.errors import InputError, Problem
+from packyard.core.bundle.reference import LATEST, Reference, order
+from packyard.core.errors import InputError, Problem, UsageError
 from packyard.core.files import paths
 from packyard.core.files.tree import Tree
 from packyard.using.upgrade.directory import Upgrade, upgrade
@@ -34,11 +39,14 @@ ROWS = Rows(
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    parser.add_argument("folder", metavar="DIR", help="the top directory of an untarred package")
+    parser.usage = "%(prog)s [DIR] [VERSION] [flags]"
     parser.add_argument(
-        "version", metavar="VERSION", nargs="?", default="", help="as in NAME@VERSION, or FILE.tar.gz (default: latest)"
+        "words",
+        metavar="[DIR] [VERSION]",
+        nargs="*",
+        help="the top directory of an untarred package (default: here); as in NAME@VERSION, or FILE.tar.gz",
     )
-    parser.add_argument("--from", dest="channel", metavar="CHANNEL", help="the channel that has both versions")
+    parser.add_argument("--from", dest="channel", metavar="CHANNEL", help="another channel than the one it is from")
     parser.add_argument("--base", metavar="FILE", help="the bundle that DIR came from")
     decision = parser.add_mutually_exclusive_group()
     for name, what in (("ours", "yours"), ("theirs", "the new version's"), ("markers", "both, between markers")):
@@ -49,15 +57,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Upgrade, and print the files that changed."""
-    folder, decision = Path(arguments.folder), arguments.decision
+    decision = arguments.decision
+    folder, version = _split(arguments.words)
     _check_top(folder)
     hint = "name the top directory of one, or the bundle that it came from: --base FILE"
-    base = bundles.origin(folder, arguments.channel, arguments.base, hint)
-    theirs = _theirs(base.name, arguments.version, arguments.channel)
+    base = untarred.base(folder, arguments.channel, arguments.base, hint)
+    theirs, received = _theirs(folder, base, version, arguments.channel)
     if arguments.dry_run:
         state.tell_pending(Tree(folder))
     keep = state.keep(folder, f"upgrade {base.name} {base.version} to {theirs.version}")
-    done = upgrade(folder, base, theirs, decision, dry_run=arguments.dry_run, keep=keep)
+    done = upgrade(folder, base, theirs, decision, dry_run=arguments.dry_run, keep=keep, receipt=received)
     for each in done.merged.conflicts:
         output.note(f"{each}: decided by --{decision}")
     is_text = ROWS.show([_row(base, theirs, done)], arguments.output)
@@ -68,6 +77,20 @@ def run(arguments: argparse.Namespace) -> int:
             output.line(f"{change:<8} {folder / path}")
     _tell(folder, base, theirs, done)
     return 0
+
+
+def _split(words: Sequence[str]) -> tuple[Path, str]:
+    """Return DIR and VERSION, which may both be left out: a single word is DIR if it is there, or is a path."""
+    if len(words) > 2:
+        raise UsageError(f"packyard upgrade: {words[2]} is one word too many; packyard upgrade --help shows the usage")
+    if len(words) == 1 and not Path(words[0]).is_dir() and _is_version(words[0]):
+        return Path(), words[0]
+    folder, version = (*words, "", "")[:2]
+    return Path(folder), version
+
+
+def _is_version(word: str) -> bool:
+    return word.endswith(".tar.gz") or word[:1] in "0123456789v^~" or word.startswith((LATEST, "sha256:"))
 
 
 def _check_top(folder: Path) -> None:
@@ -81,11 +104,21 @@ def _check_top(folder: Path) -> None:
         raise InputError(Problem("is inside a package", file=str(folder), hint=hint))
 
 
-def _theirs(name: str, version: str, channel: str | None) -> Bundle:
-    """Return the bundle to move to: of a file, or of a version as `get` chooses it."""
+def _theirs(folder: Path, base: Bundle, version: str, flag: str | None) -> tuple[Bundle, bytes | None]:
+    """Return the bundle to move to, of a file or of a version as `get` chooses it, and the receipt for it."""
+    received = receipt.read(folder)
     if version.endswith(".tar.gz"):
-        return bundles.read(Path(version))
-    return bundles.find(Reference.parse(f"{name}@{version}" if version else name), channel)
+        found = bundles.read(Path(version))
+        return found, replace(received, version=found.version, digest=found.digest).to_bytes() if received else None
+    channel = untarred.channel(folder, received, flag)
+    asked = Reference.parse(f"{base.name}@{version}" if version else base.name)
+    found = bundles.find(asked, channel)
+    output.note(f"{found.name}@{found.version} from {channel}")
+    if order(found.version) < order(base.version) and not (asked.version or asked.digest):
+        problem = f"is {base.version}, and {channel} has nothing newer{f' in {asked.choice}' if asked.choice else ''}"
+        hint = f"to go back, name the version: packyard upgrade {quote(str(folder))} {found.version}"
+        raise InputError(Problem(problem, file=str(folder), hint=hint))
+    return found, untarred.receipt_of(channel, found)
 
 
 def _tell(folder: Path, base: Bundle, theirs: Bundle, done: Upgrade) -> None:

@@ -2,8 +2,9 @@
 
 packyard verify NAME.tar.gz                   its files, its signature, what it was built from
 packyard verify NAME.tar.gz --from CHANNEL    also that the channel has this very file
-packyard verify DIR                           which files were changed since it was untarred
-packyard verify DIR --from CHANNEL            also that its packyard.json is the published one
+packyard verify DIR                           which files were changed since it was untarred, and whether its
+                                              packyard.json is that of the channel that it is from
+packyard verify DIR --from CHANNEL            compare with this channel
 
 One line says what was proved, and what could not be. Beside NAME.tar.gz are NAME.tar.gz.intoto.json, its provenance,
 and NAME.tar.gz.spdx.json, its SBOM, from the same place.
@@ -12,16 +13,18 @@ and NAME.tar.gz.spdx.json, its SBOM, from the same place.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 
-from packyard.cli import output, preferences
-from packyard.cli.bundles import described as described_in
+from packyard.cli import output, preferences, untarred
+from packyard.cli.bundles import carried
 from packyard.cli.channels import fetching, open_to_read
+from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
+from packyard.cli.untarred import Untarred
 from packyard.core.bundle import bundle as bundles
-from packyard.core.bundle import manifest
+from packyard.core.bundle import manifest, receipt
 from packyard.core.bundle.manifest import Manifest
 from packyard.core.bundle.reference import Reference
 from packyard.core.digest import Digest
@@ -44,12 +47,13 @@ ROWS = Rows(
     "sbom=has_sbom, packyard=provenance.packyard, commit=provenance.source.commit, dirty=provenance.source.dirty",
     "FILE",
 )
+_NOT = "not proved to be the published one"
 DIRECTORY = Rows("package", "name, version, files (path, state), published", "DIR")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    parser.add_argument("what", metavar="FILE|DIR", help="a .tar.gz, or an untarred package")
+    parser.add_argument("what", metavar="FILE|DIR", nargs="?", default=".", help="a .tar.gz, or an untarred package")
     parser.add_argument("--from", dest="channel", metavar="CHANNEL", help="compare with what this channel has")
 
 
@@ -90,30 +94,52 @@ def verify_file(file: Path, channel: str | None = None) -> Proof:
     return with_sbom(proof, listing, what=str(file))
 
 
-def _directory(folder: Path, channel: str | None, form: str) -> int:
-    data, described = described_in(folder)
-    if channel is not None:
-        found = _published(channel, described, preferences.trust(channel))
-        with opened_entry(found.store, found.entry, fetching(channel)) as file:
-            published, _ = bundles.contents(file, what=str(found.entry))[manifest.FILE]
-        if published != Digest.of(data):
-            hint = f"fetch it again: packyard get {described.name}@{described.version}"
-            problem = f"is not the {manifest.FILE} that the channel has"
-            raise IntegrityError(Problem(problem, file=str(folder / manifest.FILE), hint=hint))
+def _directory(folder: Path, flag: str | None, form: str) -> int:
+    package = untarred.read(folder)
+    described = package.described
+    is_published, told = _compare(package, Setting(flag, "--from")) if flag is not None else _compare_if_known(package)
     different = differences(described, digests_below(folder, described))
-    row = (described.name, described.version, different, channel is not None)
+    row = (described.name, described.version, different, is_published)
     if DIRECTORY.show([row], form):
-        _tell(described, different, is_published=channel is not None)
+        for path, state in different:
+            output.line(f"{state:<8} {path}")
+        same = len(described.files) - sum(state != "extra" for _, state in different)
+        counted = f"{same} of {output.counted(len(described.files), 'file')} unchanged"
+        output.note(f"{described.name} {described.version}: {counted}; {manifest.FILE} is {told}")
     return int(bool(different))
 
 
-def _tell(described: Manifest, different: Sequence[tuple[str, str]], *, is_published: bool) -> None:
-    for path, state in different:
-        output.line(f"{state:<8} {path}")
-    same = len(described.files) - sum(state != "extra" for _, state in different)
-    told = f"{described.name} {described.version}: {same} of {output.counted(len(described.files), 'file')} unchanged"
-    whose = "the published one" if is_published else "not proved to be the published one: add --from CHANNEL"
-    output.note(f"{told}; {manifest.FILE} is {whose}")
+def _compare_if_known(package: Untarred) -> tuple[bool, str]:
+    """Compare with the channel of the receipt; say why not, where the user never named it or it cannot be asked."""
+    received = package.receipt
+    if received is None:
+        return False, f"{_NOT}: add --from CHANNEL"
+    if not preferences.is_used(received.channel):
+        flag = f"--from {quote(received.channel)}"
+        return False, f"{_NOT}: {receipt.FILE} names a channel that you have not used on this computer (add {flag})"
+    try:
+        return _compare(package, Setting(received.channel, receipt.FILE))
+    except (InputError, UnavailableError) as error:
+        return False, f"{_NOT}: {error}"
+
+
+def _compare(package: Untarred, source: Setting) -> tuple[bool, str]:
+    """Raise `IntegrityError` unless the packyard.json is the one in a channel; say which one it is."""
+    if _digest(package.described, source) != Digest.of(package.data):
+        hint = f"fetch it again: packyard get {package.name} --from {quote(source.value)}"
+        problem = f"is not the {manifest.FILE} of {package.name} in {source}"
+        raise IntegrityError(Problem(problem, file=str(package.folder / manifest.FILE), hint=hint))
+    return True, f"the one in {source}" if source.is_carried else f"the published one, of {source}"
+
+
+def _digest(described: Manifest, source: Setting) -> Digest:
+    """Return the digest of the packyard.json that a channel has for a version."""
+    if source.is_carried:
+        asked = Reference(name=described.name, version=described.version)
+        return Digest.of(carried(asked).manifest.to_bytes())
+    published = _published(source.value, described, preferences.trust(source.value))
+    with opened_entry(published.store, published.entry, fetching(source.value)) as file:
+        return bundles.contents(file, what=str(published.entry))[manifest.FILE][0]
 
 
 def _beside(file: Path, end: str) -> bytes | None:

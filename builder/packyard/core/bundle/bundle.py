@@ -15,6 +15,7 @@ from packyard.core.bundle.archive import Content, Expanded, Files, Member
 from packyard.core.bundle.manifest import Manifest
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, Problem
+from packyard.core.files.paths import RECEIPT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,18 +56,26 @@ class Bundle:
         """The digest of the ``.tar.gz``."""
         return Digest.of(self.data)
 
-    def unpack(self, into: Path) -> Path:
+    def unpack(self, into: Path, receipt: bytes | None = None) -> Path:
         """Unpack as one new directory in ``into``, in one step, and return it; see `archive.write`."""
-        return archive.write(self.manifest.name, self.members, into)
+        extra = () if receipt is None else (Member(path=RECEIPT, data=receipt),)
+        return archive.write(self.manifest.name, (*self.members, *extra), into)
 
 
 def unpack(
-    file: BinaryIO, into: Path, *, name: str, what: str, check: Callable[[Manifest, Digest], object] = lambda *_: None
+    file: BinaryIO,
+    into: Path,
+    *,
+    name: str,
+    what: str,
+    check: Callable[[Manifest, Digest], object] = lambda *_: None,
+    receipt: bytes | None = None,
 ) -> Path:
     """Unpack a ``.tar.gz``, from its beginning, as the new directory ``name`` in ``into``, in one step; return it.
 
     Every file is verified against the manifest; then ``check`` gets the manifest and the digest of the tar, and
-    whatever it raises, nothing is unpacked. Messages call the file ``what``. It is not held in memory.
+    whatever it raises, nothing is unpacked. Messages call the file ``what``. It is not held in memory. ``receipt``
+    is a file beside those of the bundle.
     """
     with _placed(what):
         reading = _Reading(file, file.seek(0, io.SEEK_END), top=name)
@@ -75,6 +84,8 @@ def unpack(
         def files() -> Iterator[Content]:
             yield from reading
             check(reading.manifest(), reading.tar)
+            if receipt is not None:
+                yield Content(path=RECEIPT, executable=False, pieces=(receipt,))
 
         return archive.write_all(name, files(), into)
 

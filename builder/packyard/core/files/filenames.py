@@ -19,7 +19,7 @@ _UNSEEN = dict.fromkeys((*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(
 # Controls, backslash (a separator elsewhere), line separators, marks that reorder text on a screen, lone surrogates.
 _FORBIDDEN = "[\x00-\x1f\x7f-\x9f\\\\\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 _SIGNS = r'[<>:"|?*]'
-_PACKYARDS = r"\.packyard-.*|.*\.packyard-new"
+_PACKYARDS = r"\.packyard-.*|\.packyard\.json|.*\.packyard-new"
 _VERSION_CONTROL = r"\.(git|hg|svn|bzr)"
 _DEVICE = r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9]) *(\..*)?"
 _SHORT = r"(git|hg|svn|bzr|packya)~[0-9]+(\..*)?"  # the short names on Windows of longer names

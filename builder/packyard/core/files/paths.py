@@ -17,6 +17,8 @@ from packyard.core.files import regular
 
 #: Describes the package whose root it is in; parsed, it takes twenty times as much memory. The largest has 90 KB.
 MANIFEST, MANIFEST_LIMIT = "packyard.json", 4 << 20
+#: Says beside it where the package is from (`core.bundle.receipt`).
+RECEIPT = ".packyard.json"
 #: The file of a workspace.
 WORKSPACE = "packyard.yaml"
 

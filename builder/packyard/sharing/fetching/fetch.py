@@ -49,10 +49,10 @@ class Fetched:
     choice: Choice
     proof: Proof
 
-    def unpack(self, into: Path) -> Path:
+    def unpack(self, into: Path, receipt: bytes | None = None) -> Path:
         """Unpack as one new directory in ``into``, in one step, and return it; see `archive.write_all`."""
-        entry = self.choice.entry
-        return bundles.unpack(self.file, into, name=entry.name, what=str(entry), check=partial(_check_entry, entry))
+        entry, check = self.choice.entry, partial(_check_entry, self.choice.entry)
+        return bundles.unpack(self.file, into, name=entry.name, what=str(entry), check=check, receipt=receipt)
 
     def read(self) -> Bundle:
         """Return the bundle in memory."""

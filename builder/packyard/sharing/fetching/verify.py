@@ -17,7 +17,7 @@ from packyard.core.bundle.archive import LIMITS
 from packyard.core.bundle.manifest import Manifest
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, Problem
-from packyard.core.files import regular
+from packyard.core.files import paths, regular
 from packyard.sharing.entry import Identified, IndexEntry
 from packyard.sharing.index.head import Head
 from packyard.sharing.stores import Store
@@ -125,8 +125,8 @@ def with_sbom(proof: Proof, described: bytes, *, what: str) -> Proof:
 
 def differences(described: Manifest, found: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return the paths of files that differ from a packyard.json, each ``changed``, ``missing`` or ``extra``."""
-    paths = sorted({*described.files, *found} - {manifest.FILE})
-    states = ((path, described.files.get(path), found.get(path)) for path in paths)
+    names = sorted({*described.files, *found} - {manifest.FILE})
+    states = ((path, described.files.get(path), found.get(path)) for path in names)
     return [
         (path, "missing" if there is None else "extra" if listed is None else "changed")
         for path, listed, there in states
@@ -153,7 +153,7 @@ def digests_below(folder: Path, described: Manifest) -> dict[str, str]:
 
 
 def _is_theirs(name: str) -> bool:
-    return not (name.startswith(".packyard-") or name.endswith(".packyard-new"))
+    return not (name.startswith(".packyard-") or name.endswith(".packyard-new") or name == paths.RECEIPT)
 
 
 def _digest(file: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -11,6 +12,7 @@ from packyard.core.bundle import manifest
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.manifest import Manifest
 from packyard.core.errors import ConflictError, InputError, Problem
+from packyard.core.files.paths import RECEIPT
 from packyard.core.files.tree import Keep, Tree
 from packyard.using.upgrade.difference import Files
 from packyard.using.upgrade.merge import Merged, Versions, merge
@@ -35,12 +37,20 @@ class Upgrade:
 
 
 def upgrade(
-    folder: Path, base: Bundle, theirs: Bundle, decision: str = "", *, dry_run: bool = False, keep: Keep | None = None
+    folder: Path,
+    base: Bundle,
+    theirs: Bundle,
+    decision: str = "",
+    *,
+    dry_run: bool = False,
+    keep: Keep | None = None,
+    receipt: bytes | None = None,
 ) -> Upgrade:
     """Move a package, which came from ``base``, to the version of another bundle.
 
     Raises `ConflictError` with every conflict, and changes nothing, unless a ``decision`` is given (`merge.merge`).
-    Files that no bundle has stay as they are, unread. ``keep`` is told of the change before it is made.
+    Files that no bundle has stay as they are, unread. ``keep`` is told of the change before it is made. ``receipt``
+    says where the new version is from, in a file beside those of the bundle.
     """
     tree = Tree(folder)
     with nullcontext() if dry_run else tree.locked():
@@ -55,8 +65,18 @@ def upgrade(
             raise ConflictError(*placed, Problem(number, hint=_DECIDE))
         if not dry_run:
             executable = [member.path for member in theirs.members if member.executable]
-            tree.write(merged.files, keep, executable=executable)
+            tree.write({**merged.files, **_receipt(tree, receipt)}, keep, executable=executable)
     return Upgrade(ours, replace(merged, conflicts=placed))
+
+
+def _receipt(tree: Tree, new: bytes | None) -> dict[str, bytes]:
+    """Return the receipt to write, after the present one was read; a link is refused, as it names another file."""
+    if new is None:
+        return {}
+    if os.path.islink(tree.prefix + RECEIPT):  # noqa: PTH114  # a text
+        raise InputError(Problem("must not be a link", file=tree.prefix + RECEIPT, hint="remove it"))
+    dict(_read(tree, {RECEIPT}))
+    return {RECEIPT: new}
 
 
 def _check_same(tree: Tree, base: Bundle, theirs: Bundle) -> None:

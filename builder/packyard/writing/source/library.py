@@ -20,7 +20,7 @@ from packyard.core.bundle.lock import Lock, Pin
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, refuse
 from packyard.core.files import regular
-from packyard.core.files.paths import WORKSPACE
+from packyard.core.files.paths import RECEIPT, WORKSPACE
 from packyard.core.work.memo import Memo
 from packyard.core.yaml.fields import Fields
 from packyard.core.yaml.sources import LIBRARIES, Sources
@@ -78,7 +78,7 @@ def members(sources: Sources) -> list[Member]:
     Of one that came as a bundle it is all files, but for copies of the libraries that it builds on.
     """
     if sources.is_file(manifest.FILE):
-        found = [path for path in sources.list("", "**/*") if not path.startswith(f"{LIBRARIES}/")]
+        found = [path for path in sources.list("", "**/*") if not path.startswith((f"{LIBRARIES}/", RECEIPT))]
     else:
         found = [path for each in CONTENT for path in (each, *sources.list(each, "**/*"))]
         found = [path for path in found if not _LEFT.search(path)]

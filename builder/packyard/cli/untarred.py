@@ -1,0 +1,149 @@
+"""An untarred package, the channel to ask about it, and the bundle that it came from.
+
+The receipt beside packyard.json names a channel (`core.bundle.receipt`). Whoever made the folder may have written it:
+that channel is asked only if the user named it before, on this computer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from shlex import quote
+
+from packyard.cli import bundles, output, preferences, state
+from packyard.cli.preferences import Setting
+from packyard.core.bundle import manifest, receipt
+from packyard.core.bundle.bundle import Bundle
+from packyard.core.bundle.manifest import Manifest
+from packyard.core.bundle.receipt import CARRIED, Receipt
+from packyard.core.bundle.reference import Reference, same
+from packyard.core.errors import InputError, IntegrityError, PackyardError, Problem
+from packyard.core.files import regular
+from packyard.sharing.entry import Identified
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Untarred:
+    """A package on disk: its folder, its packyard.json (``data``), and its receipt, if it has one."""
+
+    folder: Path
+    data: bytes
+    described: Manifest
+    receipt: Receipt | None
+
+    @property
+    def name(self) -> str:
+        """The package with its version."""
+        return f"{self.described.name}@{self.described.version}"
+
+    def base(self, flag: str | None) -> Bundle:
+        """Return the bundle that it came from, which has the same packyard.json: fetched before, or in a channel."""
+        kept = self._kept_as_received() or (self._kept() if flag is None and self.receipt is None else None)
+        return kept or self._asked(flag)
+
+    def _asked(self, flag: str | None) -> Bundle:
+        problems: list[Problem] = []
+        for asked in self._channels(flag):
+            try:
+                found = bundles.find(Reference.parse(self.name), asked)
+            except PackyardError as error:
+                problems += error.problems
+                continue
+            if self._is_of(found):
+                return found
+            where = str(self.folder / manifest.FILE)
+            problems.append(Problem(f"is not that of {self.name} in {asked}", file=where))
+        if kept := self._kept():
+            return kept
+        message = f"the bundle of {self.name} that this folder came from is needed, and was not found"
+        hint = f"where did you get it? --from CHANNEL, or --base {quote(self.described.name)}.tar.gz"
+        raise InputError(*problems, Problem(message, file=str(self.folder), hint=hint))
+
+    def _channels(self, flag: str | None) -> Iterator[Setting]:
+        """Yield the channel to ask first, then that of the receipt."""
+        first = channel(self.folder, self.receipt, flag)
+        yield first
+        own = self.receipt.channel if self.receipt else ""
+        if own not in ("", first.value) and preferences.is_used(own):
+            yield Setting(own, receipt.FILE)
+
+    def _is_of(self, bundle: Bundle) -> bool:
+        return bundle.manifest.to_bytes() == self.data
+
+    def _kept_as_received(self) -> Bundle | None:
+        """Return the bundle with the receipt's digest, if it was fetched and is kept."""
+        folder = state.cache_dir()
+        if folder is None or self.receipt is None or not same(self.receipt.version, self.described.version):
+            return None
+        from packyard.cli.channels import bundle_cache
+
+        return self._opened(bundle_cache(folder).path(self.receipt.digest))
+
+    def _kept(self) -> Bundle | None:
+        """Return any bundle with this packyard.json that was fetched and is kept."""
+        from packyard.cli.channels import bundle_cache
+
+        folder = state.cache_dir()
+        kept = bundle_cache(folder).entries() if folder else ()
+        return next((found for each in kept if (found := self._opened(each.file))), None)
+
+    def _opened(self, file: Path) -> Bundle | None:
+        if not file.exists():
+            return None
+        try:
+            found = bundles.read(file)
+        except PackyardError as error:  # what is damaged was not it
+            output.detail(f"{file}: {error}")
+            return None
+        return found if self._is_of(found) else None
+
+
+def channel(folder: Path, received: Receipt | None, flag: str | None) -> Setting:
+    """Return the channel to ask about a package: named by the user, or by its receipt, or configured."""
+    if flag is not None:
+        return Setting(flag, "--from")
+    address = received.channel if received else ""
+    if address and preferences.is_used(address):
+        return Setting(address, receipt.FILE)
+    configured = preferences.channel()
+    if configured is not None:
+        return configured
+    if address:
+        problem = f"says that the package is from {address}, which you have not used on this computer"
+        hint = f"if you trust that channel, name it once: --from {quote(address)}"
+        raise InputError(Problem(problem, file=str(folder / receipt.FILE), hint=hint))
+    problem = f"has no {receipt.FILE}, which says where the package is from"
+    hint = f"name the channel: --from CHANNEL, or --from {CARRIED} for the catalogue that packyard carries"
+    raise InputError(Problem(problem, file=str(folder), hint=hint))
+
+
+def receipt_of(source: Setting, bundle: Identified) -> bytes | None:
+    """Return the receipt of a bundle from a channel; None where its address cannot be written down."""
+    from packyard.sharing.configuration import normal
+
+    address = source.value if source.is_carried else normal(source.value)
+    try:
+        return Receipt(channel=address, version=bundle.version, digest=bundle.digest).to_bytes()
+    except InputError as error:
+        output.note(f"no {receipt.FILE} is written, so `packyard upgrade` will ask for the channel: {error}")
+        return None
+
+
+def base(folder: Path, flag: str | None, file: str | None, hint: str) -> Bundle:
+    """Return the bundle that a package came from: a file that the user names, or what `Untarred.base` finds."""
+    return bundles.read(Path(file)) if file is not None else read(folder, hint).base(flag)
+
+
+def read(folder: Path, hint: str = "name the top directory of one") -> Untarred:
+    """Read the packyard.json of an untarred package, and its receipt. ``hint`` is for a folder that is none."""
+    file = folder / manifest.FILE
+    if not regular.is_file(file):
+        problem = f"has no {manifest.FILE}, so it is no untarred package"
+        raise InputError(Problem(problem, file=str(folder), hint=hint))
+    data = regular.read(file, limit=manifest.LIMIT)
+    try:
+        described = Manifest.parse(data)
+    except IntegrityError as error:
+        raise IntegrityError(*(replace(each, file=str(file)) for each in error.problems)) from error
+    return Untarred(folder=folder, data=data, described=described, receipt=receipt.read(folder))
