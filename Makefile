@@ -2,6 +2,7 @@
 # Go >= 1.26 and npm for `tools` alone. Each folder of tests/tools/ is a Go module that pins one real program: its
 # tools.go imports the program, or it is the program itself; manifests/ pins the modules that its files come from;
 # those with a package.json are of npm.
+# SELDOM are those that `soak` and `bench` alone need: large, and asked for by few tests.
 # JOBS tests run at a time, more than there are processors: they wait for clusters and processes a third of their time.
 
 CPUS   := $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
@@ -16,7 +17,8 @@ LOCK  := tests/requirements.txt
 MEASURED := COVERAGE_FILE="$(CURDIR)/.coverage/data"
 INSTALL := pip install --quiet --disable-pip-version-check
 NPM_TOOLS := $(patsubst tests/tools/%/package.json,.tools/%,$(wildcard tests/tools/*/package.json))
-TOOLS := $(patsubst tests/tools/%/go.mod,.tools/%,$(wildcard tests/tools/*/go.mod)) $(if $(shell command -v npm),$(NPM_TOOLS))
+SELDOM := .tools/fluxoci .tools/helm
+TOOLS := $(filter-out $(SELDOM),$(patsubst tests/tools/%/go.mod,.tools/%,$(wildcard tests/tools/*/go.mod))) $(if $(shell command -v npm),$(NPM_TOOLS))
 
 # Without bytecode every start of Python compiles again, and start times are meaningless.
 unexport PYTHONDONTWRITEBYTECODE
@@ -37,7 +39,7 @@ test: $(VENV) $(if $(shell command -v go),tools)  ## run the tests (ARGS='-k NAM
 test-quick: $(VENV)  ## run the tests that need no cluster and no program in Go, in two minutes
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -n $(CPUS) --quick $(ARGS)
 
-soak: $(VENV) $(if $(shell command -v go),tools)  ## run the tests with all cases of which `test` runs a sample, for hours
+soak: $(VENV) $(if $(shell command -v go),tools $(SELDOM))  ## run the tests with all cases of which `test` runs a sample, for hours
 	PACKYARD_SOAK=1 PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -n $(JOBS) $(ARGS)
 
 test-tensorflow: $(VENV) .tensorflow/.installed  ## run the MNIST package's programs with TensorFlow (half a GB)
@@ -70,7 +72,7 @@ lint: $(VENV)  ## check style, layout and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: $(VENV) tools  ## run the benchmarks
+bench: $(VENV) tools $(SELDOM)  ## run the benchmarks
 	$(BIN)/python -m compileall -q builder
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tests/bench.py $(ARGS)
 
@@ -123,7 +125,8 @@ $(VENV): pyproject.toml $(LOCK)
 	.torch/bin/python -c 'import pyarrow.fs, torch'
 	touch $@
 
-# What releases of kustomize set at link time; `version` prints it.
+# What releases set at link time; `version` prints it.
+.tools/kubectl: LDFLAGS = -X k8s.io/component-base/version.gitVersion=v1.34.4
 .tools/kustomize-3 .tools/kustomize-3-server: LDFLAGS = -X sigs.k8s.io/kustomize/api/provenance.version=kustomize/v3.8.7
 .tools/kustomize-4 .tools/kustomize-4-server: LDFLAGS = -X sigs.k8s.io/kustomize/api/provenance.version=kustomize/v4.5.4
 .tools/kustomize-5 .tools/kustomize-5-server: LDFLAGS = -X sigs.k8s.io/kustomize/api/provenance.version=v5.7.1

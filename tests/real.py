@@ -25,6 +25,7 @@ from typing import Any, NoReturn
 import pytest
 
 import confined
+import sample
 from confined import hand_out
 from programs import machine_path
 
@@ -67,6 +68,12 @@ def pinned_program(name: str) -> Path:
     return find_program(name, pinned=True) or absent(name, remedy="run make tools")
 
 
+def seldom_program(name: str) -> Path:
+    """Return a program that is built for `make soak` and `make bench`, and required in `make soak` alone."""
+    missing = absent if sample.WHOLE else lacking
+    return find_program(name, pinned=True) or missing(name, remedy=f"run make .tools/{name}")
+
+
 def pinned_manifests() -> Path:
     """Return the folder of definitions and the like that ``make tools`` takes from pinned modules."""
     folder = TOOLS / "manifests"
@@ -75,7 +82,8 @@ def pinned_manifests() -> Path:
 
 def program(name: str) -> Path:
     """Return a program of any version."""
-    return find_program(name, pinned=False) or absent(name, remedy="install it")
+    remedy = "run make tools, or install it" if (REPOSITORY / "tests/tools" / name).is_dir() else "install it"
+    return find_program(name, pinned=False) or absent(name, remedy=remedy)
 
 
 def path_with(*names: str) -> str:

@@ -18,6 +18,7 @@ import pytest
 import programs
 import reading
 import real
+import sample
 from served import Served
 
 
@@ -28,6 +29,24 @@ def test_what_is_absent_skips_and_fails_where_all_is_required(monkeypatch: pytes
     monkeypatch.setenv("PACKYARD_REQUIRE_ALL", "1")
     with pytest.raises(pytest.fail.Exception, match="no-such is absent: run make tools"):
         real.pinned_program("no-such")
+
+
+def test_a_program_of_long_runs_is_required_in_them_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PACKYARD_REQUIRE_ALL", "1")
+    for whole, outcome in ((False, pytest.skip.Exception), (True, pytest.fail.Exception)):
+        monkeypatch.setattr(sample, "WHOLE", whole)
+        with pytest.raises(outcome, match="no-such is absent: run make"):
+            real.seldom_program("no-such")
+
+
+def test_kubectl_is_built_before_it_is_looked_for_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for folder in ("tools", "machine"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "kubectl").write_text("#!/bin/sh\n")
+        (tmp_path / folder / "kubectl").chmod(0o755)
+    monkeypatch.setenv(programs.MACHINE, str(tmp_path / "machine"))
+    assert real.find_program("kubectl", pinned=False, tools_dir=tmp_path / "tools") == tmp_path / "tools/kubectl"
+    assert real.find_program("kubectl", pinned=False, tools_dir=tmp_path) == tmp_path / "machine/kubectl"
 
 
 def test_kpt_and_the_corpus_are_never_required(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -191,7 +191,7 @@ def test_without_kustomize_what_only_that_can_build_is_refused(
 
 
 def test_two_renderings_of_a_chart_become_setters_and_a_preset(here: Path, tmp_path: Path) -> None:
-    helm = real.pinned_program("helm")
+    helm = real.seldom_program("helm")
 
     def run_helm(*words: str) -> str:
         return subprocess.run([helm, *words], cwd=tmp_path, check=True, capture_output=True, text=True).stdout
