@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import shlex
+from itertools import count
 from pathlib import Path
 
 import pytest
 
 from commandline import packyard
 from core.files.packages import edit, set_to
-from faults import Faulty, content, forked, leftovers
+from faults import Faulty, content, forked, leftovers, recover
 from krmfiles import FIELD, FILES, field_values, make_package, one_setter
 from packyard.core.errors import ConflictError
 from packyard.core.files.tree import Tree
@@ -94,3 +95,21 @@ def test_new_files_that_vanished_after_a_crash_stop_the_next_command(tmp_path: P
     Tree(root).settle(back=True)
     assert field_values(root) == {"a"}
     assert not leftovers(root)
+
+
+@pytest.mark.parametrize("at", [1, 2], ids=["prepared", "decided"])
+def test_a_command_that_dies_while_it_recovers_leaves_nothing_that_the_next_one_does_not_find(
+    at: int, tmp_path: Path
+) -> None:
+    for dies_at in count(1):
+        root = make_package(tmp_path / str(dies_at))
+        for name in FILES:  # a file of two names is written through, so that its staged file stays to the end
+            (tmp_path / f"{dies_at}-{name.replace('/', '-')}").hardlink_to(root / name)
+        interrupt(root, at=at)
+        outcome = forked(lambda root=root: recover(root), Faulty(dies_at, None, names=("rename", "unlink")))
+        set_to(root, "c")
+        assert field_values(root) == {"c"}, dies_at
+        assert not leftovers(root), dies_at
+        if outcome.code != -9:
+            break
+    assert dies_at > 2
