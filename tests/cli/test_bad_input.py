@@ -412,7 +412,7 @@ def test_an_unknown_setter(built: Path) -> None:
     refused(built, "set", built.parent, "WORKER=3", "-R", says=says)
 
 
-@pytest.mark.parametrize("value", ["two", "2.5", "0", "", "true", "1 2"])
+@pytest.mark.parametrize("value", ["two", "2.5", "0", "true", "1 2"])
 def test_a_value_of_the_wrong_type(built: Path, value: str) -> None:
     says = r"Krmfile:\d+: WORKERS takes a whole number .*, not .*packyard set \. WORKERS="
     refused(built, "set", ".", f"WORKERS={value}", says=says)

@@ -67,6 +67,18 @@ def only(words: Sequence[str], verb: str) -> Path:
     return directory
 
 
+def with_values(words: Sequence[str], verb: str) -> tuple[Path, dict[str, list[str]]]:
+    """Return DIR and the values for a verb that takes ``[DIR] [NAME=VALUE...]``; ``NAME=`` gives none."""
+    directory, rest = split(words, "", lambda _: ())
+    values: dict[str, list[str]] = {}
+    for word in rest:
+        name, equals, text = word.partition("=")
+        if not equals or not name:
+            raise UsageError(f"packyard {verb}: {word!r} must be NAME=VALUE; packyard {verb} --help shows the usage")
+        values.setdefault(name, []).append(text)
+    return directory, {name: [] if texts == [""] else texts for name, texts in values.items()}
+
+
 def setters(directory: Path) -> dict[str, list[str]]:
     """Return the setters of a package, or of those below, each with the values to choose from."""
     from packyard.using.options.option_setters import (

@@ -154,7 +154,7 @@ def test_numbers_of_thousands_of_digits_are_refused_by_name_wherever_they_stand(
     amounts = package("amounts", "title: x", rule="quantity(A) < quantity('1')")
     nan = package("nan", "type: number", rule="int(A) > 0")
     for words, code, says in (
-        (("set", typed, f"A={digits}"), 1, "A takes a whole number, not '9999"),
+        (("set", typed, f"A={digits}"), 1, "A takes a whole number of at most 9223372036854775807, not '9999"),
         (("cfg", "set", typed, "A", digits), 1, 'A in body must be of type integer: "string"'),
         (("setters", bounded), 0, ""),
         (("lint", bounded), 1, "maximum must be a number, found '9999"),
@@ -162,7 +162,7 @@ def test_numbers_of_thousands_of_digits_are_refused_by_name_wherever_they_stand(
         (("render", "--built-in", plain), 0, ""),
         (("set", ruled, f"A={digits}"), 1, "is not a whole number of 64 bits"),
         (("set", amounts, f"A={digits}"), 1, "is not a quantity"),
-        (("set", nan, "A=.nan"), 1, "int has no answer for nan"),
+        (("set", nan, "A=.nan"), 1, "A takes a number in decimal digits, not '.nan'"),
     ):
         process = packyard(*words)
         assert process.returncode == code, (words, process.stderr)

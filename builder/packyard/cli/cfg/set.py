@@ -35,7 +35,7 @@ def set_value(words: Sequence[str]) -> int:
     by, description = parsed.text("set-by"), parsed.text("description")
 
     recursive = parsed.switches["recurse-subpackages"]
-    memo, asked = Memo(), Assignment({name: values}, set_by=by, description=description)
+    memo, asked = Memo(), Assignment({name: values}, (), by, description, as_kustomize=True)
 
     def plan_package(package: PackageFiles) -> tuple[Plan, str]:
         setters = PackageSetters(package, memo)

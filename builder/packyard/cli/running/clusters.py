@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from packyard.cli import directory as directories
 from packyard.cli import output, state
-from packyard.core.errors import UnavailableError, UsageError
+from packyard.core.errors import UnavailableError
 from packyard.core.files.tree import Tree
 from packyard.running.runs import kubectl
 from packyard.running.runs import run as runs
@@ -96,13 +96,8 @@ def counted(role: RoleStatus) -> str:
 
 def prepared(words: Sequence[str], verb: str) -> tuple[Prepared, list[str]]:
     """Return the use case that ``[DIR] [NAME=VALUE…]`` names, as if the values were set, and its words to be shown."""
-    directory, rest = directories.split(words, "", lambda _: ())
-    values: dict[str, list[str]] = {}
-    for word in rest:
-        name, equals, text = word.partition("=")
-        if not equals or not name:
-            raise UsageError(f"packyard {verb}: {word!r} must be NAME=VALUE; packyard {verb} --help shows the usage")
-        values.setdefault(name, []).append(text)
+    directory, values = directories.with_values(words, verb)
+    rest = [word for word in words if word.partition("=")[0] in values]
     state.tell_pending(Tree(directory))
     words_shown = [f"{name}=…" if is_secret(name := word.partition("=")[0]) else word for word in rest]
     return prepare(directory, values, path=os.environ.get("PATH", "")), [str(directory), *words_shown]

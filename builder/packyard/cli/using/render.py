@@ -15,6 +15,7 @@ from packyard.cli.using import values as given
 from packyard.core.errors import UsageError
 from packyard.core.files.tree import Tree
 from packyard.core.yaml.node import Source
+from packyard.using.options import settings
 from packyard.using.render import every
 from packyard.using.render.render import render
 
@@ -25,11 +26,11 @@ ALL = Rows("use case", "file", "--all", line="{file}", forms=FORMS)
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    directories.add_arguments(parser)
+    directories.add_arguments(parser, "[NAME=VALUE...]")
     parser.add_argument(
         "--built-in", action="store_true", help="use packyard's own builder even if kustomize or kubectl is on PATH"
     )
-    parser.add_argument("--values", metavar="FILE", help="render as if these were set; nothing in DIR changes")
+    parser.add_argument("--values", metavar="FILE", help="also as if the values of this file were set")
     parser.add_argument("--all", action="store_true", help="render every use case below DIR, into --out")
     parser.add_argument("--out", metavar="NEW", help="with --all: a new directory, for a file for each use case")
 
@@ -38,14 +39,18 @@ def run(arguments: argparse.Namespace) -> int:
     """Render with kustomize or kubectl from PATH, otherwise with packyard's own builder."""
     if bool(arguments.out) != arguments.all:
         raise UsageError("packyard render: --all and --out belong together; type packyard render DIR --all --out NEW")
-    directory = directories.only(arguments.words, "render")
+    directory, values = directories.with_values(arguments.words, "render")
+    if arguments.values:
+        values = {**given.read(arguments.values), **values}
     state.tell_pending(Tree(directory))
     path = "" if arguments.built_in else os.environ.get("PATH", "")
-    with _source(directory, arguments.values) as source:
+    with _source(directory, values) as source:
         if arguments.all:
             written = every.write(every.render_all(source, path=path), Path(arguments.out))
         else:
             rendered = render(source, path=path)
+    for edit in settings.hand_edits(directory):
+        output.warning(f"{edit} (packyard lint lists such fields)")
     if arguments.all:
         ALL.show(written, arguments.output)
     elif ROWS.show(_objects(rendered), arguments.output):
@@ -61,10 +66,10 @@ def _objects(rendered: bytes) -> Iterator[object]:
 
 
 @contextmanager
-def _source(directory: Path, values: str | None) -> Iterator[Path]:
-    """Yield the directory to render: itself, or a copy with the values of a file."""
-    if values is None:
+def _source(directory: Path, values: every.Values) -> Iterator[Path]:
+    """Yield the directory to render: itself, or a copy with the values."""
+    if not values:
         yield directory
         return
-    with every.with_values(directory, given.read(values)) as copy:
+    with every.with_values(directory, values) as copy:
         yield copy

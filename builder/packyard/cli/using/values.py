@@ -9,7 +9,10 @@ from packyard.using.setters import valuesfile
 
 
 def read(file: str) -> dict[str, list[str]]:
-    """Read a values file, or standard input by the name ``-``; a pipe may be one, as the shell makes of ``<(…)``."""
+    """Read a values file, or standard input by the name ``-``; a pipe may be one, as the shell makes of ``<(…)``.
+
+    A value that is empty is none: it empties a setter.
+    """
     if file == "-":
         data, file = output.read("values"), "stdin"
     else:
@@ -18,4 +21,6 @@ def read(file: str) -> dict[str, list[str]]:
                 data = opened.read(LIMIT)
         except OSError as error:
             raise UnavailableError(Problem(error.strerror or str(error), file=file)) from error
-    return {name: given.texts for name, given in valuesfile.parse(data, file).given.items()}
+    return {
+        name: [] if given.texts == [""] else given.texts for name, given in valuesfile.parse(data, file).given.items()
+    }

@@ -15,6 +15,7 @@ from packyard.using.options.option_setters import OptionSetters, read_enabled
 from packyard.using.render import programs, reached
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.krmfile import NAME, Krmfile
+from packyard.using.setters.refusal import explain, is_refused
 from packyard.using.setters.rules import rule
 
 
@@ -41,14 +42,22 @@ class Inputs:
         ]
 
     @property
+    def set(self) -> list[Setter]:
+        """The setters that somebody has given a value, of the directory and of those that it builds on."""
+        own = [each for krmfile in self.krmfiles for each in krmfile.definitions.setters.values()]
+        options = [each for option in self.options for each in option.setters.values()]
+        return [setter for setter in (*own, *options) if setter.is_set and not setter.must_be_set]
+
+    @property
     def unset(self) -> list[Setter]:
         """The required setters that nobody has given a value."""
         own = [setter for krmfile in self.krmfiles for setter in _unset(krmfile)]
         return [*own, *_unset_of(self.options)]
 
     def check(self) -> None:
-        """Refuse required setters that are unset, and rules that are broken."""
+        """Refuse required setters that are unset, values that definitions refuse, and rules that are broken."""
         problems = [_problem(setter, self.directory) for setter in self.unset]
+        problems += _refused(self.set, self.directory)
         broken = (problem for krmfile in self.krmfiles for problem in _broken(krmfile))
         refuse([*problems, *broken, *_broken_of(self.options)])
 
@@ -59,8 +68,8 @@ def render(directory: Path, *, path: str, inputs: Inputs | None = None) -> bytes
     ``path`` is where programs are looked for, as in the variable PATH; an empty one asks for our own build. A program
     that is there and fails is an error: nothing falls back. ``inputs`` are the directory's, where they are known.
 
-    Raises `InputError` naming every required setter that is still unset and every rule between setters that is broken,
-    before anything is built.
+    Raises `InputError` naming every required setter that is still unset, every value that was set and that its
+    definition refuses, and every rule between setters that is broken, before anything is built.
     """
     (inputs or Inputs.read(directory)).check()
     return build(directory, path=path)
@@ -108,6 +117,14 @@ def _krmfiles(directory: Path) -> list[Krmfile]:
     left = Budget(directory)
     files = [folder / NAME for folder in reached.folders(directory, left)]
     return [Krmfile(Source(str(file), left.read(file))) for file in files if regular.is_file(file)]
+
+
+def _refused(setters: Sequence[Setter], directory: Path) -> Iterator[Problem]:
+    """Yield why definitions refuse values that were set by other programs, or by hand."""
+    for setter in setters:
+        texts = (setter.values or ()) if setter.is_list else (setter.value,)
+        if is_refused(setter, texts):
+            yield explain(setter, texts, str(directory))
 
 
 def _problem(setter: Setter, directory: Path) -> Problem:

@@ -8,7 +8,7 @@ This is the library's way in::
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -114,10 +114,10 @@ def change_setters(
     """Set and unset values in a package, or with ``recursive`` in every package below that has the setter.
 
     Everything is checked before anything is written, rules between setters included; a name that no package has is
-    refused. What has no value to go back to is not: it stays as it is, and is told in `Plan.left`. With ``dry_run``
-    nothing is written. ``keep`` is told of every change before it is made (`history.History.record`). Packages
-    ``beside`` the directory are changed along; paths of packages begin at `Beside.root_dir` then. ``shipped`` says with
-    which values a directory was shipped, for those that are unset.
+    refused, and so is one that no field has. What has no value to go back to is not: it stays as it is, and is told in
+    `Plan.left`. With ``dry_run`` nothing is written. ``keep`` is told of every change before it is made
+    (`history.History.record`). Packages ``beside`` the directory are changed along; paths of packages begin at
+    `Beside.root_dir` then. ``shipped`` says with which values a directory was shipped, for those that are unset.
     """
     asked = Assignment(values, unset, set_by, description)
     memo, known = Memo(), set[str]()
@@ -146,6 +146,7 @@ def change_setters(
             for name in asked.names
             if name not in reached
         )
+        refuse(_without_fields(changes))
         if not dry_run:
             _write(tree, changes, keep)
     return changes
@@ -210,6 +211,17 @@ def _plan_each(
                 changed.update((_join(each.path, path), data) for path, data in planned.files.items())
     refuse({str(problem): problem for problem in problems}.values())  # what is wrong everywhere is said once
     return changes
+
+
+def _without_fields(changes: Sequence[PackageChange]) -> Iterator[Problem]:
+    """Yield what is wrong with setters that no package has a field for: a set would change nothing."""
+    used = {name for change in changes for name, count in change.plan.counts.items() if count}
+    for change in changes:
+        for name in change.plan.counts.keys() - used:
+            setter = change.plan.definitions.setters[name]
+            bind = f'put # {{"$openapi":"{name}"}} behind the field that it sets'
+            if not change.before.kptfile:
+                yield setter.problem(f"{name} would set no field: no comment in the files names it", bind)
 
 
 def check_rules(krmfile: Krmfile, planned: Plan) -> None:

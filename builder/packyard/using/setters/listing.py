@@ -13,7 +13,7 @@ from packyard.core.yaml.document import parse_text, source_of
 from packyard.core.yaml.node import Scalar, SequenceNode
 from packyard.using.setters import comment
 from packyard.using.setters.definition import Definitions, Setter, Substitution, full_type
-from packyard.using.setters.exact import is_number
+from packyard.using.setters.exact import is_number, without_limit
 from packyard.using.setters.fields import defined, path_text
 from packyard.using.setters.packages import PackageFiles, read_krmfile
 
@@ -170,7 +170,7 @@ def constraint(setter: Setter) -> str:
     """Say in short what the definition allows: ``1 to 8``, ``small|large``; patterns are for ``schema``."""
     if setter.enum_values:
         return "|".join(setter.enum_values)
-    schema = setter.schema
+    schema = without_limit(setter.schema)
     choices = schema.get("enum")
     if isinstance(choices, list):
         return "|".join(str(choice) for choice in choices)

@@ -8,7 +8,7 @@ kpt 0.x has it; kustomize knows no Kptfile, so that below a Krmfile only one wit
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
@@ -79,16 +79,9 @@ def find_packages(tree: Tree, *, recursive: bool, kpt: bool = False) -> list[str
     name ``Krmfile`` sorts among its entries, so ``Apps/`` comes before the directory that holds it, ``apps/`` after.
     With ``kpt`` a directory with a Kptfile is a package too.
     """
-    marks = (NAME, KPTFILE) if kpt else (NAME,)
     if not tree.root_dir.is_dir():
         raise InputError(Problem("is not a directory", file=str(tree.root_dir)))
-    if not recursive:
-        found = [""] if any(map(tree.has, marks)) else []
-    else:
-        holders = [
-            folder for folder, folders, files in tree.walk() if any(mark in files or mark in folders for mark in marks)
-        ]
-        found = sorted(holders, key=lambda folder: walk_key(f"{folder}/{NAME}" if folder else NAME))
+    found = _find(tree, (NAME, KPTFILE) if kpt else (NAME,), recursive=recursive)
     if not found:
         hint = "no directory below has one" if recursive else "-R looks below"
         raise InputError(Problem(f'unable to find "{NAME}" in package "{tree.root_dir}"', hint=hint))
@@ -98,6 +91,21 @@ def find_packages(tree: Tree, *, recursive: bool, kpt: bool = False) -> list[str
 def find_all(tree: Tree) -> list[str]:
     """Return a directory that is a package, by a Krmfile or a Kptfile, or else all packages below it."""
     return find_packages(tree, recursive=not any(map(tree.has, (NAME, KPTFILE))), kpt=True)
+
+
+def all_below(tree: Tree) -> list[str]:
+    """Return what `find_all` returns, or nothing if there is no package."""
+    marks = (NAME, KPTFILE)
+    return _find(tree, marks, recursive=not any(map(tree.has, marks)))
+
+
+def _find(tree: Tree, marks: Sequence[str], *, recursive: bool) -> list[str]:
+    if not recursive:
+        return [""] if any(map(tree.has, marks)) else []
+    holders = [
+        folder for folder, folders, files in tree.walk() if any(mark in files or mark in folders for mark in marks)
+    ]
+    return sorted(holders, key=lambda folder: walk_key(f"{folder}/{NAME}" if folder else NAME))
 
 
 def walk_key(path: str) -> list[bytes]:

@@ -16,7 +16,7 @@ from packyard.core.errors import InputError, Problem, refuse, shown, suggest
 from packyard.core.work.memo import Memo, once
 from packyard.core.yaml.document import parse_shared, source_of
 from packyard.core.yaml.proof import apply_to_file
-from packyard.using.setters import comment, value
+from packyard.using.setters import comment, stricter, value
 from packyard.using.setters.definition import Definitions, Setter
 from packyard.using.setters.fields import FieldChange, FieldEdits
 from packyard.using.setters.packages import PackageFiles, read_krmfile
@@ -36,13 +36,15 @@ Shipped = Mapping[str, "str | Sequence[str] | None"]
 class Assignment:
     """What a command asks of setters: values for some, a list setter any number of them; others taken back.
 
-    An empty list of values empties a setter. ``set_by`` and ``description`` are recorded with the values.
+    An empty list of values empties a setter. ``set_by`` and ``description`` are recorded with the values. What
+    kustomize 3.8.7 admits is admitted ``as_kustomize``; otherwise what `stricter` refuses is refused, too.
     """
 
     values: Mapping[str, Sequence[str]]
     unset: Sequence[str] = ()
     set_by: str = ""
     description: str = ""
+    as_kustomize: bool = False
 
     @property
     def names(self) -> list[str]:
@@ -94,7 +96,7 @@ def plan(package: PackageFiles, asked: Assignment, *, shipped: Shipped = _NOTHIN
     refuse(unknown(name, setters, package) for name in asked.unset if name not in setters)
     left = {name: no_default(setters[name]) for name in asked.unset if not _has_default(setters[name], shipped)}
     changed = {name: _taken_back(setters[name], shipped) for name in asked.unset if name not in left}
-    accepted = _accept(setters, asked.values, package)
+    accepted = _accept(setters, asked, package)
     changed |= {name: replace(setter, is_set=True, set_by=asked.set_by) for name, setter in accepted.items()}
 
     edits = []
@@ -137,18 +139,16 @@ def _taken_back(setter: Setter, shipped: Shipped) -> Setter:
     return replace(setter, value=text, values=values if setter.is_list else setter.values, is_set=False, set_by="")
 
 
-def _accept(
-    setters: Mapping[str, Setter], values: Mapping[str, Sequence[str]], package: PackageFiles
-) -> dict[str, Setter]:
+def _accept(setters: Mapping[str, Setter], asked: Assignment, package: PackageFiles) -> dict[str, Setter]:
     """Return the setters with the values that they are given; refuse what their definitions do not admit."""
     problems: list[Problem] = []
     refused: list[tuple[Setter, Sequence[str]]] = []
     accepted: dict[str, Setter] = {}
-    for name, texts in values.items():
+    for name, texts in asked.values.items():
         setter = setters.get(name)
         if setter is None:
             problems.append(unknown(name, setters, package))
-        elif value.faults(setter, texts):
+        elif value.faults(setter, texts) or (not asked.as_kustomize and stricter.refuses(setter, texts)):
             from packyard.using.setters.refusal import explain
 
             problems.append(explain(setter, texts, package.where))

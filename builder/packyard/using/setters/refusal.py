@@ -8,28 +8,35 @@ And what is wrong with a definition itself, for those who write it. How kustomiz
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
-from packyard.core.errors import Problem, shown
+from packyard.core.errors import PackyardError, Problem, shown
 from packyard.core.yaml.node import Entry, MappingNode, Node
 from packyard.core.yaml.values import scalar_value
-from packyard.using.setters import regexp, value
+from packyard.using.setters import regexp, stricter, value
 from packyard.using.setters.definition import Setter
-from packyard.using.setters.exact import is_number
+from packyard.using.setters.exact import LIMIT, is_number, without_limit
 from packyard.using.setters.formats import FORMATS
 
 _WORDS = {"integer": "a whole number", "number": "a number", "boolean": "true or false", "string": "a text"}
 _MOST_ITEMS = 10  # shown in a message
+_LARGEST = (1 << 63) - 1  # whole number of 64 bits
 
 
 def refusal(setter: Setter, texts: Sequence[str]) -> str:
     """Say why a definition refuses a value, or the items of a list; an empty text where it admits them."""
-    return _say(setter, texts) if value.faults(setter, texts) else ""
+    return _say(setter, texts) if is_refused(setter, texts) else ""
+
+
+def is_refused(setter: Setter, texts: Sequence[str]) -> bool:
+    """Say whether a definition refuses a value, or the items of a list."""
+    return bool(value.faults(setter, texts)) or stricter.refuses(setter, texts)
 
 
 def explain(setter: Setter, texts: Sequence[str], where: str) -> Problem:
     """Return why a definition refuses a value that it refuses; ``where`` is the folder, for the command to type."""
     broken = any(faults_of_keywords(setter.schema))
-    return setter.problem(_say(setter, texts), "fix its definition" if broken else command(setter, where))
+    return setter.problem(_say(setter, texts), "fix its definition" if broken else _hint(setter, texts, where))
 
 
 def _say(setter: Setter, texts: Sequence[str]) -> str:
@@ -38,27 +45,63 @@ def _say(setter: Setter, texts: Sequence[str]) -> str:
         return f"{setter.name} takes no value: {broken[1]}"
     if not all(map(value.is_text, texts)):
         return f"{setter.name} takes text in UTF-8, not {', '.join(shown(text, quoted=True) for text in texts)}"
+    if not any(texts) and not (texts and setter.is_list):
+        return f"{setter.name} needs a value: {describe(setter)}"
     given = [shown(text, quoted=True) for text in texts[:_MOST_ITEMS]] + ["…"] * (len(texts) > _MOST_ITEMS)
-    return f"{setter.name} takes {describe(setter)}, not {', '.join(given) or 'an empty list'}"
+    return f"{setter.name} takes {describe(setter, texts)}{_form(setter, texts)}, not {', '.join(given)}"
+
+
+def _form(setter: Setter, texts: Sequence[str]) -> str:
+    """Say which rule of numbers a value breaks that its definition does not state."""
+    if not value.faults(setter, texts):
+        return " in decimal digits" * stricter.is_misread(setter, texts)
+    large = any(map(stricter.is_too_large, texts)) and setter.schema.get("maximum") is None
+    return f" of at most {_LARGEST}" * (large and "integer" in value.types_of(setter.schema))
+
+
+def _hint(setter: Setter, texts: Sequence[str], where: str) -> str:
+    """Return what to type instead: the number that was probably meant, or how to take a value back."""
+    from shlex import quote  # only refusals need it
+
+    begin = f"packyard set {quote(where.rstrip('/') or '.')}"
+    if not any(texts) and _can_be_taken_back(setter, where):
+        return f"to go back to the shipped value: {begin} --unset {setter.name}"
+    meant = [stricter.whole_number(text) or text for text in texts]
+    if meant != list(texts) and not is_refused(setter, meant):
+        return f"did you mean: {begin} {' '.join(f'{setter.name}={quote(text)}' for text in meant)}"
+    return command(setter, where)
+
+
+def _can_be_taken_back(setter: Setter, where: str) -> bool:
+    """Say whether a setter has another value to go back to."""
+    if setter.required or setter.default is not None:
+        return setter.has_value
+    from packyard.core.bundle import shipped
+
+    try:
+        return shipped.values(Path(where)).get(setter.name) is not None
+    except PackyardError:  # packyard.json is damaged: what it says is not needed for this
+        return False
 
 
 def command(setter: Setter, where: str) -> str:
     """Return what to type, with the definition's example where it has one that it admits."""
     from shlex import quote  # only refusals need it
 
-    example = setter.example
     begin = f"packyard set {quote(where.rstrip('/') or '.')} {setter.name}="
-    if example is None or value.faults(setter, [example]):
-        return begin + "VALUE"
-    return f"for example: {begin}{quote(example)}"
+    for example in filter(None, (setter.example, setter.default, setter.value)):
+        if not is_refused(setter, [example]):
+            return f"for example: {begin}{quote(example)}"
+    return begin + "VALUE"
 
 
-def describe(setter: Setter) -> str:
-    """Say what a definition admits."""
+def describe(setter: Setter, texts: Sequence[str] = ()) -> str:
+    """Say what a definition admits; that Kubernetes has a limit, to those whose values are beyond it alone."""
     if setter.enum_values:
         return _one_of(list(setter.enum_values))
     if not setter.is_list:
-        return _describe(setter.schema)
+        is_beyond = any(len(text) >= len(str(LIMIT)) for text in texts)
+        return _describe(setter.schema if is_beyond else without_limit(setter.schema))
     schema, items = setter.schema, value.items_of(setter.schema)
     size = _range(schema.get("minItems"), schema.get("maxItems"), "item")
     parts = [f"of {size}" if size else "", "without duplicates" if schema.get("uniqueItems") is True else ""]

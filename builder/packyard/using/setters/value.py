@@ -157,7 +157,7 @@ def _is_same(one: object, other: object) -> bool:
 
 
 def _faults_of_text(where: str, value: str, schema: Mapping[str, object]) -> Iterator[str]:
-    yield from islice(_faults_of_letters(where, value, schema), 1)  # as kustomize, which stops at the first
+    yield from islice(faults_of_letters(where, value, schema), 1)  # as kustomize, which stops at the first
     if value and "format" in schema:
         from packyard.using.setters import formats  # not all definitions have a format
 
@@ -165,7 +165,8 @@ def _faults_of_text(where: str, value: str, schema: Mapping[str, object]) -> Ite
             yield f'{where} must be of type {schema["format"]}: "{value}"'
 
 
-def _faults_of_letters(where: str, value: str, schema: Mapping[str, object]) -> Iterator[str]:
+def faults_of_letters(where: str, value: str, schema: Mapping[str, object]) -> Iterator[str]:
+    """Say what the length and the pattern of a definition have against a text, an empty one too."""
     longest, shortest, pattern = schema.get("maxLength"), schema.get("minLength"), schema.get("pattern")
     if isinstance(longest, int) and len(value) > longest:
         yield f"{where} should be at most {longest} chars long"

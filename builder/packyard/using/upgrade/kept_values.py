@@ -88,7 +88,10 @@ def with_defaults(files: Files, defaults: Mapping[Key, Setter]) -> tuple[Files, 
             setter = defaults[where, name]
             try:
                 known = read_krmfile(package).definitions.setters[name]
-                if any(each.old != each.new for each in plan(package, Assignment({name: _texts(known)})).changes):
+                if any(
+                    each.old != each.new
+                    for each in plan(package, Assignment({name: _texts(known)}, as_kustomize=True)).changes
+                ):
                     edited.add((where, name))
                     continue
                 shipped = {name: setter.values if setter.is_list else setter.value}
@@ -152,7 +155,7 @@ def _set(package: PackageFiles, wanted: Mapping[str, Setter]) -> tuple[PackageFi
 
 def _given(package: PackageFiles, wanted: Mapping[str, Setter], by: str) -> PackageFiles:
     values = {name: _texts(setter) for name, setter in wanted.items()}
-    return package.with_files(plan(package, Assignment(values, set_by=by)).files)
+    return package.with_files(plan(package, Assignment(values, set_by=by, as_kustomize=True)).files)
 
 
 def _texts(setter: Setter) -> list[str]:

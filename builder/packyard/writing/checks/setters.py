@@ -14,6 +14,7 @@ from packyard.core.yaml.values import double_quoted, implicit_type
 from packyard.using.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX, DefinitionRef, parse, parse_ref
 from packyard.using.setters.definition import Definitions, Setter, Substitution
 from packyard.using.setters.fields import Binding, sets
+from packyard.using.setters.handedits import expected
 from packyard.using.setters.refusal import refusal, review
 from packyard.writing.checks.finding import REMOVE, Finding, breach, finding
 from packyard.writing.checks.parsed import Parsed
@@ -69,20 +70,10 @@ def _field(bound: Binding, definitions: Definitions, reached: set[str]) -> Itera
         return
     _reach(definition, definitions, reached)
     found = bound.node.value if isinstance(bound.node, Scalar) else _texts(bound.node)
-    expected = _expected(definition, definitions)
-    if expected is not None and found != expected:
-        message = f"the field is {_quoted(found)}, but {definition.name} makes it {_quoted(expected)} at the next set"
+    wanted = expected(definition, definitions)
+    if wanted is not None and found != wanted:
+        message = f"the field is {_quoted(found)}, but {definition.name} makes it {_quoted(wanted)} at the next set"
         yield breach("value-disagrees", bound.node, message, "fix the definition or the field")
-
-
-def _expected(definition: Setter | Substitution, definitions: Definitions) -> str | list[str] | None:
-    """Return the value that a set to the current value writes; None where the definition is broken."""
-    if isinstance(definition, Setter):
-        return list(definition.values or ()) if definition.is_list or definition.values else definition.text
-    try:
-        return definitions.expand(definition)
-    except InputError:
-        return None
 
 
 def _reach(definition: Setter | Substitution, definitions: Definitions, reached: set[str]) -> None:

@@ -1,0 +1,80 @@
+"""Fields that were edited by hand: what they say is not what the setters of their comments say.
+
+replicas: 5 # {"$openapi":"WORKERS"}        while the Krmfile says WORKERS is 2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from packyard.core.errors import InputError
+from packyard.core.yaml.document import parse_text, scalars, source_of
+from packyard.core.yaml.node import Scalar
+from packyard.using.setters import comment
+from packyard.using.setters.definition import Definitions, Setter, Substitution
+from packyard.using.setters.fields import FieldChange, defined, path_text
+from packyard.using.setters.packages import PackageFiles, read_krmfile
+
+
+@dataclass(frozen=True, slots=True)
+class HandEdit:
+    """A field with its place, its path and its text, and the text that the definition ``name`` makes it."""
+
+    name: str
+    file: str
+    line: int
+    path: str
+    text: str
+    expected: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.file}:{self.line}: {self.path} is {self.text!r}, edited by hand; {self.name} is {self.expected!r}"
+        )
+
+
+def find(package: PackageFiles) -> Iterator[HandEdit]:
+    """Yield the edited fields of a package; a field of a setter that is still to be set may hold anything."""
+    definitions = read_krmfile(package).definitions
+    for path, data in package.resources.items():
+        if comment.is_marked(data):
+            documents = parse_text(source_of(data, package.where + path), around=comment.MARKS)
+            for _, bound, definition in defined(documents, definitions):
+                node, wanted = bound.node, expected(definition, definitions)
+                text = node.value if isinstance(node, Scalar) else [each.value for each in scalars(node)]
+                if wanted is not None and text != wanted and not _is_open(definition, definitions):
+                    line, _ = node.source.locate(node.start)
+                    yield HandEdit(
+                        definition.name, node.source.name, line, path_text(bound.path), _shown(text), _shown(wanted)
+                    )
+
+
+def overwritten(changes: Iterable[FieldChange], before: PackageFiles) -> Iterator[HandEdit]:
+    """Yield the edited fields that a set of their setters overwrites."""
+    changed = [change for change in changes if change.old != change.new]
+    definitions = read_krmfile(before).definitions if changed else Definitions()
+    for change in changed:
+        definition = definitions.setters.get(change.name) or definitions.substitutions.get(change.name)
+        wanted = expected(definition, definitions) if definition else None
+        if definition and isinstance(wanted, str) and change.old != wanted and not _is_open(definition, definitions):
+            yield HandEdit(change.name, change.file, change.line, change.path, change.old, wanted)
+
+
+def expected(definition: Setter | Substitution, definitions: Definitions) -> str | list[str] | None:
+    """Return the value that a set to the current value writes; None where the definition is broken."""
+    if isinstance(definition, Setter):
+        return list(definition.values or ()) if definition.is_list or definition.values else definition.text
+    try:
+        return definitions.expand(definition)
+    except InputError:
+        return None
+
+
+def _is_open(definition: Setter | Substitution, definitions: Definitions) -> bool:
+    """Say whether a setter is still to be set that a definition is made of."""
+    return any(definitions.setters[name].must_be_set for name in definitions.setters_of(definition))
+
+
+def _shown(text: str | list[str]) -> str:
+    return text if isinstance(text, str) else ", ".join(text)

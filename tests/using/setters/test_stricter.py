@@ -1,0 +1,168 @@
+"""Values that kustomize takes and `packyard set` refuses: emptied ones, and numbers in other forms than decimal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commandline import packyard
+from packyard.using.setters import value
+from packyard.using.setters.definition import Setter
+from packyard.using.setters.stricter import refuses, whole_number
+
+KRMFILE = """\
+openAPI:
+  definitions:
+    io.k8s.cli.setters.RUN_NAME:
+      maxLength: 13
+      pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$'
+      default: run
+      x-k8s-cli: {setter: {name: RUN_NAME, value: run}}
+    io.k8s.cli.setters.SERVER:
+      pattern: '^[a-z.]*$'
+      x-k8s-cli: {setter: {name: SERVER, value: "", required: true}}
+    io.k8s.cli.setters.WORKERS:
+      type: integer
+      minimum: 1
+      maximum: 2147483647
+      default: 2
+      x-k8s-cli: {setter: {name: WORKERS, value: "2"}}
+"""
+RESOURCE = """\
+apiVersion: example.com/v1
+kind: Run
+metadata:
+  name: run # {"$openapi":"RUN_NAME"}
+server: "" # {"$openapi":"SERVER"}
+workers: 2 # {"$openapi":"WORKERS"}
+"""
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    (tmp_path / "Krmfile").write_text(KRMFILE)
+    (tmp_path / "r.yaml").write_text(RESOURCE)
+    (tmp_path / "kustomization.yaml").write_text("resources: [r.yaml]\n")
+    return tmp_path
+
+
+def refused(package: Path, *words: str) -> str:
+    """Return what a refused command says; it must have changed nothing."""
+    before = [path.read_bytes() for path in sorted(package.iterdir())]
+    process = packyard(*words, cwd=package)
+    assert process.returncode == 1, process
+    assert before == [path.read_bytes() for path in sorted(package.iterdir())]
+    return process.stderr
+
+
+@pytest.mark.parametrize(
+    ("schema", "is_refused"),
+    [
+        ({"pattern": "^[a-z]+$"}, True),
+        ({"pattern": "^[a-z]*$"}, False),
+        ({"minLength": 1}, True),
+        ({"minimum": 1}, True),
+        ({"format": "hostname"}, True),
+        ({"type": "string", "format": "hostname"}, True),
+        ({"pattern": "^[a-z]+$", "nullable": True}, False),
+        ({}, False),
+    ],
+)
+def test_an_emptied_value_is_checked_like_any_other(schema: dict[str, object], *, is_refused: bool) -> None:
+    setter = Setter("A", value="a", type=str(schema.get("type", "")), schema=schema)
+    assert not value.faults(setter, [])
+    assert refuses(setter, []) is is_refused
+    assert refuses(setter, [""]) is is_refused
+
+
+def test_a_required_setter_cannot_be_emptied() -> None:
+    assert refuses(Setter("A", required=True, schema={"pattern": "^a*$"}), [])
+    assert refuses(Setter("A", required=True, type="array", schema={"type": "array"}), [])
+    assert not refuses(Setter("A", type="array", schema={"type": "array"}), [])
+
+
+def test_what_was_emptied_can_be_taken_back(package: Path) -> None:
+    unset = "(to go back to the shipped value: packyard set . --unset RUN_NAME)"
+    assert unset in refused(package, "set", "RUN_NAME=")
+    assert unset in refused(package, "set", ".", "RUN_NAME", "")
+    assert "(for example: packyard set . SERVER=" not in refused(package, "set", "SERVER=")
+    assert packyard("set", "SERVER=a.b", cwd=package).returncode == 0
+    assert "packyard set . --unset SERVER" in refused(package, "set", "SERVER=")
+    assert packyard("set", "--unset", "SERVER", cwd=package).returncode == 0
+    (package / "values.yaml").write_text("RUN_NAME: ''\n")
+    assert unset in refused(package, "set", "--values", "values.yaml")
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [("010", "10"), ("1e3", "1000"), ("0x10", "16"), ("1_000", "1000"), ("3.0", "3"), ("+3", "3"), ("0b11", "3")],
+)
+def test_whole_numbers_are_decimal_and_the_one_that_was_meant_is_named(package: Path, text: str, meant: str) -> None:
+    said = refused(package, "set", f"WORKERS={text}")
+    assert f"not '{text}' (did you mean: packyard set . WORKERS={meant})" in said
+
+
+def test_no_number_is_named_that_nobody_meant(package: Path) -> None:
+    for text in ("two", "2.5", "1:30", "99999999999999999999", "1e99999999", "0x"):
+        assert "did you mean" not in refused(package, "set", f"WORKERS={text}")
+    assert "a whole number from 1 to 2147483647, not '99999999999'" in refused(package, "set", "WORKERS=99999999999")
+    assert "of at least 1, not '0'" in refused(package, "set", "WORKERS=0")
+
+
+@given(st.integers(-(10**18), 10**18), st.sampled_from(["{}", "+{}", "{}.0", "{:_}", " {} ", "{:,}", "{}e0"]))
+def test_a_number_in_any_form_is_found(number: int, form: str) -> None:
+    written = form.format(number)
+    assert whole_number(written.replace("+-", "-")) == str(number)
+
+
+def test_lists_and_numbers_with_a_fraction_are_decimal_too() -> None:
+    items = Setter("A", type="array", schema={"type": "array", "items": {"type": "integer"}})
+    assert refuses(items, ["1", "010"])
+    assert not refuses(items, ["1", "10"])
+    for text, is_refused in (("0.5", False), ("1e-3", False), ("0x1", True), ("1_0.5", True), ("-2", False)):
+        assert refuses(Setter("A", type="number", schema={"type": "number"}), [text]) is is_refused
+    assert not refuses(Setter("A", type="string", schema={"type": "string", "maximum": 9}), ["010"])
+
+
+def test_cfg_set_takes_what_kustomize_takes_and_render_refuses_it(package: Path) -> None:
+    assert packyard("set", "SERVER=a.b", cwd=package).returncode == 0
+    for name, text in (("RUN_NAME", ""), ("WORKERS", "010")):
+        assert packyard("cfg", "set", ".", name, text, cwd=package).returncode == 0
+        assert f"{name} " in refused(package, "render", "--built-in")
+        assert packyard("set", "--unset", name, cwd=package).returncode == 0
+
+
+def test_a_setter_without_a_field_is_refused(package: Path) -> None:
+    (package / "r.yaml").write_text(RESOURCE.replace(' # {"$openapi":"WORKERS"}', ""))
+    for words in (("set", "WORKERS=7"), ("set", "WORKERS=7", "-R"), ("set", "WORKERS=7", "RUN_NAME=other")):
+        assert "WORKERS would set no field" in refused(package, *words)
+
+
+def test_a_field_that_was_edited_by_hand_is_told(package: Path) -> None:
+    (package / "r.yaml").write_text(RESOURCE.replace("workers: 2", "workers: 5").replace('""', "typed-in"))
+    told = "r.yaml:6: workers is '5', edited by hand; WORKERS is '2'"
+    assert told in packyard("setters", cwd=package).stderr
+    assert "typed-in" not in packyard("setters", cwd=package).stderr  # SERVER is still to be set
+    process = packyard("set", "WORKERS=7", "SERVER=a.b", cwd=package)
+    assert "r.yaml:6: workers was '5', edited by hand" in process.stderr
+    assert "edited by hand" not in packyard("render", "--built-in", cwd=package).stderr
+    (package / "r.yaml").write_text((package / "r.yaml").read_text().replace("a.b", "c.d"))
+    process = packyard("render", "--built-in", cwd=package)
+    assert process.returncode == 0
+    assert "r.yaml:5: server is 'c.d', edited by hand; SERVER is 'a.b'" in process.stderr
+
+
+def test_render_takes_values_for_this_rendering(package: Path) -> None:
+    before = (package / "Krmfile").read_bytes(), (package / "r.yaml").read_bytes()
+    (package / "values.yaml").write_text("WORKERS: 3\nSERVER: a.b\n")
+    process = packyard("render", "--built-in", "WORKERS=4", "SERVER=c.d", cwd=package)
+    assert "workers: 4" in process.stdout
+    process = packyard("render", ".", "WORKERS=4", "--values", "values.yaml", "--built-in", cwd=package)
+    assert "workers: 4" in process.stdout
+    assert "server: a.b" in process.stdout
+    assert before == ((package / "Krmfile").read_bytes(), (package / "r.yaml").read_bytes())
+    assert "WORKERS=16" in refused(package, "render", "WORKERS=0x10")
+    assert "'WORKERS' must be NAME=VALUE" in packyard("render", ".", "WORKERS", cwd=package).stderr
