@@ -15,7 +15,7 @@ from packyard.cli.using import values as given
 from packyard.core.errors import UsageError
 from packyard.core.files.tree import Tree
 from packyard.core.yaml.node import Source
-from packyard.using.options import settings
+from packyard.using.options import option_setters
 from packyard.using.render import every
 from packyard.using.render.render import render
 
@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
             written = every.write(every.render_all(source, path=path), Path(arguments.out))
         else:
             rendered = render(source, path=path)
-    for edit in settings.hand_edits(directory):
+    for edit in option_setters.hand_edits(directory):
         output.warning(f"{edit} (packyard lint lists such fields)")
     if arguments.all:
         ALL.show(written, arguments.output)

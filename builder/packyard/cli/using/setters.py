@@ -67,7 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
             if rows or not package:
                 _show(tree.root_dir if is_option else tree.root_dir / package, rows, wide=arguments.wide)
             _tell_rules(rules[package], only_broken=arguments.unset or arguments.set, wide=arguments.wide)
-        for edit in settings.hand_edits(tree.root_dir):
+        for edit in option_setters.hand_edits(tree.root_dir):
             output.warning(f"{edit} (packyard lint lists such fields)")
     return 0
 
