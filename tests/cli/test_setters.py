@@ -92,6 +92,7 @@ def test_one_name_with_two_values_is_refused(package: Path) -> None:
     other = package.parent / "other"
     other.mkdir()
     (other / "Krmfile").write_text(HEAD + DEFINITION.format(name="A"))
+    (other / "x.yaml").write_text('a: "" # {"$openapi":"A"}\n')
     done("set", package.parent, "A=1", "-R")
     assert values(package.parent) == 'A: "1"\n'
     done("set", other, "A=2")
