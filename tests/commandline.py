@@ -15,7 +15,7 @@ import packyard as imported
 
 #: The command, in front of its words; it works in every directory.
 COMMAND = [sys.executable, "-m", "packyard.cli.main"]
-_LEVELS = {"-q", "--quiet", "-v", "--verbose"}
+_LEVELS = ("-q", "--quiet", "-v", "--verbose", "--color")
 #: The release that the catalogue is published as, for all tests; users know …/models/v2_7_0/NAME.tar.gz.
 RELEASE = "v2_7_0"
 SOURCE_ROOT = Path(imported.__file__).resolve().parents[1]
@@ -31,7 +31,7 @@ def packyard(*words: object, cwd: Path | None = None, **env: str) -> subprocess.
 
     In this process, which is many times as fast, but where the environment is another or the log's level would stay on.
     """
-    if env or _LEVELS.intersection(map(str, words)):
+    if env or any(str(word).startswith(_LEVELS) for word in words):
         return process(*words, cwd=cwd, **env)
     return inside(*words, cwd=cwd)
 

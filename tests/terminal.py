@@ -10,7 +10,7 @@ import struct
 import subprocess
 import termios
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,14 +59,16 @@ class Terminal:
 
 
 @contextmanager
-def on_terminal(*words: object, cwd: Path, columns: int = 80) -> Iterator[Terminal]:
-    """Run packyard on a terminal of its own."""
+def on_terminal(
+    *words: object, cwd: Path, columns: int = 80, env: Mapping[str, str] | None = None
+) -> Iterator[Terminal]:
+    """Run packyard on a terminal of its own, with changes of the environment."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     os.set_blocking(master, False)
     command = [*COMMAND, *map(str, words)]
     with subprocess.Popen(
-        command, cwd=cwd, env=environment(), stdin=slave, stdout=slave, stderr=slave, start_new_session=True
+        command, cwd=cwd, env=environment(**env or {}), stdin=slave, stdout=slave, stderr=slave, start_new_session=True
     ) as process:
         os.close(slave)
         try:

@@ -64,7 +64,8 @@ def run(*words: object) -> tuple[int, str, str]:
 def composing(out: str) -> str:
     """Return what the findings of lint say of what does not compose, as `build` says it; else all of them."""
     found = [line for line in out.splitlines(keepends=True) if "[does-not-compose]" in line]
-    return "".join(line.replace("error: ", "", 1).replace(" [does-not-compose]", "") for line in found or [out])
+    bare = (line.replace("error: ", "", 1).replace(" [does-not-compose]", "") for line in found)
+    return "".join(f"error: {line}" for line in bare) or out
 
 
 def refused(*words: object) -> str:

@@ -41,22 +41,22 @@ def test_a_yanked_version_is_told_of_where_it_is_fetched(channel: Path, tmp_path
     exact = packyard("get", "bert@v1.1", "--from", channel, "--into", tmp_path / "b")
     assert exact.returncode == 0
     assert exact.stderr.startswith(f"bert@1.1 from {channel} (--from), the version that was asked for, v1.1, in its")
-    assert exact.stderr.splitlines()[1] == "bert@1.1 is yanked: diverges"
+    assert exact.stderr.splitlines()[1] == "warning: bert@1.1 is yanked: diverges"
     pinned = tmp_path / "packyard.lock"
     done("get", "bert@1.1", "--from", channel, "--into", tmp_path / "c", "--lock", pinned)
     locked = packyard("get", "bert", "--locked", "--lock", pinned, "--into", tmp_path / "d")
     assert locked.returncode == 0
-    assert locked.stderr.splitlines()[1] == "bert@1.1 is yanked: diverges"
+    assert locked.stderr.splitlines()[1] == "warning: bert@1.1 is yanked: diverges"
     versions = [line.split()[1:3] for line in done("list", "--from", channel, "--wide").splitlines()[1:]]
     assert versions == [["1.0", "pytorch"], ["1.1", "(yanked)"], ["1.1", "pytorch"]]
     other = packyard("yank", "bert@1.1", "--reason", "other", "--in", channel)
-    assert (other.returncode, other.stderr) == (1, "bert@1.1 is yanked: diverges (a reason never changes)\n")
+    assert (other.returncode, other.stderr) == (1, "error: bert@1.1 is yanked: diverges (a reason never changes)\n")
 
 
 def test_a_reason_that_somebody_forged_gets_no_line_of_its_own(channel: Path, tmp_path: Path) -> None:
     list_otherwise(channel, "bert", "1.1", yanked="no\nbert 1.1: all is proved")
     exact = packyard("get", "bert@1.1", "--from", channel, "--into", tmp_path / "a")
-    assert exact.stderr.splitlines()[1] == r"bert@1.1 is yanked: no\nbert 1.1: all is proved"
+    assert exact.stderr.splitlines()[1] == r"warning: bert@1.1 is yanked: no\nbert 1.1: all is proved"
 
 
 def test_a_closed_release_gets_no_more(tmp_path: Path) -> None:

@@ -97,7 +97,13 @@ def test_every_verb_says_that_a_folder_is_missing(words: tuple[str, ...], tmp_pa
 def test_a_choice_that_nothing_fits_is_refused_with_what_there_is(channel: Path, tmp_path: Path) -> None:
     for choice in ("~1.3", "^2", f"sha256:{'0' * 64}"):
         refused(
-            "get", f"p@{choice}", "--from", channel, "--into", tmp_path, says=r"^no version of p .* \(it has 1\.2\.0\)"
+            "get",
+            f"p@{choice}",
+            "--from",
+            channel,
+            "--into",
+            tmp_path,
+            says=r"^error: no version of p .* \(it has 1\.2\.0\)",
         )
     for choice in ("^77", "7.7.7"):
         says = r"this packyard carries version .*, not .* \(name a channel that has it: --from CHANNEL\)"
@@ -108,7 +114,9 @@ def test_a_choice_that_nothing_fits_is_refused_with_what_there_is(channel: Path,
 def test_another_spelling_and_a_lost_index_are_refused_when_publishing(channel: Path, workspace: Path) -> None:
     publish = ("publish", "p", "--workspace", workspace, "--to", channel, "--version")
     refused(
-        *publish, "v1.2", says=r"^p@v1\.2 is published as p@1\.2\.0: .*\(publish as 1\.2\.0, or raise the version\)"
+        *publish,
+        "v1.2",
+        says=r"^error: p@v1\.2 is published as p@1\.2\.0: .*\(publish as 1\.2\.0, or raise the version\)",
     )
     lose_index(channel)
     refused(*publish, "2.0", says="is older than before: it had head 2, .*if its index was lost or made anew, remove /")
@@ -116,7 +124,7 @@ def test_another_spelling_and_a_lost_index_are_refused_when_publishing(channel: 
         *publish,
         "2.0",
         XDG_STATE_HOME=str(channel.parent / "another"),
-        says=r"^index/head\.json: there are releases and no index: 1\.2\.0/p\.tar\.gz, .*\(bring the index back",
+        says=r"^error: index/head\.json: there are releases and no index: 1\.2\.0/p\.tar\.gz, .*\(bring the index back",
     )
     assert "completed" in done(*publish, "1.2.0", XDG_STATE_HOME=str(channel.parent / "another"))
 
@@ -128,11 +136,16 @@ def test_a_version_of_5000_digits_is_refused_wherever_it_comes_from(channel: Pat
     (record,) = (channel / "index" / "nodes").glob("*/*.json")
     hostile.relinked(channel, before := record.read_bytes(), before.replace(b"1.2.0", digits.encode()))
     for words in (("get", "p"), ("list",)):
-        refused(*words, "--from", channel, says=r"^record sha256:.*version: '9+' is not a version")
+        refused(*words, "--from", channel, says=r"^error: record sha256:.*version: '9+' is not a version")
 
 
 @pytest.mark.parametrize("value", ["soon", "0", "-1", "inf", "nan", "1e9", "9" * 400])
 def test_a_timeout_that_is_none_is_wrong_usage(value: str, channel: Path) -> None:
     refused(
-        "list", "--from", channel, says="^PACKYARD_TIMEOUT: must be a number of seconds", code=2, PACKYARD_TIMEOUT=value
+        "list",
+        "--from",
+        channel,
+        says="^error: PACKYARD_TIMEOUT: must be a number of seconds",
+        code=2,
+        PACKYARD_TIMEOUT=value,
     )

@@ -14,6 +14,7 @@ from commandline import done, inside, packyard
 from packyard import __version__
 from packyard.cli import parser
 from packyard.cli.verbs import VERBS
+from terminal import on_terminal
 
 NAME = "A_VERY_LONG_NAME_OF_A_PARAMETER_THAT_NOBODY_WOULD_CHOOSE_BUT_SOMEBODY_HAS"
 KRMFILE = f"""\
@@ -156,3 +157,58 @@ def test_every_verb_with_a_result_has_the_flag_in_both_spellings(verb: str) -> N
     flags = parser.make(import_module(f"packyard.cli.{VERBS[verb][0]}"), verb).flags()
     assert {"-o", "--output", "-q", "--quiet", "-v", "--verbose"} <= set(flags)
     assert "json" in (flags["-o"] or ())
+
+
+def test_what_kubectl_refuses_by_rbac_is_shown_whole() -> None:
+    from packyard.cli import output
+
+    sentence = (
+        'roles.rbac.authorization.k8s.io is forbidden: User "ann" cannot create resource "roles" in API group '
+        '"rbac.authorization.k8s.io" in the namespace "rb"'
+    )
+    assert output.masked(sentence) == sentence
+    header = '"Proxy-Authorization": "Bearer abc"\nauthorization=Basic abc\nAUTHORIZATION : abc'
+    assert output.masked(header) == '"Proxy-Authorization": ***\nauthorization=***\nAUTHORIZATION : ***'
+
+
+def test_problems_and_warnings_are_marked(package: Path) -> None:
+    refused = inside("set", package, "A=x", "NO=1").stderr
+    assert [line.partition(" ")[0] for line in refused.splitlines()] == ["error:", "error:"]
+    assert inside("nonsense").stderr.startswith("error: packyard: no verb 'nonsense'")
+    assert inside("cfg", "set", package, "NO", "1").stderr.startswith("Error: ")
+
+
+@pytest.mark.parametrize(
+    ("words", "environment", "is_colored"),
+    [
+        ((), {}, True),
+        (("--color=auto",), {"NO_COLOR": ""}, True),
+        ((), {"NO_COLOR": "1"}, False),
+        ((), {"TERM": "dumb"}, False),
+        (("--color=never",), {}, False),
+        (("--color", "always"), {"NO_COLOR": "1", "TERM": "dumb"}, True),
+    ],
+)
+@pytest.mark.parametrize("place", ["before", "behind"])
+def test_colors_are_for_terminals_that_want_them(
+    package: Path, place: str, words: tuple[str, ...], environment: dict[str, str], is_colored: bool
+) -> None:
+    verb = ("set", package, "A=x")
+    given = (*words, *verb) if place == "before" else (*verb, *words)
+    with on_terminal(*given, cwd=package, env={"TERM": "xterm", **environment}) as terminal:
+        seen = terminal.until("A takes a whole number")
+    assert ("\x1b[1;31merror:\x1b[0m " in seen) is is_colored, seen
+    assert ("\x1b" in seen) is is_colored
+
+
+def test_a_pipe_is_colored_by_always_alone(package: Path) -> None:
+    assert "\x1b" not in packyard("set", package, "A=x", TERM="xterm").stderr
+    assert "\x1b[1;31merror:" in packyard("set", package, "A=x", "--color=always").stderr
+    assert "\x1b[1mNAME" in packyard("setters", package, "--color", "always").stdout
+
+
+def test_a_color_that_is_none_is_wrong_usage(package: Path) -> None:
+    for words in (("--color=blue", "set", package, "A=2"), ("set", package, "A=2", "--color=blue"), ("--color",)):
+        refused = packyard(*words)
+        assert refused.returncode == 2
+        assert "auto, always" in refused.stderr

@@ -65,7 +65,7 @@ def test_the_flag_comes_before_the_variable_and_that_before_the_users_file(
 
 def test_without_a_file_it_says_where_one_belongs(mlops: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     err = refused(mlops, "--site")
-    assert err.startswith(f"{mlops.parents[2]}/config/packyard/site.yaml: there is no such file (write it, ")
+    assert err.startswith(f"error: {mlops.parents[2]}/config/packyard/site.yaml: there is no such file (write it, ")
     assert "gone.yaml: there is no such file (--site names it)" in refused(mlops, "--site=gone.yaml")
     monkeypatch.setenv("PACKYARD_SITE", "gone.yaml")
     assert "gone.yaml: there is no such file (PACKYARD_SITE names it)" in refused(mlops, "--site")

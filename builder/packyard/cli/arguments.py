@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from packyard.cli.colors import MODES
+
 
 def add_dry_run(parser: argparse.ArgumentParser) -> None:
     """Declare ``--dry-run``."""
@@ -16,6 +18,8 @@ def add_libraries(parser: argparse.ArgumentParser) -> None:
 
 
 def add_verbosity(parser: argparse.ArgumentParser) -> None:
-    """Declare ``--quiet`` and ``--verbose``; ``packyard -q VERB`` means the same."""
+    """Declare ``--quiet``, ``--verbose`` and ``--color``; ``packyard -q VERB`` means the same."""
     parser.add_argument("-q", "--quiet", action="store_true", help="print results and problems only")
     parser.add_argument("-v", "--verbose", action="store_true", help="also print files, requests and programs in use")
+    text = "whether messages, tables and diffs are colored (default: auto, on a terminal without NO_COLOR)"
+    parser.add_argument("--color", choices=MODES, help=text)

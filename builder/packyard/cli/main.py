@@ -12,12 +12,12 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-from packyard.cli import output, streams
+from packyard.cli import colors, output, streams
 from packyard.cli.verbs import FORMER, GROUPS, UNLISTED, VERBS
 from packyard.core.errors import PackyardError, Problem, UnavailableError, UsageError, suggest
 
 #: The flags that may precede the verb.
-FLAGS = ("--help", "--version", "--quiet", "--verbose")
+FLAGS = ("--help", "--version", "--quiet", "--verbose", "--color")
 
 _HELP = ("-h", "--help", "help")
 _VERBOSITY = {"-q": "quiet", "--quiet": "quiet", "-v": "verbose", "--verbose": "verbose"}
@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         output.refusal(error)
         return 1
     except KeyboardInterrupt:
-        output.warning("interrupted")
+        output.notice("interrupted")
         return 130
     except streams.Closed:
         return 1
@@ -54,8 +54,8 @@ def _unforeseen(error: Exception) -> int:
         return 1
     import traceback
 
-    output.warning("".join(traceback.format_exception(error)).rstrip())
-    output.warning("this is a bug of packyard: please report it with the lines above")
+    output.notice("".join(traceback.format_exception(error)).rstrip())
+    output.problem("this is a bug of packyard: please report it with the lines above")
     return 3
 
 
@@ -71,13 +71,8 @@ def _refused_by_system(error: OSError) -> Problem | None:
 
 def run(words: list[str]) -> int:
     """Run the verb of a command line, and raise what it raises."""
-    verbosity = {"quiet": False, "verbose": False}
-    while words and words[0] in _VERBOSITY:
-        verbosity[_VERBOSITY[words.pop(0)]] = True
-    if any(verbosity.values()):
-        from packyard.cli import watch
-
-        watch.tell(**verbosity)
+    while words and (words[0] in _VERBOSITY or words[0].partition("=")[0] == "--color"):
+        _tell(words)
     if not words or words[0] in _HELP:
         if (page := _page(words[1:])) is not None:
             output.page(page)
@@ -105,6 +100,22 @@ def _page(words: list[str]) -> str | None:
     if not words:
         return pages.overview()
     return pages.every() if words[0] == "all" else pages.listed(GROUPS[words[0]])
+
+
+def _tell(words: list[str]) -> None:
+    """Take one of the flags that say how much is printed, and in which colors, from the words."""
+    from packyard.cli import watch
+
+    flag, _, color = words.pop(0).partition("=")
+    if flag in _VERBOSITY:
+        watch.tell(quiet=_VERBOSITY[flag] == "quiet", verbose=_VERBOSITY[flag] == "verbose")
+        return
+    color = color or (words.pop(0) if words else "")
+    if color not in colors.MODES:
+        raise UsageError(
+            f"packyard: --color is {', '.join(colors.MODES)}, not {color!r}; type packyard --color=auto VERB"
+        )
+    watch.tell(color=color)
 
 
 def _unknown(word: str) -> str:

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from packyard.cli import streams
+from packyard.cli import colors, streams
 from packyard.core.errors import PackyardError, on_one_line
 
 TYPE_CHECKING = False  # `version` does without pathlib
@@ -109,16 +109,31 @@ def detail(text: str) -> None:
 
 
 def problem(text: str) -> None:
-    """Print a problem on stderr. Further lines are indented, so that they do not look like other messages."""
-    first, *more = masked(_cleaned(text)).split("\n")
-    lines = [first, *(f"  {each}" if each and not each.startswith("  ") else each for each in more)]
-    warning("\n".join(lines))
+    """Print a problem on stderr, even when quiet."""
+    marked("error", text)
 
 
 def warning(text: str) -> None:
-    """Print on stderr even when quiet; do not fail if stderr is closed."""
+    """Print what does not keep the command from its work on stderr, even when quiet."""
+    marked("warning", text)
+
+
+def marked(mark: str, text: str) -> None:
+    """Print a message behind its mark. Further lines are indented, so that they do not look like other messages."""
+    first, *more = masked(_cleaned(text)).split("\n")
+    lines = [first, *(f"  {line}" if line and not line.startswith("  ") else line for line in more)]
+    _on_stderr(f"{colors.painted(f'{mark}:', mark, 'stderr')} " + "\n".join(lines))
+
+
+def notice(text: str) -> None:
+    """Print what is neither a problem nor a warning on stderr, even when quiet."""
+    _on_stderr(masked(_cleaned(text)))
+
+
+def _on_stderr(text: str) -> None:
+    """Do not fail if stderr is closed."""
     try:
-        streams.write(_bytes(masked(_cleaned(text)) + "\n"), "stderr")
+        streams.write(_bytes(text + "\n"), "stderr")
     except (PackyardError, streams.Closed):
         return
 
@@ -230,10 +245,9 @@ def table(columns: Sequence[str], rows: Rows, *, wide: bool = False, prose: int 
     """
     from packyard.cli import columns as layout
 
-    bold = sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     each = rows if callable(rows) else lambda: rows
     for number, text in enumerate(layout.lines(columns, each, wide=wide, prose=prose)):
-        streams.write(_bytes((f"\x1b[1m{text}\x1b[m" if bold and not number else text) + "\n"))
+        streams.write(_bytes((text if number else colors.painted(text, "heading")) + "\n"))
 
 
 def diffs(directory: Path, files: Mapping[str, tuple[bytes | None, bytes | None]]) -> None:
@@ -293,14 +307,14 @@ def _cleaned(text: str) -> str:
 
 def masked(text: str) -> str:
     """Hide the user and password of addresses, credentials in their queries, and those of a header."""
-    if "://" not in text and "uthorization" not in text:
+    if "://" not in text and "uthorization" not in text.lower():
         return text
     import re
 
     text = re.sub(r"(\w://)[^/?#\s]*@", r"\1***@", text)
     secrets = r"([?&][\w-]*(?:token|secret|signature|password|credential|key)[\w-]*=)[^&\s]*"
     text = re.sub(secrets, r"\1***", text, flags=re.IGNORECASE)
-    return re.sub(r"(authorization\W+)[^\n]*", r"\1***", text, flags=re.IGNORECASE)
+    return re.sub(r"(\bauthorization\"?\s*[:=]\s*)[^\n]*", r"\1***", text, flags=re.IGNORECASE)
 
 
 def _bytes(text: str) -> bytes:

@@ -24,6 +24,7 @@ Flags before the verb:
 
   -q, --quiet    print results and problems only
   -v, --verbose  also print files, requests and programs in use
+  --color MODE   color what is printed: auto (on a terminal), always or never
   -V, --version  print the version"""
 _SHOWN = 4  # verbs of another group on the first page
 

@@ -123,8 +123,7 @@ def run(module: Any, verb: str, words: Sequence[str]) -> int:
     except SystemExit as stop:  # --help
         return int(stop.code or 0)
     parser.refuse_rest(rest)
-    if parsed.quiet or parsed.verbose:
-        watch.tell(quiet=parsed.quiet, verbose=parsed.verbose)
+    watch.tell(quiet=parsed.quiet, verbose=parsed.verbose, color=parsed.color)
     with _ended_as_interrupted():
         return int(module.run(parsed))
 

@@ -11,11 +11,12 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from packyard.cli import output
+from packyard.cli import colors, output
 
 
-def tell(*, quiet: bool, verbose: bool) -> None:
-    """Print less, or more, from now on."""
+def tell(*, quiet: bool = False, verbose: bool = False, color: str | None = None) -> None:
+    """Print less, or more, from now on, and in colors as ``color`` says."""
+    colors.mode = color or colors.mode
     output.quiet = output.quiet or quiet
     if verbose and not output.verbose:
         output.verbose = True

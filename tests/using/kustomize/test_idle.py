@@ -76,7 +76,7 @@ MISSES = {
 def test_a_patch_of_a_package_that_misses_is_refused(what: str, root: Path) -> None:
     of_package(root, *MISSES[what])
     said = judged(root)
-    assert said.startswith("packages/p/b.yaml:1: for ")
+    assert said.startswith("error: packages/p/b.yaml:1: for ")
     assert " reaches nothing in the use case one (" in said
 
 
@@ -86,14 +86,16 @@ def test_a_patch_of_a_package_has_to_reach_something_in_each_use_case_that_lists
     tiny.replace(root / PACKAGE, "base: job}", "base: job, patches: [{path: b.yaml, target: {kind: ConfigMap}}]}")
     shutil.rmtree(root.parent / "out")
     shutil.rmtree(root.parent / "channel")
-    assert judged(root).startswith("packages/p/b.yaml:1: for kind 'ConfigMap' reaches nothing in the use case job (")
+    assert judged(root).startswith(
+        "error: packages/p/b.yaml:1: for kind 'ConfigMap' reaches nothing in the use case job ("
+    )
 
 
 def test_a_path_that_leads_nowhere_is_refused_at_its_line(root: Path) -> None:
     patches = "patches: [{path: b.yaml, target: {kind: ConfigMap}}]"
     of_package(root, patches, ADD + "- {op: add, path: /dta/b, value: c}\n")
     assert judged(root).startswith(
-        "packages/p/b.yaml:2:3: path /dta/b does not exist: there is no list or mapping at /dta"
+        "error: packages/p/b.yaml:2:3: path /dta/b does not exist: there is no list or mapping at /dta"
     )
 
 
@@ -117,8 +119,8 @@ def test_a_patch_of_a_part_has_to_reach_something_in_one_use_case_of_the_workspa
     tiny.replace(root / "packages/q/package.yaml", "  job: {base: job}\n", "")
     file = "b.yaml" if key == "patches" else "kustomization.yaml"
     start = f"overlays/programs/o/{file}:1: for kind 'Job', name 'z' reaches nothing in any use case of the workspace ("
-    assert judged(root).startswith(start)
-    assert judged(root, "p", "q").startswith(start)
+    assert judged(root).startswith(f"error: {start}")
+    assert judged(root, "p", "q").startswith(f"error: {start}")
     assert judged(root, "p") == "", "one package alone cannot tell"
     shutil.rmtree(root.parent / "out")
     shutil.rmtree(root.parent / "channel")
@@ -132,7 +134,7 @@ def test_an_option_that_fits_no_use_case_of_any_package_is_refused(root: Path) -
         option, f"{HEAD}patches:\n- target: {{kind: Deployment}}\n  patch: |-\n    - {{op: remove, path: /spec}}\n"
     )
     said = judged(root)
-    assert said.startswith("overlays/options/o: fits no use case of any package (")
+    assert said.startswith("error: overlays/options/o: fits no use case of any package (")
 
 
 def test_a_patch_of_an_option_that_fits_nowhere_is_refused(root: Path) -> None:

@@ -63,7 +63,7 @@ def test_values_reach_the_options_that_are_enabled(package: Path, tmp_path: Path
 def test_everything_that_is_not_set_is_named_at_once_and_nothing_is_written(package: Path, tmp_path: Path) -> None:
     problems = refused("render", package, "--all", "--built-in", "--out", tmp_path / "out")
     assert [line.partition("/Krmfile")[0] for line in problems.splitlines()] == [
-        str(package / path) for path in (optioned.MULTI, optioned.SINGLE)
+        f"error: {package / path}" for path in (optioned.MULTI, optioned.SINGLE)
     ]
     assert not (tmp_path / "out").exists()
 
@@ -72,7 +72,7 @@ def test_a_problem_of_the_copy_names_the_file_of_the_package(package: Path, tmp_
     values = tmp_path / "values.yaml"
     tiny.write(values, "WORKERS: many\n")
     problem = refused("render", package / optioned.MULTI, "--values", values)
-    assert problem.startswith(f"{package / optioned.MULTI}/Krmfile:")
+    assert problem.startswith(f"error: {package / optioned.MULTI}/Krmfile:")
     assert f"packyard set {package / optioned.MULTI} WORKERS" in problem
     tiny.write(values, "WORKER: 2\n")
     assert "did you mean 'WORKERS'" in refused(
@@ -122,5 +122,5 @@ def test_says_what_of_a_package_cannot_be_copied(package: Path, tmp_path: Path) 
     tiny.write(tmp_path / "values.yaml", "PVC_NAME: workdisk\n")
     os.mkfifo(package / "pipe")
     said = refused("render", package, "--all", "--values", tmp_path / "values.yaml", "--out", tmp_path / "out")
-    assert said.startswith(f"{package}/pipe: cannot be copied: ")
+    assert said.startswith(f"error: {package}/pipe: cannot be copied: ")
     assert "packyard-" not in said

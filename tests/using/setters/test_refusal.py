@@ -81,7 +81,7 @@ def test_set_says_it_in_our_words_and_cfg_set_in_those_of_kustomize(tmp_path: Pa
     process = packyard("set", "pkg", "A=9", cwd=tmp_path)
     assert process.returncode == 1
     assert process.stderr == (
-        "pkg/Krmfile:3: A takes a whole number of at most 8, not '9' (for example: packyard set pkg A=4)\n"
+        "error: pkg/Krmfile:3: A takes a whole number of at most 8, not '9' (for example: packyard set pkg A=4)\n"
     )
     process = packyard("cfg", "set", "pkg", "A", "9", cwd=tmp_path)
     assert process.stderr.endswith(

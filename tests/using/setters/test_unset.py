@@ -111,7 +111,7 @@ def test_a_values_file_without_a_value_is_refused_by_line(tmp_path: Path, text: 
     (tmp_path / "values").write_text(f"# For all.\n{text}\n")
     process = packyard("set", ".", "--values", "values", cwd=package)
     assert process.returncode == 1
-    assert process.stderr.startswith("values:2: A has no value")
+    assert process.stderr.startswith("error: values:2: A has no value")
 
 
 def test_lint_refuses_what_is_required_and_explained_by_nothing_at_its_definition(tmp_path: Path) -> None:

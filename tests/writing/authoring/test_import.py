@@ -444,7 +444,7 @@ def test_a_tarball_is_read_where_it_was_unpacked_and_named_where_it_is(here: Pat
     assert cases(said, "files beside the use cases") == ["README.md"]
     bad = tarball(tmp_path / "y.tar.gz", {**files, "web/use-cases/run/Krmfile": "kind: ["})
     refused = tiny.refused("import", bad, "--workspace", here, "--name", "other")
-    assert refused.startswith(f"{bad}: use-cases/run/Krmfile:2:1:")
+    assert refused.startswith(f"error: {bad}: use-cases/run/Krmfile:2:1:")
 
 
 @pytest.mark.parametrize("what", ["by the web", "by git"])

@@ -372,7 +372,7 @@ def test_a_cache_that_cannot_be_written_is_told_of_and_does_no_harm(root: Path, 
     (tmp_path / "file").touch()
     process = packyard(*build(root, tmp_path / "out"), XDG_CACHE_HOME=str(tmp_path / "file"))
     assert process.returncode == 0
-    assert process.stderr == f"{tmp_path}/file/packyard: results cannot be cached: Not a directory\n"
+    assert process.stderr == f"warning: {tmp_path}/file/packyard: results cannot be cached: Not a directory\n"
     assert list(tars(process.stdout)) == [NAME]
 
 

@@ -50,7 +50,7 @@ def test_what_no_build_made_is_left_alone_and_so_is_all_else(what: str, root: Pa
     make(tmp_path / "out" / name)
     before = sorted((tmp_path / "out").rglob("*"))
     code, said = build(root, tmp_path / "out")
-    assert (code, said.startswith(f"{tmp_path}/out/{name}: ")) == (1, True), said
+    assert (code, said.startswith(f"error: {tmp_path}/out/{name}: ")) == (1, True), said
     assert "choose another --out, or move it away" in said
     assert sorted((tmp_path / "out").rglob("*")) == before
 
@@ -74,7 +74,7 @@ def test_a_build_that_somebody_changed_is_left_alone(what: str, root: Path, tmp_
     TOUCHED[what](tmp_path / "out")
     before = sorted((path, path.lstat().st_mtime_ns) for path in (tmp_path / "out").rglob("*"))
     code, said = build(root, tmp_path / "out", "2")
-    assert (code, said.startswith(f"{tmp_path}/out/q")) == (1, True), said
+    assert (code, said.startswith(f"error: {tmp_path}/out/q")) == (1, True), said
     assert sorted((path, path.lstat().st_mtime_ns) for path in (tmp_path / "out").rglob("*")) == before
 
 

@@ -67,7 +67,7 @@ def test_a_fault_of_a_patch_is_found_in_the_patch(root: Path) -> None:
     assert composed.startswith("  composed: q/")
     code, said = built(root)
     assert code == 1
-    assert said.startswith("packages/q/package.yaml:4:")
+    assert said.startswith("error: packages/q/package.yaml:4:")
     assert "[no-name]" in said
     assert not (root.parent / "out").exists()
 
@@ -95,7 +95,7 @@ def test_what_build_refuses_lint_finds(file: str, text: str, root: Path) -> None
     assert code == 1
     found = "\n".join(linted(root))
     for line in said.splitlines():
-        assert line.partition(" (")[0] in found.replace("error: ", ""), found
+        assert line.removeprefix("error: ").partition(" (")[0] in found.replace("error: ", ""), found
 
 
 def test_two_packages_with_one_name_are_told_at_the_line_of_the_second(root: Path) -> None:

@@ -167,7 +167,7 @@ def test_a_field_of_another_type_is_refused_by_its_place_or_taken(file: str, roo
                 "build", "--workspace", root, "--version", "1", "--out", tmp_path / "out", "--no-cache"
             )
             assert code in (0, 1), (field, odd, said)
-            assert not code or said.startswith(f"{root}/"), (field, odd, said)
+            assert not code or said.startswith(f"error: {root}/"), (field, odd, said)
 
 
 def test_a_target_is_matched_in_linear_time(root: Path, tmp_path: Path) -> None:

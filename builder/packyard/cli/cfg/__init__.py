@@ -50,10 +50,10 @@ def main(words: Sequence[str]) -> int:
         words = [word for place, word in enumerate(words) if word != _STACK_TRACE or place > end]
         return int(getattr(import_module(f"{__name__}.{module}"), function)(words[1:]))
     except UsageError as error:
-        output.warning(f"Error: {error}\n{help.usage(words[0])}")
+        output.notice(f"Error: {error}\n{help.usage(words[0])}")
         return 1
     except PackyardError as error:
-        output.warning(f"Error: {error}")
+        output.notice(f"Error: {error}")
         return 1
 
 

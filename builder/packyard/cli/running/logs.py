@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
             output.printed(line, _prefix(chosen[log], pods))
         for pod in pods:
             if pod not in chosen.values():
-                output.warning(_waits(pod, pods))
+                output.notice(_waits(pod, pods))
     for error in refused:
         output.refusal(error)
     if not chosen:
@@ -101,7 +101,7 @@ def _waits(pod: PodStatus, among: Sequence[PodStatus]) -> str:
 
 def _tell_none(found: Kubectl, arguments: argparse.Namespace, seen: RunStatus) -> None:
     if not seen.pods:
-        output.warning(f"run {seen.run} has no pods; it {seen.explained}")
+        output.notice(f"run {seen.run} has no pods; it {seen.explained}")
     output.note(f"next: {clusters.command(found, arguments, 'events', seen.run)}")
 
 
@@ -191,4 +191,4 @@ class _Followed:
     def _tell(self, name: str, text: str) -> None:
         if self._told.get(name) != text:
             self._told[name] = text
-            output.warning(text)
+            output.notice(text)

@@ -53,7 +53,7 @@ def untouched() -> Iterator[None]:
     try:
         yield
     except (PackyardError, KeyboardInterrupt):
-        output.warning("nothing is applied")
+        output.notice("nothing is applied")
         raise
 
 
@@ -95,7 +95,7 @@ def _carry_out(found: Kubectl, arguments: argparse.Namespace, made: Plan, again:
     except (PackyardError, KeyboardInterrupt):
         remove = clusters.command(found, arguments, "undeploy", made.record.run)
         count = f"{len(applied)} of {output.counted(len(made.objects), 'object')}"
-        output.warning(f"run {made.record.run}: {count} applied\n  {again} completes it\n  {remove} removes it")
+        output.notice(f"run {made.record.run}: {count} applied\n  {again} completes it\n  {remove} removes it")
         raise
     _tell_all(each for each in warnings if each not in made.warnings)
     for each in made.obsolete:
@@ -109,7 +109,7 @@ def _tell(arguments: argparse.Namespace, reference: Reference, what: str) -> Non
 
 def _tell_all(warnings: Iterable[str]) -> None:
     for each in warnings:
-        output.note(f"warning: {each}")
+        output.warning(each)
 
 
 def _wait(found: Kubectl, arguments: argparse.Namespace, made: Plan) -> RunStatus:
@@ -126,7 +126,7 @@ def _wait(found: Kubectl, arguments: argparse.Namespace, made: Plan) -> RunStatu
                 return seen
             time.sleep(_PAUSE)
     except (PackyardError, KeyboardInterrupt):
-        output.warning(f"run {made.record.run} is deployed, and goes on; {_next(found, arguments, made, 'status')}")
+        output.notice(f"run {made.record.run} is deployed, and goes on; {_next(found, arguments, made, 'status')}")
         raise
 
 

@@ -30,5 +30,5 @@ def run(arguments: argparse.Namespace) -> int:
     streams.flush()
     for result in outcome.results:
         if result.severity in ("error", "warning"):
-            output.warning(f"{result.severity}: {result.message}")
+            output.marked(result.severity, result.message)
     return 1 if outcome.failed else 0

@@ -17,8 +17,8 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from packyard.cli import colors, output, state
 from packyard.cli import directory as directories
-from packyard.cli import output, state
 from packyard.cli.flags import Declared, Flags
 from packyard.core.errors import InputError, Problem, UsageError, refuse, shown
 from packyard.core.files.tree import Tree
@@ -35,6 +35,7 @@ FLAGS = Declared(
         "set-by": (),
         "description": (),
         "output": ("text", "json", "yaml"),
+        "color": colors.MODES,
     },
     {"o": "output", "q": "quiet", "v": "verbose", "h": "help"},
     bare=("site",),
@@ -52,6 +53,7 @@ _TEXTS = {
     "output {text,json,yaml}": "output format (default: text)",
     "quiet": "print results and problems only",
     "verbose": "also print files, requests and programs in use",
+    "color {auto,always,never}": "color messages and diffs (default: auto, on a terminal)",
 }
 ROWS = "packyard.cli.using.edits"
 
@@ -69,16 +71,27 @@ def main(words: Sequence[str]) -> int:
             parser.page("packyard set", "[DIR] NAME=VALUE ...", f"{__doc__}\n{directories.HELP}", FLAGS, _TEXTS)
         )
         return 0
-    if parsed.switches["quiet"] or parsed.switches["verbose"]:
-        from packyard.cli import watch
-
-        watch.tell(quiet=parsed.switches["quiet"], verbose=parsed.switches["verbose"])
+    _print_as(parsed)
     if "site" in parsed.values:
         from packyard.cli.using import site
 
         site.check(parsed)
     directory, rest = directories.split(parsed.arguments)
     return _run(directory, rest, parsed)
+
+
+def _print_as(parsed: Flags) -> None:
+    """Print as much, and in colors, as the flags say."""
+    levels = {name: parsed.switches[name] for name in ("quiet", "verbose")}
+    color = parsed.text("color")
+    if color and color not in colors.MODES:
+        raise UsageError(
+            f"packyard set: --color is {', '.join(colors.MODES)}, not {color!r}; packyard set --help lists the flags"
+        )
+    if color or any(levels.values()):
+        from packyard.cli import watch
+
+        watch.tell(**levels, color=color)
 
 
 def _run(directory: Path, words: list[str], parsed: Flags) -> int:

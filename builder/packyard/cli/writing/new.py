@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
         hint = "name use cases by --base USECASE=BASE, give values by --set NAME=VALUE"
         raise InputError(*problems, Problem("was not written", file=str(written), hint=hint))
     for finding in findings:
-        output.problem(str(finding))
+        output.marked(finding.severity, f"{finding.problem} [{finding.rule}]")
     if ROWS.show(sorted(path for path in written.rglob("*") if path.is_file()), arguments.output):
         output.note(f"go on with {written / 'package.yaml'}, and look at it by: packyard preview {answers.name}")
     return 0

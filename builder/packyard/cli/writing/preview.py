@@ -69,6 +69,6 @@ def _tell(view: View) -> None:
     for problem in view.problems:
         output.problem(str(problem))
     for finding in view.findings:
-        output.problem(str(finding))
+        output.marked(finding.severity, f"{finding.problem} [{finding.rule}]")
     if not view.problems:
         output.note(f"{output.counted(len(view.findings), 'finding')} of lint")
