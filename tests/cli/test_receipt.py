@@ -242,7 +242,7 @@ def test_what_is_not_a_receipt_is_refused(channel: Path, changes: dict[str, obje
     Path("p/.packyard.json").write_text(json.dumps({**GOOD, **changes}))
     for words in (("upgrade", "p"), ("diff", "p"), ("verify", "p")):
         says = refused(*words)
-        assert says.startswith("p/.packyard.json: ")
+        assert says.startswith("error: p/.packyard.json: ")
         assert "secret" not in says
 
 
@@ -266,7 +266,7 @@ def test_a_receipt_that_is_no_plain_file_is_refused_and_nothing_is_written(chann
     else:
         file.mkdir()
     for flags in ((), ("--from", channel)):
-        assert refused("upgrade", "p", *flags).startswith("p/.packyard.json: ")
+        assert refused("upgrade", "p", *flags).startswith("error: p/.packyard.json: ")
     assert Path("p/README.md").read_text() == "# p\n"
     assert version() == "1.0.0"
 

@@ -192,7 +192,8 @@ def test_lists_every_conflict_and_leaves_the_tree_as_it_was(here: Path) -> None:
     [
         ("--ours", '  one: "mine"\n', False),
         ("--theirs", '  one: "11"\n', True),
-        ("--markers", '    ],
+        ("--markers", '<<<<<<< yours\n  one: "mine"\n=======\n  one: "11"\n>>>>>>> 1.1\n', True),
+    ],
 )
 def test_conflicts_are_decided_by_a_flag(here: Path, decision: str, line: str, has_readme: bool) -> None:
     edit("p/run/nfs/cm.yaml", 'one: "1"', 'one: "mine"')
@@ -288,8 +289,7 @@ def test_the_bundle_that_it_came_from_is_found_where_fetched_ones_are_kept(
 
 def test_says_where_the_bundle_that_it_came_from_may_be(here: Path) -> None:
     told = refused("upgrade", "p")
-<<<<<<< HEAD
-    assert told.startswith("error: p: has no .packyard.json, which says where the package is from (name the channel: --")
+    assert told.startswith("error: p: has no .packyard.json, which says where the package is from (name the channel: ")
     publish(here, "1.0")
     edit("p/packyard.json", '"model": {}', '"model": {"x": "y"}')
     told = refused("upgrade", "p", "--from", "channel")
