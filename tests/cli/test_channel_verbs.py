@@ -1,4 +1,4 @@
-"""`yank`, `publish --close`, `promote`, `search`, `fsck` and `reindex`: what they print, and their exit codes."""
+"""`yank`, `publish --close`, `copy`, `search`, `fsck` and `fsck --repair`: what they print, and their exit codes."""
 
 from __future__ import annotations
 
@@ -76,16 +76,16 @@ def test_a_closed_release_gets_no_more(tmp_path: Path) -> None:
     assert "q@1.0: the release 1.0 is closed (publish it in another release: raise the version)" in refused.stderr
 
 
-def test_promotes_what_is_said(channel: Path, tmp_path: Path) -> None:
-    promote = ("promote", channel, tmp_path / "public", "bert@1.0", "gpt@1.1")
-    promoted = packyard(*promote)
-    assert promoted.returncode == 0, promoted.stderr
-    assert [line.split()[:2] for line in promoted.stdout.splitlines()] == [
+def test_copies_the_versions_that_are_named(channel: Path, tmp_path: Path) -> None:
+    copy = ("copy", channel, tmp_path / "public", "bert@1.0", "gpt@1.1")
+    copied = packyard(*copy)
+    assert copied.returncode == 0, copied.stderr
+    assert [line.split()[:2] for line in copied.stdout.splitlines()] == [
         ["published", "1.0/bert.tar.gz"],
         ["published", "1.1/gpt.tar.gz"],
     ]
-    assert re.search(r"^bert 1\.0: .*not proved: who published it", promoted.stderr, re.MULTILINE)
-    assert [row["status"] for row in json.loads(done(*promote, "-o", "json"))] == ["unchanged", "unchanged"]
+    assert re.search(r"^bert 1\.0: .*not proved: who published it", copied.stderr, re.MULTILINE)
+    assert [row["status"] for row in json.loads(done(*copy, "-o", "json"))] == ["unchanged", "unchanged"]
     assert (tmp_path / "public/1.0/bert.tar.gz").read_bytes() == (channel / "1.0/bert.tar.gz").read_bytes()
 
 
@@ -111,18 +111,20 @@ def test_checks_a_channel_and_makes_its_index_again(channel: Path) -> None:
     broken = packyard("fsck", channel)
     assert broken.returncode == 1
     assert re.fullmatch(
-        r"(missing  index/nodes/../\w{62}\.json: is missing \(make the index again: packyard reindex CHANNEL\)\n){2}",
+        r"(missing  index/nodes/../\w{62}\.json: is missing \(make the index again: packyard fsck \S+ --repair\)\n){2}",
         broken.stdout,
     )
     assert re.fullmatch(r"2 findings in .*channel\n", broken.stderr)
     (row, _) = json.loads(packyard("fsck", channel, "-o", "json").stdout)
     assert set(row) == {"kind", "key", "message", "hint"}
-    assert done("reindex", channel) == "head 4 lists 3 bundles\n"
-    assert packyard("fsck", channel, "--prune").returncode == 0
-    (row,) = json.loads(done("reindex", channel, "-o", "json"))
-    assert (row["head"], row["bundles"]) == (5, 3)
+    repaired = packyard("fsck", channel, "--repair", "--prune")
+    assert repaired.returncode == 0, repaired.stdout
+    assert re.fullmatch(
+        r"the index was made again: head 4 lists 3 bundles\n(removed .*\n)*nothing is wrong\n", repaired.stderr
+    )
+    assert json.loads(done("fsck", channel, "--repair", "-o", "json")) == []
     (channel / "1.0/bert.tar.gz").write_bytes(b"x")
-    assert "1.0/bert.tar.gz: expected sha256:" in packyard("reindex", channel).stderr
+    assert "1.0/bert.tar.gz: expected sha256:" in packyard("fsck", channel, "--repair").stderr
     assert packyard("fsck", channel).stdout.startswith("altered  1.0/bert.tar.gz: ")
 
 
@@ -130,10 +132,10 @@ def test_checks_a_channel_and_makes_its_index_again(channel: Path) -> None:
     "words",
     [
         ("fsck", "CHANNEL"),
-        ("reindex", "CHANNEL"),
+        ("fsck", "CHANNEL", "--repair"),
         ("search", "x", "--from", "CHANNEL"),
         ("yank", "bert@1.0", "--reason", "x", "--in", "CHANNEL"),
-        ("promote", "CHANNEL", "TO", "bert@1.0"),
+        ("copy", "CHANNEL", "TO", "bert@1.0"),
     ],
     ids=lambda words: words[0],
 )

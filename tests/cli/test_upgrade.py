@@ -94,7 +94,7 @@ def publish(folder: Path, *versions: str) -> None:
         file.parent.mkdir(parents=True)
         shutil.copy(f"{version}.tar.gz", file)
         file.with_name("p.tar.gz.sha256").write_text(f"{hashlib.sha256(file.read_bytes()).hexdigest()}  p.tar.gz\n")
-    done("reindex", "channel")
+    done("fsck", "channel", "--repair")
 
 
 def upgrade(*words: object, to: str = "1.1.tar.gz") -> str:

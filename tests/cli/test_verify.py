@@ -118,7 +118,7 @@ def test_what_is_published_is_signed_and_verified_with_what_is_beside_it_in_the_
     assert said.count("signed by release") == 2  # the head and the provenance
     assert "the SBOM belongs to it" in said
     assert "not proved" not in said
-    process = packyard("rebuild", "--verify", there, "--source", tmp_path / "source")
+    process = packyard("verify", there, "--rebuild", "--workspace", tmp_path / "source")
     assert process.returncode == 0, process.stderr
 
 
@@ -207,7 +207,7 @@ def test_what_is_no_package_is_refused(tmp_path: Path, what: str) -> None:
 
 
 def test_a_rebuild_of_the_same_sources_is_the_same(file: Path, source: Path) -> None:
-    process = packyard("rebuild", "--verify", file, "--source", source)
+    process = packyard("verify", file, "--rebuild", "--workspace", source)
     assert process.returncode == 0, process.stderr
     assert process.stdout.startswith("p 1.0: the same, tar sha256:")
     assert "no commit is recorded" in process.stderr
@@ -215,11 +215,11 @@ def test_a_rebuild_of_the_same_sources_is_the_same(file: Path, source: Path) -> 
 
 def test_a_rebuild_of_other_sources_names_the_files_that_differ(file: Path, source: Path) -> None:
     tiny.replace(source / "LICENSE", "", "other ")
-    process = packyard("rebuild", "--verify", file, "--source", source)
+    process = packyard("verify", file, "--rebuild", "--workspace", source)
     assert process.returncode == 1
     assert process.stdout.splitlines() == ["changed  LICENSE", "changed  packyard.json"]
     assert "built again it is sha256:" in process.stderr
-    (row,) = json.loads(packyard("rebuild", "--verify", file, "--source", source, "-o", "json").stdout)
+    (row,) = json.loads(packyard("verify", file, "--rebuild", "--workspace", source, "-o", "json").stdout)
     assert row["tar"] != row["rebuilt"]
     assert [each["path"] for each in row["files"]] == ["LICENSE", "packyard.json"]
 
@@ -233,7 +233,7 @@ def test_a_rebuild_takes_the_recorded_commit_and_leaves_the_checkout_alone(file:
     _attest(file, at)
     tiny.replace(source / "LICENSE", "", "other ")
     _git(source, "commit", "-qam", "newer")
-    process = packyard("rebuild", "--verify", file, "--source", source)
+    process = packyard("verify", file, "--rebuild", "--workspace", source)
     assert process.returncode == 0, process.stdout + process.stderr
     assert f"the sources are those of commit {at.commit}" in process.stderr
     assert (source / "LICENSE").read_text().startswith("other ")
@@ -243,7 +243,7 @@ def test_a_rebuild_says_which_sources_differ_and_that_the_commit_is_not_here(fil
     tiny.replace(source / "LICENSE", "", "other ")
     digests = {path: Digest.of(b"") for path in ("LICENSE", "gone.yaml")}
     _attest(file, Revision(commit="0" * 40, url="git+https://example.com/zoo"), inputs=digests)
-    process = packyard("rebuild", "--verify", file, "--source", source)
+    process = packyard("verify", file, "--rebuild", "--workspace", source)
     assert f"which has not the commit {'0' * 40} (it is in git+https://example.com/zoo)" in process.stderr
     assert "the source LICENSE is not the one that was built from\n" in process.stderr
     assert "the source gone.yaml is not the one that was built from\n" in process.stderr
@@ -252,13 +252,13 @@ def test_a_rebuild_says_which_sources_differ_and_that_the_commit_is_not_here(fil
 
 def test_a_rebuild_says_that_it_is_another_packyard_and_compares_all_the_same(file: Path, source: Path) -> None:
     _attest(file, None, packyard="0.0.1", libraries={"PyYAML": "1", "zlib": "0"})
-    process = packyard("rebuild", "--verify", file, "--source", source)
+    process = packyard("verify", file, "--rebuild", "--workspace", source)
     assert process.returncode == 0
     assert "it was built by packyard 0.0.1, and again by packyard 0.1.0" in process.stderr
     assert "it was built by PyYAML 1, and again by PyYAML" in process.stderr
 
 
-def test_a_rebuild_with_nothing_to_compare_with_is_refused() -> None:
-    process = packyard("rebuild")
+def test_an_untarred_package_is_not_rebuilt(tmp_path: Path) -> None:
+    process = packyard("verify", tmp_path, "--rebuild")
     assert process.returncode == 2
-    assert "--verify is missing" in process.stderr
+    assert "--rebuild takes a .tar.gz" in process.stderr

@@ -89,10 +89,8 @@ def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path, monkeypatch: py
         "preview": run("preview", NAME, *workspace),
         "init": run("init", tmp_path / "workspace"),
         "new": run("new", "hello", "--base", "claim", "--storage", "efs", "--workspace", tmp_path / "workspace"),
-        "promote": run("promote", channel, tmp_path / "public", f"{NAME}@1.0.0"),
-        "mirror": run("mirror", channel, tmp_path / "closed"),
+        "copy": run("copy", channel, tmp_path / "public"),
         "search": run("search", "mnist", "--from", channel),
-        "reindex": run("reindex", channel),
         "list": run("list"),
         "source": run("source", f"{NAME}/quickstart/mlops/first-run/none/job.yaml:9", *workspace),
         "list --from": run("list", "--from", channel),
@@ -100,7 +98,7 @@ def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path, monkeypatch: py
         "cache": run("cache"),
         "version": run("version"),
         "verify FILE": run("verify", out / f"{NAME}.tar.gz"),
-        "rebuild": run("rebuild", "--verify", out / f"{NAME}.tar.gz", "--source", real.REPOSITORY),
+        "verify FILE --rebuild": run("verify", out / f"{NAME}.tar.gz", "--rebuild", *workspace),
         "config": run("config"),
     }
     results["yank"] = run("yank", f"{NAME}@1.0.0", "--reason", "too slow", "--in", channel)

@@ -26,7 +26,7 @@ from packyard.sharing.entry import bundle_key
 from packyard.sharing.index import access, lease, pending, trial
 from packyard.sharing.publishing import fsck
 from packyard.sharing.publishing.close import close
-from packyard.sharing.publishing.promote import promote
+from packyard.sharing.publishing.copy import copy
 from packyard.sharing.publishing.prune import prune
 from packyard.sharing.publishing.reindex import reindex
 from packyard.sharing.publishing.yank import yank
@@ -197,7 +197,7 @@ ACTIONS: dict[str, Callable[[DirectoryStore], object]] = {
     "yank": lambda store: yank(store, "bert@1.0", "diverges"),
     "close": lambda store: [close(store, "1.0")],
     "reindex": reindex,
-    "promote": lambda store: promote(DirectoryStore(store.root_dir.parent / "from"), store, ["bert@1.1", "gpt@1.1"]),
+    "copy": lambda store: copy(DirectoryStore(store.root_dir.parent / "from"), store, ["bert@1.1", "gpt@1.1"]),
 }
 #: Every so many calls to the file system, one is the last of a process.
 STEP = 1 if sample.WHOLE else 40

@@ -16,11 +16,10 @@ from packyard.sharing import publish
 from packyard.sharing.fetching.fetch import Fetching
 from packyard.sharing.index import access, head, pending
 from packyard.sharing.index.head import Memory
+from packyard.sharing.publishing import copy as copying
 from packyard.sharing.publishing import fsck
 from packyard.sharing.publishing.close import close
 from packyard.sharing.publishing.join import join
-from packyard.sharing.publishing.mirror import mirror
-from packyard.sharing.publishing.promote import promote
 from packyard.sharing.publishing.reindex import reindex
 from packyard.sharing.publishing.revoke import revoke
 from packyard.sharing.publishing.yank import yank
@@ -220,11 +219,11 @@ def revoking(folder: Path) -> DirectoryStore:
     return store
 
 
-def test_provenance_by_a_revoked_key_is_neither_promoted_nor_mirrored(tmp_path: Path) -> None:
+def test_provenance_by_a_revoked_key_is_copied_neither_exactly_nor_with_all(tmp_path: Path) -> None:
     source, target = revoking(tmp_path), DirectoryStore(tmp_path / "target")
     acts: list[Callable[[], object]] = [
-        lambda: promote(source, target, ["bert@1.0"], how=Fetching(trusted=BOTH)),
-        lambda: mirror(source, target, [], how=Fetching(trusted=BOTH)),
+        lambda: copying.copy(source, target, ["bert@1.0"], how=Fetching(trusted=BOTH)),
+        lambda: copying.copy(source, target, [], how=Fetching(trusted=BOTH)),
     ]
     for act in acts:
         with pytest.raises(IntegrityError, match=rf"is signed by {OTHER.public.id}, which is revoked"):
@@ -258,7 +257,7 @@ def test_a_mirror_says_itself_what_is_yanked(one: DirectoryStore, tmp_path: Path
               for each in (bundle(), bundle("gpt")) for key in [provenance.key(each.name, each.version)]}  # fmt: skip
     for key, data in signed.items():
         one.put(key, data)
-    mirror(one, target, [], how=Fetching(trusted=TRUST), keys=[OTHER])
+    copying.copy(one, target, [], how=Fetching(trusted=TRUST), keys=[OTHER])
     assert access.read(target, own).named("bert").get("1.0").yanked == "diverges"
     assert ids(target) == {access.read(target).head.channel} != {ONE}
     both = Trust.of(KEY.public, OTHER.public)

@@ -86,7 +86,7 @@ def test_a_channel_that_is_not_signed_is_signed_by_reindex_alone(tmp_path: Path)
     publish(store, [bundle()])
     with pytest.raises(IntegrityError, match="is not signed") as caught:
         publish(store, [bundle("gpt")], keys=[KEY])
-    assert "packyard reindex CHANNEL --key NAME" in caught.value.problems[0].hint
+    assert "packyard fsck CHANNEL --repair --key NAME" in caught.value.problems[0].hint
     reindex(store, keys=[KEY])
     publish(store, [bundle("gpt")], keys=[KEY])
     assert [str(entry) for entry in access.read(store, TRUST).entries] == ["bert@1.0", "gpt@1.0"]

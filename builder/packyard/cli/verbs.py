@@ -81,12 +81,9 @@ PUBLISH = Group(
     "Publish packages",
     {
         "publish": ("sharing.publish", "build packages and publish them to a channel"),
-        "promote": ("sharing.promote", "publish in one channel what another one has"),
-        "mirror": ("sharing.mirror", "copy a channel, or packages of it, to another one"),
+        "copy": ("sharing.copy", "copy packages from one channel to another: all, or those named"),
         "yank": ("sharing.yank", "say that nobody should use a published version any more, and why"),
-        "fsck": ("sharing.fsck", "check every file of a channel"),
-        "reindex": ("sharing.reindex", "make the index of a channel again"),
-        "rebuild": ("sharing.rebuild", "build a published package again and compare"),
+        "fsck": ("sharing.fsck", "check every file of a channel, or repair its index"),
         "keys": ("sharing.keys", "make keys that sign what you publish, and trust those of others"),
     },
 )
@@ -108,4 +105,9 @@ VERBS = {verb: found for group in GROUPS.values() for verb, found in group.verbs
 #: What shells type, or people by habit: it works, and no list has it.
 UNLISTED = {"complete": "complete", "version": "version"}
 #: Names that verbs had before, and what to type now.
-FORMER: Mapping[str, str] = {}
+FORMER = {
+    "promote": "packyard copy FROM TO NAME@VERSION",
+    "mirror": "packyard copy FROM TO",
+    "reindex": "packyard fsck CHANNEL --repair",
+    "rebuild": "packyard verify NAME.tar.gz --rebuild",
+}

@@ -1,6 +1,10 @@
 """Check every file of a channel, and say what is altered, missing or extra, and what to do about it.
 
-Exit code 1 if there is anything. With --prune, first remove what publishers that lost a race left in the index.
+packyard fsck CHANNEL             check; the exit code is 1 if anything is wrong
+packyard fsck CHANNEL --repair    first make the index again, from the bundles and the records beside them
+packyard fsck CHANNEL --prune     first remove what publishers that lost a race left in the index
+
+With --repair every bundle is read and checked before anything is written: if one is damaged, nothing changes.
 """
 
 from __future__ import annotations
@@ -10,8 +14,12 @@ import argparse
 from packyard.cli import output, preferences
 from packyard.cli.channels import open_channel
 from packyard.cli.rows import Rows
+from packyard.cli.sharing import signing
+from packyard.core.errors import UsageError
 from packyard.sharing.publishing import fsck
 from packyard.sharing.publishing.prune import prune
+from packyard.sharing.publishing.reindex import reindex
+from packyard.sharing.stores import Store
 
 ROWS = Rows("finding", "kind, key, message, hint", line="{kind:<8} {key}: {message} ({hint})")
 
@@ -19,12 +27,18 @@ ROWS = Rows("finding", "kind, key, message, hint", line="{kind:<8} {key}: {messa
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("channel", metavar="CHANNEL")
-    parser.add_argument("--prune", action="store_true", help="remove the nodes of the index that no head reaches")
+    parser.add_argument("--repair", action="store_true", help="first make the index again, under a new head")
+    parser.add_argument("--prune", action="store_true", help="first remove the nodes of the index that no head reaches")
+    signing.add_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Check the channel; 1 if anything is wrong."""
+    """Check the channel, repaired where that is asked for; 1 if anything is wrong."""
+    if arguments.key and not arguments.repair:
+        raise UsageError("packyard fsck: --key signs the index that --repair makes; add --repair: packyard fsck --help")
     channel, trusted = open_channel(arguments.channel), preferences.trust(arguments.channel)
+    if arguments.repair:
+        _repair(channel, arguments)
     if arguments.prune:
         for key in prune(channel, trusted):
             output.note(f"removed {key}")
@@ -32,3 +46,13 @@ def run(arguments: argparse.Namespace) -> int:
     if ROWS.show(found, arguments.output):
         output.note(f"{output.counted(len(found), 'finding')} in {channel.address}" if found else "nothing is wrong")
     return int(bool(found))
+
+
+def _repair(channel: Store, arguments: argparse.Namespace) -> None:
+    keys, trusted = signing.keys(arguments.key), preferences.trust(arguments.channel)
+    bundles: list[str] = []
+    memory = preferences.memory(arguments.channel)
+    made, skipped = reindex(channel, keys=keys, trusted=trusted, memory=memory, done=bundles.append)
+    for key in skipped:
+        output.note(f"{key} has no checksum: its publish was interrupted; publish it again")
+    output.note(f"the index was made again: head {made.head.number} lists {output.counted(len(bundles), 'bundle')}")

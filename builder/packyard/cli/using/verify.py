@@ -5,9 +5,11 @@ packyard verify NAME.tar.gz --from CHANNEL    also that the channel has this ver
 packyard verify DIR                           which files were changed since it was untarred, and whether its
                                               packyard.json is that of the channel that it is from
 packyard verify DIR --from CHANNEL            compare with this channel
+packyard verify NAME.tar.gz --rebuild         also that its sources, in the workspace here, build the same bytes
 
 One line says what was proved, and what could not be. Beside NAME.tar.gz are NAME.tar.gz.intoto.json, its provenance,
-and NAME.tar.gz.spdx.json, its SBOM, from the same place.
+and NAME.tar.gz.spdx.json, its SBOM, from the same place. --rebuild takes the sources of the commit that the provenance
+names, if the repository around the workspace has it, otherwise the files as they are there; it changes none of them.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 
-from packyard.cli import output, preferences, untarred
+from packyard.cli import output, preferences, untarred, workspaces
 from packyard.cli.bundles import carried
 from packyard.cli.channels import fetching, open_to_read
 from packyard.cli.preferences import Setting
@@ -28,7 +30,7 @@ from packyard.core.bundle import manifest, receipt
 from packyard.core.bundle.manifest import Manifest
 from packyard.core.bundle.reference import Reference
 from packyard.core.digest import Digest
-from packyard.core.errors import InputError, IntegrityError, Problem, UnavailableError, on_one_line
+from packyard.core.errors import InputError, IntegrityError, Problem, UnavailableError, UsageError, on_one_line
 from packyard.core.files import regular
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.fetching.cache import digest_of
@@ -49,20 +51,32 @@ ROWS = Rows(
 )
 _NOT = "not proved to be the published one"
 DIRECTORY = Rows("package", "name, version, files (path, state), published", "DIR")
+REBUILT = Rows("package", "name, version, tar, rebuilt, inputs, files (path, state)", "FILE --rebuild")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("what", metavar="FILE|DIR", nargs="?", default=".", help="a .tar.gz, or an untarred package")
     parser.add_argument("--from", dest="channel", metavar="CHANNEL", help="compare with what this channel has")
+    parser.add_argument("--rebuild", action="store_true", help="build the package of a .tar.gz again, and compare")
+    workspaces.add_argument(parser, carried=True)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Verify a file or a directory; 1 if a directory's files differ."""
     what = Path(arguments.what)
+    if what.is_dir() and arguments.rebuild:
+        raise UsageError(
+            f"packyard verify: --rebuild takes a .tar.gz, and {what} is a folder: name the file that it came from"
+        )
     if what.is_dir():
         return _directory(what, arguments.channel, arguments.output)
     proof = verify_file(what, arguments.channel)
+    if arguments.rebuild:
+        from packyard.cli.using import rebuild  # composing takes long to import
+
+        output.note(proof.said(preferences.key_names()))
+        return rebuild.compare(what, proof, workspaces.root(arguments, carried=True), REBUILT, arguments.output)
     if ROWS.show([proof], arguments.output):
         output.line(proof.said(preferences.key_names()))
     return 0

@@ -28,7 +28,7 @@ def find(store: Store, trusted: Trust = NOBODY, memory: Memory | None = None) ->
     if entries is None:
         return None
     if trusted.is_required:
-        hint = "its publisher has to sign it: packyard reindex CHANNEL --key NAME"
+        hint = "its publisher has to sign it: packyard fsck CHANNEL --repair --key NAME"
         raise IntegrityError(Problem("is not signed: it is of packyard 0.1.0", file=flat.KEY, hint=hint))
     return Index.of_entries(entries, Nodes(store))
 

@@ -29,7 +29,7 @@ from packyard.sharing.trust import provenance, sbom
 from packyard.sharing.trust.keys import NOBODY, Trust
 
 _BRING_BACK = "bring it back from a mirror or a backup, or yank the version"
-_REINDEX = "make the index again: packyard reindex CHANNEL"
+_REINDEX = "make the index again: packyard fsck CHANNEL --repair"
 _PRUNE = "remove it: packyard fsck CHANNEL --prune"
 
 

@@ -153,5 +153,5 @@ def _check_place(store: Store, before: Index, items: Sequence[Packed]) -> None:
         more = f" and {len(others) - 3} more" if len(others) > 3 else ""
         kind = "releases" if any(key.endswith(".tar.gz") for key in others) else "other files"
         problem = f"there are {kind} and no index: {', '.join(map(on_one_line, others[:3]))}{more}"
-        hint = "bring the index back with packyard reindex, or choose a folder that is empty"
+        hint = "bring the index back with packyard fsck CHANNEL --repair, or choose a folder that is empty"
         raise ConflictError(Problem(problem, file=head.POINTER, hint=hint))

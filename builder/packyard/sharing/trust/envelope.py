@@ -88,7 +88,7 @@ def _unsigned(others: tuple[str, ...], trusted: Trust, file: str) -> Problem:
         return Problem(f"is signed by {others[0]}, which you do not trust", file=file, hint=hint)
     hint = "packyard keys list shows the keys that you trust, one of which must have signed it"
     if trusted.is_own:
-        hint = "you would vouch for it; if you looked at all that is there: packyard reindex CHANNEL --key NAME"
+        hint = "you would vouch for it; if you looked at all that is there: packyard fsck CHANNEL --repair --key NAME"
     return Problem("is not signed", file=file, hint=hint)
 
 

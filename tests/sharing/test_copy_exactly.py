@@ -1,4 +1,4 @@
-"""Promoting from one channel to another: the same bytes, with what is known of them."""
+"""Copying versions that are named exactly, to promote them: all or none, none yanked, with what is known of them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from packyard.core.bundle import Bundle
 from packyard.core.errors import ConflictError, InputError, IntegrityError
 from packyard.sharing import fetch, publish
 from packyard.sharing.fetching.fetch import Fetching
-from packyard.sharing.fetching.verify import Proof
 from packyard.sharing.index import access
 from packyard.sharing.publishing import fsck
-from packyard.sharing.publishing.promote import promote
+from packyard.sharing.publishing.copy import copy
 from packyard.sharing.publishing.yank import yank
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.trust.keys import SigningKey, Trust
@@ -35,41 +34,53 @@ def target(tmp_path: Path) -> DirectoryStore:
     return DirectoryStore(tmp_path / "public")
 
 
-def test_promotes_the_same_bytes_with_provenance_and_sbom(source: DirectoryStore, target: DirectoryStore) -> None:
-    done = promote(source, target, ["bert@v1.0", "gpt@1"], keys=[OWN], how=Fetching(trusted=TRUSTED))
-    assert [(str(entry), status) for entry, status in done] == [("bert@1.0", "published"), ("gpt@1.0", "published")]
+def test_copies_the_same_bytes_with_provenance_and_sbom(source: DirectoryStore, target: DirectoryStore) -> None:
+    done = copy(source, target, ["bert@v1.0", "gpt@1"], keys=[OWN], how=Fetching(trusted=TRUSTED))
+    assert [(str(each.entry), each.status) for each in done] == [("bert@1.0", "published"), ("gpt@1.0", "published")]
     assert target.list("1.0/") == source.list("1.0/")
     assert all(target.get(key) == source.get(key) for key in target.list("1.0/"))
-    assert access.read(target, Trust.of(OWN.public)).entries == tuple(entry for entry, _ in done)
+    assert access.read(target, Trust.of(OWN.public)).entries == tuple(each.entry for each in done)
     assert list(fsck.check(target)) == []
-    assert [status for _, status in promote(source, target, ["bert@1.0"], keys=[OWN])] == ["unchanged"]
+    assert [each.status for each in copy(source, target, ["bert@1.0"], keys=[OWN])] == ["unchanged"]
 
 
-def test_refuses_what_is_yanked_or_is_not_said_exactly(source: DirectoryStore, target: DirectoryStore) -> None:
+def test_refuses_what_is_yanked_where_it_is_named_exactly(source: DirectoryStore, target: DirectoryStore) -> None:
     yank(source, "bert@1.1", "diverges", keys=[KEY])
     with pytest.raises(ConflictError, match=r"^bert@1\.1 is yanked: diverges"):
-        promote(source, target, ["gpt@1.0", "bert@1.1"])
-    for text in ("bert", "bert@^1", "bert@latest"):
-        with pytest.raises(InputError, match="does not say which version"):
-            promote(source, target, [text])
+        copy(source, target, ["gpt@1.0", "bert@1.1"])
+    with pytest.raises(ConflictError, match=r"^bert@1\.1 is yanked: diverges"):
+        copy(source, target, ["bert", "bert@1.1"])
     with pytest.raises(InputError, match=r"no version '7' of bert"):
-        promote(source, target, ["bert@7"])
+        copy(source, target, ["bert@7"])
     assert target.list("") == []
+    assert [str(each.entry) for each in copy(source, target, ["bert"])] == ["bert@1.0", "bert@1.1"]
 
 
-def test_what_is_not_proved_is_not_promoted(source: DirectoryStore, target: DirectoryStore) -> None:
+def test_what_is_named_exactly_is_copied_at_once_or_not_at_all(tmp_path: Path) -> None:
+    names = [f"b{number}" for number in range(40)]
+    source, target = DirectoryStore(tmp_path / "from"), DirectoryStore(tmp_path / "to")
+    publish(source, [bundle(name) for name in names])
+    publish(target, [bundle(names[-1], "1.0", "other")])
+    with pytest.raises(ConflictError, match="is published with other content"):
+        copy(source, target, [f"{name}@1.0" for name in names])
+    assert [str(entry) for entry in access.current(target).entries] == [f"{names[-1]}@1.0"]
+    before = access.current(target).head.number
+    copy(source, target, [f"{name}@1.0" for name in names[:-1]])
+    assert access.current(target).head.number == before + 1
+
+
+def test_what_is_not_proved_is_not_copied(source: DirectoryStore, target: DirectoryStore) -> None:
     (source.root_dir / "1.0/gpt.tar.gz.intoto.json").unlink()
     with pytest.raises(IntegrityError, match=r"gpt\.tar\.gz\.intoto\.json: is missing"):
-        promote(source, target, ["gpt@1.0"], how=Fetching(trusted=TRUSTED))
+        copy(source, target, ["gpt@1.0"], how=Fetching(trusted=TRUSTED))
     with pytest.raises(IntegrityError, match="which you do not trust"):
-        promote(source, target, ["bert@1.0"], how=Fetching(trusted=Trust.of(OWN.public)))
+        copy(source, target, ["bert@1.0"], how=Fetching(trusted=Trust.of(OWN.public)))
     assert access.current(target).entries == ()
 
 
 def test_tells_what_is_proved_and_what_is_not(source: DirectoryStore, target: DirectoryStore) -> None:
-    told: list[Proof] = []
-    promote(source, target, ["gpt@1.0"], keys=[OWN], how=Fetching(trusted=TRUSTED), tell=told.append)
-    promote(source, target, ["bert@1.0"], keys=[OWN], tell=told.append)
+    proved = copy(source, target, ["gpt@1.0"], keys=[OWN], how=Fetching(trusted=TRUSTED))
+    told = [each.proof for each in (*proved, *copy(source, target, ["bert@1.0"], keys=[OWN])) if each.proof]
     assert [proof.is_proved for proof in told] == [True, False]
     assert f"signed by {KEY.public.id}" in told[0].said()
     assert "not proved: who published it" in told[1].said()
@@ -80,8 +91,8 @@ def test_the_same_tar_that_is_there_already_keeps_its_file_and_what_is_known_of_
 ) -> None:
     there = compressed_otherwise(BUNDLES[0])
     publish(target, [there])
-    (done,) = promote(source, target, ["bert@1.0"])
-    assert done[1] == "unchanged"
+    (done,) = copy(source, target, ["bert@1.0"])
+    assert done.status == "unchanged"
     assert fetch(target, "bert").data == there.data
     assert target.list("1.0/") == ["1.0/bert.tar.gz", "1.0/bert.tar.gz.sha256"]
 
@@ -90,7 +101,7 @@ def test_the_bundles_are_not_held_in_memory(tmp_path: Path) -> None:
     names = [f"b{number}" for number in range(10)]
     publish(DirectoryStore(tmp_path / "candidates"), [bundle(name) for name in names])
     with watch(tmp_path / "public", Bundle) as target:
-        promote(DirectoryStore(tmp_path / "candidates"), target, [f"{name}@1.0" for name in names])
+        copy(DirectoryStore(tmp_path / "candidates"), target, [f"{name}@1.0" for name in names])
     assert len(target.list("1.0/")) == 20
     assert target.most <= 1
 
@@ -98,4 +109,4 @@ def test_the_bundles_are_not_held_in_memory(tmp_path: Path) -> None:
 def test_another_tar_under_that_version_is_refused(source: DirectoryStore, target: DirectoryStore) -> None:
     publish(target, [bundle("bert", "1.0", "other")])
     with pytest.raises(ConflictError, match="is published with other content"):
-        promote(source, target, ["bert@1.0"])
+        copy(source, target, ["bert@1.0"])

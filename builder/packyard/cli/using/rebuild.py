@@ -1,47 +1,31 @@
-"""Build a published package again from its sources, and compare.
+"""`verify --rebuild`: builds a published package again from its sources, and compares.
 
-packyard rebuild --verify NAME.tar.gz                 from the workspace here
-packyard rebuild --verify NAME.tar.gz --source DIR    from a checkout of its sources
-
-The provenance beside the file says from which commit it was built: if the repository around DIR has that commit, the
-sources are those of the commit, and nothing in DIR is changed. Otherwise they are the files as they are in DIR. Tars
+The provenance says from which commit it was built: if the repository around the workspace has that commit, the sources
+are those of the commit, and nothing in the workspace is changed. Otherwise they are the files as they are there. Tars
 are compared by their digests, and file by file where those differ.
 """
 
 from __future__ import annotations
 
-import argparse
 import io
 import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 
 from packyard import __version__
-from packyard.cli import libraries, output, preferences, workspaces
+from packyard.cli import libraries, output
 from packyard.cli.rows import Rows
-from packyard.cli.using.verify import verify_file
 from packyard.core.bundle import bundle as bundles
 from packyard.core.files import git, regular
+from packyard.sharing.fetching.verify import Proof
 from packyard.sharing.trust.provenance import Provenance, installed_libraries
 from packyard.writing.build.packing import Packing, Settings
 from packyard.writing.build.product import Built
 
-ROWS = Rows("package", "name, version, tar, rebuilt, inputs, files (path, state)")
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the verb's arguments."""
-    parser.add_argument("--verify", metavar="FILE", required=True, help="the .tar.gz to compare with")
-    parser.add_argument("--source", dest="workspace", metavar="DIR", help="the sources (default: the workspace here)")
-
-
-def run(arguments: argparse.Namespace) -> int:
-    """Build the package again; 1 if the tars differ."""
-    file = Path(arguments.verify)
-    proof = verify_file(file)
-    output.note(proof.said(preferences.key_names()))
+def compare(file: Path, proof: Proof, root_dir: Path, rows: Rows, form: str) -> int:
+    """Build the package of a file again from a workspace; 1 if the tars differ."""
     bundle, made = proof.bundle, proof.provenance
-    root_dir = workspaces.root(arguments, carried=True)
     with ExitStack() as stack:
         if made and made.source and not made.source.dirty and git.has(root_dir, made.source.commit):
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="packyard-")))
@@ -54,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     _tell_others(made)
     different = [] if built.tar == bundle.tar else _differences(file, built)
     is_same, inputs = built.tar == bundle.tar, _inputs(made, built)
-    is_text = ROWS.show([(built.name, built.version, bundle.tar, built.tar, inputs, different)], arguments.output)
+    is_text = rows.show([(built.name, built.version, bundle.tar, built.tar, inputs, different)], form)
     if is_text and is_same:
         output.line(f"{built.name} {built.version}: the same, tar {built.tar}")
     elif is_text:

@@ -1,8 +1,9 @@
-"""Copy a channel, or some packages of it, to another one: for networks that do not reach the first.
+"""Copy packages from one channel to another: to promote what was tried, or for networks that do not reach the first.
 
-packyard mirror FROM TO                          everything
-packyard mirror FROM TO NAME NAME@^1.2           all versions of one package, and a range of another
-packyard mirror FROM TO --images images.yaml     also list the images, for a copy by skopeo
+packyard copy FROM TO                          everything
+packyard copy FROM TO NAME NAME@^1.2           all versions of one package, and a range of another
+packyard copy FROM TO NAME@1.2.0 ...           these versions: all of them or none, and none that is yanked
+packyard copy FROM TO --images images.yaml     also list the images, for a copy by skopeo
 
 The bytes stay the same, with their provenance, SBOMs and yanks. Interrupted, the next run goes on. The images are
 copied by `skopeo sync --scoped --src yaml --dest docker images.yaml HOST`; then users set REGISTRY=HOST/docker.io.
@@ -17,7 +18,7 @@ from packyard.cli import output, preferences
 from packyard.cli.channels import COPIED, fetching, open_channel, row
 from packyard.cli.sharing import signing
 from packyard.core.errors import UnavailableError
-from packyard.sharing.publishing.mirror import image_list, mirror
+from packyard.sharing.publishing.copy import copy, image_list
 
 ROWS = COPIED
 
@@ -33,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Copy what is missing; print a line for each bundle."""
-    found = mirror(
+    found = copy(
         open_channel(arguments.source),
         open_channel(arguments.target),
         arguments.references,
@@ -44,6 +45,9 @@ def run(arguments: argparse.Namespace) -> int:
         with_images=bool(arguments.images),
         done=lambda number, count: output.note(f"{number} of {count} copied"),
     )
+    for each in found:
+        if each.proof:
+            output.note(each.proof.said(preferences.key_names()))
     if arguments.images:
         _write(Path(arguments.images), image_list(image for each in found for image in each.images))
     ROWS.show([row(each.entry, each.status) for each in found], arguments.output)

@@ -1,13 +1,16 @@
-"""Mirroring: bringing what a channel has into another one, for networks that do not reach it.
+"""Copying: bringing what a channel has into another one, to promote it there, or for networks that reach only that one.
 
 The bytes are the same, with checksums, provenance and SBOMs; they stay signed by whom they are. The index, and the
 records of what is yanked or closed, are the other channel's own. What it has already is not copied again.
+
+Versions that are named exactly, ``NAME@1.2.0``, come all or none, and none that is yanked: whoever names them says that
+they are good. Of all else, yanked versions come with their yanks, and an interrupted copy goes on with the next run.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,22 +19,23 @@ from tempfile import TemporaryDirectory
 
 from packyard.core.bundle import bundle as bundles
 from packyard.core.bundle.reference import Reference
-from packyard.core.errors import ConflictError
+from packyard.core.errors import ConflictError, Problem
 from packyard.core.kubernetes import images
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.fetching.fetch import Fetching, keep, opened_entry
-from packyard.sharing.fetching.verify import verify_listed
+from packyard.sharing.fetching.verify import Proof, verify_listed
 from packyard.sharing.index import access, head
 from packyard.sharing.index.access import Writer
 from packyard.sharing.index.choose import choose
 from packyard.sharing.index.head import Memory
 from packyard.sharing.index.index import Index
 from packyard.sharing.index.package import Package
-from packyard.sharing.publishing import promote, yank
+from packyard.sharing.publishing import yank
 from packyard.sharing.publishing.close import close
 from packyard.sharing.publishing.publish import Status, publish
 from packyard.sharing.publishing.upload import Packed
-from packyard.sharing.stores import Store
+from packyard.sharing.stores import Store, get_or_none
+from packyard.sharing.trust import provenance, sbom
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
 
 _AT_ONCE = 4  # uploads
@@ -39,20 +43,29 @@ _BATCH = 32  # bundles that are on this disk, and that become one head
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mirrored:
-    """A bundle that the other channel has now, what was done for it, and the images that its pods run."""
+class Copied:
+    """A bundle that the other channel has now, what was done for it, and the images that its pods run.
+
+    ``proof`` is what the source proves of it, if it is new and was named exactly.
+    """
 
     entry: IndexEntry
     status: Status
     images: tuple[str, ...] = ()
+    proof: Proof | None = None
 
 
-def chosen(listed: Index, texts: Sequence[str]) -> list[IndexEntry]:
-    """Return the entries that references name, each once: for ``NAME`` all its versions; without any, all there are."""
+def chosen(listed: Index, texts: Sequence[str]) -> tuple[list[IndexEntry], list[IndexEntry]]:
+    """Return the entries that references name, each once: those named exactly, and the others.
+
+    ``NAME`` names all its versions; without references it is all there are.
+    """
     if not texts:
-        return list(listed.entries)
-    found = [entry for text in texts for entry in _named(listed, Reference.parse(text))]
-    return list({str(entry): entry for entry in found}.values())
+        return [], list(listed.entries)
+    asked = [Reference.parse(text) for text in texts]
+    exact = {str(entry): entry for each in asked if each.version is not None for entry in _named(listed, each)}
+    others = {str(entry): entry for each in asked if each.version is None for entry in _named(listed, each)}
+    return list(exact.values()), [entry for name, entry in others.items() if name not in exact]
 
 
 def _named(listed: Index, asked: Reference) -> Iterable[IndexEntry]:
@@ -64,10 +77,10 @@ def _named(listed: Index, asked: Reference) -> Iterable[IndexEntry]:
     return in_range if choice in in_range and asked.choice[:1] in ("^", "~") else (choice,)
 
 
-def mirror(
+def copy(
     source: Store,
     target: Store,
-    texts: Sequence[str],
+    texts: Sequence[str] = (),
     *,
     how: Fetching | None = None,
     keys: Sequence[SigningKey] = (),
@@ -75,8 +88,8 @@ def mirror(
     memory: Memory | None = None,
     with_images: bool = False,
     done: Callable[[int, int], object] = lambda *_: None,
-) -> list[Mirrored]:
-    """Bring what is chosen into another channel. Interrupted, it goes on with the next run; done, it changes nothing.
+) -> list[Copied]:
+    """Bring what is chosen into another channel; done, another run changes nothing.
 
     ``how`` is how to read the source, ``keys``, ``trusted`` and ``memory`` are for the target. ``done`` hears how many
     of how many are there.
@@ -85,19 +98,21 @@ def mirror(
     trusted = head.trust_to_write(keys, trusted)
     listed = access.read(source, how.trusted, how.memory)
     how = replace(how, trusted=how.trusted.without(listed.head.revoked))
-    entries = chosen(listed, texts)
+    exact, others = chosen(listed, texts)
+    for entry in filter(lambda each: each.yanked, exact):
+        raise ConflictError(Problem(f"{entry} is yanked: {entry.yanked}", hint="copy another version"))
+    entries = [*exact, *others]
     before = access.current(target, trusted, memory)
     present = {str(entry) for entry in entries if before.lists(entry)}
-    missing = [entry for entry in entries if str(entry) not in present]
     put = partial(publish, target, keys=keys, trusted=trusted, memory=memory, at_once=_AT_ONCE)
-    results: dict[str, Mirrored] = {}
-    for start in range(0, len(missing), _BATCH):
-        results |= _batch(source, listed, missing[start : start + _BATCH], how, put)
-        done(len(results), len(missing))
+    results: dict[str, Copied] = {}
+    for batch in _batches(exact, others, present):
+        results |= _Batch(source, listed, batch, how, is_proved=batch[0] in exact).copied(put)
+        done(len(results), len(entries) - len(present))
     for entry in entries:
         if str(entry) in present:
             found = _images(target, entry, how) if with_images else ()
-            results[str(entry)] = Mirrored(entry=entry, status="unchanged", images=found)
+            results[str(entry)] = Copied(entry=entry, status="unchanged", images=found)
     before = access.current(target, trusted)
     new = [entry for entry in entries if entry.yanked and not before.named(entry.name).get(entry.version).yanked]
     if new:
@@ -108,23 +123,70 @@ def mirror(
     return [results[str(entry)] for entry in entries]
 
 
-def _batch(
-    source: Store,
-    listed: Index,
-    entries: Sequence[IndexEntry],
-    how: Fetching,
-    put: Callable[..., list[tuple[IndexEntry, Status]]],
-) -> dict[str, Mirrored]:
-    found: dict[str, tuple[str, ...]] = {}
-    with TemporaryDirectory(prefix="packyard-") as folder:
-        packed = []
-        for entry in entries:
-            verify_listed(source, listed.head, entry, entry, how.trusted)
-            file, manifest = keep(source, entry, Path(folder), how)
-            packed.append(Packed(entry=replace(entry, yanked=""), file=file))
-            found[str(entry)] = manifest.images
-        done = put(packed, attest=lambda entry: promote.known(source, entry, how.trusted))
-    return {str(entry): Mirrored(entry=entry, status=status, images=found[str(entry)]) for entry, status in done}
+def _batches(
+    exact: Sequence[IndexEntry], others: Sequence[IndexEntry], present: Collection[str]
+) -> Iterator[Sequence[IndexEntry]]:
+    """Yield what is not there yet in parts that become a head each: what was named exactly is one."""
+    first, rest = ([entry for entry in part if str(entry) not in present] for part in (exact, others))
+    if first:
+        yield first
+    for start in range(0, len(rest), _BATCH):
+        yield rest[start : start + _BATCH]
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Bundles that become one head of the other channel."""
+
+    source: Store
+    listed: Index
+    entries: Sequence[IndexEntry]
+    how: Fetching
+    is_proved: bool
+
+    def copied(self, put: Callable[..., list[tuple[IndexEntry, Status]]]) -> dict[str, Copied]:
+        """Fetch the bundles, and let ``put`` publish them with what is known of them."""
+        wanted = {str(entry): entry for entry in self.entries}
+        images: dict[str, tuple[str, ...]] = {}
+        proofs: dict[str, Proof] = {}
+
+        def attest(published: IndexEntry) -> Mapping[str, bytes]:
+            """Return what the source knows of the very file that is published."""
+            name = str(published)
+            if not published.is_same_file(wanted[name]):
+                return {}
+            found = _known(self.source, published, self.how.trusted)
+            if self.is_proved:
+                proofs[name] = self._proof(published, found.get(provenance.key(published.name, published.version)))
+            return found
+
+        with TemporaryDirectory(prefix="packyard-") as folder:
+            packed = []
+            for name, entry in wanted.items():
+                self._proof(entry, None)
+                file, manifest = keep(self.source, entry, Path(folder), self.how)
+                packed.append(Packed(entry=replace(entry, yanked=""), file=file))
+                images[name] = manifest.images
+            done = put(packed, attest=attest)
+        return {
+            name: Copied(entry=entry, status=status, images=images[name], proof=proofs.get(name))
+            for entry, status in done
+            for name in [str(entry)]
+        }
+
+    def _proof(self, entry: IndexEntry, attested: bytes | None) -> Proof:
+        return verify_listed(self.source, self.listed.head, entry, entry, self.how.trusted, attested=attested)
+
+
+def _known(source: Store, entry: IndexEntry, trusted: Trust) -> Mapping[str, bytes]:
+    """Return the SBOM and the provenance, which has to be about this file."""
+    described = sbom.key(entry.name, entry.version)
+    proof = provenance.check_beside(source, entry, trusted)
+    found = {
+        described: get_or_none(source, described, limit=provenance.LIMIT),
+        provenance.key(entry.name, entry.version): proof,
+    }
+    return {key: data for key, data in found.items() if data is not None}
 
 
 def _images(target: Store, entry: IndexEntry, how: Fetching) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Mirroring: the same bytes in another channel, all or some, again and again, and a list for skopeo."""
+"""Copying a channel: the same bytes in another channel, all or some, again and again, and a list for skopeo."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from packyard.sharing import fetch, publish
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.fetching.fetch import Fetching
 from packyard.sharing.index import access, lease
+from packyard.sharing.publishing import copy as copying
 from packyard.sharing.publishing import fsck
-from packyard.sharing.publishing import mirror as mirrors
 from packyard.sharing.publishing.close import close
-from packyard.sharing.publishing.mirror import chosen, image_list, mirror
+from packyard.sharing.publishing.copy import chosen, copy, image_list
 from packyard.sharing.publishing.yank import yank
 from packyard.sharing.stores import Store
 from packyard.sharing.stores.directory import DirectoryStore
@@ -57,7 +57,7 @@ def target(tmp_path: Path) -> DirectoryStore:
 
 
 def statuses(source: Store, target: Store, *texts: str) -> dict[str, str]:
-    return {str(each.entry): each.status for each in mirror(source, target, texts, how=Fetching(trusted=TRUST))}
+    return {str(each.entry): each.status for each in copy(source, target, texts, how=Fetching(trusted=TRUST))}
 
 
 def test_everything_is_there_afterwards_with_the_same_bytes(source: DirectoryStore, target: DirectoryStore) -> None:
@@ -88,7 +88,7 @@ def test_a_second_run_changes_nothing_and_later_ones_bring_what_is_new(
     assert access.read(target).named("gpt").get("1.0").yanked == "slow"
 
 
-def test_a_closed_release_is_closed_once_all_of_it_was_mirrored(source: DirectoryStore, target: DirectoryStore) -> None:
+def test_a_closed_release_is_closed_once_all_of_it_was_copied(source: DirectoryStore, target: DirectoryStore) -> None:
     close(source, "1.0", keys=[KEY])
     statuses(source, target, "bert")
     assert not access.read(target).released("1.0").closed
@@ -116,7 +116,9 @@ def test_a_closed_release_is_closed_once_all_of_it_was_mirrored(source: Director
     ],
 )
 def test_what_is_named_is_copied(texts: list[str], versions: list[str], source: DirectoryStore) -> None:
-    assert [str(entry) for entry in chosen(access.read(source), texts)] == versions
+    exact, others = chosen(access.read(source), texts)
+    assert [str(entry) for entry in (*exact, *others)] == versions
+    assert len(exact) == (texts[:1] == ["bert@1.1"])
 
 
 @pytest.mark.parametrize("text", ["brt", "bert@3.0", "bert@^3", "../x"])
@@ -128,7 +130,7 @@ def test_what_there_is_not_is_refused_before_anything_is_written(
     assert not target.root_dir.exists()
 
 
-def test_a_mirror_with_something_else_under_a_name_is_refused(source: DirectoryStore, target: DirectoryStore) -> None:
+def test_a_channel_with_something_else_under_a_name_is_refused(source: DirectoryStore, target: DirectoryStore) -> None:
     publish(target, [bundle("bert", "1.1", "other")])
     with pytest.raises(ConflictError, match=r"1\.1/bert\.tar\.gz: is published with other content"):
         statuses(source, target)
@@ -146,12 +148,12 @@ def test_a_source_that_is_not_signed_by_whom_the_user_trusts_is_refused(
     source: DirectoryStore, target: DirectoryStore
 ) -> None:
     with pytest.raises(IntegrityError):
-        mirror(source, target, [], how=Fetching(trusted=Trust.of(OTHER.public)))
+        copy(source, target, [], how=Fetching(trusted=Trust.of(OTHER.public)))
     assert not target.root_dir.exists()
 
 
-def test_the_index_of_the_mirror_is_signed_by_whoever_runs_it(source: DirectoryStore, target: DirectoryStore) -> None:
-    mirror(source, target, [], how=Fetching(trusted=TRUST), keys=[OTHER])
+def test_the_index_of_the_copy_is_signed_by_whoever_runs_it(source: DirectoryStore, target: DirectoryStore) -> None:
+    copy(source, target, [], how=Fetching(trusted=TRUST), keys=[OTHER])
     assert access.read(target, Trust.of(OTHER.public)).head.signers == (OTHER.public.id,)
 
 
@@ -163,7 +165,7 @@ def test_interrupted_at_any_call_it_goes_on_with_the_next_run(
     for number in range(1, 1000, 1 if sample.WHOLE else 9):
         target = DirectoryStore(tmp_path / f"target-{number}")
         try:
-            mirror(source, FailingStore(target, fail_at=number), [], how=Fetching(trusted=TRUST))
+            copy(source, FailingStore(target, fail_at=number), [], how=Fetching(trusted=TRUST))
         except UnavailableError:
             pass
         else:
@@ -198,7 +200,7 @@ def test_lists_the_images_of_packages(tmp_path: Path) -> None:
     described = Manifest(name="bert", version="1.0", model={}, use_cases={}, images=tuple(IMAGES))
     publish(DirectoryStore(tmp_path / "source"), [build(described, [Member(path="README.md", data=b"")])])
     for _ in range(2):
-        words = ("mirror", tmp_path / "source", tmp_path / "target", "--images", tmp_path / "images.yaml")
+        words = ("copy", tmp_path / "source", tmp_path / "target", "--images", tmp_path / "images.yaml")
         printed = done(*words)
         assert yaml.safe_load((tmp_path / "images.yaml").read_bytes()) == {
             "docker.io": {"images": {"intel/a": ["1.0", "2.0"], "library/python": ["latest"]}},
@@ -206,12 +208,12 @@ def test_lists_the_images_of_packages(tmp_path: Path) -> None:
         }
         (tmp_path / "images.yaml").unlink()
     assert printed.startswith("unchanged  1.0/bert.tar.gz  sha256:")
-    refused = packyard("mirror", tmp_path / "nosuch", tmp_path / "other")
+    refused = packyard("copy", tmp_path / "nosuch", tmp_path / "other")
     assert (refused.returncode, refused.stdout) == (1, "")
 
 
 def test_the_example_of_the_list_holds() -> None:
-    assert doctest.testmod(mirrors).failed == 0
+    assert doctest.testmod(copying).failed == 0
 
 
 def test_skopeo_copies_what_is_listed(registry3: str, registry2: str, tmp_path: Path) -> None:
