@@ -1,5 +1,6 @@
-"""The objects of a part: gathered, then changed by its components, its patches and its replacements, as kustomize does.
+"""The objects of a kustomization: gathered, then changed by its components, patches and replacements.
 
+`gather` has kustomize's order; a `Reader` gives it what kustomizations are made of, from parts or from a directory.
 What several use cases have in common is gathered once: each copies the nodes that it changes.
 """
 
@@ -7,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Generic, Protocol, TypeVar
 
 from packyard.core.errors import InputError, Problem, refuse
 from packyard.core.kubernetes.kinds import LOCAL, is_local
@@ -81,6 +83,9 @@ class SourceObject:
         """Put a value into fields."""
         replacement.replace(self._begin(), target, value, self._working)
 
+    def settle(self, change: Patch) -> None:
+        """Take what a patch made, when it has changed all its objects."""
+
     def problem(self, message: str) -> Problem:
         """Describe something wrong with the object, by the place that it came from."""
         return self.root.problem(message)
@@ -92,29 +97,91 @@ class SourceObject:
         return self.root
 
 
+class Changes(Protocol):
+    """What a kustomization itself changes, after all that it is made of."""
+
+    @property
+    def patches(self) -> Sequence[Patch]: ...
+    @property
+    def replacements(self) -> Sequence[Replacement]: ...
+
+
+_Top = TypeVar("_Top", bound=Changes)
+_Object = TypeVar("_Object", bound=SourceObject)
+
+
+@dataclass(frozen=True, slots=True)
+class Contents(Generic[_Top, _Object]):
+    """What a kustomization is made of; a component may be read when those before it are gathered."""
+
+    objects: Sequence[_Object]  # of its own files
+    components: Iterable[_Top]
+    resources: Iterable[_Top] = ()  # kustomizations that it builds on
+    generated: Sequence[_Object] = ()
+
+
+class Reader(Protocol[_Top, _Object]):
+    """Gives a walk what it comes to, and hears of it."""
+
+    def open(self, top: _Top) -> Contents[_Top, _Object]: ...
+    def close(self, top: _Top, count: int) -> None:
+        """Hear how many objects a kustomization added or changed."""
+
+    def add(self, objects: list[_Object], new: Sequence[_Object]) -> None:
+        """Add objects, or refuse those that are there already."""
+
+
+def gather(top: _Top, reader: Reader[_Top, _Object], objects: list[_Object], idle: list[Idle] | None = None) -> int:
+    """Add a kustomization's objects, let its components work on all, then its patches and replacements.
+
+    Returns how many objects it added or changed; ``idle`` gathers what reached nothing.
+    """
+    contents = reader.open(top)
+    reader.add(objects, contents.objects)
+    for resource in contents.resources:
+        below: list[_Object] = []
+        gather(resource, reader, below, idle)
+        reader.add(objects, below)
+    count = sum(gather(component, reader, objects, idle) for component in contents.components)
+    reader.add(objects, contents.generated)
+    changed: set[int] = set()
+    for change in top.patches:
+        reached = _apply(change, objects)
+        changed.update(map(id, reached))
+        if idle is not None:
+            idle.append({change.key: not reached})
+    for each in top.replacements:
+        _replace(each, objects, idle)
+    count += len(contents.objects) + len(changed)
+    reader.close(top, count)
+    return count
+
+
+class _Parts:
+    """Reads parts, which are in memory."""
+
+    def open(self, top: Part) -> Contents[Part, SourceObject]:
+        own = [SourceObject(root, stem) for stem, root in top.objects]
+        generated = [SourceObject(made.root, made.stem) for made in top.generated]
+        return Contents(own, top.components, top.resources, generated)
+
+    def close(self, top: Part, count: int) -> None: ...
+
+    def add(self, objects: list[SourceObject], new: Sequence[SourceObject]) -> None:
+        for item in new:
+            if len(objects) >= MAX_OBJECTS:
+                raise InputError(item.problem(f"a use case has at most {MAX_OBJECTS} objects"))
+            if any(other.identity == item.identity for other in objects):
+                raise InputError(item.problem(f"{item.identity[1]} {item.identity[3]!r} is defined twice"))
+            objects.append(item)
+
+
 def accumulate(
     part: Part, onto: list[SourceObject] | None = None, idle: list[Idle] | None = None
 ) -> list[SourceObject]:
-    """Gather a part's objects, let its components work on them, then its patches and replacements: kustomize's order.
-
-    ``idle`` gathers what reached nothing.
-    """
+    """Gather a part's objects; ``idle`` gathers what reached nothing."""
     objects = [] if onto is None else onto
-    for stem, root in part.objects:
-        _add(objects, SourceObject(root, stem))
-    for resource in part.resources:
-        for item in accumulate(resource, idle=idle):
-            _add(objects, item)
-    for component in part.components:
-        accumulate(component, objects, idle)
-    for made in part.generated:
-        _add(objects, SourceObject(made.root, made.stem))
-    for change in part.patches:
-        reached = apply(change, objects)
-        if idle is not None:
-            idle.append({change.key: not reached})
-    for each in part.replacements:
-        _replace(each, objects, idle)
+    gather(part, _Parts(), objects, idle)
     return objects
 
 
@@ -144,15 +211,7 @@ def _dashed(item: SourceObject) -> str:
     return _NO_STEM.sub("-", _UPPER.sub("-", item.identity[1]).lower())
 
 
-def _add(objects: list[SourceObject], item: SourceObject) -> None:
-    if len(objects) >= MAX_OBJECTS:
-        raise InputError(item.problem(f"a use case has at most {MAX_OBJECTS} objects"))
-    if any(other.identity == item.identity for other in objects):
-        raise InputError(item.problem(f"{item.identity[1]} {item.identity[3]!r} is defined twice"))
-    objects.append(item)
-
-
-def apply(item: Patch, objects: list[SourceObject]) -> list[SourceObject]:
+def _apply(item: Patch, objects: Sequence[_Object]) -> list[_Object]:
     """Patch objects, and return those that the patch is for."""
     root = item.document.root
     if isinstance(root, MappingNode) and not all(selector.identity(root)[part] for part in (0, 1, 3)):
@@ -176,10 +235,12 @@ def apply(item: Patch, objects: list[SourceObject]) -> list[SourceObject]:
             other.merge(root)
         else:
             raise InputError(item.problem("a patch is a mapping or a list of operations"))
+    for other in matched:
+        other.settle(item)
     return matched
 
 
-def _replace(each: Replacement, objects: list[SourceObject], idle: list[Idle] | None) -> None:
+def _replace(each: Replacement, objects: Sequence[SourceObject], idle: list[Idle] | None) -> None:
     value = replacement.find_source(each, [item.root for item in objects])
     for target in each.targets:
         matched = [item for item in objects if selector.selects(target.select, item.root, item.identity)]

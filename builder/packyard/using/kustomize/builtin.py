@@ -7,7 +7,8 @@ and last its namespace. What a kustomization may say is in `supported`.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from packyard.core.errors import BeyondError, InputError, Problem
@@ -17,7 +18,7 @@ from packyard.core.kubernetes.kinds import LOCAL, is_local
 from packyard.core.yaml.document import decode, walk
 from packyard.core.yaml.node import MappingNode, Scalar, SequenceNode, Source
 from packyard.using.kustomize import manifest, namespace, objects, supported
-from packyard.using.kustomize.accumulate import SourceObject, apply
+from packyard.using.kustomize.accumulate import Contents, SourceObject, gather
 from packyard.using.kustomize.objects import Object
 from packyard.using.kustomize.part import Patch
 from packyard.using.kustomize.supported import HINT, Budget, Kustomization, find, read
@@ -38,11 +39,11 @@ _FIRST = (
 
 def build(directory: Path) -> bytes:
     """Build a directory; YAML, a document per object, in kustomize's order."""
-    left = Budget(directory)
-    top = read(directory, left)
-    accumulation = _Accumulation(directory, left, to_patch=bool(top.components or top.patches))
-    accumulation.add(top)
-    items = accumulation.items
+    files = _Files(directory)
+    top = read(directory, files.left)
+    built: list[_Built] = []
+    gather(top, files, built)
+    items = [item.item for item in built]
     namespace.apply(items, top.namespace, HINT)
     _check_identities(items, f"is defined twice in namespace {top.namespace!r}")
     kept = [item for item in items if not _is_local(item)]
@@ -55,11 +56,9 @@ def try_components(directory: Path, text: str) -> dict[str, int]:
     Return how many objects each reaches, or brings, by the component's real path. Fields that act later, images say,
     are passed over. Raises `InputError` where one does not apply, and `BeyondError` where only kustomize can say.
     """
-    left = Budget(directory)
-    top = supported.parse(find(directory), text, left, only_components=True)
-    accumulation = _Accumulation(directory, left, to_patch=True)
-    accumulation.add(top)
-    return accumulation.reached
+    files = _Files(directory)
+    gather(supported.parse(find(directory), text, files.left, only_components=True), files, [])
+    return files.reached
 
 
 def find_misfits(directory: Path) -> Sequence[Problem]:
@@ -75,25 +74,46 @@ def find_misfits(directory: Path) -> Sequence[Problem]:
     return ()
 
 
-class _Accumulation:
-    """The objects of a kustomization and of its components, in the order in which kustomize comes to them."""
+@dataclass(slots=True, eq=False, kw_only=True)
+class _Built(SourceObject):
+    """An object with the values that kustomize makes of it."""
 
-    def __init__(self, directory: Path, left: Budget, *, to_patch: bool) -> None:
-        self.items: list[Object] = []
+    item: Object
+
+    def settle(self, change: Patch) -> None:
+        item = self.item
+        before = (item.api_version, item.kind, item.namespace, item.name)
+        if any(isinstance(node, MappingNode) and node.get("<<") is not None for node in walk(item.node)):
+            message = f"patches {item.file}, which has merge keys: not supported by packyard's own build"
+            raise BeyondError(change.problem(message, HINT))
+        item.refresh(self.root, operated=isinstance(change.document.root, SequenceNode))
+        if (item.api_version, item.kind, item.namespace, item.name) != before:
+            message = f"changes kind, name or namespace of {before[1]} {before[3]!r}"
+            raise BeyondError(change.problem(f"{message}: not supported by packyard's own build", HINT))
+
+
+class _Files:
+    """Reads a directory and the components that it names, within a budget."""
+
+    def __init__(self, directory: Path) -> None:
+        self.left = Budget(directory)
         self.reached: dict[str, int] = {}
         self._directory = directory
-        self._left = left
-        self._to_patch = to_patch
         self._open: list[str] = []
 
-    def add(self, top: Kustomization) -> int:
-        """Gather its objects, apply its components and patches; return how many objects it added or changed."""
-        new: list[Object] = []
-        for file in supported.files(top):
-            new += objects.parse(Source(str(file), self._left.read(file)), to_patch=self._to_patch)
-        self.items += new
-        _check_identities(self.items, "is defined twice")
-        count = len(new)
+    def open(self, top: Kustomization) -> Contents[Kustomization, _Built]:
+        sources = (Source(str(file), self.left.read(file)) for file in supported.files(top))
+        own = [_Built(item.node, "", item=item) for source in sources for item in objects.parse(source)]
+        return Contents(own, self._components(top))
+
+    def close(self, top: Kustomization, count: int) -> None:
+        self.reached[os.path.realpath(top.file.parent)] = count
+
+    def add(self, objects: list[_Built], new: Sequence[_Built]) -> None:
+        objects += new
+        _check_identities([built.item for built in objects], "is defined twice")
+
+    def _components(self, top: Kustomization) -> Iterator[Kustomization]:
         listed: dict[str, Scalar] = {}
         for node in top.components:
             real = self._component(top, node)
@@ -103,11 +123,8 @@ class _Accumulation:
                 message = f"component {node.value!r} is listed twice, first in line {line}"
                 raise InputError(node.problem(message, "take one of the lines out"))
             self._open.append(real)
-            self.reached[real] = self.add(self._read(top, node))
+            yield self._read(top, node)
             self._open.pop()
-            count += self.reached[real]
-        changed = {id(item) for change in top.patches for item in self._patch(change)}
-        return count + len(changed)
 
     def _component(self, top: Kustomization, node: Scalar) -> str:
         """Return the real folder of a component, which lies in the package."""
@@ -127,30 +144,7 @@ class _Accumulation:
     def _read(self, top: Kustomization, node: Scalar) -> Kustomization:
         named = Path(os.path.normpath(top.file.parent / node.value))
         place = named if os.path.realpath(named) == os.path.realpath(top.file.parent / node.value) else None
-        return read(place or top.file.parent / node.value, self._left, kind="Component")
-
-    def _patch(self, change: Patch) -> list[Object]:
-        """Patch the objects that a patch is for, and return them."""
-        parts = [SourceObject(item.node, "") for item in self.items if item.node is not None]
-        by_part = dict(zip(map(id, parts), self.items, strict=True))
-        reached = [(by_part[id(part)], part) for part in apply(change, parts)]
-        for item, part in reached:
-            _take(item, part, change)
-        return [item for item, _ in reached]
-
-
-def _take(item: Object, part: SourceObject, change: Patch) -> None:
-    """Give an object what a patch made of it."""
-    before = (item.api_version, item.kind, item.namespace, item.name)
-    assert item.node is not None
-    if any(isinstance(node, MappingNode) and node.get("<<") is not None for node in walk(item.node)):
-        raise BeyondError(
-            change.problem(f"patches {item.file}, which has merge keys: not supported by packyard's own build", HINT)
-        )
-    item.refresh(part.root, operated=isinstance(change.document.root, SequenceNode))
-    if (item.api_version, item.kind, item.namespace, item.name) != before:
-        message = f"changes kind, name or namespace of {before[1]} {before[3]!r}: not supported by packyard's own build"
-        raise BeyondError(change.problem(message, HINT))
+        return read(place or top.file.parent / node.value, self.left, kind="Component")
 
 
 def _check_identities(items: Sequence[Object], complaint: str) -> None:

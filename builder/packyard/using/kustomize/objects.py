@@ -21,15 +21,12 @@ from packyard.core.yaml.values import is_null
 
 @dataclass(slots=True)
 class Object:
-    """A Kubernetes object and the place that it was read from; ``root`` may be changed.
-
-    ``node`` is what patches change, of objects that are read to be patched.
-    """
+    """A Kubernetes object and the place that it was read from; ``root`` may be changed, patches change ``node``."""
 
     root: dict[str, Value]
     file: str
     line: int
-    node: MappingNode | None = None
+    node: MappingNode
 
     @property
     def api_version(self) -> str:
@@ -71,39 +68,36 @@ class Object:
         return Problem(message, file=self.file, line=self.line, hint=hint)
 
 
-def parse(source: Source, *, to_patch: bool = False) -> list[Object]:
-    """Read every object of a file; lists of objects are taken apart, empty documents are passed over.
-
-    Objects that are read ``to_patch`` have their nodes, in which aliases are followed.
-    """
+def parse(source: Source) -> list[Object]:
+    """Read every object of a file; lists of objects are taken apart, empty documents are passed over."""
     found: list[Object] = []
     alone = "\n---" not in source.text
     for document in aliases.read(source):
         if document.root is not None and not is_null(document.root):
-            found += _objects(strict.to_value(document.root), document.root, keep=to_patch, alone=alone)
+            found += _objects(strict.to_value(document.root), document.root, alone=alone)
     return found
 
 
-def _objects(value: Value, root: Node, *, keep: bool, alone: bool, listed: bool = False) -> Iterator[Object]:
+def _objects(value: Value, root: Node, *, alone: bool, listed: bool = False) -> Iterator[Object]:
     """Yield an object, or those of a list; ``alone`` says that the file has no other document."""
     line, _ = root.source.locate(root.start)
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) or not isinstance(root, MappingNode):
         raise InputError(Problem("must be a Kubernetes object", file=root.source.name, line=line))
-    found = Object(value, root.source.name, line, root if keep and isinstance(root, MappingNode) else None)
+    found = Object(value, root.source.name, line, root)
     if not found.kind:
         raise InputError(found.problem("an object without a kind"))
     items = value.get("items")
     if found.kind.endswith("List") and "items" in value:
         if not isinstance(items, list) and items is not None:
             raise InputError(found.problem(f"items of {found.kind} must be a list"))
-        nodes = root.get("items") if isinstance(root, MappingNode) else None
+        nodes = root.get("items")
         inner = [item.value for item in nodes.items] if isinstance(nodes, SequenceNode) else [root] * len(items or ())
         for item, node in zip(items or (), inner, strict=True):
-            yield from _objects(item, node, keep=keep, alone=alone, listed=True)
+            yield from _objects(item, node, alone=alone, listed=True)
         return
     if not found.name and not found.kind.endswith("List"):
         raise InputError(found.problem(f"{found.kind} without metadata.name"))
-    if isinstance(root, MappingNode) and root.text("kind") == found.kind:
+    if root.text("kind") == found.kind:
         if listed and not alone:
             _rewrite_annotations(found, root, _as_json)
         _write_out_annotations(found, root)

@@ -28,6 +28,7 @@ from packyard.core.yaml.span import embedded
 from packyard.core.yaml.values import implicit_type, is_null
 from packyard.using.kustomize import selector
 from packyard.using.kustomize.part import Patch
+from packyard.using.kustomize.replacement import Replacement
 
 HINT = "install kustomize or kubectl, which packyard then builds with"
 
@@ -48,6 +49,7 @@ class Kustomization:
     components: tuple[Scalar, ...]
     patches: tuple[Patch, ...]
     namespace: str
+    replacements: tuple[Replacement, ...] = ()
 
 
 class Budget:
