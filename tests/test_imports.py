@@ -38,6 +38,7 @@ ROOMS = (
     "core.kubernetes",
     "using.setters",
     "using.options",
+    "using.functions",
     "using.kustomize",
     "using.render",
     "using.upgrade",

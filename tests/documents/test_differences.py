@@ -1,4 +1,4 @@
-"""docs/from-kustomize-cfg.md: every difference has a test that is there, and every such test its row."""
+"""docs/from-kustomize-cfg.md and functions.md: each difference has a test that is there, and each such test its row."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ def defined(file: Path) -> set[str]:
 
 def test_every_test_that_the_page_names_is_there() -> None:
     there = set().union(*(defined(file) for file in TESTS.rglob("test_*.py")))
-    assert set(NAMED) - there == set()
+    functions = re.findall(r"`(test_\w+)`", (pages.DOCS / "functions.md").read_text("utf-8"))
+    assert {*NAMED, *functions} - there == set()
 
 
 def test_every_row_names_a_test() -> None:

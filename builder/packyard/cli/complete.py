@@ -155,7 +155,7 @@ def _words(verb: str, before: list[str], word: str) -> Iterator[str]:
 
         yield from ACTIONS
     elif verb == "fn":
-        from packyard.using.setters.kpt.function import FUNCTIONS
+        from packyard.using.functions.function import FUNCTIONS
 
         yield from FUNCTIONS
 

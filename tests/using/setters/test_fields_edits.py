@@ -13,8 +13,8 @@ import yaml
 from packyard.core.errors import InputError
 from packyard.core.yaml.document import parse_text
 from packyard.core.yaml.node import MappingNode, Source
+from packyard.using.functions.function import run
 from packyard.using.setters.change import change_setters
-from packyard.using.setters.kpt.function import run
 
 HEADER = "apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\nopenAPI:\n  definitions:\n"
 A, B = '# {"$openapi":"A"}', '# {"$openapi":"B"}'

@@ -21,7 +21,7 @@ from packyard.core.yaml.content import Written, block
 from packyard.core.yaml.document import parse_text
 from packyard.core.yaml.edit import AS_IS, Edit, set_text
 from packyard.core.yaml.node import Alias, MappingNode, Node, Scalar, SequenceNode, Source
-from packyard.core.yaml.values import double_quoted, fits_plain, implicit_type, single_quoted, type_of
+from packyard.core.yaml.values import double_quoted, fits_plain, implicit_type, is_null, single_quoted, type_of
 from packyard.using.setters.fields import path_text, type_at
 from packyard.using.setters.kpt.tagged import Pattern, Tagged, find
 
@@ -204,3 +204,10 @@ def flow_text(node: Node, *, inside: bool = False) -> str:
             return "null"
         return node.lexeme if fits_plain(node.lexeme, flow=True) else single_quoted(node.value)
     return double_quoted(node.value) if "\n" in node.lexeme else node.lexeme
+
+
+def config_text(node: Node) -> str:
+    """Return the text of a configuration's value: a scalar's, empty for null, or a list in brackets."""
+    if isinstance(node, Scalar):
+        return "" if is_null(node) else node.value
+    return flow_text(node)

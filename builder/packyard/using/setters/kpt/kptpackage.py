@@ -22,10 +22,9 @@ from packyard.core.yaml.values import fits_plain, single_quoted
 from packyard.using.setters.definition import Definitions, Setter
 from packyard.using.setters.fields import FieldChange
 from packyard.using.setters.kpt import kptfile
-from packyard.using.setters.kpt.apply import Setting, apply, block_text, parse_list, set_scalar
+from packyard.using.setters.kpt.apply import Setting, apply, block_text, config_text, parse_list, set_scalar
 from packyard.using.setters.kpt.derived import KptSetter, derive
 from packyard.using.setters.kpt.kptfile import Mutator
-from packyard.using.setters.kpt.resourcelist import config_text
 from packyard.using.setters.kpt.tagged import MARK, Tagged, find
 from packyard.using.setters.packages import KPTFILE, PackageFiles
 from packyard.using.setters.plan import Plan

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from packyard.core.errors import InputError
-from packyard.using.setters.kpt import function
+from packyard.using.functions import function
 
 HEAD = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\n"
 
@@ -36,9 +36,13 @@ def test_refuses_what_is_no_resource_list(name: str, text: str, says: str) -> No
 
 @pytest.mark.parametrize("rest", ["", "items:\n", "items: []\nfunctionConfig: null\n", "functionConfig:\n  data:\n"])
 def test_what_is_missing_or_null_is_empty(rest: str) -> None:
-    outcome = function.run("apply-setters", (HEAD + rest).encode())
+    outcome = function.run("list-setters", (HEAD + rest).encode())
     assert outcome.output.decode().startswith(HEAD + rest)
     assert not outcome.failed
+    outcome = function.run("apply-setters", (HEAD + rest).encode())
+    assert outcome.output.decode().startswith(HEAD + rest)
+    assert [result.message for result in outcome.results] == ["failed to apply setters: there are no values to set"]
+    assert outcome.failed
 
 
 def test_list_setters_refuses_fields_that_no_kptfile_has() -> None:

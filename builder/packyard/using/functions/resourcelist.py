@@ -14,20 +14,22 @@ from packyard.core.yaml import items
 from packyard.core.yaml.content import Tree, block, double, flow, in_brackets, reading
 from packyard.core.yaml.document import decode, mappings, parse_text
 from packyard.core.yaml.edit import Edit, exchange
-from packyard.core.yaml.node import MappingNode, Node, Scalar, SequenceNode, Source
+from packyard.core.yaml.node import Document, MappingNode, SequenceNode, Source
 from packyard.core.yaml.proof import apply_to_text
 from packyard.core.yaml.splice import append
 from packyard.core.yaml.values import double_quoted, is_null
-from packyard.using.setters.kpt.apply import flow_text
+from packyard.using.setters.kpt.apply import config_text
 
 NAME = "ResourceList"
 #: The annotations that pair an output item with its input, so that comments are copied.
 ID_ANNOTATIONS = ("internal.config.kubernetes.io/id", "config.k8s.io/id")
-_PATH_ANNOTATIONS = ("internal.config.kubernetes.io/path", "config.kubernetes.io/path")
-_INDEX_ANNOTATIONS = ("internal.config.kubernetes.io/index", "config.kubernetes.io/index")
+#: Those that say where an object is from: the file, its place there, and the folder of kpt that the path begins at.
+PATH_ANNOTATIONS = ("internal.config.kubernetes.io/path", "config.kubernetes.io/path")
+INDEX_ANNOTATIONS = ("internal.config.kubernetes.io/index", "config.kubernetes.io/index")
+BASE_ANNOTATION = "internal.config.kubernetes.io/package-path"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Result:
     """One result of a function, in the fields of the specification; empty ones are left out."""
 
@@ -36,6 +38,7 @@ class Result:
     item: ResourceItem | None = None
     field_path: str = ""
     values: Mapping[str, str] = field(default_factory=dict)  # currentValue, proposedValue
+    file: str = ""  # where no item is meant
 
     def document(self) -> dict[str, object]:
         """Return the result as it is written."""
@@ -46,6 +49,8 @@ class Result:
             found["field"] = {"path": self.field_path, **self.values}
         if self.item and self.item.path:
             found["file"] = {"path": self.item.path, "index": self.item.index}
+        elif self.file:
+            found["file"] = {"path": self.file, "index": 0}
         return found
 
 
@@ -65,12 +70,24 @@ class ResourceItem:
     @property
     def path(self) -> str:
         """The file that it stands in, or an empty text."""
-        return self._annotation(_PATH_ANNOTATIONS)
+        return self._annotation(PATH_ANNOTATIONS)
+
+    @property
+    def base(self) -> str:
+        """The folder that its path begins at, which only ``kpt fn render`` says."""
+        return self._annotation((BASE_ANNOTATION,))
+
+    @property
+    def document(self) -> Document:
+        """The object as a document of its own, with its place in the list's text."""
+        document = Document(self.root.source, self.root.start)
+        document.root = self.root
+        return document
 
     @property
     def index(self) -> int:
         """Its place among the documents of its file."""
-        text = self._annotation(_INDEX_ANNOTATIONS)
+        text = self._annotation(INDEX_ANNOTATIONS)
         return int(text) if text.isdecimal() else 0
 
     @property
@@ -80,6 +97,11 @@ class ResourceItem:
         named = {key: metadata.text(key) if metadata else "" for key in ("name", "namespace")}
         found = {"apiVersion": self.root.text("apiVersion"), "kind": self.root.text("kind"), "name": named["name"]}
         return {**found, "namespace": named["namespace"]} if named["namespace"] else found
+
+    def annotated(self, names: Iterable[str]) -> list[str]:
+        """Return which of these annotations it has."""
+        annotations = self.annotations
+        return [name for name in names if annotations and annotations.text(name)]
 
     def _annotation(self, names: Iterable[str]) -> str:
         annotations = self.annotations
@@ -151,13 +173,6 @@ class ResourceList:
         trees = [in_brackets(_tree(item), double_quoted) for item in documents]
         text = before + "".join(f"{indent}{line}\n" for line in block({"results": trees}))
         return Edit(at, at, text, self.root, new=[("results", reading(trees))])
-
-
-def config_text(node: Node) -> str:
-    """Return the text of a configuration's value: a scalar's, empty for null, or a list in brackets."""
-    if isinstance(node, Scalar):
-        return "" if is_null(node) else node.value
-    return flow_text(node)
 
 
 def _tree(value: object) -> Tree:

@@ -1,0 +1,195 @@
+"""Setting and listing what Krmfiles define, in the objects of a list, as `packyard set` and `packyard setters` do."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from packyard.core.errors import InputError
+from packyard.core.files.tree import Tree
+from packyard.core.yaml.document import items
+from packyard.core.yaml.edit import Edit
+from packyard.core.yaml.node import Scalar, SequenceNode
+from packyard.core.yaml.values import double_quoted
+from packyard.using.functions.listedpackages import ListedPackage
+from packyard.using.functions.resourcelist import ResourceItem, Result
+from packyard.using.options import folder, option_setters
+from packyard.using.setters import fields
+from packyard.using.setters.change import check_rules
+from packyard.using.setters.definition import Setter, full_type
+from packyard.using.setters.fields import FieldEdits
+from packyard.using.setters.kpt.apply import roots_of
+from packyard.using.setters.kpt.kptfile import TAGS
+from packyard.using.setters.krmfile import NAME, Krmfile
+from packyard.using.setters.listing import count_fields
+from packyard.using.setters.packages import PackageFiles, read_krmfile, read_resources
+from packyard.using.setters.plan import Assignment, Plan, plan
+from packyard.using.setters.value import ValuesError
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What setting changes in one package of a list, and each setter's number of fields.
+
+    ``krmfile`` is None where the Krmfile stays as it is.
+    """
+
+    package: ListedPackage
+    edits: Sequence[Edit] = ()
+    krmfile: bytes | None = None
+    results: Sequence[Result] = ()
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+
+def names(packages: Sequence[ListedPackage]) -> set[str]:
+    """Return every setter that the packages define."""
+    return {name for package in packages for name in _krmfile(package).definitions.setters}
+
+
+def apply(package: ListedPackage, values: Mapping[str, str], packages: Sequence[ListedPackage]) -> Applied:
+    """Give the setters of a package their values; what is refused becomes results, and then nothing else is there.
+
+    ``packages`` are all of the list: an option of the package's use case has to be among them if it is reached.
+    """
+    krmfile = _krmfile(package)
+    setters = krmfile.definitions.setters
+    asked = {name: _texts(setters[name], text) for name, text in values.items() if name in setters}
+    if not asked:
+        return Applied(package)
+    try:
+        planned = plan(_files(package), Assignment(asked))
+        edits = FieldEdits(planned.definitions, {name: planned.definitions.setters[name] for name in asked})
+        results = [result for item in package.objects for result in _set(edits, item)]
+        check_rules(krmfile, replace(planned, counts=edits.counts))
+    except InputError as error:
+        return Applied(package, results=list(_refused(package, krmfile, error)))
+    results += (_recorded(package, planned, name, count) for name, count in edits.counts.items())
+    outside = [*_options_outside(package, asked, packages), *_fields_outside(package, edits.counts)]
+    results = [Result(message, "error", file=_file(package)) for message in outside] or results
+    return Applied(package, edits.edits, planned.files.get(NAME), results, edits.counts)
+
+
+def listed(package: ListedPackage) -> Iterator[Result]:
+    """Yield a result for each setter of a package, in the form that kpt's list-setters has."""
+    definitions = _krmfile(package).definitions
+    counts: Counter[str] = Counter()
+    for item in package.objects:
+        for _, _, definition in fields.defined([item.document], definitions):
+            counts.update(definitions.setters_of(definition))
+    for name, setter in sorted(definitions.setters.items()):
+        kind = "array" if setter.is_list else TAGS.get(full_type(setter.type), "str")
+        text = f"Name: {name}, Value: {setter.shown}, Type: {kind}, Count: {counts[name]}"
+        yield Result(text + ", Required: true" * setter.must_be_set, file=_file(package))
+
+
+def elsewhere(packages: Sequence[ListedPackage], name: str) -> str:
+    """Say which option has a setter that no package of the list has; an empty text where none has it."""
+    for package in packages:
+        if package.directory:
+            outside = next(_options_outside(package, [name], packages), "")
+            off = option_setters.switched_off(package.directory, name)
+            if outside or off:
+                return outside or str(off)
+    return ""
+
+
+def _files(package: ListedPackage) -> PackageFiles:
+    return PackageFiles(package.krmfile, {}, package.where)
+
+
+def _krmfile(package: ListedPackage) -> Krmfile:
+    return read_krmfile(_files(package))
+
+
+def _file(package: ListedPackage) -> str:
+    return f"{package.path}/{NAME}" if package.path else NAME
+
+
+def _texts(setter: Setter, text: str) -> list[str]:
+    """Return the items of a list setter, which may be written ``[a, b]``, or the one text of another."""
+    if not text:
+        return []
+    root = next(iter(roots_of(text)), None) if setter.is_list else None
+    if not isinstance(root, SequenceNode):
+        return [text]
+    return [value.value if isinstance(value, Scalar) else value.lexeme for value in items(root)]
+
+
+def _set(edits: FieldEdits, item: ResourceItem) -> Iterator[Result]:
+    """Set the fields of an object, and yield what each shows now."""
+    before = len(edits.changes)
+    edits.visit([item.document])
+    for change in edits.changes[before:]:
+        values = {"currentValue": change.old, "proposedValue": change.new}
+        message = f"set field value to {double_quoted(change.new)}"
+        yield Result(message, item=item, field_path=change.path, values=values)
+
+
+def _recorded(package: ListedPackage, planned: Plan, name: str, count: int) -> Result:
+    shown = planned.definitions.setters[name].shown
+    message = f"{name} is {double_quoted(shown)} in {count} field{'s' * (count != 1)}"
+    return Result(message, file=_file(package))
+
+
+def _refused(package: ListedPackage, krmfile: Krmfile, error: InputError) -> Iterator[Result]:
+    """Yield the problems, those of values with the first field that each would be written into."""
+    refused = dict(zip(error.problems, error.refused, strict=True)) if isinstance(error, ValuesError) else {}
+    for problem in error.problems:
+        setter, texts = refused.get(problem, (None, ()))
+        item, bound = _first(package, krmfile, setter.name) if setter else (None, None)
+        if item is None or bound is None:
+            yield Result(str(problem), "error", file=_file(package))
+            continue
+        values = {"currentValue": _shown(bound), "proposedValue": ", ".join(texts)}
+        path = fields.path_text(bound.path)
+        yield Result(str(problem), "error", item=item, field_path=path, values=values)
+
+
+def _first(
+    package: ListedPackage, krmfile: Krmfile, name: str
+) -> tuple[ResourceItem, fields.Binding] | tuple[None, None]:
+    definitions = krmfile.definitions
+    for item in package.objects:
+        for _, bound, definition in fields.defined([item.document], definitions):
+            if name in definitions.setters_of(definition):
+                return item, bound
+    return None, None
+
+
+def _shown(bound: fields.Binding) -> str:
+    return bound.node.lexeme if isinstance(bound.node, SequenceNode) else bound.node.value
+
+
+def _options_outside(
+    package: ListedPackage, asked: Collection[str], packages: Sequence[ListedPackage]
+) -> Iterator[str]:
+    """Say which options that the use case has enabled the values reach, where their objects are not in the list."""
+    directory = package.directory
+    if directory is None or not folder.has_components(directory):
+        return
+    reached = option_setters.reach(directory, list(asked), recursive=False)
+    here = {os.path.realpath(each.directory) for each in packages if each.directory}
+    for path, setters in reached.packages.items() if reached else ():
+        assert reached is not None
+        if os.path.realpath(reached.root_dir / path) not in here:
+            yield f"{', '.join(sorted(setters))} also sets {path}, which is not in the list ({_remedy(directory)})"
+
+
+def _fields_outside(package: ListedPackage, counts: Mapping[str, int]) -> Iterator[str]:
+    """Say which setters have more fields on disk than in the list, as where kpt selects objects."""
+    if package.directory is None:
+        return
+    resources = read_resources(Tree(package.directory), "")
+    on_disk = count_fields(replace(_files(package), resources=resources), _krmfile(package).definitions)
+    for name, count in counts.items():
+        if on_disk[name] > count:
+            more = on_disk[name] - count
+            message = f"{name} also sets {more} field{'s' * (more != 1)} of objects that are not in the list"
+            yield f"{message} ({_remedy(package.directory)})"
+
+
+def _remedy(directory: Path) -> str:
+    return f"start the function for the folder that has them all, or type packyard set {directory}"

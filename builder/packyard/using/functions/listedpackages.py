@@ -1,0 +1,286 @@
+"""The packages that a list's objects are of, each with its Krmfile: from the list itself, or from the disk.
+
+kpt and kustomize hand on ``*.yaml`` and ``*.yml`` alone, so a Krmfile is in the list only where somebody put it there.
+Otherwise it is read from the folder that the paths of the objects begin at: the one that the caller names, the one
+that ``kpt fn render`` writes to each object, or the one below the working directory that has these objects. What a
+function records goes back as an object of the list, so that whoever started it writes it, or does not.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from packyard.core.errors import InputError, PackyardError, Problem
+from packyard.core.files.tree import Tree
+from packyard.core.yaml import content, splice
+from packyard.core.yaml.content import Text, double
+from packyard.core.yaml.document import decode, parse_file, parse_one
+from packyard.core.yaml.edit import Edit
+from packyard.core.yaml.node import Document, MappingNode, Node
+from packyard.core.yaml.proof import rewrite
+from packyard.core.yaml.values import to_value
+from packyard.using.functions.resourcelist import (
+    BASE_ANNOTATION,
+    INDEX_ANNOTATIONS,
+    PATH_ANNOTATIONS,
+    ResourceItem,
+    ResourceList,
+)
+from packyard.using.setters import fields
+from packyard.using.setters.krmfile import NAME
+
+#: How many folders are looked at for the one that the objects are from.
+_MOST_FOLDERS = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedPackage:
+    """A package whose objects are in a list; its ``path`` begins where theirs begin.
+
+    ``held`` is the Krmfile where it is an object of the list, ``directory`` the package's folder where it is on disk.
+    """
+
+    path: str
+    krmfile: bytes
+    objects: tuple[ResourceItem, ...]
+    held: ResourceItem | None = None
+    directory: Path | None = None
+
+    @property
+    def where(self) -> str:
+        """What stands before the names of its files in messages."""
+        shown = os.path.relpath(self.directory) if self.directory else self.path
+        return "" if shown in ("", ".") else f"{shown}/"
+
+
+def find(resources: ResourceList, directory: Path | None = None) -> list[ListedPackage]:
+    """Return the packages of the objects that have comments of kustomize, in the order of the list.
+
+    ``directory`` is the folder that the paths of the objects begin at, where the caller knows it. Raises `InputError`
+    where a Krmfile is needed and cannot be found.
+    """
+    bound = [item for item in resources.items if fields.find(item.document)]
+    held = {_place(item): item for item in resources.items if _is_krmfile(item)}
+    if held:
+        return [_held(krmfile, place, _of(bound, held, place)) for place, krmfile in held.items()]
+    packages: list[ListedPackage] = []
+    for base in dict.fromkeys(item.base for item in bound):
+        objects = [item for item in bound if item.base == base]
+        root = directory or (Path(base) if base and Path(base).is_dir() else None)
+        packages += _of_folder(objects, root) if root else _search(objects, Path())
+    return packages
+
+
+def with_krmfiles(data: bytes, changed: Sequence[tuple[ListedPackage, bytes]]) -> bytes:
+    """Return a list whose Krmfiles have other bytes: each in the place of the one that it holds, or before the rest."""
+    for package, krmfile in changed:
+        resources = ResourceList(data)
+        held = next((item for item in resources.items if _is_same(item, package.held)), None)
+        text = _replaced(held, krmfile) if held else _inserted(resources, package, krmfile)
+        data = (resources.mark + text).encode()
+        if not any(_reads(item, krmfile) for item in ResourceList(data).items if _is_krmfile(item)):
+            raise InputError(Problem("cannot be written into the list", file=package.where + NAME))
+    return data
+
+
+def _is_krmfile(item: ResourceItem) -> bool:
+    return item.root.text("kind") == NAME and item.root.text("apiVersion").startswith("config.k8s.io/")
+
+
+def _place(item: ResourceItem) -> tuple[str, str]:
+    """Return the folder that an object stands in, below the one that its path begins at."""
+    return item.base, item.path.rpartition("/")[0]
+
+
+def _above(place: tuple[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield a place and all above it."""
+    base, folder = place
+    while folder:
+        yield base, folder
+        folder = folder.rpartition("/")[0]
+    yield base, ""
+
+
+def _of(
+    objects: Iterable[ResourceItem], held: dict[tuple[str, str], ResourceItem], place: tuple[str, str]
+) -> list[ResourceItem]:
+    """Return the objects whose nearest Krmfile is that of a place."""
+    nearest = ((item, next((above for above in _above(_place(item)) if above in held), None)) for item in objects)
+    return [item for item, above in nearest if above == place]
+
+
+def _held(krmfile: ResourceItem, place: tuple[str, str], objects: Sequence[ResourceItem]) -> ListedPackage:
+    text = "".join(_moved(krmfile.root.lexeme, -_column(krmfile.root)))
+    return ListedPackage(path=place[1], krmfile=text.encode(), objects=tuple(objects), held=krmfile)
+
+
+# On disk.
+
+
+def _of_folder(objects: Sequence[ResourceItem], root: Path) -> list[ListedPackage]:
+    """Return the packages of a folder; it must have the objects as they are in the list."""
+    tree = Tree(root)
+    if not root.is_dir():
+        raise InputError(Problem("is not a directory", file=str(root)))
+    if not _has(tree, objects):
+        raise InputError(
+            Problem(
+                "does not have the objects of the list",
+                file=str(root),
+                hint="name the one that kpt is given",
+            )
+        )
+    packages = _packages(tree, objects)
+    if not packages:
+        raise _missing(f"{root} has none")
+    return packages
+
+
+def _search(objects: Sequence[ResourceItem], start: Path) -> list[ListedPackage]:
+    """Return the packages of the working directory, or else of the one folder below that has the objects."""
+    candidates = [start] if _fits(start, objects) else [folder for folder in _folders(start) if _fits(folder, objects)]
+    named = {str(folder): packages for folder in candidates if (packages := _packages(Tree(folder), objects))}
+    kinds = {tuple((package.path, package.krmfile) for package in packages) for packages in named.values()}
+    if len(kinds) > 1:
+        message = f"the objects may be those of {' or '.join(named)}, which have different Krmfiles"
+        raise InputError(Problem(message, hint="say which: packyard fn apply-setters FOLDER"))
+    if not named:
+        raise _missing("it is in no folder below the working directory that has these objects")
+    return next(iter(named.values()))
+
+
+def _missing(why: str) -> InputError:
+    message = f"the comments of these objects refer to a Krmfile, and {why}"
+    hint = "run kpt or kustomize above the package, or name its folder: packyard fn apply-setters FOLDER"
+    return InputError(Problem(message, hint=hint))
+
+
+def _folders(start: Path) -> Iterator[Path]:
+    """Yield the folders below one, hidden ones left out."""
+
+    def walk() -> Iterator[Path]:
+        for folder, folders, _ in os.walk(start):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            yield Path(folder)
+
+    yield from islice(walk(), _MOST_FOLDERS)
+
+
+def _fits(folder: Path, objects: Sequence[ResourceItem]) -> bool:
+    """Say whether a folder has the objects; one that cannot be read has not."""
+    first = next((item.path for item in objects if item.path), "")
+    if not first or not (folder / first).is_file():
+        return False
+    try:
+        return _has(Tree(folder), objects)
+    except PackyardError:
+        return False
+
+
+def _has(tree: Tree, objects: Sequence[ResourceItem]) -> bool:
+    files: dict[str, list[Document]] = {}
+    for item in objects:
+        if item.path not in files:
+            data = tree.read(item.path) if item.path and tree.has_file(item.path) else b""
+            documents = parse_file(data, item.path)
+            files[item.path] = [document for document in documents if document.root is not None]
+        documents = files[item.path]
+        if item.index >= len(documents) or _told(documents[item.index]) != _told(item.document):
+            return False
+    return True
+
+
+def _told(document: Document) -> list[object]:
+    """Return what tells an object from others: its name, and the fields that comments bind, with what they show."""
+    root = document.root
+    named = ResourceItem(root).reference if isinstance(root, MappingNode) else {}
+    return [named, *((each.path, each.reference, to_value(each.node)) for each in fields.find(document))]
+
+
+def _packages(tree: Tree, objects: Sequence[ResourceItem]) -> list[ListedPackage]:
+    """Return the packages that the objects are of, by the nearest Krmfile on the way to each."""
+    found: dict[str, list[ResourceItem]] = {}
+    for item in objects:
+        nearest = (folder for _, folder in _above(_place(item)) if tree.has_file(_join(folder, NAME)))
+        folder = next(nearest, None)
+        if folder is not None:
+            found.setdefault(folder, []).append(item)
+    return [
+        ListedPackage(
+            path=folder,
+            krmfile=tree.read(_join(folder, NAME)),
+            objects=tuple(items),
+            directory=Path(tree.root_dir) / folder,
+        )
+        for folder, items in found.items()
+    ]
+
+
+def _join(folder: str, name: str) -> str:
+    return f"{folder}/{name}" if folder else name
+
+
+# In the list.
+
+
+def _is_same(item: ResourceItem, held: ResourceItem | None) -> bool:
+    return held is not None and _is_krmfile(item) and (item.base, item.path) == (held.base, held.path)
+
+
+def _reads(item: ResourceItem, krmfile: bytes) -> bool:
+    wanted = to_value(parse_one(krmfile, NAME).root)
+    found = to_value(item.root)
+    assert isinstance(found, dict)
+    assert isinstance(wanted, dict)
+    return {**found, "metadata": None} == {**wanted, "metadata": None}
+
+
+def _column(node: Node) -> int:
+    return node.start - node.source.line_start(node.start)
+
+
+def _moved(text: str, columns: int) -> Iterator[str]:
+    """Yield the lines of a text, all but the first so many columns further to the right, or to the left."""
+    first, *others = text.splitlines(keepends=True)
+    yield first
+    for line in others:
+        indent = len(line) - len(line.lstrip(" "))
+        yield " " * columns + line if columns > 0 and line.strip() else line[min(-columns, indent) :]
+
+
+def _replaced(held: ResourceItem, krmfile: bytes) -> str:
+    root, text = held.root, held.root.source.text
+    return text[: root.start] + "".join(_moved(krmfile.decode(), _column(root))) + text[root.end :]
+
+
+def _inserted(resources: ResourceList, package: ListedPackage, krmfile: bytes) -> str:
+    """Write a Krmfile as the first item."""
+    entry, text = resources.root.entry("items"), resources.root.source.text
+    assert entry is not None
+    at = text.find("\n", entry.key.end) + 1
+    if entry.value.start < at:
+        raise InputError(entry.value.problem("a Krmfile can only be added to items that have lines of their own"))
+    indent = " " * _column(entry.value)
+    named = decode(rewrite(krmfile, package.where + NAME, lambda document: _name(document, package)), NAME)[1]
+    lines = "".join(_moved(named.removeprefix("---\n").strip("\n"), len(indent) + 2))
+    return f"{text[:at]}{indent}- {lines}\n{text[at:]}"
+
+
+def _name(document: Document, package: ListedPackage) -> list[Edit]:
+    """Say in its metadata where a Krmfile stands, in the words of an object beside it, and give it the name for kpt."""
+    root, beside = document.root, package.objects[0]
+    assert isinstance(root, MappingNode)
+    places: dict[str, content.Tree] = {
+        **{name: Text(_join(package.path, NAME)) for name in beside.annotated(PATH_ANNOTATIONS)},
+        **{name: double("0") for name in beside.annotated(INDEX_ANNOTATIONS)},
+        **{name: Text(beside.base) for name in beside.annotated((BASE_ANNOTATION,))},
+    }
+    metadata = root.mapping("metadata")
+    name = {} if metadata and metadata.get("name") else {"name": Text(NAME.lower())}
+    if metadata is None:
+        return splice.append(root, {"metadata": {**name, "annotations": places}})
+    return [*splice.append(metadata, name), *splice.add(root, ("metadata", "annotations"), places)]

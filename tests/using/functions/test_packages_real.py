@@ -1,0 +1,134 @@
+"""kpt drives our functions on a package of the catalogue: the files afterwards are those that `packyard set` leaves."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import commandline
+import tiny
+
+pytestmark = pytest.mark.slow
+
+PACKAGE = "resnet50v1-5-fp32-training-k8s"
+NFS = "multi-node/user-mounted-nfs"
+VALUES = ("NFS_SERVER=10.0.0.5", "NFS_PATH=/exports/ml", "USER_ID=1200", "GROUP_ID=1200", "WORKERS=4", "RUN_NAME=a")
+#: What kpt asks of every object that it writes, and a Krmfile does not have.
+NAMED = "metadata:\n  name: krmfile\n"
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("package")
+    commandline.done("get", PACKAGE, "--into", folder, "--quiet")
+    return folder / PACKAGE / "quickstart/mlops"
+
+
+@pytest.fixture
+def run(kpt: Path, package: Path, tmp_path: Path) -> Run:
+    search = commandline.programs_dir(tmp_path / "bin", {"kpt": kpt})
+    for name in ("ours", "theirs"):
+        shutil.copytree(package, tmp_path / name)
+
+    def start(*words: object, code: int = 0, cwd: str = "theirs") -> subprocess.CompletedProcess[str]:
+        env = commandline.environment(PATH=f"{search}:{os.environ['PATH']}", XDG_STATE_HOME=str(tmp_path / "state"))
+        command = list(map(str, words))
+        done = subprocess.run(command, cwd=tmp_path / cwd, env=env, capture_output=True, text=True, timeout=120)
+        assert done.returncode == code, done.stdout + done.stderr
+        return done
+
+    return start
+
+
+def evaluate(run: Run, folder: str, *values: str, code: int = 0, flags: tuple[str, ...] = ()) -> str:
+    command = ("kpt", "fn", "eval", folder, "--truncate-output=false", *flags)
+    return run(*command, "--exec", "packyard fn apply-setters", "--", *values, code=code).stderr
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    found = sorted(file for file in folder.rglob("*") if file.is_file())
+    return {file.relative_to(folder).as_posix(): file.read_bytes() for file in found}
+
+
+def files(folder: Path) -> dict[str, str]:
+    """Return the files by their paths, without what kpt wants to be in a Krmfile."""
+    texts = {path: data.decode() for path, data in contents(folder).items()}
+    return {path: text.removesuffix(NAMED) for path, text in texts.items()}
+
+
+def test_kpt_leaves_the_files_that_set_leaves(run: Run, tmp_path: Path) -> None:
+    told = evaluate(run, NFS, *VALUES)
+    run("packyard", "set", NFS, *VALUES, cwd="ours")
+    assert files(tmp_path / "theirs") == files(tmp_path / "ours")
+    assert (tmp_path / "theirs" / NFS / "Krmfile").read_text().endswith(NAMED)
+    assert 'volumes[4].nfs.server: set field value to "10.0.0.5"' in told
+    assert 'NFS_SERVER is "10.0.0.5" in 1 field' in told
+    evaluate(run, NFS, "WORKERS=2")
+    run("packyard", "set", NFS, "WORKERS=2", cwd="ours")
+    run("packyard", "set", NFS, "CPUS=8", cwd="ours")
+    run("packyard", "set", NFS, "CPUS=8")  # on what kpt has written
+    assert files(tmp_path / "theirs") == files(tmp_path / "ours")
+
+
+def test_kpt_sets_all_packages_of_a_tree_as_set_does_with_r(run: Run, tmp_path: Path) -> None:
+    evaluate(run, ".", "CPUS=8")
+    run("packyard", "set", ".", "-R", "CPUS=8", cwd="ours")
+    assert files(tmp_path / "theirs") == files(tmp_path / "ours")
+
+
+def test_kpt_prints_a_refusal_with_object_and_field_and_changes_nothing(
+    run: Run, package: Path, tmp_path: Path
+) -> None:
+    told = evaluate(run, NFS, "WORKERS=0", "CPUS=8", code=1)
+    assert "[error] kubeflow.org/v2beta1/MPIJob/resnet50v1-5-fp32-training-multi-node-nfs " in told
+    assert "spec.mpiReplicaSpecs.Worker.replicas: multi-node/user-mounted-nfs/Krmfile:" in told
+    assert "setter \"NFS_SERVR\" is not found (did you mean 'NFS_SERVER'?)" in evaluate(run, NFS, "NFS_SERVR=x", code=1)
+    assert "there are no values to set" in evaluate(run, NFS, code=1)
+    selected = evaluate(run, NFS, "WORKERS=3", code=1, flags=("--match-kind", "ConfigMap"))
+    assert "WORKERS also sets 1 field of objects that are not in the list" in selected
+    assert contents(tmp_path / "theirs") == contents(package)
+
+
+def test_kpt_that_only_prints_writes_no_krmfile(run: Run, package: Path, tmp_path: Path) -> None:
+    evaluate(run, NFS, "WORKERS=3", flags=("--output", "unwrap"))
+    assert contents(tmp_path / "theirs") == contents(package)
+
+
+def test_an_option_that_is_not_in_the_list_is_refused_and_set_with_the_folder_above(run: Run, tmp_path: Path) -> None:
+    assert "QUEUE_NAME is a setter of the option 'queue', which" in evaluate(run, NFS, "QUEUE_NAME=ml", code=1)
+    for side in ("ours", "theirs"):
+        run("packyard", "enable", NFS, "queue", "--quiet", cwd=side)
+    assert "QUEUE_NAME also sets options, which is not in the list" in evaluate(run, NFS, "QUEUE_NAME=ml", code=1)
+    evaluate(run, ".", "QUEUE_NAME=ml")
+    run("packyard", "set", NFS, "QUEUE_NAME=ml", cwd="ours")
+    assert files(tmp_path / "theirs") == files(tmp_path / "ours")
+
+
+def test_kpt_renders_a_package_by_the_values_of_its_kptfile(run: Run, tmp_path: Path) -> None:
+    data = "".join(f"      {name}: '{value}'\n" for name, value in (each.split("=") for each in VALUES))
+    pipeline = f"pipeline:\n  mutators:\n  - exec: packyard fn apply-setters\n    configMap:\n{data}"
+    kptfile = "apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata:\n  name: x\n"
+    for side in ("ours", "theirs"):
+        tiny.write(tmp_path / side / NFS / "Kptfile", kptfile + pipeline)
+    run("kpt", "fn", "render", NFS, "--allow-exec")
+    (tmp_path / "ours" / NFS / "Kptfile").unlink()
+    run("packyard", "set", NFS, *VALUES, cwd="ours")
+    found = files(tmp_path / "theirs")
+    assert found.pop(f"{NFS}/Kptfile") == kptfile + pipeline
+    assert found == files(tmp_path / "ours")
+    tiny.replace(tmp_path / "theirs" / NFS / "Kptfile", "WORKERS: '4'", "WORKRS: '4'")
+    assert 'setter "WORKRS" is not found' in run("kpt", "fn", "render", NFS, "--allow-exec", code=1).stderr
+    assert files(tmp_path / "theirs" / NFS).pop("mpi-job.yaml") == found[f"{NFS}/mpi-job.yaml"]
+
+
+def test_kpt_lists_the_setters_of_a_krmfile(run: Run) -> None:
+    told = run("kpt", "fn", "eval", NFS, "--truncate-output=false", "--exec", "packyard fn list-setters").stderr
+    assert "[info]: Name: NFS_SERVER, Value: , Type: str, Count: 1, Required: true" in told
+    assert "[info]: Name: WORKERS, Value: 2, Type: int, Count: 1" in told
