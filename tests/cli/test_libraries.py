@@ -94,18 +94,18 @@ def test_get_of_a_library_says_what_it_is(parts: Path, tmp_path: Path) -> None:
     assert f"parts@1.0.0 is a library, to build packages on: name it in packyard.yaml, {example}\n" in err
 
 
-def test_list_and_search_show_libraries_only_where_they_are_asked_for(parts: Path, tmp_path: Path) -> None:
+def test_list_shows_libraries_only_where_they_are_asked_for(parts: Path, tmp_path: Path) -> None:
     tiny.write(parts / "README.md", "# Parts of a zoo\n\nBases.\n")
     publish(parts, "1.0.0")
     libraries.name(tmp_path / "ws", "{path: ../parts}")
     words = ("--workspace", tmp_path / "ws", "--version", "1.0.0", "--to", tmp_path / "channel")
     done("publish", *words)
     channel = ("--from", tmp_path / "channel", "--output", "json")
-    for verb, more in (("list", ()), ("search", ("p",))):
-        found = json.loads(done(verb, *more, *channel))
+    for more in ((), ("p",)):
+        found = json.loads(done("list", *more, *channel))
         assert [each["name"] for each in found] == ["p"]
-        assert [each["name"] for each in json.loads(done(verb, *more, *channel, "--libraries"))] == ["parts"]
-    assert tiny.run("search", "zoo", *channel)[0] == 1
+        assert [each["name"] for each in json.loads(done("list", *channel, "--libraries"))] == ["parts"]
+    assert tiny.run("list", "zoo", *channel)[0] == 1
 
 
 def test_refuses_to_publish_a_library_that_its_users_could_not_use(parts: Path, tmp_path: Path) -> None:

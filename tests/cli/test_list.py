@@ -117,13 +117,96 @@ def test_shows_a_row_for_each_package_of_a_kind_that_has_sources_here() -> None:
     assert 0 < len(packages) < len(PACKAGES)
     lines = done("list", "--mode", "inference").splitlines()
     assert all(len(line) <= 80 for line in lines)
-    assert [(line.split()[0], line.split()[-1]) for line in lines[1:]] == [
-        (package.name, str(len(package.use_cases))) for package in packages
+    rows = [line.split() for line in lines[1:] if not line.startswith(" ")]
+    assert [(row[0], row[-1]) for row in rows] == [(package.name, str(len(package.use_cases))) for package in packages]
+    found = json.loads(done("list", "--mode", "inference", "-o", "json"))
+    assert [row["useCases"] for row in found] == [[each.path for each in package.use_cases] for package in packages]
+    assert all(row["title"].endswith(" on Kubernetes") for row in found)
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        ("resnet50", ["resnet50v1-5-fp32-inference-k8s", "resnet50v1-5-fp32-training-k8s"]),
+        ("resnet train", ["resnet50v1-5-fp32-training-k8s"]),
+        ("VLLM", ["llm-serving"]),
+        ("ResNet50 v1.5 serving", ["resnet50v1-5-fp32-inference-k8s"]),
+        ("net50", []),
+    ],
+)
+def test_words_choose_among_packages_of_the_catalogue_and_of_a_channel(
+    words: str, names: list[str], tmp_path: Path
+) -> None:
+    every = json.loads(done("list", "-o", "json"))
+    entries = [
+        IndexEntry(
+            name=each["name"], version="1.0.0", tar=DIGEST, digest=DIGEST, size=0, model=each["model"],
+            use_cases=tuple(each["useCases"]), description=f"{each['title']}: prose",
+        )
+        for each in every
+    ]  # fmt: skip
+    add_to_index(stores.open_store(str(tmp_path)), entries)
+    for source in ((), ("--from", tmp_path)):
+        found = packyard("list", *words.split(), *source, "-o", "json")
+        assert [each["name"] for each in json.loads(found.stdout or "[]")] == names
+        assert found.returncode == int(not names)
+        assert ("from " if names else "has all of these words") in found.stderr
+    assert json.loads(done("list", "--from", tmp_path, "-o", "json")) == [
+        {**each, "version": "1.0.0"} for each in every
     ]
-    wide = done("list", "--mode", "inference", "--wide").splitlines()[1:]
-    assert [line.partition("inference  ")[2].split(", ") for line in wide] == [
-        [use_case.path for use_case in package.use_cases] for package in packages
-    ]
+
+
+def test_all_verbs_look_in_one_order_and_say_where(
+    channel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    assert "from the catalogue that packyard carries" in packyard("list").stderr
+    (tmp_path / "config/packyard").mkdir(parents=True)
+    (tmp_path / "config/packyard/config.yaml").write_text(f"channel: {channel}\n")
+    found = packyard("list", "-o", "json")
+    assert [each["name"] for each in json.loads(found.stdout)] == sorted(MODELS)
+    assert found.stderr == f"from {channel} ({tmp_path}/config/packyard/config.yaml:1)\n"
+    assert "the channel has no bundle 'llm-serving'" in packyard("get", "llm-serving", "--into", tmp_path).stderr
+    monkeypatch.setenv("PACKYARD_CHANNEL", "carried")
+    assert len(json.loads(done("list", "-o", "json"))) == len(PACKAGES)
+    assert packyard("list", "--from", channel).stderr == f"from {channel} (--from)\n"
+
+
+def test_packages_of_the_workspace_here_count_only_where_they_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done("init", tmp_path / "zoo")
+    done("new", "hello", "--base", "claim", "--storage", "efs", "--workspace", tmp_path / "zoo")
+    monkeypatch.chdir(tmp_path / "zoo")
+    assert "hello" not in done("list")
+    found = packyard("list", "--workspace", ".")
+    assert found.stdout.splitlines()[1].split()[0] == "hello"
+    assert found.stderr == "from the workspace .\n"
+    refused = packyard("get", "hello")
+    assert refused.returncode == 1
+    assert "hello is a package of the workspace here, and `get` fetches what is published" in refused.stderr
+    assert "packyard build hello" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("resnet50", "did you mean resnet50v1-5-fp32-inference-k8s or resnet50v1-5-fp32-training-k8s?"),
+        ("serving", "did you mean llm-serving?"),
+        ("llm-servin", "did you mean llm-serving?"),
+        ("lm-serving", "did you mean llm-serving?"),
+        ("llm-serving/", "did you mean 'llm-serving'?"),
+        ("./llm-serving", "did you mean 'llm-serving'?"),
+        ("LLM-serving", "did you mean 'llm-serving'?"),
+        ("k8s", "did you mean bert-large-fp32-training-k8s, "),
+    ],
+)
+def test_a_wrong_name_gets_those_that_begin_so(name: str, says: str, tmp_path: Path) -> None:
+    found = packyard("get", name, "--into", tmp_path)
+    assert (found.returncode, found.stdout) == (1, "")
+    assert says in found.stderr
+    assert "site-packages" not in found.stderr
+    assert len(found.stderr.splitlines()) == 1
 
 
 def test_facts_of_packages_choose_no_libraries() -> None:

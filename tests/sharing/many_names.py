@@ -26,7 +26,6 @@ from packyard.sharing.index.choose import choose
 from packyard.sharing.index.index import Index, Release
 from packyard.sharing.index.nodes import Nodes
 from packyard.sharing.index.package import Package
-from packyard.sharing.index.search import search
 from packyard.sharing.stores import NotFoundError, Promises
 
 _NETWORKS = (
@@ -118,7 +117,7 @@ def make(file: Path, count: int) -> dict[str, object]:
 
 
 def use(file: Path, count: int) -> dict[str, object]:
-    """Resolve names, search, and publish one more version; return the most that each took."""
+    """Resolve names, and publish one more version; return the most that each took."""
     store, chance = DatabaseStore(file), random.Random(count)
     resolved: list[list[int]] = []
     for _ in range(50):
@@ -130,11 +129,6 @@ def use(file: Path, count: int) -> dict[str, object]:
         resolved.append(store.requests)
         store.requests = []
     peak = _peak()
-    searched: list[list[int]] = []
-    for words in (["bert", "int8"], [f"{chance.randrange(count):07}"], ["k8s"], ["resnet", "training", "tensorflow"]):
-        assert search(access.read(store), words).packages
-        searched.append(store.requests)
-        store.requests = []
     before = store.list("index/nodes/") if count < 100_000 else []
     began = time.monotonic()
     with access.writer(store) as writer:
@@ -147,8 +141,6 @@ def use(file: Path, count: int) -> dict[str, object]:
         "resolve requests": max(map(len, resolved)),
         "resolve bytes": max(map(sum, resolved)),
         "resolve megabytes": peak,
-        "search requests": max(map(len, searched)),
-        "search bytes": max(map(sum, searched)),
         "publish seconds": round(took, 2),
         "publish requests": len(store.requests),
         "publish new nodes": new,

@@ -18,7 +18,5 @@ def test_resolving_a_name_takes_three_requests_and_64_kib_and_making_the_index_l
     assert used["resolve requests"] <= 3
     assert used["resolve bytes"] <= 64 * 1024
     assert used["resolve megabytes"] < 50
-    assert used["search requests"] <= 60 + 15 * 3
-    assert used["search bytes"] <= (1 << 20) + 3 * (256 << 10)
     assert used["publish seconds"] < 30
     assert made["megabytes"] < 200

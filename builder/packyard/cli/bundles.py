@@ -9,7 +9,7 @@ from packyard.cli import output, state
 from packyard.cli.preferences import Setting
 from packyard.core.bundle.archive import LIMITS
 from packyard.core.bundle.bundle import Bundle
-from packyard.core.bundle.reference import Reference
+from packyard.core.bundle.reference import Reference, near
 from packyard.core.errors import InputError, Problem
 from packyard.core.files import regular
 
@@ -23,7 +23,11 @@ def carried(asked: Reference) -> Bundle:
         hint = "name a channel that has it: --from CHANNEL"
         problem = f"this packyard carries version {__version__}, not {asked.version or asked.choice}"
         raise InputError(Problem(problem, hint=hint))
-    how = Settings(root_dir=workspace.built_in().root_dir, version=__version__, cache_dir=state.cache_dir())
+    here = workspace.built_in()
+    if asked.name not in (names := here.package_names()):
+        hint = near(asked.name, names) or "packyard list shows what it has"
+        raise InputError(Problem(f"packyard's catalogue has no {asked.name!r}", hint=hint))
+    how = Settings(root_dir=here.root_dir, version=__version__, cache_dir=state.cache_dir())
     built = Packing(how)(asked.name)
     if built.fault:
         output.warning(built.fault)

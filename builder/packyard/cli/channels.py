@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -29,6 +30,7 @@ COPIED = Rows("package", DONE, line="{status:<10} {key}  {digest}  tar {tar}")
 #: The variable that says how many seconds a request may take.
 TIMEOUT = "PACKYARD_TIMEOUT"
 _MOST = 86_400.0
+_MOMENT = 2.0  # seconds that somebody waits who pressed Tab
 
 
 def open_channel(address: str) -> Store:
@@ -54,6 +56,14 @@ def open_to_read(address: str) -> Store:
 def listed(address: str) -> Index:
     """Return what a channel lists, as far as the user trusts it."""
     return access.read(open_to_read(address), preferences.trust(address), preferences.memory(address))
+
+
+def names(address: str, start: str) -> Iterator[str]:
+    """Yield the names of packages that begin so, for completion: in a moment, or from what is remembered."""
+    store: Store = stores.open_store(address, patience=_MOMENT)
+    if (folder := state.cache_dir()) and not isinstance(store, DirectoryStore):
+        store = RememberedStore(store, index_cache(folder), lambda _: None, name=identity(address))
+    return access.read(store, preferences.trust(address), preferences.memory(address)).names(start)
 
 
 def fetching(address: str) -> Fetching:

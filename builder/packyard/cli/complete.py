@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
@@ -14,6 +15,8 @@ from packyard.core.errors import PackyardError
 
 #: A verb's flags, each with the values to choose from: empty where any is possible, None where it takes none.
 _Flags = Mapping[str, "Sequence[str] | None"]
+#: Verbs whose word is a package of the source that all of them have (`preferences.source`).
+_OF_SOURCE = ("get", "run", "show")
 _OF_RUNS = ("status", "logs", "events", "exec", "forward", "undeploy", "history", "redeploy")
 
 
@@ -61,10 +64,23 @@ def _candidates(words: list[str]) -> Iterator[str]:
         yield from flags[words[-2]] or _values(verb, words[-2], before[:-1])
         return
     arguments = list(_arguments(before, flags))
+    if verb in _OF_SOURCE:
+        yield from () if arguments else _packages(before, words[-1])
+        return
     if verb in _OF_RUNS and (verb == "undeploy" or not arguments):
         yield from _runs(before)
     else:
         yield from _words(verb, arguments, words[-1])
+
+
+def _packages(words: Sequence[str], start: str) -> Iterator[str]:
+    """Yield the packages of the source that `get` would ask, without a long wait."""
+    from packyard.cli import channels, preferences, workspaces
+
+    given = [word.removeprefix("--from=") for word in words if word.startswith("--from=")]
+    given += [value for flag, value in itertools.pairwise(words) if flag == "--from"]
+    source = preferences.source(given[-1] if given else None)
+    yield from workspaces.carried().package_names() if source.is_carried else channels.names(source.value, start)
 
 
 def _runs(words: Sequence[str]) -> list[str]:
@@ -132,10 +148,10 @@ def _words(verb: str, before: list[str], word: str) -> Iterator[str]:
             yield from directories.setters(directory)
         else:
             yield from _options(directory)
-    elif verb in ("get", "build", "publish", "lint"):
+    elif verb in ("build", "publish", "lint"):
         from packyard.writing.source import workspace
 
-        here = workspace.find(Path()) or (workspace.built_in() if verb == "get" else None)
+        here = workspace.find(Path())
         yield from here.package_names() if here else ()
     elif verb in ("update", "vendor"):
         from packyard.writing.source import library, workspace

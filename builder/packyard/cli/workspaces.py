@@ -50,6 +50,11 @@ def find(arguments: argparse.Namespace, *, carried: bool = False) -> Workspace:
     return libraries.read(root(arguments, carried=carried))
 
 
+def carried() -> Workspace:
+    """Return the catalogue that packyard carries."""
+    return libraries.read(library.carried_dir())
+
+
 def root(arguments: argparse.Namespace, *, carried: bool = False) -> Path:
     """Return the folder of what `find` returns."""
     found = Path(arguments.workspace) if arguments.workspace else workspace.find_root(Path())

@@ -24,7 +24,6 @@ from packyard.core.bundle.reference import Reference
 from packyard.core.errors import InputError, Problem, suggest
 from packyard.core.files.tree import Tree
 from packyard.running.runs import run as runs
-from packyard.using.options import folder as options
 from packyard.using.setters.packages import read_krmfile, read_package
 
 
@@ -74,7 +73,7 @@ def _described(folder: Path, asked: Reference) -> Manifest:
 
 def _use_case(found: Manifest, wanted: str) -> str:
     """Return the path of the one use case that has the folders of ``wanted`` in it."""
-    known = [path for path in found.use_cases if path.rpartition("/")[2] != options.NAME]
+    known = found.deployed()
     meant = [path for path in known if f"/{wanted}/" in f"/{path}/" or not wanted]
     if len(meant) == 1:
         return meant[0]

@@ -13,18 +13,23 @@ anything is unpacked. What was fetched is kept (see packyard cache): a channel t
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from packyard.cli import output, preferences, state, untarred
 from packyard.cli.rows import Rows
 from packyard.core.bundle import lock as locks
+from packyard.core.bundle import manifest
 from packyard.core.bundle.lock import Lock, Pin
-from packyard.core.bundle.manifest import LIBRARY
+from packyard.core.bundle.manifest import LIBRARY, Manifest
 from packyard.core.bundle.reference import Reference
 from packyard.core.errors import InputError, Problem, UnavailableError, UsageError, on_one_line
+from packyard.core.files import regular
+from packyard.core.files.paths import WORKSPACE
 
 if TYPE_CHECKING:
     from packyard.cli.preferences import Setting
@@ -49,13 +54,42 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Fetch, verify and unpack packages; print the new directories."""
     rows = []
-    for row, said in _rows(arguments, Path(arguments.into)):
-        rows.append(row)
-        if arguments.output == "text":
-            output.line(str(row["directory"]))
-        output.note(said)
+    try:
+        for row, said in _rows(arguments, Path(arguments.into)):
+            rows.append(row)
+            if arguments.output == "text":
+                output.line(str(row["directory"]))
+            output.note(said)
+            _tell_next(Path(str(row["directory"])))
+    except InputError as error:
+        raise InputError(*error.problems, *_here(arguments.reference or "")) from error
     ROWS.show(rows, arguments.output)
     return 0
+
+
+def _here(reference: str) -> Iterator[Problem]:
+    """Yield a hint where a package of that name is in the workspace here, which `get` does not look at."""
+    name = reference.partition("@")[0]
+    here = Path.cwd()
+    root = next((each for each in (here, *here.parents) if (each / WORKSPACE).is_file()), None)
+    if root and name and "/" not in name and (root / "packages" / name / "package.yaml").is_file():
+        problem = f"{name} is a package of the workspace here, and `get` fetches what is published"
+        yield Problem(problem, hint=f"packyard build {name} makes it from its sources")
+
+
+def _tell_next(folder: Path) -> None:
+    """Say which use cases an unpacked package has, and the command to go on with."""
+    described = Manifest.parse(regular.read(folder / manifest.FILE, limit=manifest.LIMIT))
+    found = described.deployed() if described.kind == manifest.BUNDLE else ()
+    if not found:
+        return
+    command = f"packyard setters {quote(str(folder / found[0]))}"
+    if len(found) == 1:
+        output.note(f"next: {command}")
+        return
+    above = os.path.commonpath(found)
+    names = ", ".join(os.path.relpath(path, above) if above else path for path in found)
+    output.note(f"use cases: {names}\nnext, for the first: {command}")
 
 
 def _rows(arguments: argparse.Namespace, into: Path) -> Iterator[Row]:
@@ -154,8 +188,8 @@ def _tell(fetched: Fetched, channel: Setting, address: str) -> None:
     """Say which version of which channel it is, and why."""
     entry = fetched.choice.entry
     origin = f"{address} ({channel.origin})"
-    digests = f"{entry.name}.tar.gz {entry.digest}, tar {entry.tar}"
-    output.note(f"{entry} from {origin}, {fetched.choice.why}: {digests}")
+    output.note(f"{entry} from {origin}, {fetched.choice.why}")
+    output.detail(f"{entry.name}.tar.gz {entry.digest}, tar {entry.tar}")
     if entry.kind == LIBRARY:
         example = f"libraries: [{{name: {entry.name}, version: ^{entry.version}}}]"
         output.note(f"{entry} is a library, to build packages on: name it in packyard.yaml, {example}")
@@ -193,5 +227,5 @@ def _carried(reference: str, source: Setting, into: Path) -> Row:
     _make(into)
     folder = bundle.unpack(into, untarred.receipt_of(source, bundle))
     _keep(bundle)
-    digests = f"{bundle.name}.tar.gz {bundle.digest}, tar {bundle.tar}"
-    return _row(bundle, folder), f"{bundle.name} {bundle.version}: verified, {digests}"
+    output.detail(f"{bundle.name}.tar.gz {bundle.digest}, tar {bundle.tar}")
+    return _row(bundle, folder), f"{bundle.name}@{bundle.version} from {source}"

@@ -1,4 +1,12 @@
-"""List the packages of a channel, of the workspace here, or of packyard's own catalogue."""
+"""List packages by name, title, framework and mode: all, or those that have all of some words.
+
+packyard list                        the configured channel, or the catalogue that packyard carries
+packyard list resnet train           packages with words that begin so, in their names, titles, facts and use cases
+packyard list --from CHANNEL         what a channel has, each package with its latest version
+packyard list --workspace .          the packages of the workspace here
+
+What it shows, `packyard get` gets from the same place, which a line on stderr names.
+"""
 
 from __future__ import annotations
 
@@ -6,39 +14,34 @@ import argparse
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
+from packyard import __version__
 from packyard.cli import arguments as shared
-from packyard.cli import workspaces
+from packyard.cli import output, preferences, workspaces
 from packyard.cli.rows import Rows
 from packyard.core.bundle.manifest import LIBRARY
 from packyard.core.errors import InputError, UsageError, suggest
-from packyard.writing.source import package
-from packyard.writing.source.workspace import Workspace
+from packyard.sharing.index import summary
+from packyard.sharing.index.summary import Summary
 
 if TYPE_CHECKING:
     from packyard.cli.rows import Cells
-    from packyard.sharing.entry import IndexEntry
+    from packyard.writing.source.workspace import Workspace
 
 Item = TypeVar("Item")
 #: What is said of a package: the facts of its model, and the paths of its use cases.
 Said = tuple[Mapping[str, str], Sequence[str]]
 
-ROWS = Rows("package", "name, model, useCases", columns="NAME, FRAMEWORK, MODE, USE CASES", wide=None)
+ROWS = Rows(
+    "package",
+    "name, version, title, model, useCases",
+    columns="NAME, VERSION, FRAMEWORK, MODE, USE CASES, TITLE",
+    prose=1,
+    wide=None,
+    bare=True,
+)
 LIBRARIES = Rows(
     "library", "name, version, from, directory", "--libraries", columns="NAME, VERSION, FROM, DIRECTORY", wide=None
 )
-CHANNEL = Rows(
-    "package",
-    "name, version, tar, digest, size, model, useCases, description, yanked",
-    "--from",
-    columns="NAME, VERSION, FRAMEWORK, BYTES=size, DIGEST, IDENTITY",
-    prose=2,
-    wide=None,
-)
-_OF_CHANNEL = {
-    "VERSION": lambda row: f"{row['version']} (yanked)" if row["yanked"] else row["version"],
-    "FRAMEWORK": lambda row: _short(row["model"].get("framework", "")),
-    "IDENTITY": lambda row: f"tar {row['tar']}",
-}
 _SHOWN = 40  # characters of a fact
 _KNOWN = 1000  # values of a fact that are kept, to name the nearest one
 _FACTS = ("framework", "category", "precision", "mode")
@@ -47,57 +50,86 @@ _OF_USE_CASES = ("topology", "storage")  # multi-node/user-mounted-nfs
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
+    parser.add_argument("words", metavar="WORD", nargs="*", help="only packages that have all of these words")
     parser.add_argument("--from", dest="channel", metavar="CHANNEL", help="a directory or an http(s) address")
     for fact in _FACTS:
         parser.add_argument(f"--{fact}", metavar="NAME", help=f"only packages of this {fact}")
     for fact in _OF_USE_CASES:
         parser.add_argument(f"--{fact}", metavar="NAME", help=f"only packages with a use case of this {fact}")
     shared.add_libraries(parser)
-    workspaces.add_argument(parser, carried=True)
+    parser.add_argument("--workspace", metavar="DIR", help="list the packages of a workspace")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """List packages, a row for each."""
-    if arguments.channel:
-        return _list_channel(arguments)
-    workspace = workspaces.find(arguments, carried=True)
-    if arguments.libraries:
-        if unfit := [fact for fact in (*_FACTS, *_OF_USE_CASES) if getattr(arguments, fact)]:
-            raise UsageError(f"packyard list: --{unfit[0]} chooses packages, not --libraries")
-        return _list_libraries(workspace, arguments)
-    packages = [package.read(workspace, name) for name in workspace.package_names()]
-    packages = list(_chosen(arguments, packages, lambda item: (item.model, [each.path for each in item.use_cases])))
-    rows = [(item.name, item.model, [each.path for each in item.use_cases]) for item in packages]
+    """List packages, a row for each; 1 if none has the words."""
+    if arguments.libraries and not arguments.channel:
+        return _list_libraries(arguments)
+    where, every = _listed(arguments)
+    asked = summary.split(arguments.words)
+    if len(asked) > _KNOWN or (arguments.words and not asked):
+        raise UsageError("packyard list: write words such as: resnet fp32")
+    count = 0
+
+    def rows() -> Iterator[Summary]:
+        """Read the packages; they may be more than memory holds, so all are read to be checked, and then printed."""
+        nonlocal count
+        count = 0
+        for each in _chosen(arguments, every(), lambda item: (item.model, item.use_cases)):
+            if each.has(asked):
+                count += 1
+                yield each
+
     ROWS.show(rows, arguments.output, wide=arguments.wide, cells=_cells(wide=arguments.wide))
-    return 0
+    what = "library" if arguments.libraries else "package"
+    output.note(f"from {where}" if count or not asked else f"no {what} of {where} has all of these words")
+    return int(bool(asked) and not count)
+
+
+def _listed(arguments: argparse.Namespace) -> tuple[str, Callable[[], Iterable[Summary]]]:
+    """Return where packages are listed from, in words, and what lists them."""
+    source = preferences.source(arguments.channel)
+    if arguments.workspace and arguments.channel:
+        raise UsageError("packyard list: give --from or --workspace, not both")
+    if arguments.workspace or source.is_carried:
+        here = workspaces.find(arguments) if arguments.workspace else workspaces.carried()
+        found = list(_of_sources(here, "" if arguments.workspace else __version__))
+        return f"the workspace {arguments.workspace}" if arguments.workspace else str(source), lambda: found
+    from packyard.cli.channels import listed
+
+    index = listed(source.value)
+    return str(source), lambda: index.summaries(LIBRARY if arguments.libraries else "")
+
+
+def _of_sources(here: Workspace, version: str) -> Iterator[Summary]:
+    """Yield the packages of a workspace; they have the version of packyard where it carries them."""
+    from packyard.writing.source import package
+
+    for name in here.package_names():
+        item = package.read(here, name)
+        yield Summary(
+            name=name,
+            version=version,
+            title=summary.short(package.title(here, item.folder)),
+            model=item.model,
+            use_cases=[each.path for each in item.use_cases],
+        )
 
 
 def _cells(*, wide: bool) -> Cells:
     """Return what a table says of a package: of its use cases the number, or their paths."""
     return {
-        "FRAMEWORK": lambda row: row["model"].get("framework", ""),
-        "MODE": lambda row: row["model"].get("mode", ""),
+        "FRAMEWORK": lambda row: _short(row["model"].get("framework", "")),
+        "MODE": lambda row: _short(row["model"].get("mode", "")),
         "USE CASES": lambda row: ", ".join(row["useCases"]) if wide else str(len(row["useCases"])),
     }
 
 
-def _list_channel(arguments: argparse.Namespace) -> int:
-    from packyard.cli.channels import listed
-
-    found = listed(arguments.channel)
-
-    def entries() -> Iterator[IndexEntry]:
-        """Read the index; it may be larger than memory, so it is read to check all of it, and again to print it."""
-        kind = LIBRARY if arguments.libraries else ""
-        every = (entry for package in found.packages() for entry in package.entries if entry.kind == kind)
-        return _chosen(arguments, every, lambda entry: (entry.model, entry.use_cases))
-
-    CHANNEL.show(entries, arguments.output, wide=arguments.wide, cells=_OF_CHANNEL)
-    return 0
-
-
-def _list_libraries(workspace: Workspace, arguments: argparse.Namespace) -> int:
+def _list_libraries(arguments: argparse.Namespace) -> int:
     """List what the workspace builds on."""
+    workspace = workspaces.find(arguments, carried=True)
+    if unfit := [fact for fact in ("words", *_FACTS, *_OF_USE_CASES) if getattr(arguments, fact)]:
+        name = "WORD" if unfit[0] == "words" else f"--{unfit[0]}"
+        raise UsageError(f"packyard list: {name} chooses packages, not --libraries of a workspace")
     rows = [
         (each.name, *((each.pin.version, each.pin.channel) if each.pin else ("", "")), each.root_dir)
         for each in workspace.libraries

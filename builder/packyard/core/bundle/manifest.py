@@ -24,6 +24,9 @@ FILE, LIMIT = paths.MANIFEST, paths.MANIFEST_LIMIT
 #: The kinds of bundles: of a package, and of a library that packages are built on.
 BUNDLE, LIBRARY = "Bundle", "Library"
 
+#: The folder of a package's options, which has setters, and is no use case.
+_OPTIONS = "options"
+
 #: A setter's shipped value: a text, the items of a list, or None where it is required.
 ShippedValue = str | tuple[str, ...] | None
 
@@ -93,6 +96,10 @@ class Manifest:
             return self.old
         fields = {"apiVersion": record.API_VERSION, "kind": BUNDLE, **record.document(self)}
         return record.to_lines(fields, levels={"useCases": 2, "files": 1})
+
+    def deployed(self) -> tuple[str, ...]:
+        """Return the paths of the use cases, without folders of options."""
+        return tuple(path for path in self.use_cases if path.rpartition("/")[2] != _OPTIONS)
 
     def verify(self, members: Iterable[Member]) -> None:
         """Raise `IntegrityError`, naming every file that differs, is missing or extra; ``packyard.json`` is ignored."""

@@ -52,25 +52,24 @@ class Proof:
 
     def said(self, names: Mapping[str, str] | None = None) -> str:
         """Say in one line what was proved, and what could not be; ``names`` are those of keys by their ids."""
-        return "; ".join([*self._proved(names or {}), *self._unproved()])
+        return ". ".join([*self._proved(names or {}), *self._unproved()])
 
     def _proved(self, names: Mapping[str, str]) -> Iterator[str]:
-        yield f"{self.bundle.name} {self.bundle.version}: every file has its digest"
-        if self.listed:
-            yield "the channel lists it" + (f", signed by {_keys(self.listed_by, names)}" if self.listed_by else "")
+        listed = " and listed by the channel" if self.listed else ""
+        signed = f", signed by {_keys(self.listed_by, names)}" if self.listed_by else ""
+        yield f"{self.bundle.name} {self.bundle.version}: files are intact{listed}{signed}"
         if self.signers and self.provenance:
-            yield f"{_origin(self.provenance)}, signed by {_keys(self.signers, names)}"
-        if self.signers and self.has_sbom:
-            yield "the SBOM belongs to it"
+            sbom = "; the SBOM belongs to it" if self.has_sbom else ""
+            yield f"B{_origin(self.provenance)[1:]}, signed by {_keys(self.signers, names)}{sbom}"
 
     def _unproved(self) -> Iterator[str]:
         if self.provenance is None:
-            yield "not proved: how it was made, for it has no provenance"
+            yield "Nothing says how it was built, for it has no provenance"
         elif not self.signers:
             said_by = "nobody signed that" if not self.others else f"signed by {self.others[0]}, which you do not trust"
-            yield f"not proved: that it was {_origin(self.provenance)}; {said_by}"
+            yield f"Not proved: {_origin(self.provenance)}; {said_by}"
         if not self.is_proved:
-            yield "not proved: who published it (packyard keys trust FILE, with the publisher's public key)"
+            yield "Not signed by a key that you trust, so the publisher is unknown (packyard keys trust FILE)"
 
 
 def verify_listed(

@@ -18,12 +18,13 @@ from itertools import islice
 from packyard.core.bundle import record, reference
 from packyard.core.bundle.record import FaultError, Record, checked, flag, known
 from packyard.core.digest import Digest
-from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem, suggest
+from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index import spill, tree, words
 from packyard.sharing.index.head import Head
 from packyard.sharing.index.nodes import Nodes
 from packyard.sharing.index.package import Package
+from packyard.sharing.index.summary import Summary
 
 _NEAR = 500  # names to look for the nearest
 
@@ -87,6 +88,16 @@ class Index:
         for name, digest in tree.scan(self.head.packages, self.nodes.node):
             yield self.record(name, digest)
 
+    def summaries(self, kind: str = "") -> Iterator[Summary]:
+        """Yield what `packyard list` prints of each package, or of what else is of a kind, sorted by name."""
+        for package in self.packages():
+            if package.kind == kind and package.latest:
+                yield Summary.of(package.latest)
+
+    def names(self, start: str = "") -> Iterator[str]:
+        """Yield the names that begin so, sorted."""
+        return (name for name, _ in tree.scan(self.head.packages, self.nodes.node, start))
+
     def package(self, name: str) -> Package | None:
         """Return a package, or None if there is none of that name."""
         digest = tree.get(self.head.packages, name, self.nodes.node)
@@ -128,12 +139,13 @@ class Index:
         """Return the package of a name, or raise `InputError` with the nearest name."""
         package = self.package(name)
         if package is None:
-            raise InputError(Problem(f"the channel has no bundle {name!r}", hint=suggest(name, self._near(name))))
+            hint = reference.near(name, self._near(name))
+            raise InputError(Problem(f"the channel has no bundle {name!r}", hint=hint))
         return package
 
     def _near(self, name: str) -> list[str]:
         """Return some names that begin alike."""
-        starts = (name[: len(name) // 2], name[:1], "")
+        starts = (name, name[: len(name) // 2], name[:1], "")
         near = (list(islice(tree.scan(self.head.packages, self.nodes.node, start), _NEAR)) for start in starts)
         return [found for found, _ in next(filter(None, near), [])]
 

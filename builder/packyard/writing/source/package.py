@@ -106,6 +106,15 @@ def read(workspace: Workspace, name: str) -> Package:
     return package
 
 
+def title(workspace: Workspace, folder: str) -> str:
+    """Return the title of a package: the first heading of its README's fragments."""
+    for path in workspace.sources.list(f"{folder}/docs", "*.md"):
+        lines = workspace.sources.read(path).decode("utf-8", "replace").splitlines()
+        if heading := next((line[2:].strip() for line in lines if line.startswith("# ")), ""):
+            return heading
+    return ""
+
+
 def _model(fields: Fields) -> dict[str, str]:
     child = fields.child("model")
     if child is None:
