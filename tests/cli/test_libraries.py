@@ -176,6 +176,21 @@ def test_update_keeps_within_the_range_and_says_a_library_that_is_not_named(part
     assert "packyard.yaml: libraries: has no 'part' (did you mean 'parts'?)" in in_workspace(parts, "update", "part")[2]
 
 
+def test_update_goes_back_only_to_a_version_that_is_named_in_full(parts: Path, tmp_path: Path) -> None:
+    publish(parts, "1.0.0")
+    libraries.write(parts, A="2")
+    publish(parts, "1.1.0")
+    done("update", "--workspace", tmp_path / "ws")
+    done("yank", "parts@1.1.0", "--in", tmp_path / "channel", "--reason", "wrong")
+    code, out, err = in_workspace(parts, "update")
+    assert (code, out) == (1, "")
+    assert "the library parts is pinned at 1.1.0, and 1.0.0 is the newest that can be had (to go back, name it" in err
+    assert lock.read(tmp_path / "ws/packyard.lock").libraries["parts"].version == "1.1.0"
+    libraries.name(tmp_path / "ws", f"{{name: parts, version: 1.0.0, from: {tmp_path / 'channel'}}}")
+    done("update", "--workspace", tmp_path / "ws")
+    assert lock.read(tmp_path / "ws/packyard.lock").libraries["parts"].version == "1.0.0"
+
+
 def test_update_pins_nothing_that_packages_do_not_compose_with_unless_forced(parts: Path, tmp_path: Path) -> None:
     publish(parts, "1.0.0")
     done("update", "--workspace", tmp_path / "ws")

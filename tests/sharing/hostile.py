@@ -236,7 +236,7 @@ class Grammar:
             return json.dumps(document).encode()
         level = self.random.choice([0, 0, 1, 31])
         many = {"level": level, "entries": {f"p-{number:06}": digest for number in range(count)}}
-        document.update({field: many for field in ("packages", "words", "releases") if field in document} or many)
+        document.update({field: many for field in ("packages", "listing", "releases") if field in document} or many)
         return json.dumps(document).encode()
 
     # Folders.

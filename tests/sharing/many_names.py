@@ -112,7 +112,7 @@ def make(file: Path, count: int) -> dict[str, object]:
     made = Index.build(packages, {"1": Release(spelling="1.0.0")}, nodes)
     store.together(False)
     head.create(store, replace(made.head, number=1), [])
-    levels = {"packages": made.head.packages.level, "words": made.head.words.level}
+    levels = {"packages": made.head.packages.level, "listing": made.head.listing.level}
     return {"seconds": round(time.monotonic() - begun), "levels": levels, "megabytes": _peak()}
 
 

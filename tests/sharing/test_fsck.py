@@ -40,7 +40,7 @@ TRUSTED = Trust.of(KEY.public)
 BUNDLES = [
     bundle(name, version, f"# {name}\n\nTrains {name}.\n") for name in ("bert", "gpt") for version in ("1.0", "1.1")
 ]
-#: So many words that their map has several nodes.
+#: More packages, in one more release.
 MORE = [
     bundle(f"more-{number}", "1.1", " ".join(f"{chr(97 + n // 26)}{chr(97 + n % 26)}{number}" for n in range(60)))
     for number in range(20)
@@ -85,7 +85,7 @@ def node_keys(store: DirectoryStore) -> set[str]:
 
 
 def test_a_sound_channel_has_nothing_to_find(store: DirectoryStore) -> None:
-    assert access.read(store).head.words.level == 1
+    assert access.read(store).head.listing.level == 1
     assert list(fsck.check(store, TRUSTED)) == []
     assert list(fsck.check(store)) == []
 
@@ -250,8 +250,8 @@ def test_an_index_made_again_has_the_same_nodes_and_the_next_head(store: Directo
     shutil.rmtree(store.root_dir / "index" / "nodes")
     made, skipped = reindex(store, keys=[KEY], trusted=TRUSTED)
     assert skipped == []
-    assert (made.head.packages, made.head.words, made.head.releases) == (
-        before.head.packages, before.head.words, before.head.releases,
+    assert (made.head.packages, made.head.listing, made.head.releases) == (
+        before.head.packages, before.head.listing, before.head.releases,
     )  # fmt: skip
     assert node_keys(store) == reached
     assert made.head.number == before.head.number + 1

@@ -132,6 +132,7 @@ def check_got(into: Path, done: Done, case: str) -> None:
     described = json.loads((top / "packyard.json").read_bytes())
     expected = hostile.bundle_of(described["name"], described["version"])
     found = {str(file.relative_to(top)): file.read_bytes() for file in top.rglob("*") if not file.is_dir()}
+    assert b"s3cret" not in found.pop(".packyard.json"), case
     assert found == {member.path: member.data for member in expected.members}, case
 
 

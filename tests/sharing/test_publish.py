@@ -92,7 +92,9 @@ def test_publishes_the_bundle_its_checksum_and_an_entry(store: DirectoryStore) -
     assert done == (IndexEntry.of(bundle()), "published")
     assert done[0].key == KEYS[0]
     (record,) = (Digest(str(digest)) for digest in access.read(store).head.packages.values)
-    assert store.list("") == [*KEYS, "index/head.json", "index/heads/1.json", "index/heads/2.json", nodes.key(record)]
+    (listing,) = (Digest(str(digest)) for digest in access.read(store).head.listing.values)
+    index = ["index/head.json", "index/heads/1.json", "index/heads/2.json", nodes.key(record), nodes.key(listing)]
+    assert store.list("") == sorted([*KEYS, *index])
     assert store.get(KEYS[0]) == bundle().data
     assert store.get(KEYS[1]).decode() == f"{Digest.of(bundle().data).hex}  bert.tar.gz\n"
     assert access.read(store).entries == (IndexEntry.of(bundle()),)

@@ -7,6 +7,7 @@ import random
 import tracemalloc
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from hypothesis import example, given, settings
@@ -16,7 +17,7 @@ from amount import tries
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError
 from packyard.sharing.index import tree
-from packyard.sharing.index.tree import Node
+from packyard.sharing.index.tree import Node, Shape
 
 KEYS = st.text("ab0-é\U0001f600", min_size=1, max_size=6)
 VALUES = st.one_of(st.integers(0, 9), st.text('xy\n"é', max_size=30), st.lists(st.booleans(), max_size=2))
@@ -48,11 +49,8 @@ def nodes() -> Nodes:
     return Nodes()
 
 
-@pytest.fixture
-def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let nodes be so small that a few entries have many levels."""
-    monkeypatch.setattr(tree, "FULL", 120)
-    monkeypatch.setattr(tree, "_BOUNDARY", 4)
+#: Nodes that are so small that a few entries have many levels: cut anywhere, or not before some are in one.
+TINY = (Shape(full=120, least=0, boundary=4), Shape(full=160, least=60, boundary=2))
 
 
 def many(count: int) -> Iterator[tuple[str, object]]:
@@ -69,17 +67,18 @@ def many(count: int) -> Iterator[tuple[str, object]]:
 ).via("a level that fits below one that does not")
 @pytest.mark.slow
 def test_equal_maps_have_equal_nodes_in_whatever_order_their_entries_came(steps: list[dict[str, object]]) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tree, "FULL", 120)
-        patch.setattr(tree, "_BOUNDARY", 4)
+    for shape in TINY:
         nodes, root, expected = Nodes(), Node(), dict[str, object]()
         for changes in steps:
-            root = tree.update(root, changes, nodes.read, nodes.keep)
+            root = tree.update(root, changes, nodes.read, nodes.keep, shape)
             expected = {key: value for key, value in {**expected, **changes}.items() if value is not None}
-        built = tree.build(iter(sorted(expected.items())), nodes.keep)
+        built = tree.build(iter(sorted(expected.items())), nodes.keep, shape)
         assert root == built
         assert nodes.below(root) == nodes.below(built)
         assert dict(tree.scan(root, nodes.read)) == expected
+        assert [entry for leaf in tree.leaves(root, partial(map, nodes.read)) for entry in leaf.entries()] == sorted(
+            expected.items()
+        )
         assert all(tree.get(root, key, nodes.read) == expected.get(key) for step in steps for key in step)
 
 
@@ -104,7 +103,7 @@ def test_a_lookup_reads_one_node_for_each_level_below_the_root(nodes: Nodes) -> 
         assert tree.get(root, f"model-{number:07}", nodes.read) == f"sha256:{number:064x}"
         assert tree.get(root, f"model-{number:07}x", nodes.read) is None
         assert len(nodes.reads) <= 2 * root.level <= 4
-        assert max(nodes.reads) < tree.FULL + 300
+        assert max(nodes.reads) < tree.SMALL.full + 300
 
 
 def test_a_change_rewrites_about_one_node_for_each_level(nodes: Nodes) -> None:
@@ -129,15 +128,14 @@ def test_a_map_is_built_in_memory_that_does_not_grow_with_it() -> None:
     assert peak(40_000) < 1.5 * peak(10_000) < 1_500_000
 
 
-@pytest.mark.usefixtures("tiny")
 def test_nodes_stay_small_and_few_levels_deep_whatever_keys_somebody_chooses(
     nodes: Nodes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tree, "_is_boundary", lambda *_: True)
-    root = tree.build(many(4096), nodes.keep)
+    root = tree.build(many(4096), nodes.keep, TINY[0])
     assert root.level <= 12
     monkeypatch.setattr(tree, "_is_boundary", lambda *_: False)
-    tree.build(many(4096), nodes.keep)
+    tree.build(many(4096), nodes.keep, TINY[0])
     assert max(map(len, nodes.data.values())) < 500
 
 

@@ -93,6 +93,9 @@ def _published(word: str, flag: str | None) -> Packages:
             return {fetched.choice.entry.name: files_of(fetched.read().members)}
     name, at, version = word.partition("@")
     asked = None if at and not name else Reference.parse(word)
+    source = preferences.source(flag)
+    if source.is_carried and asked:
+        return _carried(asked, word)
     channel = preferences.required_channel(flag).value
     store, how = open_to_read(channel), fetching(channel)
     if asked is None:
@@ -110,6 +113,15 @@ def _published(word: str, flag: str | None) -> Packages:
             output.detail(f"{fetched.choice.entry} from {store.address}, {fetched.choice.why}")
             found[each.name] = files_of(fetched.read().members)
     return found
+
+
+def _carried(asked: Reference, word: str) -> Packages:
+    """Return a package that packyard carries; a word that names none may have been meant as a folder."""
+    try:
+        bundle = bundles.carried(asked)
+    except InputError as error:
+        raise InputError(Problem("no such file or folder", file=word), *error.problems) from error
+    return {bundle.name: files_of(bundle.members)}
 
 
 def files_of(members: Sequence[archive.Member]) -> Files:

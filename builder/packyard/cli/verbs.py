@@ -105,6 +105,7 @@ VERBS = {verb: found for group in GROUPS.values() for verb, found in group.verbs
 UNLISTED = {"complete": "complete", "version": "version"}
 #: Names that verbs had before, and what to type now.
 FORMER = {
+    "search": "packyard list WORD",
     "promote": "packyard copy FROM TO NAME@VERSION",
     "mirror": "packyard copy FROM TO",
     "reindex": "packyard fsck CHANNEL --repair",

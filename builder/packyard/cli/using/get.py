@@ -62,7 +62,9 @@ def run(arguments: argparse.Namespace) -> int:
             output.note(said)
             _tell_next(Path(str(row["directory"])))
     except InputError as error:
-        raise InputError(*error.problems, *_here(arguments.reference or "")) from error
+        if hints := [*_here(arguments.reference or "")]:
+            raise InputError(*error.problems, *hints) from error
+        raise
     ROWS.show(rows, arguments.output)
     return 0
 
@@ -89,7 +91,8 @@ def _tell_next(folder: Path) -> None:
         return
     above = os.path.commonpath(found)
     names = ", ".join(os.path.relpath(path, above) if above else path for path in found)
-    output.note(f"use cases: {names}\nnext, for the first: {command}")
+    output.note(f"use cases: {names}")
+    output.note(f"next, for the first: {command}")
 
 
 def _rows(arguments: argparse.Namespace, into: Path) -> Iterator[Row]:

@@ -81,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     ROWS.show(rows, arguments.output, wide=arguments.wide, cells=_cells(wide=arguments.wide))
     what = "library" if arguments.libraries else "package"
-    output.note(f"from {where}" if count or not asked else f"no {what} of {where} has all of these words")
+    output.note(f"from {where}" if count or not asked else f"no {what} has all of these words, in {where}")
     return int(bool(asked) and not count)
 
 

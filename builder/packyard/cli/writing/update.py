@@ -18,7 +18,8 @@ from packyard.cli import compared, fanout, libraries, output, workspaces
 from packyard.cli.rows import Rows
 from packyard.cli.using import diff
 from packyard.core.bundle.lock import Pin
-from packyard.core.errors import InputError, PackyardError, Problem
+from packyard.core.bundle.reference import order
+from packyard.core.errors import InputError, PackyardError, Problem, refuse
 from packyard.using.upgrade.difference import Change, compare_all
 from packyard.writing.authoring import vendor
 from packyard.writing.source import library
@@ -48,6 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     vendor.check(root_dir, {each.name: known[each.name] for each in chosen if each.name in known})
     new = {each.name: libraries.newest(each, root_dir) for each in chosen}
     moved = {name: pin for name, (_, pin) in new.items() if known.get(name) != pin}
+    refuse(filter(None, (_lower(each, known.get(each.name), moved.get(each.name)) for each in chosen)))
     after = libraries.read(root_dir, instead=new)
     found = _compare(arguments, root_dir, after, known) if moved else {}
     _show(arguments.output, known, moved, found)
@@ -56,6 +58,16 @@ def run(arguments: argparse.Namespace) -> int:
         left = {each.name: known[each.name] for each in listed if each.name in known}
         libraries.pin(root_dir, {**left, **moved}, after.libraries)
     return 0
+
+
+def _lower(entry: Entry, before: Pin | None, after: Pin | None) -> Problem | None:
+    """Say that a library would go back to a lower version, which packyard.yaml does not name in full."""
+    if before is None or after is None or entry.asked is None or entry.asked.version or entry.asked.digest:
+        return None
+    if order(after.version) >= order(before.version):
+        return None
+    problem = f"is pinned at {before.version}, and {after.version} is the newest that can be had"
+    return entry.problem(problem, f"to go back, name it in packyard.yaml: version: {after.version}")
 
 
 def _is_wanted(entry: Entry, names: Sequence[str], known: Mapping[str, Pin]) -> bool:

@@ -57,8 +57,10 @@ class Head:
     """What a channel holds, once its ``number``-th change is made; ``digest`` is that of the file.
 
     ``channel`` is the id of the channel.
-    ``packages`` maps names to the digests of records, ``words`` holds ``word name``, ``releases`` maps versions to what
-    is said of the release. ``revoked`` are the ids of keys that sign nothing any more; no later head leaves one out.
+    ``packages`` maps names to the digests of records, ``releases`` maps versions to what is said of the release.
+    ``listing`` maps names to what is listed of them (`summary`); its root has one entry, so that a head stays small.
+    Heads of earlier releases have none, but ``words``, which are no longer used or written. ``revoked`` are the ids of
+    keys that sign nothing any more; no later head leaves one out.
     ``signers`` are the trusted keys that signed it; ``is_signed`` says whether anybody did.
     """
 
@@ -67,6 +69,7 @@ class Head:
     channel: str = ""
     history: Mapping[int, Digest] = field(default_factory=dict)
     packages: Node = _EMPTY
+    listing: Node = _EMPTY
     words: Node = _EMPTY
     releases: Node = _EMPTY
     revoked: tuple[str, ...] = ()
@@ -99,7 +102,8 @@ class Head:
             channel=fields.take("channel", record.checked(check_id), ""),
             history={int(text): linked for text, linked in history.items()},
             packages=fields.take("packages", Node.read),
-            words=fields.take("words", Node.read),
+            listing=fields.take("listing", Node.read, _EMPTY),
+            words=fields.take("words", Node.read, _EMPTY),
             releases=fields.take("releases", Node.read),
             revoked=fields.take("revoked", record.list_of(record.digest)),
             extra=fields.rest(),
@@ -114,7 +118,7 @@ class Head:
             "number": self.number,
             "history": {str(number): digest for number, digest in self.history.items()},
             "packages": self.packages.document(),
-            "words": self.words.document(),
+            "listing": self.listing.document(),
             "releases": self.releases.document(),
             "revoked": list(self.revoked),
         }

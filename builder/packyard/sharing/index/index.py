@@ -5,7 +5,7 @@ much there is, and a change writes few nodes. `Index` is a value: `add`, `yank` 
 `stored` makes the channel's. An index only grows: an entry keeps its file for ever.
 
     packages    name → digest of the record of the package (`package`)
-    words       "word name" for each word of a package (`words`)
+    listing     name → what `packyard list` prints of it (`summary`), in larger nodes: they are read all
     releases    canonical version → how it is spelled, and whether it is closed
 """
 
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 
 from packyard.core.bundle import record, reference
@@ -20,7 +21,7 @@ from packyard.core.bundle.record import FaultError, Record, checked, flag, known
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem
 from packyard.sharing.entry import IndexEntry
-from packyard.sharing.index import spill, tree, words
+from packyard.sharing.index import tree
 from packyard.sharing.index.head import Head
 from packyard.sharing.index.nodes import Nodes
 from packyard.sharing.index.package import Package
@@ -53,18 +54,19 @@ class Index:
     @classmethod
     def build(cls, packages: Iterable[Package], releases: Mapping[str, Release], nodes: Nodes) -> Index:
         """Return the index of many packages, sorted by name, in memory that does not grow with them."""
-        with spill.Sorter() as found:
+        listing = tree.Builder(nodes.keep, tree.LARGE)
 
-            def records() -> Iterator[tuple[str, object]]:
-                for package in packages:
-                    found.add(words.keys(package))
-                    yield package.name, nodes.keep(package)
+        def records() -> Iterator[tuple[str, object]]:
+            for package in packages:
+                if package.latest:
+                    listing.add(package.name, Summary.of(package.latest).entry())
+                yield package.name, nodes.keep(package)
 
-            head = Head(
-                packages=tree.build(records(), nodes.keep),
-                words=tree.build(((key, "") for key in found), nodes.keep),
-                releases=tree.build(sorted((key, record.document(each)) for key, each in releases.items()), nodes.keep),
-            )
+        head = Head(
+            packages=tree.build(records(), nodes.keep),
+            listing=_below(listing.end(), nodes),
+            releases=tree.build(sorted((key, record.document(each)) for key, each in releases.items()), nodes.keep),
+        )
         return cls(head=head, nodes=nodes)
 
     @classmethod
@@ -88,11 +90,25 @@ class Index:
         for name, digest in tree.scan(self.head.packages, self.nodes.node):
             yield self.record(name, digest)
 
+    def _latest(self) -> Iterator[IndexEntry]:
+        """Yield the latest version of every package; several records are read at a time."""
+        for leaf in self._leaves(self.head.packages):
+            digests = (Digest.parse(str(value)) for value in leaf.values)
+            for name, package in zip(leaf.keys, self.nodes.each(self.nodes.package, digests), strict=True):
+                if latest := _named(name, package).latest:
+                    yield latest
+
+    def _leaves(self, root: tree.Node) -> Iterator[tree.Node]:
+        return tree.leaves(root, partial(self.nodes.each, self.nodes.node))
+
     def summaries(self, kind: str = "") -> Iterator[Summary]:
         """Yield what `packyard list` prints of each package, or of what else is of a kind, sorted by name."""
-        for package in self.packages():
-            if package.kind == kind and package.latest:
-                yield Summary.of(package.latest)
+        if self.head.listing.keys:
+            leaves = self._leaves(self.head.listing)
+            every: Iterable[Summary] = (Summary.parse(name, value) for leaf in leaves for name, value in leaf.entries())
+        else:  # of an earlier release
+            every = map(Summary.of, self._latest())
+        return (each for each in every if each.kind == kind)
 
     def names(self, start: str = "") -> Iterator[str]:
         """Yield the names that begin so, sorted."""
@@ -105,10 +121,7 @@ class Index:
 
     def record(self, name: str, digest: object) -> Package:
         """Return the record of a package, which the map has under a name."""
-        package = self.nodes.package(Digest.parse(str(digest)))
-        if package.name != name:
-            raise IntegrityError(f"the index has the record of {package.name!r} under {name!r}")
-        return package
+        return _named(name, self.nodes.package(Digest.parse(str(digest))))
 
     def release(self, version: str) -> Release | None:
         """Return the release of a version, in any spelling, or None if there is none."""
@@ -190,30 +203,50 @@ class Index:
     def _with(self, packages: Iterable[Package], releases: Mapping[str, Release]) -> Index:
         """Return the index with other records in place of the present ones."""
         records: dict[str, object | None] = {}
-        found: dict[str, object | None] = {}
+        listed: dict[str, object | None] = {}
         for package in packages:
-            before = self.package(package.name)
-            if package != before:
+            if package != self.package(package.name):
                 records[package.name] = self.nodes.keep(package)
-                found |= dict.fromkeys(words.keys(before)) if before else {}
-                found |= words.keys(package)
+                listed[package.name] = Summary.of(package.latest).entry() if package.latest else None
         head = replace(
             self.head,
             packages=self._updated(self.head.packages, records),
-            words=self._updated(self.head.words, found),
+            listing=self._listing(listed),
+            words=tree.Node(),
             releases=self._updated(self.head.releases, {key: record.document(each) for key, each in releases.items()}),
         )
         return replace(self, head=head)
+
+    def _listing(self, changes: Mapping[str, object | None]) -> tree.Node:
+        """Return the listing after changes; that of an index which has none yet is made of all its records."""
+        known = self.head.listing
+        if known.keys:
+            root = tree.child(known, 0, "", self.nodes.node)
+        else:
+            of = ((each.name, Summary.of(each).entry()) for each in self._latest())
+            root = tree.build(of, self.nodes.keep, tree.LARGE)
+        return _below(tree.update(root, changes, self.nodes.node, self.nodes.keep, tree.LARGE), self.nodes)
 
     def _updated(self, root: tree.Node, changes: Mapping[str, object | None]) -> tree.Node:
         return tree.update(root, changes, self.nodes.node, self.nodes.keep) if changes else root
 
     def write(self) -> None:
         """Write the nodes and records that are new, which comes before the head that names them."""
-        self.nodes.write((self.head.packages, self.head.words, self.head.releases), self._is_listed)
+        self.nodes.write((self.head.packages, self.head.listing, self.head.releases), self._is_listed)
 
     def _is_listed(self, digest: Digest, package: Package) -> bool:
         return tree.get(self.head.packages, package.name, self.nodes.node) == digest
+
+
+def _below(root: tree.Node, nodes: Nodes) -> tree.Node:
+    """Return a root whose only entry is the node that is given, so that a head does not hold that."""
+    return tree.Node.of(root.level + 1, [(root.keys[-1], nodes.keep(root))]) if root.keys else root
+
+
+def _named(name: str, package: Package) -> Package:
+    if package.name != name:
+        raise IntegrityError(f"the index has the record of {package.name!r} under {name!r}")
+    return package
 
 
 def _release(present: Release | None, entry: IndexEntry) -> Release:

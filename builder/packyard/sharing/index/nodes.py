@@ -6,9 +6,10 @@ that names them.
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
 
 from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError, Problem
@@ -16,6 +17,8 @@ from packyard.sharing.index import tree
 from packyard.sharing.index.package import Package
 from packyard.sharing.index.tree import Node
 from packyard.sharing.stores import MissingStoreError, NotFoundError, Store, TooLongError
+
+Item = TypeVar("Item")
 
 FOLDER = "index/nodes/"
 #: The message where a file is not there.
@@ -61,6 +64,19 @@ class Nodes:
         """Return the record of a package."""
         new = self._new.get(digest)
         return new if isinstance(new, Package) else Package.parse(self._get(digest, Package.LIMIT), digest)
+
+    def each(self, read: Callable[[Digest], Item], digests: Iterable[Digest]) -> Iterator[Item]:
+        """Yield what ``read`` returns for each digest, in order, reading several at a time and few ahead."""
+        pool, ahead = ThreadPoolExecutor(_AT_ONCE), deque[Future[Item]]()
+        try:
+            for digest in digests:
+                ahead.append(pool.submit(read, digest))
+                if len(ahead) > _AT_ONCE:
+                    yield ahead.popleft().result()
+            while ahead:
+                yield ahead.popleft().result()
+        finally:
+            pool.shutdown(cancel_futures=True)
 
     def keep(self, item: Node | Package) -> Digest:
         """Take a new node or record, and return its digest."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from threading import Lock
 from typing import NoReturn
 
 from packyard.core.digest import Digest
@@ -35,6 +36,7 @@ class RememberedStore:
         self._tell = tell
         self._room = cache.limit  # bytes that are kept, as the cache may be smaller than the channel
         self._error: UnavailableError | None = None
+        self._once = Lock()
 
     @property
     def address(self) -> str:
@@ -62,8 +64,10 @@ class RememberedStore:
             except UnavailableError as error:
                 if kept is None:
                     raise
-                self._error = error
-                self._tell(error)
+                with self._once:  # several are asked for at a time
+                    if self._error is None:
+                        self._error = error
+                        self._tell(error)
             else:
                 self._keep(key, _THERE + data)
                 return data

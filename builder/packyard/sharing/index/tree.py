@@ -1,8 +1,8 @@
 """A sorted map from text to JSON values, kept in small immutable nodes that are named by their digests.
 
-The entries of a level are cut into nodes by content: a node ends after an entry whose key has a digest that is 0 modulo
-128, or that fills the node. Each node is an entry of the level above: its last key, with its digest. The lowest level
-that fits into one node is the root, which its owner keeps.
+The entries of a level are cut into nodes by content (`Shape`): a node ends after an entry whose key has a digest that
+is 0 modulo a number, or that fills the node. Each node is an entry of the level above: its last key, with its digest.
+The lowest level that fits into one node is the root, which its owner keeps.
 
     root      {"level": 1, "entries": {"gpt": "sha256:12…", "zoo": "sha256:9a…"}}
     its node  {"level": 0, "entries": {"bert": …, "gpt": …}}
@@ -24,10 +24,22 @@ from packyard.core.bundle.record import Record
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, Problem
 
-#: Bytes of entries that fill a node, of one entry, and so of a node's file.
-FULL, _ENTRY = 20 * 1024, 32 * 1024
-LIMIT = FULL + _ENTRY + 1024
-_BOUNDARY = 128
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """Where nodes end: ``full`` bytes of entries fill one, and it has at least ``least``; see ``boundary`` above."""
+
+    full: int
+    least: int
+    boundary: int
+
+
+#: Nodes that are read to find one key, and larger ones that are read all.
+SMALL = Shape(full=20 * 1024, least=0, boundary=128)
+LARGE = Shape(full=64 * 1024, least=52 * 1024, boundary=16)
+#: Bytes of one entry, and so of a node's file.
+_ENTRY = 32 * 1024
+LIMIT = LARGE.full + _ENTRY + 1024
 _LEVELS = 32  # a node has at least two entries, so that a map of this many levels has billions
 
 Entry = tuple[str, object]
@@ -88,6 +100,8 @@ class Node:
 
 #: How nodes are read by their digests, and kept to be read; each node that is read is checked by `Node.parse`.
 Read = Callable[[Digest], Node]
+#: How many nodes are read, several at a time, in the order of their digests.
+ReadEach = Callable[[Iterable[Digest]], Iterator[Node]]
 Keep = Callable[[Node], Digest]
 
 
@@ -119,6 +133,17 @@ def _from(node: Node, start: str, after: str, read: Read) -> Iterator[Entry]:
             yield node.keys[place], node.values[place]
 
 
+def leaves(root: Node, read_each: ReadEach, after: str = "") -> Iterator[Node]:
+    """Yield the nodes of the lowest level, in order, read several at a time."""
+    if not root.level:
+        yield root
+        return
+    digests = (Digest(str(value)) for value in root.values)
+    for place, node in enumerate(read_each(digests)):
+        _check_child(root, place, after, node)
+        yield from leaves(node, read_each, root.keys[place - 1] if place else after)
+
+
 def reach(root: Node, read: Read, known: Callable[[Digest], bool]) -> Iterator[Digest]:
     """Yield the digests of all nodes below a root, but for those that are known, and what is below them."""
     for value in root.values if root.level else ():
@@ -129,25 +154,41 @@ def reach(root: Node, read: Read, known: Callable[[Digest], bool]) -> Iterator[D
                 yield from reach(read(digest), read, known)
 
 
-def build(entries: Iterable[Entry], keep: Keep) -> Node:
+class Builder:
+    """Makes a map of entries that come in order, and holds few of them in memory; `end` returns its root."""
+
+    def __init__(self, keep: Keep, shape: Shape = SMALL) -> None:
+        self._level = _Level(0, keep, shape)
+        self._last = ""
+
+    def add(self, key: str, value: object) -> None:
+        """Take the next entry."""
+        if key <= self._last:
+            raise ValueError(f"{key!r} comes after {self._last!r}")
+        self._level.add(key, value)
+        self._last = key
+
+    def end(self) -> Node:
+        """Return the root."""
+        return self._level.end()
+
+
+def build(entries: Iterable[Entry], keep: Keep, shape: Shape = SMALL) -> Node:
     """Return the root of a map; its entries come in order, and are not held in memory."""
-    level, last = _Level(0, keep), ""
+    builder = Builder(keep, shape)
     for key, value in entries:
-        if key <= last:
-            raise ValueError(f"{key!r} comes after {last!r}")
-        level.add(key, value)
-        last = key
-    return level.end()
+        builder.add(key, value)
+    return builder.end()
 
 
-def update(root: Node, changes: Mapping[str, object | None], read: Read, keep: Keep) -> Node:
+def update(root: Node, changes: Mapping[str, object | None], read: Read, keep: Keep, shape: Shape = SMALL) -> Node:
     """Return the root of the map with other values; None removes a key. ``read`` also reads what was kept."""
     for level in range(root.level):
-        changes = _rewrite(root, level, changes, read, keep)
-    top = _Level(root.level, keep)
+        changes = _rewrite(root, level, changes, read, keep, shape)
+    top = _Level(root.level, keep, shape)
     for key, value in sorted(_changed(dict(root.entries()), changes).items()):
         top.add(key, value)
-    return _lowest(top.end(), read)
+    return _lowest(top.end(), read, shape)
 
 
 def _changed(entries: dict[str, object], changes: Mapping[str, object | None]) -> dict[str, object]:
@@ -156,7 +197,7 @@ def _changed(entries: dict[str, object], changes: Mapping[str, object | None]) -
 
 
 def _rewrite(
-    root: Node, level: int, changes: Mapping[str, object | None], read: Read, keep: Keep
+    root: Node, level: int, changes: Mapping[str, object | None], read: Read, keep: Keep, shape: Shape
 ) -> dict[str, object | None]:
     """Change entries of a level below the root; return what this changes on the level above.
 
@@ -166,7 +207,7 @@ def _rewrite(
     above: dict[str, object | None] = {}
     keys, done = sorted(changes), 0
     while done < len(keys):
-        cutter, key = _Cutter(level, keep), keys[done]
+        cutter, key = _Cutter(level, keep, shape), keys[done]
         while True:
             node, is_last = _find(root, level, key, read)
             above[node.keys[-1]] = None
@@ -195,14 +236,14 @@ def _find(root: Node, level: int, key: str, read: Read) -> tuple[Node, bool]:
     return node, is_last
 
 
-def _lowest(root: Node, read: Read) -> Node:
+def _lowest(root: Node, read: Read, shape: Shape) -> Node:
     """Return the lowest level that fits into one node; one above may not, if its keys are long."""
     for level in range(root.level):
         entries: list[Entry] = []
         size = 0
         for entry in _at(root, level, read):
             size += _size(entry)
-            if size > FULL:
+            if size > shape.full:
                 break
             entries.append(entry)
         else:
@@ -221,21 +262,25 @@ def _at(node: Node, level: int, read: Read) -> Iterator[Entry]:
 
 def child(node: Node, place: int, after: str, read: Read) -> Node:
     """Read a node, and check that it is what its entry says; its keys come after ``after``, or the entry before."""
-    digest = Digest(str(node.values[place]))
-    child = read(digest)
+    found = read(Digest(str(node.values[place])))
+    _check_child(node, place, after, found)
+    return found
+
+
+def _check_child(node: Node, place: int, after: str, found: Node) -> None:
     low, high = node.keys[place - 1] if place else after, node.keys[place]
-    if child.level != node.level - 1 or not child.keys or child.keys[0] <= low or child.keys[-1] != high:
+    if found.level != node.level - 1 or not found.keys or found.keys[0] <= low or found.keys[-1] != high:
         problem = f"expected level {node.level - 1} up to {high[:80]!r}: this node belongs elsewhere"
-        raise IntegrityError(Problem(problem, file=f"node {digest}"))
-    return child
+        raise IntegrityError(Problem(problem, file=f"node {node.values[place]}"))
 
 
 class _Cutter:
     """Cuts the entries of a level into nodes, and returns each node's entry for the level above."""
 
-    def __init__(self, level: int, keep: Keep) -> None:
+    def __init__(self, level: int, keep: Keep, shape: Shape) -> None:
         self._level = level
         self._keep = keep
+        self._shape = shape
         self._entries: list[Entry] = []
         self._size = 0
 
@@ -248,9 +293,9 @@ class _Cutter:
         """Add an entry; return the entry of the node that ends with it."""
         self._entries.append((key, value))
         self._size += _size((key, value))
-        if self._size >= FULL or (len(self._entries) > 1 and _is_boundary(self._level, key)):
-            return self._cut()
-        return None
+        shape, may_end = self._shape, len(self._entries) > 1 and self._size >= self._shape.least
+        is_end = self._size >= shape.full or (may_end and _is_boundary(self._level, key, shape))
+        return self._cut() if is_end else None
 
     def end(self) -> list[Entry]:
         """Return the entry of the last node, if there is one."""
@@ -265,12 +310,13 @@ class _Cutter:
 class _Level:
     """Takes the entries of a level, and becomes the root unless they are too many for a node."""
 
-    def __init__(self, level: int, keep: Keep) -> None:
+    def __init__(self, level: int, keep: Keep, shape: Shape) -> None:
         self._level = level
         self._keep = keep
+        self._shape = shape
         self._all: list[Entry] = []
         self._size = 0
-        self._cutter = _Cutter(level, keep)
+        self._cutter = _Cutter(level, keep, shape)
         self._above: _Level | None = None
 
     def add(self, key: str, value: object) -> None:
@@ -279,8 +325,8 @@ class _Level:
             return
         self._all.append((key, value))
         self._size += _size((key, value))
-        if self._size > FULL:
-            self._above = _Level(self._level + 1, self._keep)
+        if self._size > self._shape.full:
+            self._above = _Level(self._level + 1, self._keep, self._shape)
             for entry in self._all:
                 self._cut(self._above, *entry)
             self._all = []
@@ -297,8 +343,8 @@ class _Level:
             above.add(*entry)
 
 
-def _is_boundary(level: int, key: str) -> bool:
-    return sha256(f"{level} {key}".encode()).digest()[-1] % _BOUNDARY == 0
+def _is_boundary(level: int, key: str, shape: Shape) -> bool:
+    return sha256(f"{level} {key}".encode()).digest()[-1] % shape.boundary == 0
 
 
 def _line(key: str, value: object) -> str:

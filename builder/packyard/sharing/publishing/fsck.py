@@ -109,7 +109,7 @@ class _Seen:
     def walk(self) -> Iterator[FileFault]:
         """Read all nodes and records; yield what is wrong with them."""
         of = self._index.head
-        below = (each for root in (of.words, of.releases) for each in self._leaves(root))
+        below = (each for root in (of.listing, of.releases) for each in self._leaves(root))
         yield from (each for each in below if isinstance(each, FileFault))
         for entry in self._entries():
             if isinstance(entry, FileFault):
@@ -161,7 +161,7 @@ def _check_maps(found: Index) -> Iterator[FileFault]:
     except IntegrityError as error:
         yield FileFault(kind="altered", key=head.key(found.head.number), message=str(error), hint=_REINDEX)
         return
-    for name in ("packages", "words", "releases"):
+    for name in ("packages", "listing", "releases") if found.head.listing.keys else ("packages", "releases"):
         if getattr(built, name) != getattr(found.head, name):
             message = f"the {name} that it lists are not those of the records"
             yield FileFault(kind="altered", key=head.key(found.head.number), message=message, hint=_REINDEX)

@@ -51,7 +51,7 @@ def unreached(store: Store, latest: Head) -> list[str]:
 
 def reach(known: Nodes, of: Head, reached: set[Digest]) -> None:
     """Add the nodes and records below a head to those that are reached."""
-    for root in (of.words, of.releases):
+    for root in (of.listing, of.words, of.releases):
         for digest in tree.reach(root, known.node, reached.__contains__):
             reached.add(digest)
     if not of.packages.level:
