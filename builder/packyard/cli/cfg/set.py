@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from packyard.cli.cfg import blocks
 from packyard.cli.flags import Declared, Flags
-from packyard.core.errors import InputError, NotHereError, UsageError
+from packyard.core.errors import InputError, NotHereError, Problem, UsageError, refuse
 from packyard.core.work.memo import Memo
 from packyard.using.setters import value
-from packyard.using.setters.change import PackageSetters
+from packyard.using.setters.change import PackageSetters, find_unbound
+from packyard.using.setters.definition import Setter
 from packyard.using.setters.packages import PackageFiles
 from packyard.using.setters.plan import Assignment, Plan
 
@@ -45,6 +46,8 @@ def set_value(words: Sequence[str]) -> int:
             planned = setters.plan(asked)
         except value.ValuesError as error:
             raise _refusal(error, recursive=recursive) from error
+        if not planned.counts[name]:
+            refuse(_unbound(package, setters, planned.definitions.setters[name]))
         return planned, f'set {planned.counts[name]} field(s) of setter "{name}" to value {blocks.quoted(values[0])}'
 
     def set_version1() -> int | None:
@@ -70,6 +73,15 @@ def _refusal(error: value.ValuesError, *, recursive: bool) -> InputError:
         return InputError(before)
     begin = "The input value doesn't validate against provided OpenAPI schema: validation failure list:"
     return InputError("\n".join([begin, *value.faults_by_schema(setter, texts), ""]))
+
+
+def _unbound(package: PackageFiles, setters: PackageSetters, setter: Setter) -> Iterable[Problem]:
+    """Return why a setter has no field; nothing for one that kustomize knows, which counts 0 then."""
+    from packyard.using.setters.kpt.kptpackage import find_uncounted
+
+    if setter.name in setters.krmfile.definitions.setters:
+        return find_uncounted(package, setter.name)
+    return find_unbound(package, setter)
 
 
 def _is_version1(parsed: Flags, folder: str, name: str) -> bool:

@@ -218,10 +218,17 @@ def _without_fields(changes: Sequence[PackageChange]) -> Iterator[Problem]:
     used = {name for change in changes for name, count in change.plan.counts.items() if count}
     for change in changes:
         for name in change.plan.counts.keys() - used:
-            setter = change.plan.definitions.setters[name]
-            bind = f'put # {{"$openapi":"{name}"}} behind the field that it sets'
-            if not change.before.kptfile:
-                yield setter.problem(f"{name} would set no field: no comment in the files names it", bind)
+            yield from find_unbound(change.before, change.plan.definitions.setters[name])
+
+
+def find_unbound(package: PackageFiles, setter: Setter) -> Sequence[Problem]:
+    """Return why a setter has no field in a package, and where a comment was to bind one."""
+    from packyard.using.setters.kpt.kptpackage import find_uncounted  # most packages have no Kptfile
+
+    name = setter.name
+    mark = f"# kpt-set: ${{{name}}}" if package.kptfile else f'# {{"$openapi":"{name}"}}'
+    message = f"{name} would set no field: no comment in the files names it"
+    return list(find_uncounted(package, name)) or [setter.problem(message, f"put {mark} behind the field that it sets")]
 
 
 def check_rules(krmfile: Krmfile, planned: Plan) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import posixpath
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from packyard.core.errors import InputError, Problem, refuse
@@ -175,6 +175,18 @@ class KptPackage:
         places = {(found.start, found.end): found for found in reversed(edits)}
         documents = self._parse(path)
         return apply_to_file(self.package.files[path], documents[0].source, places.values(), documents)
+
+
+def find_uncounted(package: PackageFiles, name: str) -> Iterator[Problem]:
+    """Yield the comments of kpt that name a setter in a package without a Kptfile, where they bind nothing."""
+    for path, data in package.resources.items() if package.kptfile is None else ():
+        for document in parse_file(data, package.where + path) if MARK in data else ():
+            for field in find(document.root, without_value=True):
+                if name in field.pattern.names:
+                    line, _ = field.node.source.locate(field.comment.start)
+                    message = f"{name} would set no field: a kpt-set comment binds one in a package with a Kptfile only"
+                    hint = f'write # {{"$openapi":"{name}"}}, or make a Kptfile with: kpt pkg init'
+                    yield Problem(message, file=field.node.source.name, line=line, hint=hint)
 
 
 def _text(texts: Sequence[str]) -> str:
