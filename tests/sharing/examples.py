@@ -21,7 +21,7 @@ from packyard.core.digest import Digest
 from packyard.core.errors import UnavailableError
 from packyard.core.files.regular import LIMIT
 from packyard.sharing.entry import IndexEntry
-from packyard.sharing.index import access, head, nodes
+from packyard.sharing.index import access, head, lease, nodes
 from packyard.sharing.index.head import POINTER, TYPE
 from packyard.sharing.index.index import Index
 from packyard.sharing.stores import Promises, Store
@@ -30,6 +30,12 @@ from packyard.sharing.trust import envelope
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
 
 Result = TypeVar("Result")
+
+
+def forget_writers(store: Store) -> None:
+    """Remove the tickets of writers that were cut off or killed, as those who wait do after a while."""
+    for key in store.list(lease.FOLDER):
+        store.remove(key)
 
 
 def bundle(name: str = "bert", version: str = "1.0", text: str = "") -> Bundle:

@@ -33,7 +33,7 @@ from packyard.sharing.publishing.yank import yank
 from packyard.sharing.stores import NotFoundError, Store
 from packyard.sharing.stores.directory import DirectoryStore
 from sharing.buckets import BUCKET, BucketServer
-from sharing.examples import FailingStore, bundle
+from sharing.examples import FailingStore, bundle, forget_writers
 
 #: Publishers, each with bundles of its own, and bundles that they all publish.
 PUBLISHERS, OWN, SHARED = (100, 8, 200) if sample.WHOLE else (12, 3, 6)
@@ -164,7 +164,6 @@ def opened(server: str, folder: str, request: pytest.FixtureRequest, monkeypatch
 def test_a_publisher_cut_off_at_any_operation_leaves_the_old_or_the_new_and_a_second_run_completes(
     server: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lease, "_STALE", 0.5)
     step = 1 if sample.WHOLE else 40 if server == "registry3" else 15
     made = [bundle("bert", "1.1"), bundle("gpt", "1.1")]
     for done in (False, True):
@@ -175,6 +174,7 @@ def test_a_publisher_cut_off_at_any_operation_leaves_the_old_or_the_new_and_a_se
             try:
                 publish(FailingStore(store, fail_at=number, done=done), made)
             except UnavailableError:
+                forget_writers(store)
                 listed = {str(entry) for entry in access.read(store).entries}
                 assert listed in ({"bert@1.0"}, {"bert@1.0", "bert@1.1", "gpt@1.1"}), number
                 for name in listed:
@@ -206,9 +206,8 @@ STEP = 1 if sample.WHOLE else 40
 @pytest.mark.slow
 @pytest.mark.parametrize("action", ACTIONS)
 def test_a_publisher_killed_at_any_call_leaves_the_old_or_the_new_and_a_second_run_completes(
-    action: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    action: str, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(lease, "_STALE", 0.1)
     publish(DirectoryStore(tmp_path / "from"), MADE)
     whole = DirectoryStore(tmp_path / "whole")
     if action != "publish in a new channel":
@@ -225,6 +224,7 @@ def test_a_publisher_killed_at_any_call_leaves_the_old_or_the_new_and_a_second_r
             publish(store, [BEFORE])
         died = faults.forked(lambda: ACTIONS[action](store), faults.Faulty(at, None))  # noqa: B023
         killed += died.code == -signal.SIGKILL
+        forget_writers(store)
         listed = {str(entry): entry for entry in access.current(store).entries}
         assert listed in (before, after), at
         for name in listed:

@@ -6,7 +6,6 @@ import base64
 import gzip
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -128,19 +127,24 @@ def test_a_transfer_that_breaks_off_is_not_taken_for_the_whole(answers: dict[str
 
 
 def test_does_not_wait_for_ever(answers: dict[str, Answer], address: str) -> None:
-    answers["/models/a"] = lambda _: time.sleep(0.5)
+    given_up = threading.Event()
+    answers["/models/a"] = lambda _: given_up.wait(30)
     with pytest.raises(UnavailableError, match="did not answer in time"):
         HTTPStore(address, patience=0.1).get("a")
+    given_up.set()
 
 
 def test_does_not_wait_for_ever_for_the_rest(answers: dict[str, Answer], address: str) -> None:
+    given_up = threading.Event()
+
     def stall(handler: Handler) -> None:
         handler.answer(b"half", Content_Length="8")
-        time.sleep(0.5)
+        given_up.wait(30)
 
     answers["/models/a"] = stall
     with pytest.raises(UnavailableError, match="did not answer in time"):
         HTTPStore(address, patience=0.1).get("a")
+    given_up.set()
 
 
 def test_a_server_that_is_not_there_is_unavailable() -> None:

@@ -19,7 +19,7 @@ from packyard.sharing.index import access, lease, trial
 from packyard.sharing.stores import Promises, Store
 from packyard.sharing.stores.directory import DirectoryStore
 from sharing.buckets import BUCKET, BucketServer
-from sharing.examples import FailingStore, bundle
+from sharing.examples import FailingStore, bundle, forget_writers
 
 WRITERS, VERSIONS = 6, 2
 
@@ -50,11 +50,6 @@ class CarelessStore(DirectoryStore):
         time.sleep(0.02)
         file.parent.mkdir(parents=True, exist_ok=True)
         atomic.write(str(file), data, mode=0o644, durable=False)
-
-
-@pytest.fixture(autouse=True)
-def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lease, "_STALE", 3.0)  # a writer on a busy machine renews its ticket before
 
 
 def publish_at_once(stores: list[Store]) -> list[str]:
@@ -106,11 +101,11 @@ def test_one_writer_holds_it_at_a_time_and_renews_it(tmp_path: Path) -> None:
 
     def run(_: int) -> None:
         nonlocal inside, most
-        with lease.hold(store) as held:
+        with lease.hold(store, stale=1.0) as held:
             with lock:
                 inside += 1
                 most = max(most, inside)
-            time.sleep(1.5)  # longer than a ticket that is not renewed is waited for
+            time.sleep(1.2)  # longer than a ticket that is not renewed is waited for
             held.check()
             with lock:
                 inside -= 1
@@ -128,8 +123,8 @@ def test_the_ticket_of_a_killed_writer_is_removed_after_a_while(tmp_path: Path) 
     store.put(f"{lease.FOLDER}{'1' * 32}.json", json.dumps({**killed, "number": 0}).encode())
     store.put(f"{lease.FOLDER}{'2' * 32}.json", b"damaged")
     begun = time.monotonic()
-    with lease.hold(store):
-        assert time.monotonic() - begun > 2.9
+    with lease.hold(store, stale=0.5):
+        assert time.monotonic() - begun > 0.5
     lease.wait(store)
     assert store.list(lease.FOLDER) == []
 
@@ -150,14 +145,14 @@ def test_a_writer_that_lost_its_ticket_lists_nothing(tmp_path: Path) -> None:
     assert {entry.name for entry in access.read(CarelessStore(tmp_path)).entries} == {"first", "second", "third"}
 
 
-def test_a_writer_does_not_wait_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lease, "_PATIENCE", 0.5)
+def test_a_writer_does_not_wait_for_ever(tmp_path: Path) -> None:
     store = CarelessStore(tmp_path)
     with lease.hold(store):
-        with pytest.raises(UnavailableError, match=r"another writer has the channel for 0\.5 seconds: .* \(run again"):
-            publish(store, [bundle()])
-        with pytest.raises(UnavailableError, match="another writer has the channel"):
-            lease.wait(store)
+        says = r"another writer has the channel for 0\.1 seconds: .* \(run again"
+        with pytest.raises(UnavailableError, match=says), lease.hold(store, patience=0.1):
+            raise AssertionError("two writers hold it")
+        with pytest.raises(UnavailableError, match=says):
+            lease.wait(store, patience=0.1)
     assert store.list(lease.FOLDER) == []
 
 
@@ -168,8 +163,7 @@ def test_after_a_cut_at_any_call_a_second_run_completes(tmp_path: Path, done: bo
         try:
             publish(FailingStore(store, fail_at=number, done=done), [bundle()])
         except UnavailableError:
-            for key in store.list(lease.FOLDER):  # what time does to the ticket of a killed writer
-                store.remove(key)
+            forget_writers(store)
             publish(store, [bundle()])
             assert fetch(store, "bert") == bundle()
             assert store.list("index/pending/") == []
@@ -189,7 +183,6 @@ def test_publishers_at_once_on_a_real_server_lose_nothing(
     found: BucketServer = request.getfixturevalue(server)
     for name, value in found.environment.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(lease, "_STALE", 10.0)
     address = f"s3://{BUCKET}/{tmp_path.name}-{server}"
     publish(open_store(address), [bundle("first")])
     assert trial.tried(open_store(address)).promises.create is create

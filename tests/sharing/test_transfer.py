@@ -19,7 +19,7 @@ import pytest
 
 import real
 from packyard.core.errors import UnavailableError
-from packyard.sharing.stores import NotFoundError, TooLongError, meter, transfer
+from packyard.sharing.stores import NotFoundError, TooLongError, transfer
 from packyard.sharing.stores.http import HTTPStore
 from sharing.servers import Script, Server, answer, answering, files, for_ever, redirect, slowly
 
@@ -36,13 +36,19 @@ def _no_proxy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
 
 
-def get(address: str, *, patience: float = 20.0, limit: int = 1_000_000, key: str = "a") -> bytes:
+def get(
+    address: str, *, patience: float = 20.0, limit: int = 1_000_000, key: str = "a", window: float | None = None
+) -> bytes:
     """Get a key, in a thread of its own: that it ends is what most tests here are about."""
     outcome: list[bytes | Exception] = []
 
     def run() -> None:
         try:
-            outcome.append(HTTPStore(address, patience=patience).get(key, limit=limit))
+            if window is None:
+                outcome.append(HTTPStore(address, patience=patience).get(key, limit=limit))
+            else:
+                bounds = {"limit": limit, "patience": patience, "window": window}
+                outcome.append(transfer.send(transfer.Request(url=f"{address}/{key}", place=address, **bounds)).body)
         except Exception as error:
             outcome.append(error)
 
@@ -55,9 +61,9 @@ def get(address: str, *, patience: float = 20.0, limit: int = 1_000_000, key: st
     return outcome[0]
 
 
-def refused(script: Script, says: str, *, patience: float = 20.0, limit: int = 1_000_000) -> Server:
+def refused(script: Script, says: str, **bounds: Any) -> Server:
     with answering(script) as server, pytest.raises(UnavailableError, match=says) as caught:
-        get(server.address, patience=patience, limit=limit)
+        get(server.address, **bounds)
     assert str(caught.value).startswith(server.address)
     return server
 
@@ -83,16 +89,14 @@ def test_a_slow_server_is_waited_for_until_the_deadline(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SLOW)
-def test_a_server_has_to_send_at_some_speed_in_all_that_it_sends(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(meter, "_WINDOW", 0.3)
-    refused(SLOW[name], "sends less than 1000 bytes a second")
+def test_a_server_has_to_send_at_some_speed_in_all_that_it_sends(name: str) -> None:
+    refused(SLOW[name], "sends less than 1000 bytes a second", window=0.3)
 
 
-def test_a_server_that_is_fast_enough_may_take_longer_than_a_window(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(meter, "_WINDOW", 0.2)
+def test_a_server_that_is_fast_enough_may_take_longer_than_a_window() -> None:
     body = bytes(1000)
     with answering(lambda _: slowly([HEAD + b"\r\n", *[body] * 10])) as server:
-        assert get(server.address) == body * 10
+        assert get(server.address, window=0.2) == body * 10
 
 
 ENDLESS: dict[str, tuple[Script, str]] = {
@@ -458,15 +462,13 @@ def test_a_server_that_reads_slowly_is_not_waited_for_beyond_the_deadline() -> N
             transfer.send(request)
 
 
-def test_a_server_may_take_its_time_to_store_what_it_got(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(meter, "_WINDOW", 0.2)
-
+def test_a_server_may_take_its_time_to_store_what_it_got() -> None:
     def script(_: bytes) -> Iterator[bytes]:
-        time.sleep(0.6)
+        time.sleep(0.3)
         yield answer(b"", status=b"201 Created")
 
     with answering(script) as server:
-        assert transfer.send(asked(server, method="PUT", body=b"1")).status == 201
+        assert transfer.send(asked(server, method="PUT", body=b"1", window=0.1)).status == 201
 
 
 @pytest.mark.parametrize("status", [b"301 Moved", b"302 Found", b"303 See Other"])
@@ -737,11 +739,11 @@ def test_a_kept_connection_that_ended_is_opened_again() -> None:
 def test_each_request_on_a_kept_connection_has_its_own_bounds() -> None:
     def script(request: bytes) -> Iterator[bytes]:
         if b"/slow" in request:
-            time.sleep(2.5)
+            time.sleep(1.2)
         yield staying(b"1")
 
     with kept(script) as (server, opened), transfer.Connections() as connections:
-        for path, patience in (("quick", 2.0), ("slow", 20.0), ("quick", 2.0)):
+        for path, patience in (("quick", 1.0), ("slow", 20.0), ("quick", 1.0)):
             request = asked(server, url=f"{server.address}/{path}", connections=connections, patience=patience)
             assert transfer.send(request).body == b"1"
         assert len(opened) == 1

@@ -135,9 +135,13 @@ def test_a_storage_that_does_not_answer_is_asked_again(
     wait_until(lambda: (tmp_path / key).exists())
 
 
-def test_it_ends_at_once_when_its_pod_does(copying: Callable[[], subprocess.Popen[str]]) -> None:
+def test_it_ends_at_once_when_its_pod_does(
+    bucket: dict[str, bytes], copying: Callable[[], subprocess.Popen[str]], tmp_path: Path
+) -> None:
+    key = "user/model/one/output/events.out.tfevents.1"
+    bucket[key] = b"step 1\n"
     started = copying()
-    time.sleep(3)
+    wait_until(lambda: (tmp_path / key).exists())
     started.terminate()
     started.communicate(timeout=10)
     assert started.returncode == 0

@@ -29,20 +29,16 @@ def test_no_module_of_the_folder_is_run_instead_of_packyard(tmp_path: Path, prog
     assert typed.run(CommandBlock("packyard list --help", 1), tmp_path, programs, os.environ) == ""
 
 
-def test_what_a_command_started_ends_with_it(tmp_path: Path, programs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(typed, "_TIMEOUT", 0.5)
+def test_what_a_command_started_ends_with_it(tmp_path: Path, programs: Path) -> None:
     os.mkfifo(tmp_path / "never")
-    said = typed.run(CommandBlock("cat never | cat; true", 1), tmp_path, programs, os.environ)
+    said = typed.run(CommandBlock("cat never | cat; true", 1), tmp_path, programs, os.environ, seconds=0.5)
     assert said == "takes longer than 0.5 seconds"
 
 
 @pytest.mark.parametrize("where", ["file", "/dev/null", "/dev/stderr"])
-def test_what_a_command_writes_is_bounded(
-    tmp_path: Path, programs: Path, monkeypatch: pytest.MonkeyPatch, where: str
-) -> None:
-    monkeypatch.setattr(typed, "_WRITTEN", 100_000)
+def test_what_a_command_writes_is_bounded(tmp_path: Path, programs: Path, where: str) -> None:
     block = CommandBlock(f"head -c 1000000 /dev/zero >{where}; false", 1)
-    said = typed.run(block, tmp_path, programs, os.environ)
+    said = typed.run(block, tmp_path, programs, os.environ, most=100_000)
     assert said == ("a command failed" if where == "/dev/null" else "writes more than 100000 bytes")
 
 

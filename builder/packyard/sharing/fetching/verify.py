@@ -133,7 +133,7 @@ def differences(described: Manifest, found: Mapping[str, str]) -> list[tuple[str
     ]
 
 
-def digests_below(folder: Path, described: Manifest) -> dict[str, str]:
+def digests_below(folder: Path, described: Manifest, *, most: int = _MOST) -> dict[str, str]:
     """Return the digests of the files in a folder that a packyard.json names, and ``extra`` for all others.
 
     Links are not followed; what packyard keeps for itself is left out.
@@ -146,8 +146,8 @@ def digests_below(folder: Path, described: Manifest) -> dict[str, str]:
                 continue
             path = file.relative_to(folder).as_posix()
             found[path] = _digest(file) if path in described.files else "extra"
-            if len(found) > _MOST:
-                raise InputError(Problem(f"has more than {_MOST} files", file=str(folder), hint="name the package"))
+            if len(found) > most:
+                raise InputError(Problem(f"has more than {most} files", file=str(folder), hint="name the package"))
     return found
 
 

@@ -28,6 +28,7 @@ from packyard.sharing.stores import NotFoundError, Store, get_or_none
 FOLDER = "index/writers/"
 _STALE = 30.0  # seconds without a renewal
 _PATIENCE = 600.0  # seconds that a writer waits
+_PAUSE, _LONGEST_PAUSE = 0.05, 0.5  # seconds between two looks; each is twice as long as the one before
 _LIMIT = 4096
 
 
@@ -46,10 +47,10 @@ class _Ticket:
 
 
 class Lease:
-    """A ticket of ours in a store."""
+    """A ticket of ours in a store, which others take for abandoned after ``stale`` seconds without a renewal."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, store: Store, stale: float) -> None:
+        self._store, self._stale = store, stale
         self._key = f"{FOLDER}{secrets.token_hex(16)}.json"
         self._lock = threading.Lock()
         self._ticket: _Ticket | None = None
@@ -80,12 +81,16 @@ class Lease:
         self._write(_Ticket(number=number))
         return number
 
-    def _wait(self, number: int) -> None:
+    def _wait(self, number: int, patience: float) -> None:
         """Wait until no ticket comes before ours."""
-        _wait(self._store, lambda key, other: key != self._key and (other, key) < (number, self._key))
+
+        def is_before(key: str, other: int) -> bool:
+            return key != self._key and (other, key) < (number, self._key)
+
+        _wait(self._store, is_before, self._stale, patience)
 
     def _renew(self, stop: threading.Event) -> None:
-        while not stop.wait(_STALE / 5):
+        while not stop.wait(self._stale / 5):
             try:
                 assert self._ticket
                 self._write(replace(self._ticket, renewed=self._ticket.renewed + 1))
@@ -94,14 +99,18 @@ class Lease:
 
 
 @contextmanager
-def hold(store: Store) -> Iterator[Lease]:
-    """Wait until no other writer has the channel, and keep others waiting."""
-    lease, stop = Lease(store), threading.Event()
+def hold(store: Store, *, stale: float = _STALE, patience: float = _PATIENCE) -> Iterator[Lease]:
+    """Wait until no other writer has the channel, and keep others waiting.
+
+    A ticket counts for ``stale`` seconds after its last renewal. Who waits ``patience`` seconds in vain is told by an
+    `UnavailableError`.
+    """
+    lease, stop = Lease(store, stale), threading.Event()
     renewal = threading.Thread(target=lease._renew, args=(stop,), daemon=True)
     try:
         number = lease._take()
         renewal.start()
-        lease._wait(number)
+        lease._wait(number, patience)
         yield lease
     finally:
         stop.set()
@@ -120,21 +129,21 @@ def exclusive(store: Store, *, always: bool = False) -> Iterator[Callable[[], ob
             yield lease.check
 
 
-def wait(store: Store) -> None:
+def wait(store: Store, *, patience: float = _PATIENCE) -> None:
     """Wait while another writer holds the channel."""
-    _wait(store, lambda _key, _number: True)
+    _wait(store, lambda _key, _number: True, _STALE, patience)
 
 
-def _wait(store: Store, blocks: Callable[[str, int], bool]) -> None:
+def _wait(store: Store, blocks: Callable[[str, int], bool], stale: float, patience: float) -> None:
     """Wait while there is a ticket, by its key and number, that blocks us; remove those that do not change."""
-    end, seen = time.monotonic() + _PATIENCE, dict[str, tuple[_Ticket, float]]()
+    end, seen, pause = time.monotonic() + patience, dict[str, tuple[_Ticket, float]](), _PAUSE
     while True:
         now, waiting = time.monotonic(), ""
         for key, ticket in _tickets(store):
             if not blocks(key, ticket.number):
                 continue
             known, since = seen.get(key, (None, now))
-            if known == ticket and now - since > _STALE:
+            if known == ticket and now - since > stale:
                 store.remove(key)
                 continue
             if known != ticket:
@@ -143,9 +152,10 @@ def _wait(store: Store, blocks: Callable[[str, int], bool]) -> None:
         if not waiting:
             return
         if now > end:
-            problem = f"another writer has the channel for {_PATIENCE:g} seconds: {waiting}"
+            problem = f"another writer has the channel for {patience:g} seconds: {waiting}"
             raise UnavailableError(Problem(problem, file=store.address, hint="run again later"))
-        time.sleep(random.uniform(0.2, 1) * min(_STALE / 20, 0.5))
+        time.sleep(random.uniform(0.2, 1) * pause)
+        pause = min(2 * pause, _LONGEST_PAUSE)
 
 
 def _tickets(store: Store) -> Iterator[tuple[str, _Ticket]]:

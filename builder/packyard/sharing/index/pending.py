@@ -49,7 +49,7 @@ def put(store: Store, entries: Sequence[IndexEntry], keys: Sequence[SigningKey],
     return made
 
 
-def find(store: Store, latest: Head, trusted: Trust) -> Iterator[Pending]:
+def find(store: Store, latest: Head, trusted: Trust, *, most_refused: int = _REFUSED) -> Iterator[Pending]:
     """Yield what is pending in a channel with this head, as far as it can be read and we trust who signed it.
 
     `fsck` tells of the rest.
@@ -57,7 +57,7 @@ def find(store: Store, latest: Head, trusted: Trust) -> Iterator[Pending]:
     trusted = trusted.without(latest.revoked)
     taken = refused = 0
     for key in store.list(FOLDER):
-        if taken == _MOST or refused == _REFUSED:
+        if taken == _MOST or refused == most_refused:
             return
         try:
             found = read(store, key, latest.channel, trusted)

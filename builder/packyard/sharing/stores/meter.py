@@ -23,7 +23,7 @@ from packyard.core.errors import UnavailableError
 CHUNK = 64 * 1024  # bytes that are read at a time
 _CONNECT = 10.0  # seconds
 _KEPT = 32  # connections to a server
-_SPEED, _WINDOW = 1000, 30.0  # bytes a second at least, in each so many seconds
+_SPEED, WINDOW = 1000, 30.0  # bytes a second at least, in each so many seconds
 _LOOK = "check the address and the network, then run again"
 #: Bytes beside the body: of status lines, headers and trailers; and of chunk headers, for each byte of the body.
 _FRAME, _FRAME_SHARE = 256 * 1024, 1 / 16
@@ -32,15 +32,20 @@ _FRAME, _FRAME_SHARE = 256 * 1024, 1 / 16
 class Meter:
     """Enforces the bounds of one request, its repetitions included: raises `UnavailableError` when one is exceeded.
 
-    ``refusal`` makes that from a message and a hint, and ``late`` where the time is up.
+    ``refusal`` makes that from a message and a hint, and ``late`` where the time is up. ``window``: the seconds in each
+    of which the server has to send at some speed.
     """
 
     def __init__(
-        self, patience: float, refusal: Callable[[str, str], UnavailableError], late: Callable[[], UnavailableError]
+        self,
+        patience: float,
+        refusal: Callable[[str, str], UnavailableError],
+        late: Callable[[], UnavailableError],
+        window: float = WINDOW,
     ) -> None:
-        self._refusal, self._late = refusal, late
+        self._refusal, self._late, self._window = refusal, late, window
         self._end = time.monotonic() + patience
-        self._window_end = time.monotonic() + _WINDOW
+        self._window_end = time.monotonic() + self._window
         self._in_window = 0
         self._left = 0
 
@@ -51,7 +56,7 @@ class Meter:
     def begin(self) -> None:
         """Allow the status line, headers and trailers of one answer, and time its speed anew."""
         self._left = _FRAME + 2 * CHUNK
-        self._in_window, self._window_end = 0, time.monotonic() + _WINDOW
+        self._in_window, self._window_end = 0, time.monotonic() + self._window
 
     def allow(self, count: int) -> None:
         """Allow more bytes, after so many bytes of the body arrived."""
@@ -65,9 +70,9 @@ class Meter:
         """Return how long the next read may take."""
         now = time.monotonic()
         if now >= self._window_end:
-            if self._in_window < _SPEED * _WINDOW:
+            if self._in_window < _SPEED * self._window:
                 raise self._refusal(f"the server sends less than {_SPEED} bytes a second", "try again later")
-            self._in_window, self._window_end = 0, now + _WINDOW
+            self._in_window, self._window_end = 0, now + self._window
         if now >= self._end:
             raise self._late()
         return min(self._end, self._window_end) - now
@@ -81,7 +86,7 @@ class Meter:
     def count(self, count: int) -> None:
         """Count bytes that were read."""
         if self._window_end == math.inf:
-            self._window_end = time.monotonic() + _WINDOW
+            self._window_end = time.monotonic() + self._window
         self._in_window += count
         self._left -= count
         if self._left < 0:

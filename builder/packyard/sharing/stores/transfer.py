@@ -27,7 +27,7 @@ import requests
 import urllib3
 
 from packyard.core.errors import PackyardError, Problem, UnavailableError
-from packyard.sharing.stores.meter import CHUNK, Meter
+from packyard.sharing.stores.meter import CHUNK, WINDOW, Meter
 from packyard.sharing.stores.meter import Connections as Connections
 from packyard.sharing.stores.store import TooLongError
 from packyard.sharing.stores.wire import OverdueError, authorities, within
@@ -81,14 +81,15 @@ class Request:
 
     ``authorization`` is the value of that header, for the server of the address alone; where there is none, and
     ``netrc`` says so, a server gets what ``~/.netrc`` has for it. ``repeatable``: whether the request may be sent
-    again; by default that depends on the method. ``connections``: those to use, and to keep; by default one for this
-    request alone.
+    again; by default that depends on the method. ``window``: see `Meter`. ``connections``: those to use, and to keep;
+    by default one for this request alone.
     """
 
     url: str
     place: str
     limit: int
     patience: float
+    window: float = WINDOW
     method: str = "GET"
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = field(default=b"", repr=False)
@@ -152,7 +153,7 @@ def origin(url: str) -> tuple[str, str | None, int | None]:
 
 def _repeated(request: Request, call: Callable[[Request, Meter], _Found]) -> _Found:
     """Make a call, and make it again where that is safe and may help."""
-    meter = Meter(request.patience, request.refusal, request.late)
+    meter = Meter(request.patience, request.refusal, request.late, request.window)
     safe = request.method in _SAFE if request.repeatable is None else request.repeatable
     for wait in (*_WAITS, None):
         pause = None if wait is None else wait * random.uniform(1, 1.5)

@@ -21,7 +21,7 @@ from packyard.writing.checks import markdown
 from packyard.writing.judging import runnable
 
 _SHELLS = ("sh", "bash", "shell")
-_TIMEOUT = 300  # seconds for a block
+_SECONDS = 300.0  # for a block
 _WRITTEN = 256 * 1024**2  # bytes that it may write
 _MOST = 10_000  # bytes of what it says
 _KEPT = ("LANG", "LC_ALL", "TMPDIR", "PYTHONPATH")
@@ -66,16 +66,25 @@ def missing(block: CommandBlock, program: Program | None) -> str:
     return runnable.refused(runnable.script(block.text), _is_kustomize(program))
 
 
-def run(block: CommandBlock, parent_dir: Path, programs_dir: Path, environment: Mapping[str, str]) -> str:
+def run(
+    block: CommandBlock,
+    parent_dir: Path,
+    programs_dir: Path,
+    environment: Mapping[str, str],
+    *,
+    seconds: float = _SECONDS,
+    most: int = _WRITTEN,
+) -> str:
     """Type a block in a directory; return what was printed if a command failed, otherwise nothing.
 
-    Of the caller's environment it gets PATH, language and folders of packyard alone.
+    Of the caller's environment it gets PATH, language and folders of packyard alone. ``most``: the bytes that it may
+    write.
     """
     command = ["sh", "-e", "-c", runnable.script(block.text)]
     path = f"{programs_dir}:{environment.get('PATH', os.defpath)}"
     env = {name: environment[name] for name in _KEPT if name in environment} | {"PATH": path, "HOME": str(parent_dir)}
     try:
-        done = process.run(command, folder=parent_dir, env=env, seconds=_TIMEOUT, most=_WRITTEN)
+        done = process.run(command, folder=parent_dir, env=env, seconds=seconds, most=most)
     except UnavailableError as error:
         return str(error)
     return done.said[:_MOST].decode("utf-8", "replace").strip() or "a command failed" if done.code else ""
