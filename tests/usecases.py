@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -235,6 +236,29 @@ USE_CASES = list(_distinct())
 each_use_case = pytest.mark.parametrize(
     ("package", "use_case"), [pytest.param(item, each, id=f"{item.name}/{each.path}") for item, each in USE_CASES]
 )
+
+
+def of_bases_with(*texts: str) -> Any:
+    """Run a test for one use case of each package and base that has such a text in its sources, or below them.
+
+    The others differ in their storage. Nothing is composed for it: that takes seconds in every process of a test run.
+    """
+    cases = {
+        (item.name, each.base): pytest.param(item, each, id=f"{item.name}/{each.path}")
+        for item in PACKAGES
+        for each in sorted(
+            item.use_cases, key=lambda each: each.path.endswith("/user-allocated-pvc")
+        )  # the last counts
+        if any(text in _source_text(each.base) for text in texts)
+    }
+    return pytest.mark.parametrize(("package", "use_case"), cases.values())
+
+
+@cache
+def _source_text(base: str) -> str:
+    files = [file.read_text() for file in sorted((real.REPOSITORY / "bases" / base).glob("*.yaml"))]
+    below = {name for text in files for name in re.findall(r"^- \.\./([a-z-]+)$", text, re.MULTILINE)}
+    return "\n".join([*files, *map(_source_text, sorted(below))])
 
 
 @cache

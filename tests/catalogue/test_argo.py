@@ -18,15 +18,8 @@ from controlplane import argo
 from controlplane.api import Api, wait
 from packyard.writing.source.package import Package, UseCase
 from served import Served
-from usecases import PACKAGES, Object, level, shipped
+from usecases import Object, level, of_bases_with, shipped
 
-#: One use case of each package and base; the others differ in their storage, which is nothing to Argo.
-PIPELINES = {
-    (package.name, use_case.base): pytest.param(package, use_case, id=f"{package.name}/{use_case.path}")
-    for package in PACKAGES
-    for use_case in reversed(package.use_cases)
-    if any(item["kind"] == "Workflow" for item in shipped(package, use_case).parse())
-}
 _WORKFLOW = "workflows.argoproj.io/workflow"
 _NODE_NAME = "workflows.argoproj.io/node-name"
 _TOKEN = "/var/run/secrets/kubernetes.io/serviceaccount"
@@ -34,7 +27,7 @@ _EXECUTOR = ("init", "wait")
 _HAS_ENDED = ("Succeeded", "Failed", "Error")
 
 
-@pytest.mark.parametrize(("package", "use_case"), PIPELINES.values())
+@of_bases_with("kind: Workflow\n")
 @pytest.mark.parametrize("fails_first", [False, True])
 def test_argo_runs_every_step_and_gives_no_program_a_token(
     package: Package, use_case: UseCase, fails_first: bool, api_server: Api, served5: Served, tmp_path: Path

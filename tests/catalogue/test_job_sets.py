@@ -12,24 +12,17 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 import yaml
 
 from controlplane.api import Api, wait
 from packyard.writing.source.package import Package, UseCase
 from served import Served
-from usecases import PACKAGES, Object, level, shipped
+from usecases import Object, level, of_bases_with, shipped
 
 _KINDS = ("JobSet", "TrainJob")
 _ROLE = "jobset.sigs.k8s.io/replicatedjob-name"
-#: One use case of each package and base; the others differ in their storage.
-USE_CASES = {
-    (package.name, each.base): pytest.param(package, each, id=f"{package.name}/{each.path}")
-    for package in PACKAGES
-    for each in package.use_cases
-    if any(item["kind"] in _KINDS for item in shipped(package, each).parse())
-}
-each_job_set = pytest.mark.parametrize(("package", "use_case"), USE_CASES.values())
+each_job_set = of_bases_with("kind: JobSet\n", "kind: TrainJob\n")
+each_train_job = of_bases_with("kind: TrainJob\n")
 
 
 def edited(objects: list[Object], *, restarts: int | None = None, deadline: int | None = None) -> list[Object]:
@@ -156,9 +149,7 @@ def test_a_run_that_takes_too_long_is_not_tried_again(package: Package, use_case
     assert run.status().get("restarts", 0) == 0
 
 
-@pytest.mark.parametrize(
-    ("package", "use_case"), [each for (_, base), each in USE_CASES.items() if base == "train-job"]
-)
+@each_train_job
 def test_a_train_job_is_refused_until_its_runtime_is_there_and_taken_when_all_is_applied_again(
     package: Package, use_case: UseCase, cluster: Api, served5: Served, kubectl: Path
 ) -> None:

@@ -16,7 +16,7 @@ import yaml
 
 import real
 from packyard.writing.source.package import Package, UseCase
-from usecases import PACKAGES, shipped
+from usecases import of_bases_with
 from workload import catalogue, controllers, deploy, zoo
 from workload.cluster import Cluster
 from workload.environment import environment
@@ -55,14 +55,7 @@ _FAILS_TOO = "connection.recv(1)\nsys.exit('Session was closed')"
 _FAILS_BEFORE = "sys.exit('out of memory') if own == cluster['worker'][0] else time.sleep(600)"
 _WAITS = "time.sleep(600)"
 
-#: One use case of each package and base; the others differ in their storage.
-USE_CASES = {
-    (package.name, use_case.base): pytest.param(package, use_case, id=f"{package.name}/{use_case.path}")
-    for package in PACKAGES
-    for use_case in package.use_cases
-    if any("chief=1" in item.get("data", {}).get("CLUSTER", "") for item in shipped(package, use_case).parse())
-}
-each_run_with_a_chief = pytest.mark.parametrize(("package", "use_case"), USE_CASES.values())
+each_run_with_a_chief = of_bases_with("CLUSTER: chief=1 ")
 
 
 @each_run_with_a_chief

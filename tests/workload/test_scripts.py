@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 import real
-from usecases import PACKAGES, shipped
+from packyard.writing.source.package import Package
+from usecases import each_package, shipped
 from workload import deploy
 from workload.image import FRAMEWORKS
 
@@ -24,16 +25,19 @@ _IMPORT = "import runpy, sys; sys.path.insert(0, '.'); runpy.run_path(sys.argv[1
 
 
 def _scripts() -> Iterator[tuple[str, str, Mapping[str, bytes]]]:
-    """Yield each script: where it is from, its name, and all that lies beside it."""
+    """Yield each script in a file of its own: the folder, its name, and all that lies beside it."""
     for root in ("packages", "bases", "overlays"):
         for folder in sorted(path for path in (real.REPOSITORY / root).rglob("*") if path.is_dir()):
             beside = {file.name: file.read_bytes() for file in folder.iterdir() if file.is_file()}
             yield from ((folder.relative_to(real.REPOSITORY).as_posix(), name, beside) for name in _shells(beside))
-    for package in PACKAGES:
-        for use_case in package.use_cases:
-            for item in deploy.of_kind(shipped(package, use_case).parse(), "ConfigMap"):
-                beside = {key: (text or "").encode() for key, text in item.get("data", {}).items()}
-                yield from ((f"{package.name}/{use_case.path}", name, beside) for name in _shells(beside))
+
+
+def _of_config_maps(package: Package) -> Iterator[tuple[str, Mapping[str, bytes]]]:
+    """Yield each script in a ConfigMap of a use case, and all that lies beside it."""
+    for use_case in package.use_cases:
+        for item in deploy.of_kind(shipped(package, use_case).parse(), "ConfigMap"):
+            beside = {key: (text or "").encode() for key, text in item.get("data", {}).items()}
+            yield from ((name, beside) for name in _shells(beside))
 
 
 def _shells(files: Mapping[str, bytes]) -> list[str]:
@@ -66,6 +70,14 @@ SCRIPTS = {beside[name]: pytest.param(name, beside, id=f"{where}/{name}") for wh
 @pytest.mark.parametrize(("name", "beside"), SCRIPTS.values())
 def test_a_script_is_understood_by_what_runs_it(name: str, beside: Mapping[str, bytes], tmp_path: Path) -> None:
     assert not faults(name, beside, tmp_path)
+
+
+@each_package
+def test_scripts_of_config_maps_are_understood_by_what_runs_them(package: Package, tmp_path: Path) -> None:
+    scripts = {beside[name]: (name, beside) for name, beside in _of_config_maps(package)}
+    for number, (name, beside) in enumerate(scripts.values()):
+        (tmp_path / str(number)).mkdir()
+        assert not faults(name, beside, tmp_path / str(number))
 
 
 @pytest.mark.parametrize(
