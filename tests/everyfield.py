@@ -35,6 +35,8 @@ useCases:
     storage: [part]
     programs: [part]
     setters: {B: "2"}
+    description: Says what it is for.
+    after: []
     patches:
     - patches/a.yaml
     - path: patches/a.yaml

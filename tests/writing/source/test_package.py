@@ -60,6 +60,57 @@ def test_the_nearer_value_wins_and_names_come_by_themselves(tree: Path) -> None:
     assert found["look/inside"]["RUN_NAME"] == "inside"
 
 
+#: A package's use cases with an order, as package.yaml has them; ``one`` and ``many`` share the storage ``claim``.
+ORDERED = """
+  look/inside: {base: look}
+  one: {base: job, storage: [claim, export], after: [many, fill]}
+  many: {base: job, storage: [claim], after: [look/inside]}
+  fill: {base: look, storage: [export]}
+  see: {base: job, storage: [claim], after: [fill]}
+"""
+
+
+def ordered(tree: Path, text: str) -> Package:
+    (tree / "packages/bert-k8s/package.yaml").write_text(f"{PACKAGE.partition('useCases:')[0]}useCases:{text}")
+    return read(tree)
+
+
+def test_what_runs_before_a_use_case_has_its_storage_or_none_and_is_in_the_order_of_work(tree: Path) -> None:
+    found = {item.path: item.after for item in ordered(tree, ORDERED).use_cases if item.after}
+    assert found == {
+        "one/claim": ("look/inside", "many/claim"),
+        "one/export": ("fill/export",),
+        "many/claim": ("look/inside",),
+        "see/claim": ("fill/export",),  # the two have no storage in common: any of its storages does
+    }
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (
+            "after: [fill]} -> after: [fil]}",
+            "11:45: useCases.see.after: there is no use case 'fil' (did you mean 'fill'?)",
+        ),
+        (
+            "fill: {base -> fill: {after: [see], base",
+            "10:17: useCases.fill.after: fill would run before itself: fill after see after fill "
+            "(take one of them out)",
+        ),
+        (
+            "inside: {base -> inside: {after: [look/inside], base",
+            "7:24: useCases.look/inside.after: look/inside would run before itself: look/inside after look/inside "
+            "(take one of them out)",
+        ),
+    ],
+)
+def test_an_order_that_cannot_be_kept_is_refused_once(tree: Path, change: str, expected: str) -> None:
+    with pytest.raises(InputError) as caught:
+        ordered(tree, ORDERED.replace(*change.split(" -> ")))
+    found = [str(problem).removeprefix(f"{tree}/packages/bert-k8s/package.yaml:") for problem in caught.value.problems]
+    assert found == [expected]
+
+
 def test_a_value_knows_its_line(tree: Path) -> None:
     (setters,) = (item.setters for item in read(tree).use_cases if item.path == "many/claim")
     assert {name: value.line for name, value in setters.items()} == {

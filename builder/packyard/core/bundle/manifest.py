@@ -41,14 +41,17 @@ def _value(value: object) -> ShippedValue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShippedUseCase:
-    """The setters and requirements of one directory that users deploy.
+    """The setters and requirements of one directory that users deploy, and what it is for.
 
     ``requires`` are texts such as ``PersistentVolumeClaim PVC_NAME``, where the setter's name stands for a value that
-    is still to be set. The folder of a package's options has setters only.
+    is still to be set. ``after`` are the keys of the use cases that run before it, in the order of work. The folder of
+    a package's options has setters only.
     """
 
     setters: Mapping[str, ShippedValue] = field(metadata=known(map_of(_value)))
     requires: tuple[str, ...] = field(default=(), metadata=known(list_of(text), ()))
+    description: str = field(default="", metadata=known(text, ""))
+    after: tuple[str, ...] = field(default=(), metadata=known(list_of(text), ()))
     extra: Mapping[str, object] = field(default_factory=dict)
 
     @classmethod

@@ -8,7 +8,6 @@ from dataclasses import replace
 from packyard.core.bundle.manifest import Manifest, ShippedUseCase, ShippedValue
 from packyard.core.kubernetes import requirements
 from packyard.core.kubernetes.images import find as find_images
-from packyard.core.work.memo import Memo
 from packyard.using.options.folder import NAME as OPTIONS
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.plan import set_fields
@@ -23,7 +22,7 @@ def manifest(
     version: str,
 ) -> Manifest:
     """Describe a version of a package, but not its files; ``objects`` are those of its use cases by their paths."""
-    found = {item.use_case.path: _use_case(item, workspace.sources.memo) for item in composed.use_cases}
+    found = {item.use_case.path: _use_case(item, workspace) for item in composed.use_cases}
     if composed.options.all:  # nobody deploys their folder: it requires nothing by itself
         found[OPTIONS] = ShippedUseCase(setters=values_of(composed.options.definitions.setters))
     return Manifest(
@@ -66,20 +65,25 @@ def _images_in(values: Sequence[object]) -> Iterator[str]:
             ahead += value
 
 
-def _use_case(composed: Composed, memo: Memo) -> ShippedUseCase:
+def _use_case(item: Composed, workspace: Workspace) -> ShippedUseCase:
     """Describe a use case as it is shipped.
 
     What it requires is looked for with the name of each setter that is still to be set in the place of its value.
     """
-    setters = composed.definitions.setters
+    setters, memo = item.definitions.setters, workspace.sources.memo
     changed = {
         name: replace(setter, value=name)
         for name, setter in setters.items()
         if setter.must_be_set and setter.type in ("", "string") and not setter.enum_values
     }
-    named = set_fields(composed.resources, composed.definitions, changed, memo).files if changed else {}
-    needed = requirements.find(values({**composed.resources, **named}, memo))
-    return ShippedUseCase(setters=values_of(setters), requires=tuple(map(str, needed)))
+    named = set_fields(item.resources, item.definitions, changed, memo).files if changed else {}
+    needed = requirements.find(values({**item.resources, **named}, memo))
+    return ShippedUseCase(
+        setters=values_of(setters),
+        requires=tuple(map(str, needed)),
+        description=item.description,
+        after=tuple(f"{workspace.prefix}/{path}" for path in item.use_case.after),
+    )
 
 
 def values_of(setters: Mapping[str, Setter]) -> dict[str, ShippedValue]:

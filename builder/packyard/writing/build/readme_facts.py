@@ -13,6 +13,7 @@ from packyard.core.bundle.manifest import Manifest, ShippedUseCase
 from packyard.core.kubernetes import images, operators
 from packyard.core.kubernetes.lenient import name_of, text
 from packyard.using.setters.definition import Setter
+from packyard.writing.source import sentence
 from packyard.writing.source.compose import Composed, ComposedPackage
 from packyard.writing.source.option import Option
 
@@ -21,7 +22,8 @@ from packyard.writing.source.option import Option
 class DocumentedUseCase:
     """What a README fragment may ask of a use case; ``name`` is that without its storage.
 
-    ``objects`` are kinds and files, ``names`` what the first object of each kind is called as shipped.
+    ``objects`` are kinds and files, ``names`` what the first object of each kind is called as shipped. ``after`` are
+    the paths of the use cases that run before it, in the order of work.
     """
 
     path: str
@@ -33,6 +35,8 @@ class DocumentedUseCase:
     beside: tuple[str, ...]
     requirements: list[str]
     images: tuple[str, ...]
+    description: str
+    after: tuple[str, ...]
 
     @property
     def required(self) -> list[Setter]:
@@ -120,6 +124,8 @@ def _use_case(item: Composed, objects: Sequence[Mapping[str, object]], described
         beside=item.beside,
         requirements=list(described.requires),
         images=images.find(objects),
+        description=item.description,
+        after=item.use_case.after,
     )
 
 
@@ -195,18 +201,13 @@ def options(found: Sequence[Option], use_cases: Sequence[DocumentedUseCase]) -> 
     return [
         DocumentedOption(
             name=each.name,
-            summary=_sentence(each.description),
+            summary=sentence.first(each.description).removesuffix("."),
             setters=list(each.setters.values()),
             use_cases=each.use_cases,
             places=() if main <= set(each.use_cases) else _patterns(each.use_cases, everywhere),
         )
         for each in found
     ]
-
-
-def _sentence(text: str) -> str:
-    """Return the first sentence of a text."""
-    return text.partition(". ")[0].removesuffix(".")
 
 
 def _places(paths: Sequence[str], everywhere: Sequence[str]) -> tuple[str, ...]:

@@ -22,12 +22,12 @@ from packyard.using.setters.krmfile import EMPTY, NAME
 from packyard.using.setters.packages import PackageFiles
 from packyard.writing.build.draft import Draft
 from packyard.writing.build.packing import Drafted, Packing, Settings, inputs
-from packyard.writing.checks import collisions, exception, shared_parts
+from packyard.writing.checks import collisions, exception, sentences, shared_parts
 from packyard.writing.checks.collisions import Named
 from packyard.writing.checks.finding import REMOVE, Finding, finding
 from packyard.writing.checks.lint import find, in_order
 from packyard.writing.checks.parsed import parse
-from packyard.writing.source import library, whole
+from packyard.writing.source import library, package, whole
 from packyard.writing.source.origin import Stack
 from packyard.writing.source.traced import Traced
 from packyard.writing.source.workspace import Workspace
@@ -71,11 +71,11 @@ class Linting:
         except InputError as error:
             return Linted(name, _refused(error), is_broken=True)
         packages = package_files(draft)
-        parsed = [parse(package, self.packing.memo) for package in packages]
+        parsed = [parse(files, self.packing.memo) for files in packages]
         here = self._workspace()
         judges = schemas.choose(here.kubernetes)
         findings = [each for pair in zip(packages, parsed, strict=True) for each in find(*pair, judges=judges)]
-        findings += [*collisions.kinds(parsed), *collisions.definitions(parsed)]
+        findings += [*collisions.kinds(parsed), *collisions.definitions(parsed), *self._sentences(name, draft)]
         named = [each for known in parsed for each in collisions.names(known)]
         placed = _placed(here, {name}, findings)
         use_cases = sum(not package.where.endswith(f"/{OPTIONS}/") for package in packages)
@@ -91,6 +91,11 @@ class Linting:
             return None
         found = self.packing.kept.find(words, _parse)
         return replace(found.result, inputs=tuple(inputs(found.facts))) if found else None
+
+    def _sentences(self, name: str, draft: Draft) -> Iterable[Finding]:
+        if draft.manifest.kind == LIBRARY:
+            return ()
+        return sentences.check(package.read(self._workspace(), name), draft.manifest.use_cases)
 
     def _workspace(self) -> Workspace:
         return self.packing.settings.workspace(self.packing.memo)

@@ -29,7 +29,7 @@ from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.packages import PackageFiles
 from packyard.using.setters.plan import set_fields
 from packyard.using.setters.rules.rule import Rule
-from packyard.writing.source import option, parts, preset, reached_definitions, reached_rules
+from packyard.writing.source import option, parts, preset, reached_definitions, reached_rules, sentence
 from packyard.writing.source.option import Options
 from packyard.writing.source.package import Package, UseCase
 from packyard.writing.source.preset import Preset
@@ -52,6 +52,7 @@ class Composed:
     beside: tuple[str, ...] = ()
     definitions: Definitions = field(default_factory=Definitions)  # those of its Krmfile
     rules: tuple[Rule, ...] = ()
+    description: str = ""
 
     @property
     def resources(self) -> dict[str, bytes]:
@@ -153,7 +154,8 @@ def make(workspace: Workspace, package: Package, use_case: UseCase) -> Unfolded:
     if known:
         files[KRMFILE] = reached_definitions.write(_HEAD, reached.sections, here)
     kinds = tuple((item.identity[1], name) for name, item in sorted(named.items()))
-    composed = Composed(use_case, files, kinds, tuple(sorted(beside)), reached.definitions, tuple(here))
+    said = sentence.of(use_case, base, overlays)
+    composed = Composed(use_case, files, kinds, tuple(sorted(beside)), reached.definitions, tuple(here), said)
     return Unfolded(composed, {**beside, **named}, objects, nothing, words)
 
 

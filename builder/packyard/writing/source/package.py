@@ -6,6 +6,8 @@ useCases:
     storage: [user-allocated-pvc]   folders of overlays/storage/
     programs: [model-zoo]           folders of overlays/programs/
     patches: [patches/job.yaml]     as in a kustomization
+    after: [staging]                use cases that run before this one
+    description: Trains together.   what it is for, where the comment of its base does not say it
     setters: {BATCH_SIZE: "128"}    values for this use case; those of the package are for all
 """
 
@@ -13,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from posixpath import basename
 
 from packyard.core.errors import suggest
@@ -22,6 +24,7 @@ from packyard.core.yaml.fields import Fields
 from packyard.core.yaml.node import Node
 from packyard.using.kustomize.part import Patch
 from packyard.using.options.folder import NAME as OPTIONS
+from packyard.writing.source import after as after_
 from packyard.writing.source import scripts
 from packyard.writing.source.parts import read_patches
 from packyard.writing.source.workspace import PROGRAMS, STORAGE, Workspace
@@ -49,7 +52,11 @@ class SetterValue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UseCase:
-    """One directory that a user deploys; ``name`` is that in package.yaml, ``storage`` empty where it has none."""
+    """One directory that a user deploys; ``name`` is that in package.yaml, ``storage`` empty where it has none.
+
+    ``after`` are the paths of those that run before it, in the order of work. One ``has_siblings`` where its name has
+    several storages. ``description`` is its author's, and may be empty.
+    """
 
     path: str
     name: str
@@ -60,6 +67,9 @@ class UseCase:
     setters: Mapping[str, SetterValue] = field(default_factory=dict)
     namespace: str = ""
     line: int = 0
+    description: str = ""
+    after: tuple[str, ...] = ()
+    has_siblings: bool = False
 
     @property
     def overlays(self) -> tuple[tuple[str, str], ...]:
@@ -132,7 +142,12 @@ def _use_cases(workspace: Workspace, folder: str, fields: Fields) -> list[UseCas
         fields.fault(fields.node, "useCases", "is missing, or names none")
     common = {"MODEL_NAME": SetterValue(basename(folder).removesuffix("-k8s"), fields.file, 0), **_values(fields)}
     shared = fields.text("namespace", "")
+    after = {name: child.texts("after") for name, child in names.items()}
     found = [each for name, child in names.items() for each in _entry(workspace, folder, name, child, common, shared)]
+    before = len(fields.problems)
+    after_.check(names, after)
+    if len(fields.problems) == before:
+        found = [replace(each, after=after_.paths(each, found, after)) for each in found]
     if len(found) > MAX_USE_CASES:
         fields.fault(fields.node, "useCases", f"are {len(found)} in all, where a package may have {MAX_USE_CASES}")
     for path in (each.path for each in found):
@@ -157,7 +172,7 @@ def _entry(
     run_name = SetterValue(name.rpartition("/")[2], fields.file, 0)
     values = {"RUN_NAME": run_name, **common, **_values(fields)}
     patches = read_patches(workspace.sources, fields, "patches", f"{folder}/{FILE}")
-    namespace = fields.text("namespace", namespace)
+    namespace, description = fields.text("namespace", namespace), fields.text("description", "")
     fields.done()
     return [
         UseCase(
@@ -170,6 +185,8 @@ def _entry(
             setters=values,
             namespace=namespace,
             line=line,
+            description=description,
+            has_siblings=len(storages) > 1,
         )
         for storage in storages or [""]
     ]
