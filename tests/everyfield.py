@@ -16,6 +16,7 @@ name: all
 prefix: use-cases
 license: LICENSE
 kubernetes: ["1.34"]
+channel: https://models.example.com
 libraries:
 - builtin
 - {name: bundle, version: "1", from: https://channel.example}

@@ -155,6 +155,7 @@ CONSTRAINTS: dict[tuple[str, str], Schema] = {
     (PACKAGE, "useCases.NAME.patches.target"): {"minProperties": 1},
     (WORKSPACE, "kind"): {"enum": [*reversed(library.KINDS)]},
     (WORKSPACE, "prefix"): {"type": "string", "pattern": f"^/*{_PREFIX}(/{_PREFIX})*/*$"},
+    (WORKSPACE, "channel"): {"type": "string", "pattern": f"^{workspace._CHANNEL.pattern}/*$"},
     (WORKSPACE, "libraries.name"): {"type": "string", "pattern": f"^{library_entry.NAME.pattern}$"},
     (WORKSPACE, "libraries.commit"): {"type": "string", "pattern": f"^{library_entry._COMMIT.pattern}$"},
     (WORKSPACE, "libraries.git"): {"type": "string", "pattern": f"^({'|'.join(library_entry.PROTOCOLS)})://"},

@@ -92,6 +92,8 @@ def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path, monkeypatch: py
         "copy": run("copy", channel, tmp_path / "public"),
         "list": run("list"),
         "source": run("source", f"{NAME}/quickstart/mlops/first-run/none/job.yaml:9", *workspace),
+        "show": run("show", NAME, "--from", channel),
+        "show NAME/USECASE": run("show", f"{NAME}/first-run", "--from", channel),
         "get": run("get", NAME, "--from", channel, "--into", tmp_path),
         "cache": run("cache"),
         "version": run("version"),

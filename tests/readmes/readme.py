@@ -31,7 +31,11 @@ class Readme:
         self.blocks = blocks(self.text)
         (running,) = [block for block in self.blocks if block.section == "Run it"]
         parent = running.commands[0].removeprefix(f"cd {package.name}/")
-        (leaf,) = {word for command in running.commands for word in re.findall(r"^kustomize build (\S+) ", command)}
+        *before, leaf = [
+            word for command in running.commands for word in re.findall(r"^kustomize build (\S+) ", command)
+        ]
+        by_path = {use_case.path: use_case for use_case in package.use_cases}
+        self.before = [by_path[path] for path in before]
         (self.use_case,) = [each for each in package.use_cases if f"{parent}/{leaf}".endswith(f"/{each.path}")]
         self.directory = f"{package.name}/{parent}"
         self.leaf = leaf
@@ -56,6 +60,11 @@ class Readme:
         """Return the objects of the README's use case, set to the examples."""
         directory = self._directory(self.use_case)
         return directory.set(directory.examples).build(kustomize, namespace)
+
+    def build_before(self, kustomize: Served, namespace: str) -> list[Object]:
+        """Return the objects of what runs before the README's use case."""
+        directories = [self._directory(each) for each in self.before]
+        return [item for each in directories for item in each.set(each.examples).build(kustomize, namespace)]
 
     def _directory(self, use_case: UseCase) -> Directory:
         return shipped(self.package, use_case)

@@ -28,7 +28,7 @@ from packyard.writing.source.package import Package
 from readmes.internet import internet
 from readmes.reader import Reader
 from readmes.readme import Readme
-from readmes.visit import Visit
+from readmes.visit import CHANNEL, Visit
 from readmes.world import World
 from served import Served
 from usecases import PACKAGES, each_package, shipped
@@ -72,6 +72,10 @@ def test_every_command_of_a_readme_runs(
     sentences = list(readme.in_sentences())
     path = f"{bin_dir}{os.pathsep}{path_of([*commands, *sentences])}"
     content = {url: zipped(name) for url, name in DATASETS.items()}
+    folder = readme.tarball.parents[1]
+    content |= {
+        f"{CHANNEL}/{file.relative_to(folder)}": file.read_bytes() for file in folder.rglob("*") if file.is_file()
+    }
     with internet(tmp_path / "internet", content, {"team-datasets.s3.amazonaws.com"}) as hosts:
         visit = Visit(readme, cluster, path, hosts, tmp_path / "reader", served5)
         for name, data in files(tmp_path / "internet").items():

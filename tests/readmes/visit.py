@@ -6,7 +6,6 @@ What the cluster shows is held against what the reader is told to look for.
 from __future__ import annotations
 
 import re
-import tarfile
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -31,6 +30,9 @@ MEANT = {
     "kubectl logs POD -c wait-for-model": "kubectl logs {server} -c wait-for-model",
 }
 
+#: Where readers find packages.
+CHANNEL = "https://models.example.com"
+
 
 class Visit:
     """What a reader typed."""
@@ -39,6 +41,7 @@ class Visit:
         self.readme = readme
         self.world = World(api, readme.level(), folder)
         self.objects = readme.build(kustomize, self.world.namespace)
+        self.brought = readme.build_before(kustomize, self.world.namespace)
         self.typed: set[str] = set()
         self._settled = False
         self._config = {name: str(self.world.kubeconfig(name)) for name in ("default", self.world.namespace)}
@@ -57,6 +60,7 @@ class Visit:
         port = free_port()
         words = {
             "ml": self.world.namespace,
+            "CHANNEL": CHANNEL,
             "8501:8501": f"{port}:8501",
             "localhost:8501": f"localhost:{port}",
             "8000:8000": f"{port}:8000",
@@ -72,10 +76,8 @@ class Visit:
 
     def follow(self, blocks: Sequence[Block], sentences: Sequence[str]) -> None:
         """Type all blocks, and what stands in sentences, the clean-up last; nothing may be left of the run."""
-        with tarfile.open(self.readme.tarball) as archive:
-            archive.extractall(self.reader.start, filter="data")
         (cleaning,) = [each for each in sentences if "kubectl delete" in each]
-        with ExitStack() as self._beside, self.world.holding(self.objects, []):
+        with ExitStack() as self._beside, self.world.holding(self.objects, self.brought):
             for block in blocks:
                 self.reader.go("")
                 for command in block.commands:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from packyard import __version__
 from packyard.cli import output, state
@@ -12,6 +15,10 @@ from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.reference import Reference, near
 from packyard.core.errors import InputError, Problem
 from packyard.core.files import regular
+
+if TYPE_CHECKING:
+    from packyard.sharing.entry import IndexEntry
+    from packyard.sharing.fetching.verify import Proof
 
 
 def carried(asked: Reference) -> Bundle:
@@ -34,10 +41,24 @@ def carried(asked: Reference) -> Bundle:
     return Bundle.open(built.data, what=built.name)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """A bundle, verified, what is proved of it (None: packyard carries it), and the versions of its name."""
+
+    bundle: Bundle
+    proof: Proof | None = None
+    versions: Sequence[IndexEntry] = ()
+
+
 def find(asked: Reference, source: Setting) -> Bundle:
     """Return what is asked for, verified: from a channel, or what packyard carries."""
+    return offer(asked, source).bundle
+
+
+def offer(asked: Reference, source: Setting) -> Offer:
+    """Return what is asked for, and what a channel says of it; in as few requests as `find` takes."""
     if source.is_carried:
-        return carried(asked)
+        return Offer(bundle=carried(asked))
     from packyard.cli.channels import fetching, open_to_read
     from packyard.sharing.fetching.fetch import opened
 
@@ -46,7 +67,7 @@ def find(asked: Reference, source: Setting) -> Bundle:
         output.detail(f"{fetched.choice.entry} from {store.address} ({source.origin}), {fetched.choice.why}")
         if fetched.choice.entry.yanked:
             output.warning(f"{fetched.choice.entry} is yanked: {fetched.choice.entry.yanked}")
-        return fetched.read()
+        return Offer(bundle=fetched.read(), proof=fetched.proof, versions=fetched.versions)
 
 
 def read(file: Path) -> Bundle:

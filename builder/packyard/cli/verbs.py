@@ -23,6 +23,7 @@ USE = Group(
     "Use packages",
     {
         "list": ("using.list", "list the packages of a channel, or of the catalogue"),
+        "show": ("using.show", "show what a package is before you fetch it"),
         "get": ("using.get", "fetch a package, verify it and unpack it"),
         "setters": ("using.setters", "list the setters of a package, and which must be set"),
         "set": ("using.set", "set values; no other byte of the package changes"),

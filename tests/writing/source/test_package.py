@@ -66,7 +66,7 @@ ORDERED = """
   one: {base: job, storage: [claim, export], after: [many, fill]}
   many: {base: job, storage: [claim], after: [look/inside]}
   fill: {base: look, storage: [export]}
-  see: {base: job, storage: [claim], after: [fill]}
+  see: {base: job, storage: [export], after: [fill]}
 """
 
 
@@ -81,7 +81,7 @@ def test_what_runs_before_a_use_case_has_its_storage_or_none_and_is_in_the_order
         "one/claim": ("look/inside", "many/claim"),
         "one/export": ("fill/export",),
         "many/claim": ("look/inside",),
-        "see/claim": ("fill/export",),  # the two have no storage in common: any of its storages does
+        "see/export": ("fill/export",),
     }
 
 
@@ -90,7 +90,12 @@ def test_what_runs_before_a_use_case_has_its_storage_or_none_and_is_in_the_order
     [
         (
             "after: [fill]} -> after: [fil]}",
-            "11:45: useCases.see.after: there is no use case 'fil' (did you mean 'fill'?)",
+            "11:46: useCases.see.after: there is no use case 'fil' (did you mean 'fill'?)",
+        ),
+        (
+            "storage: [export], after -> storage: [claim], after",
+            "11:45: useCases.see.after: fill has the storages export, and see none of them "
+            "(give both the same storage)",
         ),
         (
             "fill: {base -> fill: {after: [see], base",

@@ -11,17 +11,16 @@ a verb of its own, and shown as it begins.
 from __future__ import annotations
 
 import argparse
-import os
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
 from packyard.cli import main as command_line
-from packyard.cli import output, untarred
+from packyard.cli import output, untarred, use_cases
 from packyard.cli.running import clusters
 from packyard.core.bundle.manifest import Manifest
 from packyard.core.bundle.reference import Reference
-from packyard.core.errors import InputError, Problem, suggest
+from packyard.core.errors import InputError, Problem
 from packyard.core.files.tree import Tree
 from packyard.running.runs import run as runs
 from packyard.using.setters.packages import read_krmfile, read_package
@@ -43,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     folder = Path(asked.name)
     if not folder.exists():
         _step("get", name, *([f"--from={arguments.channel}"] if arguments.channel else []))
-    directory = folder / _use_case(_described(folder, asked), wanted)
+    directory = folder / use_cases.only(_described(folder, asked), wanted)
     values = _values(directory, arguments.values)
     there = [f"--{name}={given}" for name in ("namespace", "context", "kubeconfig") if (given := vars(arguments)[name])]
     if values and (code := _step("set", str(directory), *values)):
@@ -69,22 +68,6 @@ def _described(folder: Path, asked: Reference) -> Manifest:
         hint = f"packyard upgrade {folder} moves it to another version"
         raise InputError(Problem(f"is {found.name} {found.version}, not {asked}", file=str(folder), hint=hint))
     return found
-
-
-def _use_case(found: Manifest, wanted: str) -> str:
-    """Return the path of the one use case that has the folders of ``wanted`` in it."""
-    known = found.deployed()
-    meant = [path for path in known if f"/{wanted}/" in f"/{path}/" or not wanted]
-    if len(meant) == 1:
-        return meant[0]
-    prefix = os.path.commonpath(known) if len(known) > 1 else ""
-    short = [os.path.relpath(path, prefix) if prefix else path for path in meant or known]
-    asked = f"{found.name}/{wanted}"
-    if meant:
-        problem = f"{asked} is more than one use case" if wanted else f"{found.name} has several use cases"
-        raise InputError(Problem(problem, hint=f"name one: {', '.join(f'{found.name}/{each}' for each in short)}"))
-    hint = suggest(wanted, short) or f"it has {', '.join(short)}"
-    raise InputError(Problem(f"{found.name} has no use case {wanted!r}", hint=hint))
 
 
 def _values(directory: Path, words: Sequence[str]) -> list[str]:

@@ -65,8 +65,8 @@ class Manifest:
     """The content of ``packyard.json``; ``files`` names every file of the bundle but this one.
 
     A library has parts in the place of use cases, with the setters that they define; ``.`` are those that all share.
-    ``moved`` tells users what replaced a former setter. A manifest of the older form, which described each setter in
-    full, keeps its bytes.
+    ``kubernetes`` are the versions whose schemas its objects keep to. ``moved`` tells users what replaced a former
+    setter. A manifest of the older form, which described each setter in full, keeps its bytes.
     """
 
     kind: str = field(default=BUNDLE, metadata=known(text, BUNDLE))
@@ -74,6 +74,7 @@ class Manifest:
     version: str = field(metadata=known(checked(reference.check_version)))
     model: Mapping[str, str] = field(metadata=known(map_of(text)))
     images: tuple[str, ...] = field(default=(), metadata=known(list_of(text)))
+    kubernetes: tuple[str, ...] = field(default=(), metadata=known(list_of(text), ()))
     moved: Mapping[str, str] = field(default_factory=dict, metadata=known(map_of(text), {}))
     use_cases: Mapping[str, ShippedUseCase] = field(metadata=known(map_of(ShippedUseCase.parse)))
     files: Mapping[str, Digest] = field(default_factory=dict, metadata=known(map_of(digest)))

@@ -8,7 +8,7 @@ unpacked, and what is in the file while it is unpacked, before it gets its name.
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -43,11 +43,12 @@ _UNSIGNED = "ask whoever publishes there to sign it: packyard publish --key NAME
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fetched:
-    """A bundle's file, why it was chosen, and what is proved about it."""
+    """A bundle's file, why it was chosen, what is proved about it, and the versions that the channel lists."""
 
     file: BinaryIO
     choice: Choice
     proof: Proof
+    versions: Sequence[IndexEntry] = ()
 
     def unpack(self, into: Path, receipt: bytes | None = None) -> Path:
         """Unpack as one new directory in ``into``, in one step, and return it; see `archive.write_all`."""
@@ -88,12 +89,13 @@ def opened(store: Store, asked: Reference, how: Fetching | None = None, *, pin: 
         with _without_index(store, asked, how) as fetched:
             yield replace(fetched, choice=_check_pin(fetched.choice, pin)) if pin else fetched
         return
-    choice = choose(found.named(asked.name), asked)
+    package = found.named(asked.name)
+    choice = choose(package, asked)
     if pin:
         choice = _check_pin(choice, pin)
     with opened_entry(store, choice.entry, how) as file:
         proof = verify_listed(store, found.head, choice.entry, choice.entry, how.trusted)
-        yield Fetched(file=file, choice=choice, proof=proof)
+        yield Fetched(file=file, choice=choice, proof=proof, versions=package.entries)
 
 
 def fetch(store: Store, reference: str, *, trusted: Trust = NOBODY, memory: Memory | None = None) -> Bundle:

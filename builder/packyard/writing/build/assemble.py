@@ -34,7 +34,7 @@ def draft(workspace: Workspace, name: str, version: str) -> Draft:
     members = [Member(path=f"{workspace.prefix}/{path}", data=data) for path, data in composed.files.items()]
     members.append(Member(path="LICENSE", data=sources.read(workspace.license_file)))
     members += _own_files(sources, package)
-    context = readme_facts.context(workspace.prefix, composed, objects, described)
+    context = readme_facts.context(workspace, composed, objects, described)
     members.append(Member(path=README, data=readme.render(texts, context, memo)))
     return Draft(manifest=described, members=tuple(members), idle=composed.idle)
 

@@ -30,6 +30,7 @@ def manifest(
         version=version,
         model=composed.package.model,
         images=_images(composed, objects),
+        kubernetes=workspace.kubernetes,
         moved=_moved(workspace, composed),
         use_cases={f"{workspace.prefix}/{path}": item for path, item in found.items()},
     )

@@ -16,6 +16,7 @@ from packyard.using.setters.definition import Setter
 from packyard.writing.source import sentence
 from packyard.writing.source.compose import Composed, ComposedPackage
 from packyard.writing.source.option import Option
+from packyard.writing.source.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,22 +85,32 @@ class DocumentedOption:
 
 
 def context(
-    prefix: str, composed: ComposedPackage, objects: Mapping[str, Sequence[Mapping[str, object]]], described: Manifest
+    workspace: Workspace,
+    composed: ComposedPackage,
+    objects: Mapping[str, Sequence[Mapping[str, object]]],
+    described: Manifest,
 ) -> dict[str, object]:
-    """Return what fragments may ask of a package whose use cases stand below a prefix.
+    """Return what fragments may ask of a package.
 
     ``objects`` are those of its use cases by their paths, as plain values; packyard.json says what is ``described``.
     """
     found = {item.use_case.path: item for item in composed.use_cases}
-    shipped = described.use_cases
+    prefix, shipped = workspace.prefix, described.use_cases
     use_cases = [_use_case(item, objects[path], shipped[f"{prefix}/{path}"]) for path, item in found.items()]
+    example = next(use_case for use_case in use_cases if use_case.path == composed.package.first)
+    above, _, last = example.path.rpartition("/")
+    folder, leaf = ("", example.path) if example.after or not above else (f"/{above}", last)
     return {
         "name": described.name,
         "version": described.version,
         "prefix": prefix,
         "model": described.model,
         "presets": composed.presets,
-        "example": next(use_case for use_case in use_cases if use_case.path == composed.package.first),
+        "channel": workspace.channel,
+        "kubernetes": workspace.kubernetes,
+        "example": example,
+        "folder": folder,
+        "leaf": leaf,
         "use_cases": use_cases,
         "kinds": {kind for use_case in use_cases for kind, _ in use_case.objects},
         "names": {row.name for use_case in use_cases for row in use_case.setters},

@@ -6,7 +6,7 @@ What `build` refuses is a finding here, so that one fault does not hide the othe
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from importlib.metadata import version
@@ -22,11 +22,12 @@ from packyard.using.setters.krmfile import EMPTY, NAME
 from packyard.using.setters.packages import PackageFiles
 from packyard.writing.build.draft import Draft
 from packyard.writing.build.packing import Drafted, Packing, Settings, inputs
-from packyard.writing.checks import collisions, exception, sentences, shared_parts
+from packyard.writing.checks import collisions, exception, purpose, shared_parts
 from packyard.writing.checks.collisions import Named
 from packyard.writing.checks.finding import REMOVE, Finding, finding
 from packyard.writing.checks.lint import find, in_order
 from packyard.writing.checks.parsed import parse
+from packyard.writing.checks.purpose import Purpose
 from packyard.writing.source import library, package, whole
 from packyard.writing.source.origin import Stack
 from packyard.writing.source.traced import Traced
@@ -75,7 +76,11 @@ class Linting:
         here = self._workspace()
         judges = schemas.choose(here.kubernetes)
         findings = [each for pair in zip(packages, parsed, strict=True) for each in find(*pair, judges=judges)]
-        findings += [*collisions.kinds(parsed), *collisions.definitions(parsed), *self._sentences(name, draft)]
+        findings += [
+            *collisions.kinds(parsed),
+            *collisions.definitions(parsed),
+            *purpose.check(self._purposes(name, draft)),
+        ]
         named = [each for known in parsed for each in collisions.names(known)]
         placed = _placed(here, {name}, findings)
         use_cases = sum(not package.where.endswith(f"/{OPTIONS}/") for package in packages)
@@ -92,10 +97,15 @@ class Linting:
         found = self.packing.kept.find(words, _parse)
         return replace(found.result, inputs=tuple(inputs(found.facts))) if found else None
 
-    def _sentences(self, name: str, draft: Draft) -> Iterable[Finding]:
+    def _purposes(self, name: str, draft: Draft) -> Iterator[Purpose]:
+        """Yield what the use cases of a package say that they are for."""
         if draft.manifest.kind == LIBRARY:
-            return ()
-        return sentences.check(package.read(self._workspace(), name), draft.manifest.use_cases)
+            return
+        here = self._workspace()
+        found = package.read(here, name)
+        for each in found.use_cases:
+            said = draft.manifest.use_cases[f"{here.prefix}/{each.path}"].description
+            yield Purpose(said, each.name, each.base, found.file, each.line)
 
     def _workspace(self) -> Workspace:
         return self.packing.settings.workspace(self.packing.memo)

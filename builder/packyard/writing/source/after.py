@@ -4,20 +4,26 @@
     staging: {base: model-staging, storage: [pvc], after: [claim]}
     claim: {base: claim}                                              ->  one-node/pvc: claim, staging/pvc
 
-A name means the use case with the same storage, or the one that has none. Where there is neither, and both were given a
-storage in common, it means nothing for this one; otherwise it means all its storages, of which one does.
+A name means the use case with the same storage, or the one that has none. Where there is neither it means nothing for
+this use case; it has to mean something for one of its storages.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 from packyard.core.errors import suggest
 from packyard.core.yaml.fields import Fields
 
-if TYPE_CHECKING:
-    from packyard.writing.source.package import UseCase
+
+class Place(NamedTuple):
+    """Where a use case stands: its name in package.yaml, its storage, empty where it has none, and its path."""
+
+    name: str
+    storage: str
+    path: str
+
 
 #: For each name of ``useCases``, the names that its ``after`` has.
 Names = Mapping[str, Sequence[str]]
@@ -51,23 +57,30 @@ def _circle(start: str, after: Names) -> list[str]:
     return []
 
 
-def paths(use_case: UseCase, use_cases: Sequence[UseCase], after: Names) -> tuple[str, ...]:
+def check_storages(entries: Mapping[str, Fields], places: Sequence[Place], after: Names) -> None:
+    """Note names that have no storage in common with the use case that they run before."""
+    storages: dict[str, set[str]] = {}
+    for each in places:
+        storages.setdefault(each.name, set()).add(each.storage)
+    for name, fields in entries.items():
+        for other in after[name]:
+            if not storages[other] & {"", *storages[name]}:
+                node = fields.node.get("after") if fields.node else None
+                has = f"{other} has the storages {', '.join(sorted(storages[other]))}"
+                fields.fault(node, "after", f"{has}, and {name} none of them", "give both the same storage")
+
+
+def paths(place: Place, places: Sequence[Place], after: Names) -> tuple[str, ...]:
     """Return the paths of the use cases that run before one, in the order of work; ``after`` has no circle."""
-    by_name: dict[str, list[UseCase]] = {}
-    for each in use_cases:
+    by_name: dict[str, list[Place]] = {}
+    for each in places:
         by_name.setdefault(each.name, []).append(each)
 
-    def before(each: UseCase) -> Iterator[str]:
+    def before(each: Place) -> Iterator[str]:
         for name in after[each.name]:
-            for other in _meant(each, by_name[each.name], by_name[name]):
-                yield from before(other)
-                yield other.path
+            for other in by_name[name]:
+                if other.storage in ("", each.storage):
+                    yield from before(other)
+                    yield other.path
 
-    return tuple(dict.fromkeys(before(use_case)))
-
-
-def _meant(use_case: UseCase, alike: Sequence[UseCase], named: Sequence[UseCase]) -> Sequence[UseCase]:
-    """Return the use cases of a name that are meant for ``use_case``; ``alike`` are those of its own name."""
-    fitting = [each for each in named if each.storage in ("", use_case.storage)]
-    in_common = {each.storage for each in alike} & {each.storage for each in named}
-    return fitting if fitting or in_common else named
+    return tuple(dict.fromkeys(before(place)))

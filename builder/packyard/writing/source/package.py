@@ -26,6 +26,7 @@ from packyard.using.kustomize.part import Patch
 from packyard.using.options.folder import NAME as OPTIONS
 from packyard.writing.source import after as after_
 from packyard.writing.source import scripts
+from packyard.writing.source.after import Place
 from packyard.writing.source.parts import read_patches
 from packyard.writing.source.workspace import PROGRAMS, STORAGE, Workspace
 
@@ -147,7 +148,11 @@ def _use_cases(workspace: Workspace, folder: str, fields: Fields) -> list[UseCas
     before = len(fields.problems)
     after_.check(names, after)
     if len(fields.problems) == before:
-        found = [replace(each, after=after_.paths(each, found, after)) for each in found]
+        places = [Place(each.name, each.storage, each.path) for each in found]
+        after_.check_storages(names, places, after)
+        found = [
+            replace(each, after=after_.paths(place, places, after)) for each, place in zip(found, places, strict=True)
+        ]
     if len(found) > MAX_USE_CASES:
         fields.fault(fields.node, "useCases", f"are {len(found)} in all, where a package may have {MAX_USE_CASES}")
     for path in (each.path for each in found):

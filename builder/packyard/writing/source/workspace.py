@@ -25,6 +25,8 @@ from packyard.writing.source.library import Library
 #: The kinds of overlays, each a folder below ``overlays``.
 OVERLAYS = STORAGE, PROGRAMS, OPTIONS = "storage", "programs", "options"
 _PREFIX = "use-cases"  # of packages in a library
+#: An address for others: it has no password, and a shell reads it as one word.
+_CHANNEL = re.compile(r"(https|s3|gs|az|oci)://[A-Za-z0-9][A-Za-z0-9._:-]*(/[A-Za-z0-9._~-]+)*")
 _PREFIX_PART = re.compile(r"[A-Za-z0-9]([-._A-Za-z0-9]*[A-Za-z0-9])?")
 
 
@@ -32,8 +34,9 @@ _PREFIX_PART = re.compile(r"[A-Za-z0-9]([-._A-Za-z0-9]*[A-Za-z0-9])?")
 class Workspace:
     """A catalogue's sources; `path prefix` is where use cases stand inside a package, ``quickstart/mlops``.
 
-    ``moved`` says of setters that packages used to have where each went. A part is looked for in the workspace first,
-    then in its ``libraries`` in their order. A library is a workspace that others build on; its packages try its parts.
+    ``channel`` is the address that READMEs name, if there is one. ``moved`` says of setters that packages used to have
+    where each went. A part is looked for in the workspace first, then in its ``libraries`` in their order. A library is
+    a workspace that others build on; its packages try its parts.
     """
 
     sources: Sources
@@ -43,6 +46,7 @@ class Workspace:
     libraries: tuple[Library, ...] = ()
     is_library: bool = False
     kubernetes: tuple[str, ...] = ()
+    channel: str = ""
     moved: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -142,11 +146,15 @@ def read(root_dir: Path, memo: Memo | None = None, libraries: Sequence[Library] 
         libraries=tuple(found),
         is_library=is_library,
         kubernetes=tuple(fields.texts("kubernetes")),
+        channel=fields.text("channel", "").rstrip("/"),
         moved=fields.sentences("moved"),
     )
     library_entry.read(fields)
     if is_library and not library_entry.NAME.fullmatch(workspace.name):
         fields.fault(fields.node, "name", f"{workspace.name!r} must be lower case words joined by dashes")
+    if workspace.channel and not _CHANNEL.fullmatch(workspace.channel):
+        problem = f"{workspace.channel!r} is not the address of a channel that READMEs can name"
+        fields.fault(fields.node, "channel", problem, "give one such as https://models.example.com, without a password")
     for key in ("prefix", "license"):
         named = fields.node.get(key) if fields.node else None
         if not isinstance(named, Scalar):

@@ -1,0 +1,40 @@
+"""The use cases that a command line names behind its package: ``PACKAGE/USECASE``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from packyard.core.bundle.manifest import Manifest
+from packyard.core.errors import InputError, Problem, suggest
+
+
+def meant(found: Manifest, wanted: str) -> list[str]:
+    """Return the paths that have the folders of ``wanted`` in them; without any, the error names those that exist."""
+    known = paths(found)
+    if fitting := [path for path in known if f"/{wanted}/" in f"/{path}/" or not wanted]:
+        return fitting
+    short = shortened(known, known)
+    hint = suggest(wanted, short) or f"it has {', '.join(short)}"
+    raise InputError(Problem(f"{found.name} has no use case {wanted!r}", hint=hint))
+
+
+def only(found: Manifest, wanted: str) -> str:
+    """Return the path of the one use case that is `meant`."""
+    fitting = meant(found, wanted)
+    if len(fitting) == 1:
+        return fitting[0]
+    problem = f"{found.name}/{wanted} is more than one use case" if wanted else f"{found.name} has several use cases"
+    names = (f"{found.name}/{each}" for each in shortened(fitting, paths(found)))
+    raise InputError(Problem(problem, hint=f"name one: {', '.join(names)}"))
+
+
+def paths(found: Manifest) -> list[str]:
+    """Return the paths of all use cases, sorted."""
+    return sorted(found.deployed())
+
+
+def shortened(some: Sequence[str], known: Sequence[str]) -> list[str]:
+    """Return paths without the folders that all known ones begin with."""
+    prefix = os.path.commonpath(known) if len(known) > 1 else ""
+    return [os.path.relpath(path, prefix) if prefix else path for path in some]

@@ -1,0 +1,209 @@
+"""Show what a package is, before it is fetched: its use cases, what has to be set, what it needs, who signed it.
+
+packyard show NAME                 the package, with its use cases
+packyard show NAME/USECASE         one use case, or those whose folders are named
+packyard show NAME@VERSION         a version, or a range such as ^1.2
+packyard show NAME --from CHANNEL  in a channel
+
+The bundle is read and verified as get does, and kept in the cache. Nothing is unpacked.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Mapping, Sequence
+from shlex import quote
+from shutil import get_terminal_size
+from textwrap import wrap
+from typing import Any
+
+from packyard.cli import bundles, output, preferences, use_cases
+from packyard.cli.bundles import Offer
+from packyard.cli.preferences import Setting
+from packyard.cli.rows import Rows
+from packyard.core.bundle.reference import Reference
+from packyard.core.kubernetes import operators
+from packyard.sharing.entry import IndexEntry
+from packyard.using.options import bundled
+from packyard.using.options.bundled import BundledUseCase
+
+ROWS = Rows(
+    "package",
+    "name, version, source, description, useCases (path, description, after, requires, required), "
+    "options (name, description), images, kubernetes, digest, tar, size, unpacked, files, yanked, signers, listedBy, "
+    "versions (version, yanked)",
+)
+USE_CASES = Rows(
+    "use case",
+    "package, version, path, description, after, requires, "
+    "setters (name, value=shown, required=must_be_set, description, example?)",
+    "NAME/USECASE",
+)
+#: What people call the kinds of requirements.
+_KINDS = {
+    "CustomResourceDefinition": "the kind",
+    "PersistentVolumeClaim": "the claim",
+    "PodSecurity": "the Pod Security level",
+    "NFS": "the NFS export",
+    "CSIDriver": "the CSI driver",
+    "Resource": "the resource",
+}
+_VERSIONS = 8  # that people are shown
+_LABEL = 10  # characters before what a line says
+
+Row = Mapping[str, Any]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    parser.add_argument("package", metavar="NAME[@VERSION][/USECASE]")
+    parser.add_argument("--from", dest="channel", metavar="CHANNEL", help="the address of a channel")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print a package, or its use cases that are named."""
+    reference, _, wanted = arguments.package.partition("/")
+    source = preferences.source(arguments.channel)
+    offer = bundles.offer(Reference.parse(reference), source)
+    manifest = offer.bundle.manifest
+    known = use_cases.paths(manifest)
+    cases = {path: bundled.use_case(offer.bundle, path) for path in use_cases.meant(manifest, wanted.strip("/"))}
+    names = dict(zip(known, use_cases.shortened(known, known), strict=True))
+    if wanted:
+        found = [_case(offer, case) for case in cases.values()]
+        if USE_CASES.show(found, arguments.output):
+            _print(line for row in found for line in _told_case(row, names))
+        return 0
+    row = _package(offer, source, list(cases.values()))
+    if ROWS.show([row], arguments.output):
+        _print(_told(row, names, source))
+    return 0
+
+
+def _print(lines: Iterator[str]) -> None:
+    for line in lines:
+        output.line(line)
+
+
+def _package(offer: Offer, source: Setting, cases: Sequence[BundledUseCase]) -> Row:
+    bundle, proof = offer.bundle, offer.proof
+    entry = next((each for each in offer.versions if each.version == bundle.version), IndexEntry.of(bundle))
+    return {
+        "name": bundle.name,
+        "version": bundle.version,
+        "source": str(source),
+        "description": entry.description,
+        "useCases": [{**_common(case), "required": [each.name for each in case.required]} for case in cases],
+        "options": bundled.options(bundle),
+        "images": list(bundle.manifest.images),
+        "kubernetes": list(bundle.manifest.kubernetes),
+        "digest": bundle.digest,
+        "tar": bundle.tar,
+        "size": len(bundle.data),
+        "unpacked": sum(len(member.data) for member in bundle.members),
+        "files": len(bundle.members),
+        "yanked": entry.yanked,
+        "signers": list(proof.signers) if proof else [],
+        "listedBy": list(proof.listed_by) if proof else [],
+        "versions": [(each.version, each.yanked) for each in reversed(offer.versions)],
+    }
+
+
+def _case(offer: Offer, case: BundledUseCase) -> Row:
+    return {"package": offer.bundle.name, "version": offer.bundle.version, **_common(case), "setters": case.setters}
+
+
+def _common(case: BundledUseCase) -> dict[str, object]:
+    return {
+        "path": case.path,
+        "description": case.description,
+        "after": list(case.after),
+        "requires": list(case.requires),
+    }
+
+
+def _told(row: Row, names: Mapping[str, str], source: Setting) -> Iterator[str]:
+    """Yield what people read of a package."""
+    yield f"{row['name']} {row['version']}" + (f" (yanked: {row['yanked']})" if row["yanked"] else "")
+    yield from _wrapped(row["description"], "")
+    yield ""
+    for case in row["useCases"]:
+        yield names[case["path"]]
+        yield from _wrapped(case["description"], "    ")
+        yield from _labelled("after", ", ".join(names[path] for path in case["after"]), "    ")
+        yield from _labelled("set", ", ".join(case["required"]), "    ")
+    yield ""
+    yield from _labelled("options", ", ".join(option.name for option in row["options"]))
+    yield from _labelled("cluster", _needs({each for case in row["useCases"] for each in case["requires"]}, row))
+    yield from _labelled("images", ", ".join(row["images"]))
+    yield from _labelled("size", f"{row['size']:,} bytes, unpacked {row['unpacked']:,} in {row['files']} files")
+    yield from _labelled("signed", _signed(row, source))
+    yield from _labelled("versions", _versions(row["versions"]))
+    yield from _labelled("from", row["source"])
+    yield from _labelled("next", f"packyard get {row['name']}; of one use case: packyard show {row['name']}/USECASE")
+
+
+def _told_case(row: Row, names: Mapping[str, str]) -> Iterator[str]:
+    """Yield what people read of a use case."""
+    yield f"{row['package']} {row['version']}, {names[row['path']]}"
+    yield from _wrapped(row["description"], "")
+    yield ""
+    for setter in row["setters"]:
+        if setter.must_be_set:
+            example = f" Example: {setter.example}." if setter.example else ""
+            yield f"set {setter.name}"
+            yield from _wrapped(setter.description + example, "    ")
+    given = [setter.name for setter in row["setters"] if not setter.must_be_set]
+    yield from _labelled("after", ", ".join(names[path] for path in row["after"]))
+    yield from _labelled("values", ", ".join(given))
+    yield from _labelled("cluster", _needs(set(row["requires"]), {}))
+    missing = [
+        f"{each.name}={quote(each.example) if each.example else '…'}" for each in row["setters"] if each.must_be_set
+    ]
+    directory = f"{row['package']}/{row['path']}"
+    then = f"packyard set {directory} {' '.join(missing)}" if missing else f"packyard render {directory}"
+    yield from _labelled("next", f"packyard get {row['package']}")
+    yield f"{'':{_LABEL}}{then}"
+    yield ""
+
+
+def _needs(requires: set[str], row: Row) -> str:
+    """Return what a cluster has to have: operators by their names, what is left as packyard.json says it."""
+    found = operators.needed(requires)
+    words = [f"{each.name} {each.oldest} or later" if each.oldest else each.name for each in found]
+    words += [_in_words(each) for each in sorted(requires - {said for each in found for said in each.requirements})]
+    versions = row.get("kubernetes", ())
+    kubernetes = [f"Kubernetes {versions[0]} to {versions[-1]}"] if len(versions) > 1 else []
+    return ", ".join([*kubernetes, *words])
+
+
+def _in_words(requirement: str) -> str:
+    kind, _, name = requirement.partition(" ")
+    return f"{_KINDS.get(kind, kind)} {name}"
+
+
+def _signed(row: Row, source: Setting) -> str:
+    if source.is_carried:
+        return "packed here, from the sources that packyard carries"
+    names = preferences.key_names()
+    signers = dict.fromkeys([*row["signers"], *row["listedBy"]])
+    return ", ".join(names.get(each, each) for each in signers) or "by no key that you trust (packyard keys trust FILE)"
+
+
+def _versions(versions: Sequence[tuple[str, str]]) -> str:
+    shown = [version + (" (yanked)" if yanked else "") for version, yanked in versions[:_VERSIONS]]
+    more = [f"and {len(versions) - _VERSIONS} older"] if len(versions) > _VERSIONS else []
+    return ", ".join([*shown, *more])
+
+
+def _labelled(label: str, text: str, indent: str = "") -> Iterator[str]:
+    """Yield a line with a label, or nothing where there is nothing to say."""
+    if text:
+        room = get_terminal_size().columns - 1
+        first = f"{indent}{label:<{_LABEL}}" if not indent else f"{indent}{label}: "
+        yield from wrap(text, room, initial_indent=first, subsequent_indent=" " * len(first), break_on_hyphens=False)
+
+
+def _wrapped(text: str, indent: str) -> Iterator[str]:
+    room = get_terminal_size().columns - 1
+    yield from wrap(text, room, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)

@@ -1,0 +1,87 @@
+"""What a bundle says of its use cases and options before it is unpacked: its packyard.json, Krmfiles and Components."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from posixpath import dirname
+
+from packyard.core.bundle.bundle import Bundle
+from packyard.core.errors import InputError
+from packyard.core.kubernetes import kustomization
+from packyard.core.yaml.document import source_of
+from packyard.using.options.folder import NAME as OPTIONS
+from packyard.using.setters.definition import Setter
+from packyard.using.setters.krmfile import NAME as KRMFILE
+from packyard.using.setters.krmfile import parse_krmfile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BundledUseCase:
+    """A use case; ``setters`` are in the order of its Krmfile, ``after`` are the paths of those that run before it."""
+
+    path: str
+    description: str
+    after: tuple[str, ...]
+    requires: tuple[str, ...]
+    setters: tuple[Setter, ...]
+
+    @property
+    def required(self) -> list[Setter]:
+        """The setters that have to be set."""
+        return [each for each in self.setters if each.must_be_set]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BundledOption:
+    """An option, and what it says of itself."""
+
+    name: str
+    description: str
+
+
+def use_case(bundle: Bundle, path: str) -> BundledUseCase:
+    """Return a use case by its path in packyard.json."""
+    described = bundle.manifest.use_cases[path]
+    return BundledUseCase(
+        path=path,
+        description=described.description,
+        after=described.after,
+        requires=described.requires,
+        setters=_setters(_files(bundle).get(f"{path}/{KRMFILE}"), f"{bundle.name}/{path}/{KRMFILE}"),
+    )
+
+
+def options(bundle: Bundle) -> list[BundledOption]:
+    """Return the options, sorted by name."""
+    found = {}
+    for path, data in _files(bundle).items():
+        folder, _, file = path.rpartition("/")
+        if file == kustomization.FILE and dirname(folder).rpartition("/")[2] == OPTIONS:
+            name = folder.rpartition("/")[2]
+            found[name] = BundledOption(name=name, description=_head(data))
+    return [found[name] for name in sorted(found)]
+
+
+def _files(bundle: Bundle) -> Mapping[str, bytes]:
+    return {member.path: member.data for member in bundle.members}
+
+
+def _setters(data: bytes | None, name: str) -> tuple[Setter, ...]:
+    """Read the setters of a Krmfile; one that cannot be read tells nothing, and `packyard lint` says why."""
+    if data is None:
+        return ()
+    try:
+        return tuple(parse_krmfile(source_of(data, name)).definitions.setters.values())
+    except InputError:
+        return ()
+
+
+def _head(data: bytes) -> str:
+    """Return the first sentence of the comment that a file begins with."""
+    lines = []
+    for line in data.decode("utf-8", "replace").splitlines():
+        if not line.startswith("#"):
+            break
+        lines.append(line.lstrip("#").strip())
+    return " ".join(lines).partition(". ")[0].removesuffix(".")

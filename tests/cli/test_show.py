@@ -1,0 +1,66 @@
+"""`packyard show`: what a package is, before it is fetched, from the catalogue and from a channel."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import tiny
+from commandline import done, packyard
+
+NAME = "llm-serving"
+ONE = f"{NAME}/one-node"
+
+
+def channel(folder: Path) -> Path:
+    """Publish two versions of a small package, and yank a third."""
+    root = tiny.workspace(folder / "workspace")
+    for version in ("1.0", "1.1", "1.2"):
+        done("publish", "--workspace", root, "--version", version, "--to", folder / "channel")
+    done("yank", "p@1.2", "--reason", "too slow", "--in", folder / "channel")
+    return folder / "channel"
+
+
+def test_shows_use_cases_with_what_they_are_for_what_runs_before_and_what_has_to_be_set() -> None:
+    shown = done("show", NAME)
+    case = shown[shown.index("one-node/user-allocated-pvc\n") :].split("\n")
+    assert case[1].startswith("    Serves a model with vLLM, each server on one node")
+    assert "    after: claim, staging/user-allocated-pvc" in case
+    assert "    set: PVC_NAME" in case
+    for said in ("options   adapter, api-key", "Kubernetes 1.28 to ", "LeaderWorkerSet 0.6 or later", "packyard get"):
+        assert said in shown
+
+
+def test_shows_one_use_case_with_the_command_that_sets_it() -> None:
+    shown = done("show", ONE)
+    assert "set PVC_NAME\n    Name of the claim. Example: workdisk.\n" in shown
+    assert f"packyard set {NAME}/quickstart/mlops/one-node/user-allocated-pvc PVC_NAME=workdisk\n" in shown
+
+
+def test_no_line_is_wider_than_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert [line for line in done("show", NAME).splitlines() if len(line) > 80] == []
+
+
+def test_a_channel_tells_its_versions_and_nothing_is_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = channel(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.rglob("*"))
+    (row,) = json.loads(done("show", "p", "--from", place, "-o", "json"))
+    assert (row["version"], row["yanked"], row["files"]) == ("1.1", "", 6)
+    assert [(each["version"], each["yanked"]) for each in row["versions"]] == [
+        ("1.2", "too slow"),
+        ("1.1", ""),
+        ("1.0", ""),
+    ]
+    assert row["useCases"][0]["description"] == "Holds settings."
+    assert "versions  1.2 (yanked), 1.1, 1.0\n" in done("show", "p@1.0", "--from", place)
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_an_unknown_use_case_is_answered_with_those_that_there_are() -> None:
+    refused = packyard("show", f"{NAME}/one-nod")
+    assert refused.returncode == 1
+    assert f"{NAME} has no use case 'one-nod' (did you mean 'one-node/user-allocated-pvc'?)" in refused.stderr
