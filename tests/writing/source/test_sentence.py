@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import tiny
-from commandline import done
+from packyard.core.bundle.bundle import Bundle
+from packyard.core.bundle.manifest import ShippedUseCase
+from packyard.writing.build.packing import Packing, Settings
 
 BASE = "bases/one/kustomization.yaml"
 COMPONENT = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
@@ -17,16 +19,14 @@ USES = """
 """
 
 
-def said(folder: Path) -> dict[str, dict[str, object]]:
-    root = tiny.workspace(folder / "workspace")
+def described(folder: Path) -> Mapping[str, ShippedUseCase]:
+    root = tiny.workspace(folder)
     tiny.write(root / BASE, "# Trains a model. What else there is to say.\n" + _bare(root / BASE))
     tiny.write(root / "overlays/storage/claim/kustomization.yaml", f"# Data is on a claim. It exists.\n{COMPONENT}")
     tiny.write(root / "overlays/storage/export/kustomization.yaml", f"# Data is on an export\n{COMPONENT}")
-    package = root / "packages/p/package.yaml"
-    tiny.write(package, package.read_text().partition("useCases:")[0] + "useCases:" + USES)
-    done("build", "p", "--workspace", root, "--version", "1.0", "--out", folder)
-    found: dict[str, dict[str, object]] = json.loads((folder / "p/packyard.json").read_text())["useCases"]
-    return found
+    tiny.replace(root / "packages/p/package.yaml", "\n  one: {base: one}\n", USES)
+    built = Packing(Settings(root_dir=root, version="1.0"))("p")
+    return Bundle.open(built.data).manifest.use_cases
 
 
 def _bare(file: Path) -> str:
@@ -34,7 +34,7 @@ def _bare(file: Path) -> str:
 
 
 def test_a_use_case_says_what_it_is_for_and_the_storage_tells_several_apart(tmp_path: Path) -> None:
-    found = {path.partition("/")[2]: case.get("description") for path, case in said(tmp_path).items()}
+    found = {path.partition("/")[2]: case.description for path, case in described(tmp_path).items()}
     assert found == {
         "train/claim": "Trains a model. Data is on a claim.",
         "train/export": "Trains a model. Data is on an export.",
@@ -44,7 +44,7 @@ def test_a_use_case_says_what_it_is_for_and_the_storage_tells_several_apart(tmp_
 
 
 def test_what_runs_before_a_use_case_is_named_as_packyard_json_names_it(tmp_path: Path) -> None:
-    found = said(tmp_path)
-    after = {path: case["after"] for path, case in found.items() if "after" in case}
+    found = described(tmp_path)
+    after = {path: case.after for path, case in found.items() if case.after}
     (prefix,) = {path.partition("/")[0] for path in found}
-    assert after == {f"{prefix}/train/{storage}": [f"{prefix}/prepare"] for storage in ("claim", "export")}
+    assert after == {f"{prefix}/train/{storage}": (f"{prefix}/prepare",) for storage in ("claim", "export")}
