@@ -18,7 +18,7 @@ from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.longest import Length, limited, longest
 from packyard.writing.checks.parsed import Parsed
 
-#: The index that is counted on where a number has no maximum.
+#: The highest index that is counted on: that of a number without a maximum, or with one that only keeps it in 32 bits.
 _ANY_INDEX = 9999
 
 
@@ -94,4 +94,4 @@ def _last(counts: Iterable[Node | None], bound: Mapping[int, Setter | Substituti
         return 0
     if setter is None and count.value.isdecimal():
         return max(int(count.value) - 1, 0)
-    return max(int(most) - 1, 0) if isinstance(most, int | float) else _ANY_INDEX
+    return min(max(int(most) - 1, 0), _ANY_INDEX) if isinstance(most, int | float) else _ANY_INDEX
