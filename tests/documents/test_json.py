@@ -71,7 +71,9 @@ def seen(objects: list[dict[str, Any]]) -> dict[str, set[str]]:
 @pytest.mark.slow
 def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def run(*words: object) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = json.loads(packyard(*words, "-o", "json").stdout)
+        printed = packyard(*words, "-o", "json")
+        assert printed.stdout, printed.stderr
+        found: list[dict[str, Any]] = json.loads(printed.stdout)
         assert found
         return found
 
@@ -104,9 +106,9 @@ def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path, monkeypatch: py
     results["yank"] = run("yank", f"{NAME}@1.0.0", "--reason", "too slow", "--in", channel)
     (channel / "1.0.0" / f"{NAME}.tar.gz").unlink()
     results["fsck"] = run("fsck", channel)
-    results["keys"] = run("keys", "trust", key)
     (tmp_path / NAME / "LICENSE").unlink()
     results["verify DIR"] = run("verify", tmp_path / NAME)
+    results["keys"] = run("keys", "trust", key)
     use_case = tmp_path / NAME / "quickstart/mlops/multi-node/user-mounted-nfs"
     with (use_case / "Krmfile").open("a", encoding="utf-8") as file:
         file.write("rules:\n- {rule: WORKERS < 9, message: Few.}\n")
