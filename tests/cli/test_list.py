@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from commandline import done, packyard
+from packyard.cli import complete
 from packyard.core.digest import Digest
 from packyard.sharing import stores
 from packyard.sharing.entry import IndexEntry
@@ -213,3 +214,13 @@ def test_facts_of_packages_choose_no_libraries() -> None:
     refused = packyard("list", "--libraries", "--framework", "pytorch")
     assert (refused.returncode, refused.stdout) == (2, "")
     assert "--framework chooses packages, not --libraries" in refused.stderr
+
+
+@pytest.mark.parametrize("words", [["get", "--from=CHANNEL", "b"], ["run", "--from", "CHANNEL", "b"], ["get", "b"]])
+def test_completion_offers_the_names_of_the_same_source(
+    words: list[str], channel: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    if len(words) == 2:
+        monkeypatch.setenv("PACKYARD_CHANNEL", str(channel))
+    assert complete.main([word.replace("CHANNEL", str(channel)) for word in words]) == 0
+    assert capfdbinary.readouterr().out.split() == [b"bare", b"bert"]
