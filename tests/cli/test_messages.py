@@ -121,11 +121,14 @@ def test_what_is_hidden_from_stories() -> None:
 
 
 @pytest.mark.parametrize("columns", [80, 120])
-def test_tables_fit_and_cut_no_name(package: Path, columns: int) -> None:
-    text = done("setters", package, COLUMNS=str(columns))
+def test_tables_fit_a_terminal_and_cut_nothing(package: Path, columns: int) -> None:
+    with on_terminal("setters", package, cwd=package, columns=columns, env={"NO_COLOR": "1"}) as terminal:
+        text = terminal.whole()
     assert NAME in text
     assert all(len(line) <= columns for line in text.splitlines())
-    assert "    Says at length what it is for, so that" in text
+    assert "Says at length what it is for, so that it does not fit on one line" in " ".join(text.split())
+    assert text.count("text ") + text.count("text\n") >= 40
+    assert "…" not in text.replace("=…", "")
     assert text.splitlines()[1].split() == ["A", "1", "integer", "1"]
     wide = done("setters", package, "--wide").splitlines()
     assert len(wide) == 3
@@ -212,3 +215,21 @@ def test_a_color_that_is_none_is_wrong_usage(package: Path) -> None:
         refused = packyard(*words)
         assert refused.returncode == 2
         assert "auto, always" in refused.stderr
+
+
+def test_a_table_in_a_pipe_is_never_cut(package: Path) -> None:
+    text = done("setters", package, COLUMNS="40")
+    assert (
+        "    Says at length what it is for, so that it does not fit on one line of a terminal with 80 columns.\n"
+        in text
+    )
+    assert ("text " * 40).strip() in text
+
+
+def test_diffs_and_what_must_be_set_are_colored(package: Path) -> None:
+    diff = packyard("set", package, "A=2", "--dry-run", "--color=always").stdout
+    assert "\n\x1b[32m+" in diff
+    assert "\n\x1b[31m-" in diff
+    assert "\x1b" not in packyard("set", package, "A=2", "--dry-run", "--color=auto").stdout
+    (package / "Krmfile").write_text(KRMFILE.replace('value: "1"}', 'value: "", required: true}'))
+    assert "\x1b[1;33mREQUIRED\x1b[0m" in packyard("setters", package, "--color=always").stdout

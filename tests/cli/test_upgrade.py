@@ -126,7 +126,11 @@ def test_keeps_what_was_set_enabled_and_edited_and_takes_what_is_new() -> None:
     found = packyard("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz")
     assert "added    p/run/nfs/job/job.yaml\n" in found.stdout
     assert found.stderr == (
-        "p upgraded from 1.0 to 1.1; kept 1 value, 1 enabled option, 1 edited file\n"
+        "p upgraded from 1.0 to 1.1\n"
+        "  new default: WORKERS 2 -> 4\n"
+        "  kept: 1 value of yours (OLD)\n"
+        "  kept: 1 enabled option of yours (queue)\n"
+        "  kept: 1 edited file of yours (run/nfs/cm.yaml)\n"
         "p/run/nfs: OLD is NEW now, with your value\n"
     )
     text = Path("p/run/nfs/cm.yaml").read_text()
@@ -169,7 +173,7 @@ def test_a_downgrade_is_the_same_with_another_word(here: Path) -> None:
     before = contents(here / "p")
     upgrade()
     found = packyard("upgrade", "p", "1.0.tar.gz", "--base", "1.1.tar.gz")
-    assert "p downgraded from 1.1 to 1.0; kept 1 value\n" in found.stderr
+    assert "p downgraded from 1.1 to 1.0\n  kept: 1 value of yours (WORKERS)\n" in found.stderr
     assert contents(here / "p") == before
 
 
@@ -200,9 +204,56 @@ def test_conflicts_are_decided_by_a_flag(here: Path, decision: str, line: str, h
     Path("p/README.md").unlink()
     pack(here, "1.1", {**NEXT, "README.md": "# new\n"})
     found = packyard("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz", decision)
-    assert f"p/run/nfs/cm.yaml:7: this line is changed here and by 1.1: decided by {decision}\n" in found.stderr
+    line_7 = "p/run/nfs/cm.yaml:7: this line is changed here and by 1.1"
+    assert f"  conflict, decided by {decision}: {line_7}\n" in found.stderr
+    assert found.returncode == (decision == "--markers")
     assert NEXT["run/nfs/cm.yaml"].replace('  one: "11"\n', line) == Path("p/run/nfs/cm.yaml").read_text()
     assert Path("p/README.md").exists() == has_readme
+
+
+@pytest.mark.usefixtures("here")
+def test_what_markers_leave_undecided_is_named_by_all_that_read_it() -> None:
+    edit("p/run/nfs/cm.yaml", 'one: "1"', 'one: "mine"')
+    found = packyard("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz", "--markers")
+    says = "p/run/nfs/cm.yaml:7: an undecided conflict begins here: <<<<<<< (keep one of the two sides, "
+    assert (found.returncode, f"error: {says}" in found.stderr) == (1, True)
+    for words in (["set", USE_CASE, "WORKERS=3"], ["render", USE_CASE], ["render", USE_CASE, "--built-in"]):
+        assert says in refused(*words)
+    Path("p/run/nfs/start.sh").write_text("<<<<<<< HEAD\na\n=======\nb\n>>>>>>> other\n")
+    assert "p/run/nfs/start.sh:1: an undecided conflict" in refused("render", USE_CASE)
+
+
+@pytest.mark.usefixtures("here")
+def test_a_dry_run_leads_with_what_is_new_and_leaves_packyard_json_out() -> None:
+    found = packyard("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz", "--dry-run")
+    assert found.stderr.startswith("p upgraded from 1.0 to 1.1\n  new default: WORKERS 2 -> 4\n")
+    assert "+++ b/p/run/nfs/cm.yaml" in found.stdout
+    assert "packyard.json" not in found.stdout
+
+
+def test_a_file_that_was_renamed_here_gets_what_is_new(here: Path) -> None:
+    Path("p/run/nfs/cm.yaml").rename("p/run/nfs/settings.yaml")
+    edit("p/run/nfs/settings.yaml", 'three: "3"', 'three: "33"')
+    edit("p/run/nfs/kustomization.yaml", "- cm.yaml", "- settings.yaml")
+    pack(
+        here,
+        "1.1",
+        {path: text for path, text in NEXT.items() if path != "run/nfs/kustomization.yaml"}
+        | {"run/nfs/kustomization.yaml": KUSTOMIZATION},
+    )
+    upgrade()
+    assert not Path("p/run/nfs/cm.yaml").exists()
+    assert Path("p/run/nfs/settings.yaml").read_text() == NEXT["run/nfs/cm.yaml"].replace('three: "3"', 'three: "33"')
+
+
+def test_a_file_that_the_new_version_renamed_keeps_what_was_edited(here: Path) -> None:
+    edit("p/run/nfs/cm.yaml", 'three: "3"', 'three: "33"')
+    files = {path.replace("nfs/cm.yaml", "nfs/settings.yaml"): text for path, text in NEXT.items()}
+    files["run/nfs/kustomization.yaml"] = KUSTOMIZATION.replace("cm.yaml", "settings.yaml")
+    pack(here, "1.1", files)
+    upgrade()
+    assert not Path("p/run/nfs/cm.yaml").exists()
+    assert Path("p/run/nfs/settings.yaml").read_text() == NEXT["run/nfs/cm.yaml"].replace('three: "3"', 'three: "33"')
 
 
 def test_a_value_that_the_new_version_does_not_take_is_a_conflict(here: Path) -> None:
@@ -272,7 +323,7 @@ def test_the_bundle_that_it_came_from_is_found_in_the_channel(here: Path) -> Non
     publish(here, "1.0", "1.1")
     done("set", USE_CASE, "WORKERS=8")
     found = packyard("upgrade", "p", "--from", "channel")
-    assert "p upgraded from 1.0 to 1.1; kept 1 value\n" in found.stderr
+    assert "p upgraded from 1.0 to 1.1\n  kept: 1 value of yours (WORKERS)\n" in found.stderr
     told = packyard("upgrade", "p", "^1.0", "--from", "channel").stderr
     assert told == "p@1.1 from channel (--from)\np: is p 1.1 already; nothing changes\n"
     assert "\n  setter WORKERS: value 4 → 8\n" in done("diff", "p", "--from", "channel")

@@ -16,14 +16,33 @@ STYLES = {
     "error": "bold red",
     "warning": "bold yellow",
     "heading": "bold",
-    "name": "bold",
+    "name": "cyan",
     "added": "green",
     "removed": "red",
     "hunk": "cyan",
     "good": "green",
-    "waiting": "yellow",
+    "waiting": "bold yellow",
     "bad": "red",
-    "dim": "dim",
+}
+#: The styles of the lines of a diff, by how they begin; the first that fits counts.
+DIFF = (("---", "heading"), ("+++", "heading"), ("@@", "hunk"), ("+", "added"), ("-", "removed"))
+#: The styles of cells of a table that say how something is.
+STATES = {
+    "REQUIRED": "waiting",
+    "starting": "waiting",
+    "incomplete": "waiting",
+    "pending": "waiting",
+    "waiting": "waiting",
+    "warning": "waiting",
+    "running": "good",
+    "succeeded": "good",
+    "finished": "good",
+    "passed": "good",
+    "ready": "good",
+    "failed": "bad",
+    "failing": "bad",
+    "error": "bad",
+    "(yanked)": "bad",
 }
 
 #: When to color; set from the command line.

@@ -1,50 +1,67 @@
-"""Our own tables: they fit the terminal, or 80 columns, and cut no names.
+"""Our own tables: they fit the terminal, and nothing in them is cut.
 
 NAME        VALUE  SET
 NFS_SERVER         REQUIRED
-    Host name or address of the NFS server.     (`prose`: a line of its own)
+    Host name or address of the NFS server.     (`prose`: lines of its own)
+
+In a pipe every row is one line, however long. rich measures and breaks the text; its own tables hold all rows at once.
 """
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain
+from itertools import chain, zip_longest
 
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len, chop_cells
 
 from packyard.core.errors import on_one_line
 
 _INDENT = "    "
 _LEAST = 8
 
+#: What a cell is written as: its column, its text, and the width to which it is filled.
+Paint = Callable[[int, str], str]
+
 
 def lines(
-    columns: Sequence[str], rows: Callable[[], Iterable[Sequence[str]]], *, wide: bool, prose: int
+    columns: Sequence[str], rows: Callable[[], Iterable[Sequence[str]]], *, prose: int, room: int | None, paint: Paint
 ) -> Iterator[str]:
     """Yield the header and the rows, which are asked for twice: first for the widths of the columns.
 
-    Without ``wide``, cells that are too long are cut, and end in ``…``. A name that leaves no space for the other
-    columns has a line of its own.
+    In ``room`` columns of a terminal cells that are too long go on in further lines. A name that leaves no space for
+    the other columns has a line of its own. ``paint`` colors a cell, of which it gets the number and the text.
     """
-    room = shutil.get_terminal_size().columns
-    kept = len(columns) - (0 if wide else prose)
+    kept = len(columns) - prose
     headers = [cell_len(on_one_line(cell)) for cell in columns[:kept]]
     widths = headers
     for row in rows():
         widths = [max(size, cell_len(on_one_line(cell))) for size, cell in zip(widths, row[:kept], strict=True)]
-    if not wide:
+    if room is not None:
         widths = _fitted(widths, headers, room)
     for number, row in enumerate(chain((columns,), rows())):
         whole = [on_one_line(cell) for cell in row]
-        first, *rest = whole[:kept]
-        if cell_len(first) > widths[0] and rest:
-            yield first
-            first = ""
-        fitted = [_to_width(cell, size, cut=not wide) for cell, size in zip(rest, widths[1:], strict=True)]
-        yield "  ".join([_to_width(first, widths[0], cut=False), *fitted]).rstrip()
+        look = paint if number else _plain
+        yield from _row(whole[:kept], widths, look)
         for text in filter(None, whole[kept:] if number else ()):
-            yield _INDENT + _to_width(text, room - len(_INDENT), cut=True).rstrip()
+            yield from (_INDENT + line for line in _broken(text, None if room is None else room - len(_INDENT)))
+
+
+def _plain(_: int, text: str) -> str:
+    return text
+
+
+def _row(cells: Sequence[str], widths: Sequence[int], paint: Paint) -> Iterator[str]:
+    first, *rest = cells
+    if rest and cell_len(first) > widths[0]:
+        yield paint(0, first)
+        first = ""
+    parts = [[first], *(_broken(cell, size) for cell, size in zip(rest, widths[1:], strict=True))]
+    for line in zip_longest(*parts, fillvalue=""):
+        filled = [
+            paint(place, text) + " " * (widths[place] - cell_len(text)) if text else " " * widths[place]
+            for place, text in enumerate(line)
+        ]
+        yield "  ".join(filled).rstrip()
 
 
 def _fitted(widths: list[int], headers: list[int], room: int) -> list[int]:
@@ -59,7 +76,16 @@ def _fitted(widths: list[int], headers: list[int], room: int) -> list[int]:
     return fitted
 
 
-def _to_width(text: str, size: int, *, cut: bool) -> str:
-    if cut and cell_len(text) > size:
-        return set_cell_size(text, size - 1) + "…"
-    return text + " " * (size - cell_len(text))
+def _broken(text: str, room: int | None) -> list[str]:
+    """Break a text between its words, and a word that is longer than a line where it has to be."""
+    if room is None or cell_len(text) <= room:
+        return [text]
+    broken = [""]
+    for word in text.split():
+        pieces = chop_cells(word, max(room, 1)) if cell_len(word) > room else [word]
+        for piece in pieces:
+            if broken[-1] and cell_len(broken[-1]) + 1 + cell_len(piece) > room:
+                broken.append(piece)
+            else:
+                broken[-1] = f"{broken[-1]} {piece}".lstrip()
+    return broken

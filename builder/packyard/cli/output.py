@@ -238,16 +238,25 @@ def _in_json(sign: str) -> str:
 
 
 def table(columns: Sequence[str], rows: Rows, *, wide: bool = False, prose: int = 0) -> None:
-    """Print a table that fits the terminal, or 80 columns; the first column, names, is never cut.
+    """Print a table that fits the terminal; nothing in it is cut.
 
-    The last ``prose`` columns have a line each of their own. With ``wide``, every row is one line with all its text.
-    Rows that are more than memory holds come from a function, which is called twice.
+    The last ``prose`` columns have lines of their own. With ``wide``, every row is one line with all its text, as it is
+    in a pipe. Rows that are more than memory holds come from a function, which is called twice.
     """
+    from shutil import get_terminal_size
+
     from packyard.cli import columns as layout
 
     each = rows if callable(rows) else lambda: rows
-    for number, text in enumerate(layout.lines(columns, each, wide=wide, prose=prose)):
+    room = get_terminal_size().columns if on_terminal() and not wide else None
+    lines = layout.lines(columns, each, prose=0 if wide else prose, room=room, paint=_cell)
+    for number, text in enumerate(lines):
         streams.write(_bytes((text if number else colors.painted(text, "heading")) + "\n"))
+
+
+def _cell(column: int, text: str) -> str:
+    """Color what a reader looks for in a table: names, states, and what must be set."""
+    return colors.painted(text, colors.STATES.get(text, "" if column else "name"))
 
 
 def diffs(directory: Path, files: Mapping[str, tuple[bytes | None, bytes | None]]) -> None:
@@ -272,7 +281,18 @@ def diffs(directory: Path, files: Mapping[str, tuple[bytes | None, bytes | None]
 def texts(files: Mapping[str, tuple[bytes | None, bytes | None]]) -> None:
     """Print the changes of files, by paths below a folder that the reader knows, as one unified diff."""
     for path, (before, after) in sorted(files.items()):
-        streams.write(_diff(before, after, path))
+        diff(_diff(before, after, path))
+
+
+def diff(content: bytes) -> None:
+    """Print a unified diff, byte for byte but for the colors of its lines on a terminal."""
+    if not colors.used_on("stdout"):
+        streams.write(content)
+        return
+    for text in content.decode("utf-8", "surrogateescape").splitlines(keepends=True):
+        bare = text.rstrip("\n")
+        style = next((style for begin, style in colors.DIFF if bare.startswith(begin)), "")
+        streams.write((colors.painted(bare, style) + text[len(bare) :]).encode("utf-8", "surrogateescape"))
 
 
 def _diff(before: bytes | None, after: bytes | None, path: str) -> bytes:

@@ -72,7 +72,7 @@ def run(found: Kubectl, arguments: argparse.Namespace, made: Plan, *, again: str
 
 
 def _show(found: Kubectl, made: Plan) -> int:
-    output.data(deploy.difference(found, made))
+    output.diff(deploy.difference(found, made))
     for words, references in (
         ("would be deleted", made.obsolete),
         ("is there, and would be used as it is", made.used),

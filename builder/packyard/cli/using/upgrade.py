@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
@@ -22,13 +23,15 @@ from shlex import quote
 from packyard.cli import arguments as shared
 from packyard.cli import bundles, output, state, untarred
 from packyard.cli.rows import Rows
-from packyard.core.bundle import receipt
+from packyard.core.bundle import manifest, receipt
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.reference import LATEST, Reference, order
-from packyard.core.errors import InputError, Problem, UsageError
+from packyard.core.errors import InputError, Problem, UsageError, shown
 from packyard.core.files import paths
 from packyard.core.files.tree import Tree
+from packyard.core.yaml.document import unmerged
 from packyard.using.upgrade.directory import Upgrade, upgrade
+from packyard.using.upgrade.merge import Merged
 
 ROWS = Rows(
     "package",
@@ -67,16 +70,15 @@ def run(arguments: argparse.Namespace) -> int:
         state.tell_pending(Tree(folder))
     keep = state.keep(folder, f"upgrade {base.name} {base.version} to {theirs.version}")
     done = upgrade(folder, base, theirs, decision, dry_run=arguments.dry_run, keep=keep, receipt=received)
-    for each in done.merged.conflicts:
-        output.note(f"{each}: decided by --{decision}")
+    _tell(folder, base, theirs, done, decision)
     is_text = ROWS.show([_row(base, theirs, done)], arguments.output)
     if is_text and arguments.dry_run:
-        output.diffs(folder, {path: (done.ours.get(path), data) for path, data in done.merged.files.items()})
+        changed = {path: data for path, data in done.merged.files.items() if path != manifest.FILE}
+        output.diffs(folder, {path: (done.ours.get(path), data) for path, data in changed.items()})
     elif is_text:
         for path, change in done.changes.items():
             output.line(f"{change:<8} {folder / path}")
-    _tell(folder, base, theirs, done)
-    return 0
+    return _tell_undecided(folder, done)
 
 
 def _split(words: Sequence[str]) -> tuple[Path, str]:
@@ -99,8 +101,7 @@ def _check_top(folder: Path) -> None:
         raise InputError(Problem("is not a directory", file=str(folder), hint="name an untarred package"))
     top = paths.root_of(folder)
     if top != os.path.realpath(folder):
-        shown = os.path.relpath(top)
-        hint = f"the whole package is upgraded: packyard upgrade {quote(shown)}"
+        hint = f"the whole package is upgraded: packyard upgrade {quote(os.path.relpath(top))}"
         raise InputError(Problem("is inside a package", file=str(folder), hint=hint))
 
 
@@ -121,29 +122,52 @@ def _theirs(folder: Path, base: Bundle, version: str, flag: str | None) -> tuple
     return found, untarred.receipt_of(channel, found)
 
 
-def _tell(folder: Path, base: Bundle, theirs: Bundle, done: Upgrade) -> None:
-    """Say in a line what was done, and what there is to do."""
+def _tell(folder: Path, base: Bundle, theirs: Bundle, done: Upgrade, decision: str) -> None:
+    """Say what is new, what is kept and what was decided, and what there is to do."""
     merged = done.merged
     if not merged.files:
         output.note(f"{folder}: is {theirs.name} {theirs.version} already; nothing changes")
         return
-    kept = ", ".join(
-        output.counted(len(each), noun)
-        for each, noun in (
-            (merged.values, "value"),
-            (merged.options, "enabled option"),
-            (merged.edited, "edited file"),
-        )
-        if each
-    )
     word = "downgraded" if order(theirs.version) < order(base.version) else "upgraded"
-    note = f"{theirs.name} {word} from {base.version} to {theirs.version}"
-    output.note(f"{note}; kept {kept}" if kept else note)
+    output.note(f"{theirs.name} {word} from {base.version} to {theirs.version}")
+    for text in (*_news(merged), *_kept(merged)):
+        output.note(f"  {text}")
+    for each in merged.conflicts:
+        output.note(f"  conflict, decided by --{decision}: {each}")
     for (where, name), (_, new) in merged.values.items():
         if name != new:
             output.note(f"{folder / where}: {name} is {new} now, with your value")
     for where, name in merged.to_set:
         output.note(f"{folder / where}: {name} has to be set: packyard set {quote(str(folder / where))} {name}=…")
+
+
+def _news(merged: Merged) -> Iterator[str]:
+    """Yield the defaults that are new; one that many use cases share is one line."""
+    changes = Counter((name, old, new) for (_, name), (old, new) in merged.defaults.items())
+    for (name, old, new), number in sorted(changes.items()):
+        places = f" in {number} use cases" if number > 1 else ""
+        yield f"new default: {name} {shown(old)} -> {shown(new)}{places}"
+
+
+def _kept(merged: Merged) -> Iterator[str]:
+    for noun, names in (
+        ("value", [name for _, name in merged.values]),
+        ("enabled option", [name for _, name in merged.options]),
+        ("edited file", merged.edited),
+    ):
+        if names:
+            yield f"kept: {output.counted(len(names), noun)} of yours ({', '.join(sorted({*names}))})"
+
+
+def _tell_undecided(folder: Path, done: Upgrade) -> int:
+    """Name the files in which somebody has to decide between markers; return the exit code."""
+    count = 0
+    for path, data in done.merged.files.items():
+        text = (data or b"").decode("utf-8", "replace")
+        if data != done.ours.get(path) and (problem := unmerged(str(folder / path), text)):
+            output.problem(str(problem))
+            count += 1
+    return int(count > 0)
 
 
 def _row(base: Bundle, theirs: Bundle, done: Upgrade) -> dict[str, object]:

@@ -44,6 +44,8 @@ _LONG = MAX_EVENTS  # characters
 #: What libyaml since PyYAML 6.0.4 says of a thousand levels, before the builder has seen any of them.
 _TOO_DEEP = "exceeded maximum nesting depth"
 
+#: The first line of what a merge leaves undecided.
+_MARKER = re.compile(r"^<<<<<<< (?=.*^=======$.*^>>>>>>> )", re.MULTILINE | re.DOTALL)
 #: What may be an alias.
 _ALIAS = re.compile(r"(?:\A|[\s\[{,:?])\*[^\s\[\]{},*]")
 
@@ -102,6 +104,8 @@ def parse_text(source: Source, *, around: Sequence[str] = (), is_part: bool = Fa
             get_event = _checked(get_event, source)
         return Builder(source, around).build(get_event)
     except yaml.MarkedYAMLError as error:
+        if problem := unmerged(source.name, source.text):
+            raise InputError(problem) from error
         mark = error.problem_mark or error.context_mark
         if error.problem == _TOO_DEEP and mark:  # the builder names the level that is one too many
             return parse_text(Source(source.name, source.text[: mark.index]), around=around, is_part=is_part)
@@ -113,6 +117,16 @@ def parse_text(source: Source, *, around: Sequence[str] = (), is_part: bool = Fa
         line, column = source.locate(where) if isinstance(where, int) else (0, 0)
         reason = getattr(error, "reason", None) or str(error)
         raise InputError(Problem(str(reason), file=source.name, line=line, column=column)) from error
+
+
+def unmerged(name: str, text: str) -> Problem | None:
+    """Return where a merge left both sides for somebody to choose from, as `upgrade --markers` and git do."""
+    found = _MARKER.search(text)
+    if not found:
+        return None
+    line = text.count("\n", 0, found.start()) + 1
+    hint = "keep one of the two sides, and delete the three lines with markers"
+    return Problem("an undecided conflict begins here: <<<<<<<", file=name, line=line, hint=hint)
 
 
 def has_aliases(source: Source) -> bool:

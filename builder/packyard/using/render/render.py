@@ -8,6 +8,8 @@ from pathlib import Path
 
 from packyard.core.errors import Problem, refuse
 from packyard.core.files import regular
+from packyard.core.kubernetes import kustomization
+from packyard.core.yaml.document import unmerged
 from packyard.core.yaml.node import Source
 from packyard.using.kustomize import builtin
 from packyard.using.kustomize.supported import Budget
@@ -17,6 +19,9 @@ from packyard.using.setters.definition import Setter
 from packyard.using.setters.krmfile import NAME, Krmfile
 from packyard.using.setters.refusal import explain, is_refused
 from packyard.using.setters.rules import rule
+
+_PARSED = (NAME, *kustomization.NAMES)  # which say so themselves
+_MOST_READ = 1 << 20  # bytes of a file that is looked at for markers: a ConfigMap cannot hold more
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +34,11 @@ class Inputs:
 
     @classmethod
     def read(cls, directory: Path) -> Inputs:
-        """Read each Krmfile once."""
-        return cls(directory, _krmfiles(directory), read_enabled(directory))
+        """Read each Krmfile once; files that a merge left undecided are refused, in whatever language they are."""
+        left = Budget(directory)
+        folders = list(reached.folders(directory, left))
+        refuse(_unmerged(folders))
+        return cls(directory, _krmfiles(folders, left), read_enabled(directory))
 
     @property
     def setters(self) -> list[Setter]:
@@ -113,10 +121,18 @@ def _broken_of(options: Sequence[OptionSetters]) -> Iterator[Problem]:
             yield from rule.find_broken(krmfile.root, krmfile.definitions.setters, option.setters)
 
 
-def _krmfiles(directory: Path) -> list[Krmfile]:
-    left = Budget(directory)
-    files = [folder / NAME for folder in reached.folders(directory, left)]
+def _krmfiles(folders: Sequence[Path], left: Budget) -> list[Krmfile]:
+    files = [folder / NAME for folder in folders]
     return [Krmfile(Source(str(file), left.read(file))) for file in files if regular.is_file(file)]
+
+
+def _unmerged(folders: Sequence[Path]) -> Iterator[Problem]:
+    for folder in filter(regular.is_folder, folders):
+        for file in sorted(folder.iterdir()):
+            if file.name not in _PARSED and regular.is_file(file) and file.stat().st_size <= _MOST_READ:
+                text = regular.read(file, limit=_MOST_READ).decode("utf-8", "replace")
+                if problem := unmerged(str(file), text):
+                    yield problem
 
 
 def _refused(setters: Sequence[Setter], directory: Path) -> Iterator[Problem]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
+from posixpath import dirname
 
 from packyard.core.bundle import manifest
 from packyard.core.bundle.bundle import Bundle
@@ -49,14 +50,16 @@ def upgrade(
     """Move a package, which came from ``base``, to the version of another bundle.
 
     Raises `ConflictError` with every conflict, and changes nothing, unless a ``decision`` is given (`merge.merge`).
-    Files that no bundle has stay as they are, unread. ``keep`` is told of the change before it is made. ``receipt``
-    says where the new version is from, in a file beside those of the bundle.
+    Files that no bundle has stay as they are; those beside a missing one are read, as they may be that one renamed.
+    ``keep`` is told of the change before it is made. ``receipt`` says where the new version is from, in a file beside
+    those of the bundle.
     """
     tree = Tree(folder)
     with nullcontext() if dry_run else tree.locked():
         _check_same(tree, base, theirs)
         old, new = ({member.path: member.data for member in bundle.members} for bundle in (base, theirs))
         ours = dict(_read(tree, {*old, *new}))
+        ours.update(_read(tree, _unknown(tree, old, ours)))
         versions = Versions(base=old, ours=ours, theirs=new, root_dir=Path(tree.root), new=theirs.version)
         merged = merge(versions, decision)
         placed = tuple(replace(each, file=tree.prefix + each.file) for each in merged.conflicts)
@@ -67,6 +70,18 @@ def upgrade(
             executable = [member.path for member in theirs.members if member.executable]
             tree.write({**merged.files, **_receipt(tree, receipt)}, keep, executable=executable)
     return Upgrade(ours, replace(merged, conflicts=placed))
+
+
+def _unknown(tree: Tree, base: Files, ours: Files) -> set[str]:
+    """Return the files that no bundle has, in folders where one of the base is gone: it may have been renamed."""
+    folders = {dirname(path) for path in base.keys() - ours.keys()}
+    found = {f"{folder}/{name}".lstrip("/") for folder in folders for name in _names(tree, folder)}
+    return {path for path in found if path not in ours and tree.has_file(path)}
+
+
+def _names(tree: Tree, folder: str) -> list[str]:
+    here = Path(tree.root, folder)
+    return sorted(each.name for each in here.iterdir() if not each.name.startswith(".")) if here.is_dir() else []
 
 
 def _receipt(tree: Tree, new: bytes | None) -> dict[str, bytes]:

@@ -11,7 +11,7 @@ the result is not to be used. Nothing is written.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from posixpath import basename, dirname
@@ -25,7 +25,7 @@ from packyard.using.setters.definition import Setter
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.krmfile import Krmfile
 from packyard.using.setters.rules import rule
-from packyard.using.upgrade import kept_options, kept_values, onefile
+from packyard.using.upgrade import kept_options, kept_values, onefile, renamed
 from packyard.using.upgrade.difference import Files
 from packyard.using.upgrade.kept_values import Key
 
@@ -46,7 +46,8 @@ class Merged:
     """Files that get other bytes than they have, None for one that goes, and what conflicts.
 
     ``values`` were kept, each with its setter in the new version; ``options`` were kept, by use case; ``edited`` are
-    files that keep edits by hand. ``to_set`` are setters that need a value now and did not before.
+    files that keep edits by hand. ``to_set`` are setters that need a value now and did not before; ``defaults`` are the
+    old and the new default of setters that nobody set.
     """
 
     files: Mapping[str, bytes | None]
@@ -55,6 +56,7 @@ class Merged:
     options: tuple[Key, ...]
     edited: tuple[str, ...]
     to_set: tuple[Key, ...]
+    defaults: Mapping[Key, tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +72,7 @@ class _Carried:
     values: Mapping[Key, Key]
     options: tuple[Key, ...]
     conflicts: tuple[Problem, ...]
+    defaults: Mapping[Key, tuple[str, str]]
 
 
 def merge(versions: Versions, decision: str = "") -> Merged:
@@ -99,6 +102,8 @@ def _merge(versions: Versions, decision: str, given_up: Collection[Key]) -> tupl
     removed = dict(_removed(versions))
     conflicts = [*carried.conflicts, *removed.values()]
     result: dict[str, bytes | None] = {}
+    carried, left = _followed(carried)
+    result.update(dict.fromkeys(left))
     for path in sorted({*carried.base, *carried.theirs} - {manifest.FILE}):
         sides = carried.base.get(path), carried.ours.get(path), carried.theirs.get(path)
         if any(path.startswith(f"{folder}/") for folder in removed):
@@ -114,6 +119,7 @@ def _merge(versions: Versions, decision: str, given_up: Collection[Key]) -> tupl
         options=carried.options,
         edited=tuple(path for path, data in result.items() if data not in (None, carried.theirs.get(path))),
         to_set=tuple(_to_set(versions.ours, result)),
+        defaults=carried.defaults,
     )
     return merged, _broken(versions.ours, result)
 
@@ -155,7 +161,23 @@ def _carry(versions: Versions, decision: str, given_up: Collection[Key]) -> _Car
         values={key: names[key] for key in values if key not in lost and key not in given_up},
         options=tuple((dirname(each.file), name) for each in there for name in each.enabled),
         conflicts=tuple(conflicts),
+        defaults={
+            (where, name): (after[where].setters[name].shown, new.shown) for (where, name), new in defaults.items()
+        },
     )
+
+
+def _followed(carried: _Carried) -> tuple[_Carried, Sequence[str]]:
+    """Give files that ours or theirs renamed one name on all sides; also return the names that ours has left then."""
+    here = renamed.find(carried.base, carried.ours)
+    base, theirs = renamed.moved(carried.base, here), renamed.moved(carried.theirs, here)
+    there = {
+        old: new
+        for old, new in renamed.find(base, theirs).items()
+        if carried.ours.get(old, base[old]) != base[old] and new not in carried.ours
+    }
+    files = replace(carried, base=renamed.moved(base, there), ours=renamed.moved(carried.ours, there), theirs=theirs)
+    return files, [*there]
 
 
 def _not_taken(setter: Setter, problem: Problem, moved: Mapping[str, str], new: str) -> Problem:
