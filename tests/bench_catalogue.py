@@ -99,8 +99,8 @@ def measure_impact(root: Path, build: Callable[[], None], runs: int, ahead: Call
     with (root / RARE).open("a") as file:
         file.write("# changed\n")
     touched = dependents(root, RARE)
-    what = f"packyard impact, {len(touched)} touched of all; build of these"
-    impact = process(PACKYARD, "impact", "--no-cache", "--workspace", root)
+    what = f"packyard diff --git, {len(touched)} touched of all; build of these"
+    impact = process(PACKYARD, "diff", "--git", "--no-cache", "--workspace", root)
     compare(what, impact, build, goal="4 x the time", runs=runs, ahead=ahead)
 
 

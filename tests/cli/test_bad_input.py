@@ -478,6 +478,13 @@ def test_rendering_what_is_not_set(built: Path) -> None:
         ("setters", ".", "."),
         ("setters", ".", "--output", "xml"),
         ("render", ".", "."),
+        ("logs", "run", "--events", "--tail", "3"),
+        ("logs", "run", "--events", "-f"),
+        ("diff", "--git", "main", "."),
+        ("diff", "--git", "--text"),
+        ("update", "--vendor", "--dry-run"),
+        ("build", "--version", "1.0"),
+        ("fsck", "channel", "--key", "mine"),
     ],
     ids=" ".join,
 )

@@ -1,4 +1,4 @@
-"""`packyard impact`: what a change in a git checkout touches, without composing anything else."""
+"""`packyard diff --git`: what a change in a git checkout touches, without composing anything else."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def changed(root: Path, old: str = '"1"', new: str = '"2"', base: str = "two") -
 
 
 def impact(root: Path, *words: str) -> str:
-    return done("impact", *words, "--no-cache", cwd=root)
+    return done("diff", "--git", *words, "--no-cache", cwd=root)
 
 
 def test_composes_what_is_touched_and_nothing_else(checkout: Path, composed: list[str]) -> None:
@@ -144,9 +144,9 @@ def test_names_what_breaks_in_a_library(checkout: Path) -> None:
 def test_says_that_changes_count_that_are_not_committed(checkout: Path) -> None:
     git(checkout, "branch", "release")
     said = "changes that are not committed count, too; git stash leaves them out"
-    assert said not in packyard("impact", "release", cwd=checkout).stderr
-    assert said in packyard("impact", "release", cwd=changed(checkout)).stderr
-    assert said not in packyard("impact", cwd=checkout).stderr
+    assert said not in packyard("diff", "--git", "release", cwd=checkout).stderr
+    assert said in packyard("diff", "--git", "release", cwd=changed(checkout)).stderr
+    assert said not in packyard("diff", "--git", cwd=checkout).stderr
 
 
 def test_a_base_without_a_workspace_has_no_packages(checkout: Path) -> None:
@@ -160,7 +160,7 @@ def test_names_files_of_a_broken_base_by_their_commit(checkout: Path) -> None:
     tiny.replace(checkout / "packages/q/package.yaml", "base: one", "bass: one")
     commit(checkout)
     tiny.replace(checkout / "packages/q/package.yaml", "bass: one", "base: one")
-    found = packyard("impact", "--no-cache", cwd=checkout)
+    found = packyard("diff", "--git", "--no-cache", cwd=checkout)
     assert (found.returncode, found.stdout) == (1, "")
     assert ":packages/q/package.yaml:4:9: useCases.one.bass: is not a known key (did you mean 'base'?)" in found.stderr
     assert "/tmp/packyard-" not in found.stderr
@@ -170,7 +170,7 @@ def test_names_files_of_a_broken_base_by_their_commit(checkout: Path) -> None:
     "name", ["nothing", "HEAD~9", "main..HEAD", "", ":packyard.yaml", "HEAD^{tree}", "a\nb", "x" * 5000]
 )
 def test_refuses_what_is_no_revision(checkout: Path, name: str) -> None:
-    found = packyard("impact", "--", name, cwd=checkout)
+    found = packyard("diff", f"--git={name}", cwd=checkout)
     assert (found.returncode, found.stdout) == (1, ""), name
     assert "there is no revision" in found.stderr
     assert "(git log --all lists commits)" in found.stderr
@@ -189,9 +189,10 @@ def test_says_what_a_shallow_clone_lacks(checkout: Path, tmp_path: Path) -> None
     git(tmp_path, "clone", "--quiet", "--depth=1", "--no-single-branch", checkout.parent.as_uri(), "shallow")
     shallow = tmp_path / "shallow/zoo"
     assert (
-        "(git fetch --unshallow fetches what a shallow clone lacks)" in packyard("impact", "HEAD~1", cwd=shallow).stderr
+        "(git fetch --unshallow fetches what a shallow clone lacks)"
+        in packyard("diff", "--git", "HEAD~1", cwd=shallow).stderr
     )
-    found = packyard("impact", "origin/release", cwd=shallow).stderr
+    found = packyard("diff", "--git", "origin/release", cwd=shallow).stderr
     assert "'origin/release' and HEAD have no history in this shallow clone (git fetch --unshallow)" in found
     git(shallow, "fetch", "--quiet", "--unshallow")
     assert impact(shallow, "origin/release").startswith("1 of 3 packages")
@@ -199,11 +200,14 @@ def test_says_what_a_shallow_clone_lacks(checkout: Path, tmp_path: Path) -> None
 
 def test_says_what_to_do_without_history(checkout: Path, tmp_path: Path) -> None:
     git(checkout, "checkout", "--quiet", "--orphan", "new")
-    assert "the repository has no commit yet (git commit makes one)" in packyard("impact", cwd=checkout).stderr
+    assert "the repository has no commit yet (git commit makes one)" in packyard("diff", "--git", cwd=checkout).stderr
     commit(checkout, "anew")
-    assert "'main' and HEAD have no history in common (packyard diff" in packyard("impact", "main", cwd=checkout).stderr
+    assert (
+        "'main' and HEAD have no history in common (packyard diff"
+        in packyard("diff", "--git", "main", cwd=checkout).stderr
+    )
     folder = tiny.workspace(tmp_path / "plain")
-    found = packyard("impact", cwd=folder, GIT_CEILING_DIRECTORIES=str(tmp_path))
+    found = packyard("diff", "--git", cwd=folder, GIT_CEILING_DIRECTORIES=str(tmp_path))
     assert ".: is in no git checkout (packyard diff OLD NEW compares two folders)" in found.stderr
 
 

@@ -126,9 +126,9 @@ def test_a_library_may_have_packages_that_try_its_parts(parts: Path, tmp_path: P
     assert (tmp_path / "out/parts/bases/below").is_dir()
 
 
-@pytest.mark.parametrize("verb", ["docs", "test", "lint", "list"])
+@pytest.mark.parametrize("verb", ["lint --readmes .", "test", "lint", "list"])
 def test_a_library_without_packages_has_nothing_to_do_for(verb: str, parts: Path) -> None:
-    assert tiny.run(verb, "--workspace", parts)[0] == 0
+    assert tiny.run(*verb.split(), "--workspace", parts)[0] == 0
 
 
 # Pins.
@@ -307,7 +307,7 @@ def test_vendor_copies_libraries_that_kustomize_reads_and_that_need_nothing_else
     tiny.write(root / "bases/mine/cm.yaml", libraries.CONFIG_MAP + "  MINE: more\n")
     tiny.replace(root / "packages/p/package.yaml", "base: below", "base: mine")
     done("update", "--workspace", root)
-    assert done("vendor", "--workspace", root) == f"{root}/libraries/parts\n"
+    assert done("update", "--vendor", "--workspace", root) == f"{root}/libraries/parts\n"
     shutil.rmtree(tmp_path / "channel")
     shutil.rmtree(parts)
     clear(parts)
@@ -315,14 +315,14 @@ def test_vendor_copies_libraries_that_kustomize_reads_and_that_need_nothing_else
     command = (kustomize5, "build", root / "bases/mine")
     rendered = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert yaml.safe_load(rendered)["data"] == {"A": "1", "MINE": "more"}
-    assert tiny.run("vendor", "--workspace", root) == (0, "", "all libraries are copied already\n")
+    assert tiny.run("update", "--vendor", "--workspace", root) == (0, "", "all libraries are copied already\n")
     tiny.replace(root / "libraries/parts" / CONFIG_MAP, '"1"', '"2"')
     assert "the library parts is not what packyard.lock pins" in build(parts)[2]
 
 
 def test_vendor_pins_a_folder_and_update_replaces_the_copy(parts: Path, tmp_path: Path) -> None:
     libraries.name(tmp_path / "ws", "{path: ../parts}")
-    done("vendor", "--workspace", tmp_path / "ws")
+    done("update", "--vendor", "--workspace", tmp_path / "ws")
     tiny.replace(parts / CONFIG_MAP, "data:\n", "data:\n  B: more\n")
     assert built(parts) == {"A": "1"}
     done("update", "--workspace", tmp_path / "ws")
@@ -382,7 +382,7 @@ def test_vendor_writes_through_no_link_that_leads_out_of_the_workspace(parts: Pa
     assert in_workspace(parts, "update")[0] == 0
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "ws/libraries").symlink_to(tmp_path / "elsewhere")
-    code, _, err = in_workspace(parts, "vendor")
+    code, _, err = in_workspace(parts, "update", "--vendor")
     assert code == 1
     assert "outside of" in err
     assert not list((tmp_path / "elsewhere").iterdir())
@@ -390,7 +390,7 @@ def test_vendor_writes_through_no_link_that_leads_out_of_the_workspace(parts: Pa
 
 def test_update_deletes_no_copy_that_somebody_changed(parts: Path, tmp_path: Path) -> None:
     publish(parts, "1.0.0")
-    assert in_workspace(parts, "update")[0] == in_workspace(parts, "vendor")[0] == 0
+    assert in_workspace(parts, "update")[0] == in_workspace(parts, "update", "--vendor")[0] == 0
     changed = tmp_path / "ws/libraries/parts/LICENSE"
     changed.write_text("Ours.\n")
     code, out, err = in_workspace(parts, "update")

@@ -31,7 +31,7 @@ def test_a_folder_that_is_no_workspace_can_become_one(tmp_path: Path) -> None:
 
 def test_a_schema_that_is_none_is_named() -> None:
     code, _, said = tiny.run("schema", "packages")
-    assert (code, said) == (2, "packyard schema: no schema 'packages' (did you mean 'package'?)\n")
+    assert (code, said) == (2, "error: packyard schema: no schema 'packages' (did you mean 'package'?)\n")
     assert "there are " in tiny.run("schema", "nope")[2]
 
 
@@ -40,29 +40,30 @@ def test_a_fragment_that_is_no_file_is_refused(root: Path, make: Callable[[Path]
     fragment = root / "packages/p/docs/20-x.md"
     fragment.parent.mkdir(exist_ok=True)
     make(fragment)
-    assert f"{fragment}: is not a regular file" in tiny.refused("docs", "p", "--workspace", root)
+    assert f"{fragment}: is not a regular file" in tiny.refused("build", "p", "--readmes", "-", "--workspace", root)
 
 
 def test_a_text_that_is_not_there_is_not_stale(root: Path, tmp_path: Path) -> None:
-    said = tiny.refused("docs", "p", "--workspace", root, "--check", tmp_path / "READM.md")
-    assert said == f"{tmp_path}/READM.md: there is nothing to check (packyard docs p >{tmp_path}/READM.md writes it)\n"
+    said = tiny.refused("lint", "p", "--workspace", root, "--readmes", tmp_path / "READM.md")
+    hint = f"packyard build p --readmes - >{tmp_path}/READM.md writes it"
+    assert said == f"error: {tmp_path}/READM.md: there is nothing to check ({hint})\n"
 
 
 def test_json_of_nothing_says_how_much_was_looked_at(root: Path) -> None:
     who = ("-c", "user.name=a", "-c", "user.email=a@example.com")
     for words in (("init", "-q"), ("add", "."), ("commit", "-qm", "x")):
         subprocess.run(["git", *who, *words], cwd=root, check=True)
-    found = packyard("impact", "-o", "json", cwd=root)
+    found = packyard("diff", "--git", "-o", "json", cwd=root)
     assert (json.loads(found.stdout), found.stderr) == ([], "0 of 1 package, 0 use cases\n")
 
 
 def test_a_copy_that_was_changed_is_restored_in_the_steps_that_are_said(tmp_path: Path) -> None:
     zoo = tmp_path / "zoo"
-    for words in (("init", zoo), ("update", "--workspace", zoo), ("vendor", "--workspace", zoo)):
+    for words in (("init", zoo), ("update", "--workspace", zoo), ("update", "--vendor", "--workspace", zoo)):
         assert tiny.run(*words)[0] == 0
     (zoo / "libraries/builtin/Krmfile").write_text("")
     said = tiny.refused("lint", "--workspace", zoo)
-    assert "(move the folder away, and packyard vendor copies what is pinned)" in said
+    assert "(move the folder away, and packyard update --vendor copies what is pinned)" in said
     (zoo / "libraries/builtin").rename(tmp_path / "away")
-    assert tiny.run("vendor", "--workspace", zoo)[0] == 0
+    assert tiny.run("update", "--vendor", "--workspace", zoo)[0] == 0
     assert tiny.run("lint", "--workspace", zoo)[0] == 0

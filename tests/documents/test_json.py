@@ -26,7 +26,18 @@ NAME = "mnist-fp32-training-k8s"
 #: Verbs that print no rows: other verbs one after another, files, scripts, and what other programs print.
 OTHERS = {"run", "schema", "cfg", "fn", "completion"}
 #: Verbs that meet a cluster: their rows are held by tests/cluster.
-ON_CLUSTERS = {"deploy", "redeploy", "undeploy", "history", "doctor", "status", "logs", "events", "exec", "forward"}
+ON_CLUSTERS = {
+    "deploy",
+    "rollback",
+    "undeploy",
+    "history",
+    "doctor",
+    "status",
+    "logs",
+    "exec",
+    "forward",
+    "logs --events",
+}
 
 
 def documented() -> dict[str, dict[str, set[str]]]:
@@ -93,12 +104,11 @@ def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path, monkeypatch: py
         "new": run("new", "hello", "--base", "claim", "--storage", "efs", "--workspace", tmp_path / "workspace"),
         "copy": run("copy", channel, tmp_path / "public"),
         "list": run("list"),
-        "source": run("source", f"{NAME}/quickstart/mlops/first-run/none/job.yaml:9", *workspace),
+        "explain FILE:LINE": run("explain", f"{NAME}/quickstart/mlops/first-run/none/job.yaml:9", *workspace),
         "show": run("show", NAME, "--from", channel),
         "show NAME/USECASE": run("show", f"{NAME}/first-run", "--from", channel),
         "get": run("get", NAME, "--from", channel, "--into", tmp_path),
         "cache": run("cache"),
-        "version": run("version"),
         "verify FILE": run("verify", out / f"{NAME}.tar.gz"),
         "verify FILE --rebuild": run("verify", out / f"{NAME}.tar.gz", "--rebuild", *workspace),
         "config": run("config"),
@@ -129,16 +139,16 @@ def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path, monkeypatch: py
         "render --all": run("render", nfs_volume, "--all", *settings, "--out", tmp_path / "all"),
         "lint": run("lint", broken(tmp_path)),
         "import": run("import", real.REPOSITORY / "tests/trees/workspace/bases/one", "--workspace", new(tmp_path)),
-        "docs": run("docs", NAME, *workspace),
-        "impact": run("impact", *changed(tmp_path)),
+        "build --readmes": run("build", NAME, "--readmes", "-", *workspace),
+        "lint --readmes": run("lint", NAME, "--readmes", tmp_path, *workspace),
+        "diff": run("diff", "--git", *changed(tmp_path)),
         "upgrade": run("upgrade", tmp_path / NAME, out / f"{NAME}.tar.gz", "--base", out / f"{NAME}.tar.gz"),
-        "diff": run("diff", out / f"{NAME}.tar.gz", tmp_path / NAME),
     }
     libraries.workspace(tmp_path / "ws", "{path: ../parts}")
     libraries.write(tmp_path / "parts", A="1")
     results |= {
         "update": run("update", "parts", "--workspace", tmp_path / "ws"),
-        "vendor": run("vendor", "--workspace", tmp_path / "ws"),
+        "update --vendor": run("update", "--vendor", "--workspace", tmp_path / "ws"),
         "list --libraries": run("list", "--libraries", "--workspace", tmp_path / "ws"),
     }
     table = documented()

@@ -306,7 +306,7 @@ def test_a_user_without_rights_is_told_whom_to_ask(
 ) -> None:
     made(client, config_map(x="1"))
     config = people.kubeconfig(cluster, f"bob-{namespace}", namespace, tmp_path)
-    for words in (("deploy", directory), ("undeploy", "first"), ("history", "first"), ("redeploy", "first")):
+    for words in (("deploy", directory), ("undeploy", "first"), ("history", "first"), ("rollback", "first")):
         done = inside(*words, "--kubeconfig", config)
         assert (done.returncode, done.stdout) == (1, "")
         assert f'User "bob-{namespace}" cannot list' in done.stderr

@@ -120,20 +120,20 @@ def test_what_each_verb_asks_of_the_server(cluster: Api, namespace: str, user: s
     for words in (
         ("deploy", directory, "PVC_NAME=disk", "--no-wait", "--no-doctor"),
         ("history", BOARD),
-        ("redeploy", BOARD, "--no-wait"),
+        ("rollback", BOARD, "1", "--no-wait"),
         ("undeploy", BOARD, "--no-wait"),
     ):
         before = asked(cluster, user)
         run(*words)
         counts.append(asked(cluster, user) - before)
-    deployed, listed, redeployed, deleted = counts
+    deployed, listed, deployed_again, deleted = counts
     objects = ("deployments", "serviceaccounts", "services")
     look = Counter({"list configmaps": 1, "create selfsubjectreviews": 1, **{f"get {each}": 1 for each in objects}})
     applied = Counter({f"patch {each}": 2 for each in objects})  # as a dry run, and for real
     absent = Counter({"get namespaces": len(objects)})  # kubectl's question where an object is not there
     assert deployed == look + applied + absent + Counter({"create configmaps": 1})
     assert listed == Counter({"list configmaps": 1})
-    assert redeployed == look + applied
+    assert deployed_again == look + applied
     ends = Counter({f"{verb} {each}": 1 for verb in ("list", "delete") for each in (*objects, "configmaps")})
     assert deleted == ends + Counter({"create selfsubjectreviews": 1, "list persistentvolumeclaims": 1})
 
@@ -151,21 +151,24 @@ def test_a_deployment_goes_back_to_an_earlier_record_with_its_secrets_as_they_ar
 
     write(1, "one")
     run("deploy", str(directory), "--no-wait")
+    (record,) = answer("deploy", str(directory), "--no-wait")
+    alone = run("rollback", record["run"], code=1).stderr
+    assert f"run {record['run']} was deployed once: nothing is before (packyard rollback {record['run']} 1 -n" in alone
     write(2, "two")
     run("deploy", str(directory), "--no-wait")
     name = next(each for each in cluster.list("apps/v1", "Deployment", namespace))["metadata"]["labels"]["packyard/run"]
-    shown = run("redeploy", name, "--to", "1", "--diff").stdout
+    shown = run("rollback", name, "--diff").stdout
     assert {"-  replicas: 2", "+  replicas: 1"} <= set(shown.splitlines())
-    (back,) = answer("redeploy", name, "--to", "1", "--no-wait")
+    (back,) = answer("rollback", name, "1", "--no-wait")
     assert (back["record"], back["recorded"]) == (3, True)
     (server,) = cluster.list("apps/v1", "Deployment", namespace)
     assert server["spec"]["replicas"] == 1
     (secret,) = cluster.list("v1", "Secret", namespace)
     assert secret["data"] == {"password": "dHdv"}
     assert [each["record"] for each in answer("history", name)] == [1, 2, 3]
-    assert "has no record 9" in run("redeploy", name, "--to", "9", code=1).stderr
+    assert "has no record 9" in run("rollback", name, "9", code=1).stderr
     cluster.delete(secret, namespace).expect_done()
-    assert "its data are not recorded (deploy the run from its directory" in run("redeploy", name, code=1).stderr
+    assert "its data are not recorded (deploy the run from its directory" in run("rollback", name, "3", code=1).stderr
 
 
 SERVER = """\

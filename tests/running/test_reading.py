@@ -92,7 +92,7 @@ def test_status_shows_runs_of_packages_and_one_in_detail(client: Kubectl, flags:
     assert facts["results"] == "/out/a in the pods, 10.0.0.5:/exports/a by NFS"
     assert facts["values"] == "WORKERS=2"
     assert facts["state"] == "starting"
-    assert "packyard events one -n" in one.stderr
+    assert "packyard logs one --events -n" in one.stderr
 
 
 def test_a_record_that_cannot_be_read_hides_no_other_run(
@@ -102,7 +102,7 @@ def test_a_record_that_cannot_be_read_hides_no_other_run(
     metadata = {"name": "packyard.bad.1", "labels": {"packyard/run": "bad", "packyard/record": "1"}}
     bad = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"run": "{"}}
     cluster.create(bad, namespace).expect_done()
-    for words in (["status"], ["events", "one"]):
+    for words in (["status"], ["logs", "one", "--events"]):
         done = packyard(*words, *flags)
         assert done.returncode == 0
         assert "one" in done.stdout
@@ -112,10 +112,10 @@ def test_a_record_that_cannot_be_read_hides_no_other_run(
 def test_json_has_the_fields_of_the_table_in_the_documentation(client: Kubectl, flags: tuple[str, ...]) -> None:
     made.put(client, {"one": [made.job("one", "run")]})
     settled(client, one="running")
-    for words in (["status"], ["events", "one"], ["exec", "one"], ["logs", "one"]):
+    for words in (["status"], ["logs", "one", "--events"], ["exec", "one"], ["logs", "one"]):
         command = ["--", "true"] if words[0] == "exec" else []
         found = seen(json.loads(packyard(*words, *flags, "-o", "json", *command).stdout))
-        for field, names in documented()[words[0]].items():
+        for field, names in documented()[" ".join(word for word in words if word != "one")].items():
             assert found.get(field, names) == names, words
 
 
@@ -169,7 +169,7 @@ def test_events_are_those_of_one_run_also_of_what_is_gone(
     assert not [each for each in found["a"] if "a-b" in each.about]
     assert f"Pod {gone}" in {each.about for each in found["a-b"]}
     assert {each.about.split()[0] for each in found["a-b"]} >= {"Job", "Pod"}
-    printed = packyard("events", "a", *flags)
+    printed = packyard("logs", "a", "--events", *flags)
     assert "ScalingReplicaSet" in printed.stdout
     assert "packyard status a -n" in printed.stderr
 
@@ -192,7 +192,7 @@ def test_warnings_are_marked_and_repeated_events_counted(
             "lastTimestamp": f"2026-01-01T00:00:0{number}Z",
         }
         cluster.create(event, namespace).expect_done()
-    printed = packyard("events", "one", *flags)
+    printed = packyard("logs", "one", "--events", *flags)
     assert [line.split()[0] for line in printed.stdout.splitlines() if " BackOff " in line] == ["!"]
     assert " 6 " in printed.stdout
     assert "Back-off \\x1b[31m restarting" in printed.stdout

@@ -123,11 +123,11 @@ def use(user: Kubectl, directory: Path, run: str) -> None:
     flags = (user.flags[0], "-n", user.namespace)
     packyard("doctor", directory, "--probe", "--probe-timeout", "20s", *flags)
     assert packyard("deploy", directory, "--timeout", "60s", *flags).returncode == 0
-    for verb in ("status", "logs", "events", "history"):
-        packyard(verb, run, *flags)
+    for words in (["status", run], ["logs", run], ["logs", run, "--events"], ["history", run]):
+        packyard(*words, *flags)
     packyard("exec", run, "--role", "server", *flags, "--", "true")
     forward(run, *flags)
-    assert packyard("redeploy", run, "--no-wait", *flags).returncode == 0
+    assert packyard("rollback", run, "1", "--no-wait", *flags).returncode == 0
     assert packyard("undeploy", run, *flags).returncode == 0
 
 

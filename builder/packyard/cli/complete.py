@@ -17,7 +17,7 @@ from packyard.core.errors import PackyardError
 _Flags = Mapping[str, "Sequence[str] | None"]
 #: Verbs whose word is a package of the source that all of them have (`preferences.source`).
 _OF_SOURCE = ("get", "run", "show")
-_OF_RUNS = ("status", "logs", "events", "exec", "forward", "undeploy", "history", "redeploy")
+_OF_RUNS = ("status", "logs", "exec", "forward", "undeploy", "history", "rollback")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -153,7 +153,7 @@ def _words(verb: str, before: list[str], word: str) -> Iterator[str]:
 
         here = workspace.find(Path())
         yield from here.package_names() if here else ()
-    elif verb in ("update", "vendor"):
+    elif verb == "update":
         from packyard.writing.source import library, workspace
 
         root_dir = workspace.find_root(Path())

@@ -88,7 +88,7 @@ def shelf() -> Shelf:
     """Return the libraries that were fetched."""
     folder = state.cache_dir()
     if folder is None:
-        hint = "set HOME, or XDG_CACHE_HOME; or let packyard vendor copy them into the workspace"
+        hint = "set HOME, or XDG_CACHE_HOME; or let packyard update --vendor copy them into the workspace"
         raise UnavailableError(Problem("libraries cannot be fetched without a home folder", hint=hint))
     return Shelf(folder / "libraries")
 

@@ -119,5 +119,5 @@ def test_parts_that_extend_a_library_are_judged_by_kustomize_once_it_is_copied(
 
     assert state() == "skipped"
     done("update", "--workspace", tmp_path)
-    done("vendor", "--workspace", tmp_path)
+    done("update", "--vendor", "--workspace", tmp_path)
     assert state() == "passed"

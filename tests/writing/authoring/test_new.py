@@ -189,7 +189,9 @@ def test_parts_say_what_they_need_and_define() -> None:
 
 def test_a_description_is_text_and_no_template(catalogue: Path) -> None:
     new(catalogue, "--base", "single-node", *CLAIM, "--description", "Takes {{ 7 * 7 }} and {% include 'x' %}.")
-    assert "\nTakes {{ 7 * 7 }} and {% include 'x' %}.\n" in done("docs", "hello", "--workspace", catalogue)
+    assert "\nTakes {{ 7 * 7 }} and {% include 'x' %}.\n" in done(
+        "build", "hello", "--readmes", "-", "--workspace", catalogue
+    )
 
 
 def test_what_was_interrupted_leaves_no_package(catalogue: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -178,7 +178,7 @@ def test_the_verb_shows_the_places_of_a_built_file(tmp_path: Path, root: Path) -
     assert tiny.run("build", "--workspace", root, "--version", "1", "--out", out)[0] == 0
     prefix = workspace.read(root).prefix
     file = out / "p" / prefix / CM
-    code, shown, _ = tiny.run("source", f"{file}:6", "--workspace", root)
+    code, shown, _ = tiny.run("explain", f"{file}:6", "--workspace", root)
     assert code == 0
     assert shown.replace(f"{root}/", "") == (
         f'{file}:6: a: "3" # {{"$openapi":"SIZE"}}\n'
@@ -188,9 +188,9 @@ def test_the_verb_shows_the_places_of_a_built_file(tmp_path: Path, root: Path) -
         "  SIZE by packages/p/package.yaml:9:1\n"
         "  SIZE by Krmfile:3:5\n"
     )
-    assert tiny.run("source", f"p/{prefix}/{CM}:6", "--workspace", root)[1].partition("\n")[2] in shown
+    assert tiny.run("explain", f"p/{prefix}/{CM}:6", "--workspace", root)[1].partition("\n")[2] in shown
     tiny.replace(file, '"3"', '"4"')
-    assert 'compose this line to: a: "3"' in tiny.run("source", f"{file}:6", "--workspace", root)[2]
+    assert 'compose this line to: a: "3"' in tiny.run("explain", f"{file}:6", "--workspace", root)[2]
 
 
 @pytest.mark.parametrize(
@@ -207,4 +207,4 @@ def test_the_verb_shows_the_places_of_a_built_file(tmp_path: Path, root: Path) -
 )
 def test_refuses_what_is_no_line_of_a_composed_file(root: Path, place: str, message: str) -> None:
     place = place.replace("PREFIX", workspace.read(root).prefix)
-    assert message in tiny.refused("source", place, "--workspace", root)
+    assert message in tiny.refused("explain", place, "--workspace", root)

@@ -1,7 +1,4 @@
-"""Print what happened to a run: to its objects, to what was made of them and to its pods, the newest last.
-
-Kubernetes keeps events for an hour.
-"""
+"""`logs --events`: what happened to a run, to what was made of it and to its pods, the newest last."""
 
 from __future__ import annotations
 
@@ -25,6 +22,7 @@ ROWS = Rows(
     prose=1,
     wide=None,
     bare=True,
+    when="--events",
 )
 _CELLS = {
     "": lambda row: "!" if row["type"] == "Warning" else "",
@@ -32,13 +30,7 @@ _CELLS = {
 }
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the verb's arguments."""
-    clusters.add_run(parser)
-    clusters.add_arguments(parser)
-
-
-def run(arguments: argparse.Namespace) -> int:
+def show(arguments: argparse.Namespace) -> int:
     """Print events, and mark the warnings."""
     found = clusters.find(arguments)
     known = records.read_all(found, unfit=output.refusal)

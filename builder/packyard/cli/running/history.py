@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     listed = records.read_run(found, arguments.run)
     cells = {"CHANGED": lambda row: "; ".join(map(_words, row["changes"]))}
     if ROWS.show([_row(*each) for each in _changes(listed)], arguments.output, wide=arguments.wide, cells=cells):
-        again = clusters.command(found, arguments, "redeploy", arguments.run, f"--to={listed[0].number}")
+        again = clusters.command(found, arguments, "rollback", arguments.run, str(listed[0].number))
         output.note(f"{again} deploys the first again")
     return 0
 

@@ -1,8 +1,11 @@
 """Print what pods of a run print: its launcher, chief, master or leader, else all; or those of a role and an index.
 
+packyard logs RUN              what they printed; with -f also what they go on to print
+packyard logs RUN --events     what happened to the run, to what was made of it and to its pods, the newest last
+
 Where there are several pods, each line begins with the role and the index of its pod. A pod that has not started is
 named, with the reason. With -f it waits for pods to start, goes on when they are started again, and ends with the run;
-the exit code is 1 if that has failed.
+the exit code is 1 if that has failed. Kubernetes keeps events for an hour.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ from itertools import chain
 
 from packyard.cli import output
 from packyard.cli.rows import Rows
-from packyard.cli.running import clusters
+from packyard.cli.running import clusters, events
 from packyard.core.errors import InputError, PackyardError, Problem, UsageError
 from packyard.core.kubernetes.outcome import FAILED
 from packyard.running.runs import choose, logs, status
@@ -24,6 +27,9 @@ from packyard.running.runs.record import RunRecord
 from packyard.running.runs.status import PodStatus, RunStatus
 
 ROWS = Rows("pod", "pod, role, index, container, text, reason")
+EVENTS = events.ROWS
+#: What chooses logs, and no events.
+_OF_LOGS = ("role", "index", "container", "follow", "previous", "tail", "since")
 _PAUSE = 1.0  # seconds between two looks at pods that have not started
 _LONG = 3.0  # and at those whose logs are open
 
@@ -37,11 +43,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--previous", action="store_true", help="what was printed before the last restart")
     parser.add_argument("--tail", metavar="N", type=clusters.count, help="only the last lines of each pod")
     parser.add_argument("--since", metavar="TIME", type=clusters.duration, help="only what is newer: 90s, 15m, 2h")
+    parser.add_argument("--events", action="store_true", help="what happened to the run, instead of what it prints")
     clusters.add_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print logs, and follow them if that is asked for."""
+    """Print logs, and follow them if that is asked for; or events."""
+    if arguments.events:
+        for name in _OF_LOGS:
+            if getattr(arguments, name) not in (None, "", False):
+                problem = f"--events and --{name} exclude each other"
+                raise UsageError(f"packyard logs: {problem}; packyard logs --help shows the usage")
+        return events.show(arguments)
     if arguments.follow and (arguments.previous or arguments.output != "text"):
         other = "--previous" if arguments.previous else f"--output {arguments.output}"
         raise UsageError(f"packyard logs: -f and {other} exclude each other; packyard logs --help shows the usage")
@@ -102,7 +115,7 @@ def _waits(pod: PodStatus, among: Sequence[PodStatus]) -> str:
 def _tell_none(found: Kubectl, arguments: argparse.Namespace, seen: RunStatus) -> None:
     if not seen.pods:
         output.notice(f"run {seen.run} has no pods; it {seen.explained}")
-    output.note(f"next: {clusters.command(found, arguments, 'events', seen.run)}")
+    output.note(f"next: {clusters.command(found, arguments, 'logs', seen.run, '--events')}")
 
 
 def _rows(

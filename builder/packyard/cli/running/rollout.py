@@ -1,4 +1,4 @@
-"""What `deploy` and `redeploy` have in common: they plan, show or carry out, and wait; and say what is done so far."""
+"""What `deploy` and `rollback` have in common: they plan, show or carry out, and wait; and say what is done so far."""
 
 from __future__ import annotations
 

@@ -162,5 +162,5 @@ def _next(found: Kubectl, arguments: argparse.Namespace, seen: Sequence[RunStatu
         return f"no runs in namespace {found.namespace}; packyard run PACKAGE/USECASE -n {found.namespace} begins one"
     if not arguments.run:
         return f"{command('status', seen[0].run)} shows one in detail"
-    verb = "events" if seen[0].state in (status.STARTING, status.INCOMPLETE) else "logs"
-    return f"next: {command(verb, seen[0].run)}; {command('undeploy', seen[0].run)} removes it"
+    more = ["--events"] if seen[0].state in (status.STARTING, status.INCOMPLETE) else []
+    return f"next: {command('logs', seen[0].run, *more)}; {command('undeploy', seen[0].run)} removes it"

@@ -4,6 +4,10 @@ packyard diff OLD.tar.gz NEW.tar.gz            two bundles
 packyard diff NAME@1.0 NAME@1.1                two versions that a channel has; @1.0 @1.1 are two whole releases
 packyard diff ../old packages/NAME             two folders: untarred packages, sources (composed first), libraries
 packyard diff DIR                              an untarred package and the bundle that it came from
+packyard diff --git                            the packages of the workspace here, and as they were last committed
+packyard diff --git origin/main                the same with where this branch left that revision, committed or not
+
+With --git, packages that ask nothing of what was changed are not composed: it prints which are touched.
 """
 
 from __future__ import annotations
@@ -12,30 +16,33 @@ import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from packyard.cli import compared, fanout, output, untarred
-from packyard.cli.rows import FORMS, Rows
+from packyard.cli import compared, differences, fanout, output, untarred, workspaces
 from packyard.core.errors import UsageError
-from packyard.using.upgrade import report
 from packyard.using.upgrade.difference import Change, Files, compare_all
 from packyard.using.upgrade.merge import edited_by_hand
 
-FIELDS = "package, where, what, name, path, change, before, after, setter, note, breaking"
-ROWS = Rows("difference", FIELDS, forms=(*FORMS, "markdown"))
+ROWS = differences.ROWS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     what = "a folder, a .tar.gz, NAME@VERSION, @VERSION, or the address of a bundle"
-    parser.add_argument("old", metavar="A", nargs="?", default=".", help=f"{what} (default: here)")
+    parser.add_argument("old", metavar="A", nargs="?", help=f"{what} (default: here)")
     parser.add_argument("new", metavar="B", nargs="?", help="as A; without it A is an untarred package")
     parser.add_argument("--from", dest="channel", metavar="CHANNEL", help="the channel that has NAME@VERSION")
     parser.add_argument("--base", metavar="FILE", help="the bundle that an untarred package came from")
     parser.add_argument("--text", action="store_true", help="print a unified diff of the files")
+    git = "compare with a revision (default: HEAD) of the checkout that the workspace is in"
+    parser.add_argument("--git", metavar="BASE", nargs="?", const="HEAD", help=git)
+    workspaces.add_argument(parser)
     fanout.add_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print what differs."""
+    if arguments.git is not None:
+        return _in_git(arguments)
+    arguments.old = arguments.old or "."
     before = _origin(arguments) if arguments.new is None else compared.read(arguments.old, arguments)
     after = compared.read(arguments.new or arguments.old, arguments)
     if len(before) == len(after) == 1:  # whatever they are called
@@ -46,13 +53,23 @@ def run(arguments: argparse.Namespace) -> int:
     found = compare_all(before, after)
     if arguments.new is None:
         found = {name: tuple(_with_edited(found.get(name, ()), before[name], after[name])) for name in after}
-    show(found, arguments.output)
+    differences.show(found, arguments.output)
     changes = [(name, each) for name, changes in found.items() for each in changes]
     places = output.counted(len({(name, each.where) for name, each in changes}), "place")
-    output.note(
-        f"{output.counted(len(changes), 'difference')} in {places}{breaking(found)}" if changes else "no difference"
-    )
+    told = f"{output.counted(len(changes), 'difference')} in {places}{differences.breaking(found)}"
+    output.note(told if changes else "no difference")
     return 0
+
+
+def _in_git(arguments: argparse.Namespace) -> int:
+    """Print what a change in a git checkout touches."""
+    beside = [text for text in (arguments.old, arguments.channel, arguments.base, arguments.text and "--text") if text]
+    if beside:
+        hint = "packyard diff --git BASE compares the packages of the workspace with that revision"
+        raise UsageError(f"packyard diff: --git goes without {beside[0]}; {hint}")
+    from packyard.cli.using import impact  # composing takes long to import
+
+    return impact.compare(arguments)
 
 
 def _origin(arguments: argparse.Namespace) -> compared.Packages:
@@ -74,26 +91,6 @@ def _with_edited(changes: Sequence[Change], before: Files, after: Files) -> list
             where, _, file = path.rpartition("/")
             found.append(Change(where=where, what="file", name=file, change="changed", note="edited by hand"))
     return sorted(found, key=lambda each: each.where)
-
-
-def show(found: Mapping[str, tuple[Change, ...]], form: str) -> None:
-    """Print what differs between packages."""
-    if form == "markdown":
-        output.page(report.markdown(found))
-    elif ROWS.show(documents(found), form):
-        for line in report.text(found):
-            output.line(line)
-
-
-def documents(found: Mapping[str, tuple[Change, ...]]) -> list[dict[str, object]]:
-    """Return what differs between packages as JSON has it."""
-    return [report.document(name, each) for name, changes in found.items() for each in changes]
-
-
-def breaking(found: Mapping[str, tuple[Change, ...]]) -> str:
-    """Say how many changes break something, if any do."""
-    number = sum(each.is_breaking for changes in found.values() for each in changes)
-    return f"; {number} BREAKING" if number else ""
 
 
 def _text(before: Mapping[str, Files], after: Mapping[str, Files]) -> None:

@@ -1,10 +1,17 @@
-"""Show a setter: what it may be, and every field that it reaches, with file and line and the substitutions between."""
+"""Show a setter: what it may be, and every field that it reaches, with file and line and the substitutions between.
+
+packyard explain [DIR] NAME     a setter, of packyard setters DIR
+packyard explain FILE:LINE      of a line of a composed file, which lines of the sources made it
+
+FILE is in a package that was built from the workspace here, or NAME/PREFIX/USE-CASE/FILE, as packyard lint names it.
+"""
 
 from __future__ import annotations
 
 import argparse
+import re
 
-from packyard.cli import directory, output, state
+from packyard.cli import directory, output, state, workspaces
 from packyard.cli.rows import Rows
 from packyard.core.errors import InputError, Problem, UsageError, suggest
 from packyard.core.files.tree import Tree
@@ -14,15 +21,23 @@ from packyard.using.setters.listing import Field, constraint, find_fields, list_
 from packyard.using.setters.packages import find_all, read_package
 
 ROWS = Rows("definition", "file, line, name, value, set, setBy, fields (file, line, column, path, value, through)")
+PLACES = Rows("place", "file, line, column, setter", "FILE:LINE")
+#: A line of a file; names of setters have no colon before a number.
+_PLACE = re.compile(r"(.+):([0-9]{1,9})", re.DOTALL)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    directory.add_arguments(parser, "NAME", "NAME is a setter, of packyard setters DIR.")
+    directory.add_arguments(parser, "NAME|FILE:LINE")
+    workspaces.add_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Explain the setter in every package that has it."""
+    """Explain the setter in every package that has it, or a line of a composed file."""
+    if len(arguments.words) == 1 and (place := _PLACE.fullmatch(arguments.words[0])):
+        from packyard.cli.using import composed_line  # composing takes long to import
+
+        return composed_line.show(place[1], int(place[2]), workspaces.find(arguments), PLACES, arguments.output)
     root_dir, names = directory.split(arguments.words)
     if len(names) != 1:
         raise UsageError(

@@ -1,4 +1,9 @@
-"""Compose packages from their sources and pack them: OUT/NAME/ and OUT/NAME.tar.gz, the same bytes on any machine."""
+"""Compose packages from their sources and pack them: OUT/NAME/ and OUT/NAME.tar.gz, the same bytes on any machine.
+
+packyard build --version 1.0.0 --out OUT     all packages of the workspace
+packyard build --readmes docs/packages       only their READMEs, to docs/packages/NAME.md, where you commit them
+packyard build NAME --readmes -              print the README of a package
+"""
 
 from __future__ import annotations
 
@@ -7,6 +12,7 @@ from pathlib import Path
 
 from packyard.cli import fanout, output, workspaces
 from packyard.cli.rows import Rows
+from packyard.cli.writing import readmes
 from packyard.core.errors import UsageError
 from packyard.writing.build import catalogue
 from packyard.writing.build.catalogue import Catalogue
@@ -14,13 +20,15 @@ from packyard.writing.source.workspace import Workspace
 
 ROWS = Rows("package", "name, version, digest, tar, size")
 KUSTOMIZATIONS = Rows("use case", "directory", "--kustomization", line="{directory}")
+READMES = readmes.ROWS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     workspaces.add_names(parser)
-    parser.add_argument("--out", metavar="DIR", required=True, help="the folder to build packages into")
+    parser.add_argument("--out", metavar="DIR", help="the folder to build packages into")
     parser.add_argument("--version", help="the version of the packages")
+    parser.add_argument("--readmes", metavar="DIR", help="write the README of each package to DIR/NAME.md instead")
     parser.add_argument("--kustomization", action="store_true", help="write the kustomization of each use case instead")
     workspaces.add_argument(parser)
     fanout.add_arguments(parser)
@@ -28,9 +36,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Build all packages; if one is refused, none is changed."""
-    if not arguments.version and not arguments.kustomization:
-        raise UsageError("packyard build: --version is missing; add --version 1.0.0, for example")
+    _check(arguments)
     workspace = workspaces.find(arguments)
+    if arguments.readmes:
+        return readmes.write(arguments, workspace, workspaces.names(arguments, workspace))
     choose = workspaces.names if arguments.kustomization else workspaces.bundles
     names = choose(arguments, workspace)
     workspaces.tell_hidden(workspace)
@@ -46,6 +55,17 @@ def run(arguments: argparse.Namespace) -> int:
     if ROWS.show(made.packages, arguments.output):
         _tell(made, out_dir)
     return 0
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    """Refuse flags that make no sense together, and name what is missing."""
+    if arguments.readmes and (arguments.out or arguments.kustomization):
+        problem = "--readmes writes READMEs alone: leave out --out and --kustomization"
+        raise UsageError(f"packyard build: {problem}; packyard build --help shows the usage")
+    if not arguments.readmes and not arguments.out:
+        raise UsageError("packyard build: --out is missing; packyard build --help shows the usage")
+    if not (arguments.readmes or arguments.version or arguments.kustomization):
+        raise UsageError("packyard build: --version is missing; add --version 1.0.0, for example")
 
 
 def _tell(made: Catalogue, out_dir: Path) -> None:

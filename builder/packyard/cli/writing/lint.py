@@ -3,6 +3,9 @@
 A finding in a package of the workspace is at the line that its author wrote, with the composed place behind it. The
 exit code is 1 if any finding is an error, or with --strict if there is any. A comment at a line makes an exception:
 ``# packyard: allow RULE: reason``.
+
+packyard lint --readmes docs/packages compares the READMEs that you commit there with those that build writes: the exit
+code is 1, and a diff is printed, if one of them is stale. packyard build --readmes docs/packages writes them again.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ import argparse
 from pathlib import Path
 
 from packyard.cli import fanout, libraries, output, state, workspaces
-from packyard.cli.writing import findings
+from packyard.cli.writing import findings, readmes
 from packyard.core.errors import InputError, Problem
 from packyard.core.files.paths import WORKSPACE
 from packyard.core.files.tree import Tree
@@ -27,6 +30,7 @@ from packyard.writing.checks.folder import Linted
 from packyard.writing.source.workspace import Workspace, built_in, find_root
 
 ROWS = findings.ROWS
+READMES = readmes.ROWS
 _ARCHIVES = (".tar.gz", ".tgz")
 _VERSION = "0.0.0"  # which no finding shows
 
@@ -39,6 +43,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--explain", metavar="RULE", nargs="?", const="", help=explain)
     parser.add_argument("--strict", action="store_true", help="exit with 1 for warnings, too")
     parser.add_argument("--fix", action="store_true", help="correct what is certain, in your sources or files")
+    stale = "only say which READMEs are stale: DIR/NAME.md of each package, or one file"
+    parser.add_argument("--readmes", metavar="DIR", help=stale)
     workspaces.add_argument(parser)
     fanout.add_arguments(parser)
 
@@ -47,6 +53,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Lint every target and print the findings; in a folder, a user's copy, required values may be set."""
     if arguments.explain is not None:
         return findings.explain_rule(arguments.explain)
+    if arguments.readmes:
+        workspace = workspaces.find(arguments)
+        return readmes.check(arguments, workspace, list(dict.fromkeys(arguments.targets)) or workspace.package_names())
     here = _workspace(arguments)
     beside = [target for target in arguments.targets if Path(target).is_dir() or target.endswith(_ARCHIVES)]
     folders = beside if arguments.targets or here else ["."]

@@ -3,9 +3,13 @@
 packyard update            all libraries, but for folders that were never pinned
 packyard update NAME       one
 packyard update --dry-run  only show what would change
+packyard update --vendor   copy what is pinned into the workspace, to libraries/NAME, and pin what was not; no pin moves
 
 The packages are composed with the libraries that are pinned and with the new ones, and compared. If some do not compose
 with the new ones, nothing is pinned.
+
+Copies are used instead of what they were made of, and are checked against packyard.lock; later updates replace them.
+kustomize reads them, so that it builds every base of the workspace. To go back, delete them.
 """
 
 from __future__ import annotations
@@ -14,19 +18,19 @@ import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from packyard.cli import compared, fanout, libraries, output, workspaces
+from packyard.cli import compared, differences, fanout, libraries, output, workspaces
 from packyard.cli.rows import Rows
-from packyard.cli.using import diff
 from packyard.core.bundle.lock import Pin
 from packyard.core.bundle.reference import order
-from packyard.core.errors import InputError, PackyardError, Problem, refuse
+from packyard.core.errors import InputError, PackyardError, Problem, UsageError, refuse
 from packyard.using.upgrade.difference import Change, compare_all
 from packyard.writing.authoring import vendor
 from packyard.writing.source import library
 from packyard.writing.source.library_entry import Entry
 from packyard.writing.source.workspace import Workspace
 
-ROWS = Rows("run", f"libraries (name, before, after, tar), changes ({diff.FIELDS})")
+ROWS = Rows("run", f"libraries (name, before, after, tar), changes ({differences.FIELDS})")
+COPIES = Rows("copy of a library", "directory", "--vendor", line="{directory}")
 #: What differs, by packages.
 Found = Mapping[str, tuple[Change, ...]]
 
@@ -35,6 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     libraries.add_names(parser)
     parser.add_argument("--dry-run", action="store_true", help="show what would change; write nothing")
+    parser.add_argument("--vendor", action="store_true", help="copy what is pinned into the workspace")
     parser.add_argument("--force", action="store_true", help="pin also what some packages do not compose with")
     workspaces.add_argument(parser)
     fanout.add_arguments(parser)
@@ -42,6 +47,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Compare, then pin; print what moves, and what it changes."""
+    if arguments.vendor:
+        return _vendor(arguments)
     root_dir = workspaces.root(arguments)
     known = library.read_lock(root_dir).libraries
     listed = libraries.named(root_dir, [])
@@ -68,6 +75,22 @@ def _lower(entry: Entry, before: Pin | None, after: Pin | None) -> Problem | Non
         return None
     problem = f"is pinned at {before.version}, and {after.version} is the newest that can be had"
     return entry.problem(problem, f"to go back, name it in packyard.yaml: version: {after.version}")
+
+
+def _vendor(arguments: argparse.Namespace) -> int:
+    """Copy libraries and pin those that were not; print the new folders."""
+    if arguments.dry_run or arguments.force:
+        raise UsageError("packyard update: --vendor goes without --dry-run and --force; packyard update --vendor")
+    here = workspaces.find(arguments)
+    listed = libraries.named(here.root_dir, arguments.names)
+    wanted = [each for each in here.libraries if each.name in {entry.name for entry in listed}]
+    copied = vendor.copy(here.root_dir, wanted)
+    pins = {each.name: each.pin for each in here.libraries if each.pin}
+    pins |= {each.name: libraries.newest(each, here.root_dir)[1] for each in listed if each.name not in pins}
+    libraries.pin(here.root_dir, pins, wanted)
+    if COPIES.show(copied, arguments.output) and not copied:
+        output.note("all libraries are copied already")
+    return 0
 
 
 def _is_wanted(entry: Entry, names: Sequence[str], known: Mapping[str, Pin]) -> bool:
@@ -100,13 +123,13 @@ def _compare(arguments: argparse.Namespace, root_dir: Path, after: Workspace, kn
 
 def _show(form: str, known: Mapping[str, Pin], moved: Mapping[str, Pin], found: Found | None) -> None:
     rows = [(name, known[name].version if name in known else "", pin.version, pin.tar) for name, pin in moved.items()]
-    if not ROWS.show([(rows, diff.documents(found or {}))], form):
+    if not ROWS.show([(rows, differences.documents(found or {}))], form):
         return
     if rows:
         output.table(("LIBRARY", "PINNED", "NEW", "TAR"), rows, wide=True)
         if found is not None:
-            diff.show(found, form)
-            changed = f"{output.counted(len(found), 'package')} with changes{diff.breaking(found)}"
+            differences.show(found, form)
+            changed = f"{output.counted(len(found), 'package')} with changes{differences.breaking(found)}"
             output.note(changed if found else "no package changes")
     else:
         output.note("all libraries are what they are pinned as")

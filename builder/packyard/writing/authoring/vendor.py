@@ -39,7 +39,7 @@ def check(root_dir: Path, pins: Mapping[str, Pin]) -> None:
     for name, pin in pins.items():
         into = library.copy_dir(root_dir, name)
         if into.is_dir() and library.digest(name, into) != pin.tar:
-            hint = "move it away, then packyard update and packyard vendor"
+            hint = "move it away, then packyard update and packyard update --vendor"
             raise ConflictError(Problem("was changed since it was copied", file=str(into), hint=hint))
 
 

@@ -109,7 +109,7 @@ def _by_kustomize(workspace: Workspace, package: Package, use_case: UseCase, pro
         found = by_kustomize.of_sources(workspace, package, use_case, program)
     except PackyardError as error:
         if workspace.libraries and not (workspace.root_dir / LIBRARIES).is_dir():
-            reason = "packyard vendor copies the libraries that kustomize needs for it"
+            reason = "packyard update --vendor copies the libraries that kustomize needs for it"
             return Verdict.skipped(package.name, _KUSTOMIZE, use_case.path, reason)
         found = [str(each) for each in error.problems]
     return Verdict.of(package.name, _KUSTOMIZE, use_case.path, details=found)

@@ -1,7 +1,7 @@
 """Libraries: trees of bases and overlays that a workspace, or another library, builds on without a copy of its own.
 
 The library NAME has its place at ``libraries/NAME``: a base that builds on one of its bases says
-``resources: [../../libraries/NAME/bases/job]``, as it would if the library were copied there by `packyard vendor`.
+``resources: [../../libraries/NAME/bases/job]``, as it would if `packyard update --vendor` copied the library there.
 """
 
 from __future__ import annotations

@@ -103,7 +103,7 @@ class _Search:
         if pin and (found := library.digest(entry.name, root_dir)) != pin.tar:
             is_copy = root_dir.parts[-2:] == (LIBRARIES, entry.name)
             hint = f"packyard update {entry.name} shows what that changes, and pins it"
-            hint = "move the folder away, and packyard vendor copies what is pinned" if is_copy else hint
+            hint = "move the folder away, and packyard update --vendor copies what is pinned" if is_copy else hint
             says = f"is not what {lock.FILE} pins: its files are in {root_dir}, expected {pin.tar}, found {found}"
             raise IntegrityError(entry.problem(says, hint))
         fetched = fetched or (entry.name if entry.git or entry.asked else "")

@@ -1,11 +1,4 @@
-"""Tell which packages and use cases a change in a git checkout touches, and how.
-
-packyard impact                   what was changed since the last commit, and is not committed
-packyard impact origin/main       what this branch changes, committed or not
-packyard impact origin/main -o markdown >comment.md
-
-Packages that ask nothing of what was changed are not composed.
-"""
+"""`diff --git`: tells which packages and use cases a change in a git checkout touches, and how."""
 
 from __future__ import annotations
 
@@ -15,9 +8,8 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from packyard.cli import compared, fanout, libraries, output, workspaces
+from packyard.cli import compared, differences, libraries, output, workspaces
 from packyard.cli.rows import FOR_PROGRAMS
-from packyard.cli.using import diff
 from packyard.core.errors import PackyardError
 from packyard.core.files import git
 from packyard.core.files.paths import WORKSPACE
@@ -25,23 +17,14 @@ from packyard.using.options.folder import NAME as OPTIONS
 from packyard.using.upgrade.difference import Change, compare_all
 from packyard.writing.build import impact
 
-ROWS = diff.ROWS
 _BASE = "HEAD"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the verb's arguments."""
-    base = f"compare with where this branch left that revision (default: {_BASE})"
-    parser.add_argument("base", metavar="BASE", nargs="?", default=_BASE, help=base)
-    workspaces.add_argument(parser)
-    fanout.add_arguments(parser)
-
-
-def run(arguments: argparse.Namespace) -> int:
+def compare(arguments: argparse.Namespace) -> int:
     """Compare the packages that are touched, and what a library offers."""
     here = workspaces.find(arguments)
-    commit, names = git.parting(here.root_dir, arguments.base), here.package_names()
-    if arguments.base != _BASE and git.has_changes(here.root_dir):
+    commit, names = git.parting(here.root_dir, arguments.git), here.package_names()
+    if arguments.git != _BASE and git.has_changes(here.root_dir):
         output.note("changes that are not committed count, too; git stash leaves them out")
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         base_dir = git.check_out(here.root_dir, commit, Path(folder))
@@ -56,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
         found = compare_all(old, {**new, **compared.offered(here)})
     summary = _summary(found, {*names, *known})
     output.note(summary) if arguments.output in FOR_PROGRAMS else output.line(summary)
-    diff.show(found, arguments.output)
+    differences.show(found, arguments.output)
     return 0
 
 
@@ -65,7 +48,7 @@ def _summary(found: Mapping[str, tuple[Change, ...]], packages: Collection[str])
     places = {(name, each.where) for name, changes in changed.items() for each in changes}
     use_cases = [where for _, where in places if where and OPTIONS not in where.split("/")]
     number, cases = output.counted(len(packages), "package"), output.counted(len(use_cases), "use case")
-    return f"{len(changed)} of {number}, {cases}{diff.breaking(found)}"
+    return f"{len(changed)} of {number}, {cases}{differences.breaking(found)}"
 
 
 @contextmanager

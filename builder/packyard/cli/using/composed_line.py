@@ -1,40 +1,27 @@
-"""Show where a line of a composed file comes from: the line that an author wrote, and what that was put onto.
+"""`explain FILE:LINE`: which lines of the sources made a line of a composed file, and what they were put onto.
 
-packyard source NAME/PREFIX/USE-CASE/FILE:LINE    of a package of the workspace here, as lint names it
-packyard source DIR/FILE:LINE                     of a built or untarred package, whose sources are the workspace here
+The file is NAME/PREFIX/USE-CASE/FILE of the workspace, as lint names it, or one of a built or untarred package whose
+sources are the workspace.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from packyard.cli import output, workspaces
+from packyard.cli import output
 from packyard.cli.rows import Rows
 from packyard.core.bundle import shipped
-from packyard.core.errors import InputError, Problem, UsageError
+from packyard.core.errors import InputError, Problem
 from packyard.core.files import regular
 from packyard.writing.source.origin import Place
 from packyard.writing.source.traced import Traced
 from packyard.writing.source.workspace import Workspace
 
-ROWS = Rows("place", "file, line, column, setter")
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the verb's arguments."""
-    parser.add_argument("place", metavar="FILE:LINE", help="a line of a composed file")
-    workspaces.add_argument(parser)
-
-
-def run(arguments: argparse.Namespace) -> int:
+def show(file: str, line: int, here: Workspace, printed: Rows, form: str) -> int:
     """Print the line, the places that it comes from, and those of the setters in it."""
-    file, _, digits = arguments.place.rpartition(":")
-    if not file or not digits.isdecimal() or len(digits) > 9:
-        raise UsageError(f"packyard source: expected FILE:LINE, found {arguments.place!r}")
-    line, here = int(digits), workspaces.find(arguments)
     name, path, text = _find(here, file)
     traced = Traced(here, name)
     composed = traced.text(path)
@@ -47,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
         output.note(f"the sources compose this line to: {lines[line - 1].strip()}")
     named = [("", place) for place in stack] + list(traced.names(path, line))
     rows = [(place.file, place.line, place.column, setter) for setter, place in named]
-    if ROWS.show(rows, arguments.output):
+    if printed.show(rows, form):
         _show(f"{file}:{line}: {lines[line - 1].strip()}", named)
     return 0
 

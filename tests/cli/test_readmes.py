@@ -1,4 +1,4 @@
-"""`packyard docs`: READMEs printed, written and checked, by the code that `build` uses."""
+"""`build --readmes` and `lint --readmes`: READMEs printed, written and checked, by the code that `build` uses."""
 
 from __future__ import annotations
 
@@ -22,32 +22,32 @@ def root(tmp_path: Path) -> Path:
 
 def test_prints_what_build_ships(root: Path, tmp_path: Path) -> None:
     done("build", "p", "--workspace", root, "--version", "1.0", "--out", tmp_path)
-    assert done("docs", "p", "--version", "1.0", cwd=root) == (tmp_path / "p/README.md").read_text()
-    assert done("docs", "p", cwd=root) == "# p VERSION\n"
-    assert done("docs", cwd=root) == "# p VERSION\n\n# p VERSION\n"
+    assert done("build", "p", "--readmes", "-", "--version", "1.0", cwd=root) == (tmp_path / "p/README.md").read_text()
+    assert done("build", "p", "--readmes", "-", cwd=root) == "# p VERSION\n"
+    assert done("build", "--readmes", "-", cwd=root) == "# p VERSION\n\n# p VERSION\n"
 
 
 def test_writes_a_file_for_each_package_and_finds_it_fresh(root: Path) -> None:
-    assert done("docs", "--out", "texts", cwd=root) == "texts/p.md\ntexts/q.md\n"
+    assert done("build", "--readmes", "texts", cwd=root) == "texts/p.md\ntexts/q.md\n"
     assert (root / "texts/p.md").read_text() == "# p VERSION\n"
-    assert done("docs", "--check", "texts", cwd=root) == ""
-    assert done("docs", "p", "--check", "texts/p.md", cwd=root) == ""
-    assert done("docs", "--out", "texts", "--version", "2.0", cwd=root)
+    assert done("lint", "--readmes", "texts", cwd=root) == ""
+    assert done("lint", "p", "--readmes", "texts/p.md", cwd=root) == ""
+    assert done("build", "--readmes", "texts", "--version", "2.0", cwd=root)
     assert (root / "texts/q.md").read_text() == "# p 2.0\n"
 
 
 def test_shows_what_is_stale(root: Path) -> None:
-    done("docs", "--out", "texts", cwd=root)
+    done("build", "--readmes", "texts", cwd=root)
     tiny.write(root / "packages/p/docs/10-more.md", "More.\n")
     (root / "texts/q.md").unlink()
-    found = packyard("docs", "--check", "texts", cwd=root)
+    found = packyard("lint", "--readmes", "texts", cwd=root)
     assert found.returncode == 1
     assert found.stdout == (
         "--- a/texts/p.md\n+++ b/texts/p.md\n@@ -1 +1,3 @@\n # p VERSION\n+\n+More.\n"
         "--- /dev/null\n+++ b/texts/q.md\n@@ -0,0 +1 @@\n+# p VERSION\n"
     )
-    assert "stale: 2 of 2 texts; packyard docs --out DIR brings them up to date" in found.stderr
-    rows = json.loads(packyard("docs", "--check", "texts", "-o", "json", cwd=root).stdout)
+    assert "stale: 2 of 2 texts; packyard build --readmes DIR brings them up to date" in found.stderr
+    rows = json.loads(packyard("lint", "--readmes", "texts", "-o", "json", cwd=root).stdout)
     assert [(row["name"], row["file"], row["state"]) for row in rows] == [
         ("p", "texts/p.md", "stale"),
         ("q", "texts/q.md", "missing"),
@@ -64,7 +64,7 @@ def test_shows_what_is_stale(root: Path) -> None:
 )
 def test_a_fault_in_a_fragment_writes_nothing(root: Path, fragment: str, says: str) -> None:
     tiny.write(root / "packages/q/docs/10-more.md", fragment)
-    found = packyard("docs", "--out", "texts", cwd=root)
+    found = packyard("build", "--readmes", "texts", cwd=root)
     assert (found.returncode, found.stdout) == (1, "")
     assert says in found.stderr
     assert not (root / "texts").exists()
@@ -73,14 +73,16 @@ def test_a_fault_in_a_fragment_writes_nothing(root: Path, fragment: str, says: s
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
-        (["--check", "a", "--out", "b"], 2, "give one of them"),
-        (["--check", "no-such"], 2, "--check no-such is no directory: name one package"),
-        (["r"], 1, "no package 'r'"),
-        (["--out", "packages/p"], 1, "lies in the sources"),
-        (["--out", "LICENSE"], 1, "LICENSE"),
+        (["build", "--readmes", "a", "--out", "b"], 2, "leave out --out"),
+        (["build", "--readmes", "a", "--kustomization"], 2, "leave out --out and --kustomization"),
+        (["lint", "--readmes", "no-such"], 2, "--readmes no-such is no directory: name one package"),
+        (["build", "r", "--readmes", "-"], 1, "no package 'r'"),
+        (["lint", "r", "--readmes", "packages"], 1, "no package 'r'"),
+        (["build", "--readmes", "packages/p"], 1, "lies in the sources"),
+        (["build", "--readmes", "LICENSE"], 1, "LICENSE"),
     ],
 )
 def test_says_what_it_cannot_do(root: Path, words: list[str], code: int, says: str) -> None:
-    found = packyard("docs", *words, cwd=root)
+    found = packyard(*words, cwd=root)
     assert (found.returncode, found.stdout) == (code, "")
     assert says in found.stderr
