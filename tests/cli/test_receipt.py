@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+import real
 from commandline import done, packyard
 from packyard.core.bundle import bundle, receipt
 from packyard.core.bundle.archive import Member
@@ -167,6 +169,26 @@ def test_a_channel_that_the_user_never_named_is_not_asked(tmp_path: Path, channe
         assert (found.returncode, found.stdout) == (0, "")
         assert "not proved to be the published one: .packyard.json names a channel that you have not" in found.stderr
     assert not asked
+
+
+def test_a_channel_counts_as_named_where_a_bundle_was_fetched_by_its_address(tmp_path: Path, channel: Path) -> None:
+    with serving(channel) as server:
+        done("get", f"{server.address}/1.0.0/p.tar.gz")
+        publish_version(channel, "1.1.0")
+        done("upgrade", "p")
+        assert version() == "1.1.0"
+        forget(tmp_path)
+        refused("upgrade", "p")
+
+
+def test_kustomize_passes_over_it(address: str) -> None:
+    done("get", "p", "--from", address)
+    Path("p/run/kustomization.yaml").write_text("resources: [cm.yaml]\n")
+    for program in ("kustomize-3", "kustomize-5"):
+        built = subprocess.run([real.program(program), "build", "p/run"], capture_output=True, text=True, check=True)
+        assert "steps: 1.0.0" in built.stdout
+    tree = subprocess.run([real.program("kustomize-3"), "cfg", "tree", "p"], capture_output=True, text=True, check=True)
+    assert ".packyard.json" not in tree.stdout
 
 
 def test_a_channel_counts_as_named_where_it_is_configured(

@@ -6,7 +6,9 @@ The user's configuration is in ``$XDG_CONFIG_HOME/packyard``: ``config.yaml``, a
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 from packyard.cli import state
 from packyard.cli.output import masked
@@ -70,8 +72,8 @@ def required_channel(flag: str | None = None) -> Setting:
 def is_used(address: str) -> bool:
     """Say whether the user named a channel before, on this computer.
 
-    It is configured, keys are trusted for it, or its index was read: what names it otherwise, such as a receipt, is not
-    enough to be asked.
+    It is configured, keys are trusted for it, its index was read, or a package was fetched from it (`note_used`): what
+    names it otherwise, such as a receipt, is not enough to be asked.
     """
     if address == CARRIED:
         return True
@@ -80,7 +82,22 @@ def is_used(address: str) -> bool:
     if configuration.normal(address) in map(configuration.normal, named):
         return True
     remembered = memory(address)
-    return remembered is not None and remembered.file.is_file()
+    files = (remembered.file if remembered else None, _noted(address))
+    return any(file is not None and file.is_file() for file in files)
+
+
+def note_used(address: str) -> None:
+    """Note that the user named a channel, which may have no index to remember."""
+    file = _noted(address)
+    if file is not None and not is_used(address):
+        with suppress(OSError):  # without it, the user is asked to name the channel again
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.touch()
+
+
+def _noted(address: str) -> Path | None:
+    folder = state.state_dir()
+    return folder / "used" / Digest.of(configuration.identity(address).encode()).hex if folder else None
 
 
 def trust(address: str | None) -> Trust:

@@ -169,6 +169,7 @@ def _unpacked(
         _make(into)
         entry = fetched.choice.entry
         folder = fetched.unpack(into, untarred.receipt_of(channel, entry))
+    preferences.note_used(channel.value)
     if lock_file is not None:
         pinned = Pin(version=entry.version, channel=normal(channel.value), tar=entry.tar, digest=entry.digest)
         locks.write(Path(lock_file), lock.pin(entry.name, pinned))

@@ -21,7 +21,7 @@ from pathlib import Path
 from shlex import quote
 
 from packyard.cli import arguments as shared
-from packyard.cli import bundles, output, state, untarred
+from packyard.cli import bundles, output, preferences, state, untarred
 from packyard.cli.rows import Rows
 from packyard.core.bundle import manifest, receipt
 from packyard.core.bundle.bundle import Bundle
@@ -119,6 +119,7 @@ def _theirs(folder: Path, base: Bundle, version: str, flag: str | None) -> tuple
         problem = f"is {base.version}, and {channel} has nothing newer{f' in {asked.choice}' if asked.choice else ''}"
         hint = f"to go back, name the version: packyard upgrade {quote(str(folder))} {found.version}"
         raise InputError(Problem(problem, file=str(folder), hint=hint))
+    preferences.note_used(channel.value)
     return found, untarred.receipt_of(channel, found)
 
 
