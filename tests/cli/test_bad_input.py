@@ -406,9 +406,9 @@ def test_a_channel_that_is_none(tmp_path: Path) -> None:
 
 def test_an_unknown_setter(built: Path) -> None:
     for words in (("WORKER", "3"), ("WORKER=3",), ("--unset", "WORKER")):
-        says = r'Krmfile: setter "WORKER" is not found \(did you mean \'WORKERS\'\?\)'
+        says = r"Krmfile: setter 'WORKER' is not found \(did you mean 'WORKERS'\?\)"
         refused(built, "set", ".", *words, says=says)
-    says = r'setter "WORKER" is in no package below .*did you mean \'WORKERS\'\?'
+    says = r"setter 'WORKER' is in no package below .*did you mean 'WORKERS'\?"
     refused(built, "set", built.parent, "WORKER=3", "-R", says=says)
 
 

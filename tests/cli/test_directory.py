@@ -58,6 +58,8 @@ def test_a_known_setter_is_never_dir(package: Path, krmfile: str | None) -> None
     if krmfile is None:
         (package / "Krmfile").unlink()
         (package / "Kptfile").write_text(tiny.text("directory-kpt/Kptfile").replace("A:", "data:"))
+        resource = (package / "cm.yaml").read_text()
+        (package / "cm.yaml").write_text(resource.replace('{"$openapi":"data"}', "kpt-set: ${data}"))
     before = (package / "data" / "Krmfile").read_text()
     inside("set", "data", "7", cwd=package)
     assert "7" in (package / ("Krmfile" if krmfile else "Kptfile")).read_text()

@@ -129,7 +129,7 @@ def test_tables_fit_a_terminal_and_cut_nothing(package: Path, columns: int) -> N
     assert "Says at length what it is for, so that it does not fit on one line" in " ".join(text.split())
     assert text.count("text ") + text.count("text\n") >= 40
     assert "…" not in text.replace("=…", "")
-    assert text.splitlines()[1].split() == ["A", "1", "integer", "1"]
+    assert text.splitlines()[1].split()[:3] == ["A", "1", "whole"]
     wide = done("setters", package, "--wide").splitlines()
     assert len(wide) == 3
     assert wide[2].endswith("with 80 columns.")

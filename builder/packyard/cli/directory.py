@@ -22,7 +22,7 @@ DIR is the first word if it is a folder, otherwise the working directory; write
 ./NAME for a folder with the name of a setter."""
 
 _HERE = Path()
-_KRMFILES = ("Krmfile", "Kptfile")
+KRMFILES = ("Krmfile", "Kptfile")
 
 
 def add_arguments(parser: argparse.ArgumentParser, rest: str = "", help: str = "") -> None:
@@ -99,7 +99,7 @@ def _is_setter_here(word: str) -> bool:
     """Return whether the package here has a setter of this name; most names are ruled out without parsing."""
     from packyard.core.files import regular
 
-    for name in filter(os.path.isfile, _KRMFILES):
+    for name in filter(os.path.isfile, KRMFILES):
         try:
             if os.fsencode(word) in regular.read(name):
                 return word in _known(setters)

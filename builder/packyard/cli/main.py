@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from packyard.cli import colors, output, streams
-from packyard.cli.verbs import FORMER, GROUPS, UNLISTED, VERBS
+from packyard.cli.verbs import FOREIGN, FORMER, GROUPS, UNLISTED, VERBS
 from packyard.core.errors import PackyardError, Problem, UnavailableError, UsageError, suggest
 
 #: The flags that may precede the verb.
@@ -121,6 +121,9 @@ def _tell(words: list[str]) -> None:
 def _unknown(word: str) -> str:
     if word in FORMER:
         return f"packyard: {word} is another verb now; type {FORMER[word]}"
+    if word in FOREIGN and FOREIGN[word] in VERBS:
+        verb = FOREIGN[word]
+        return f"packyard: no verb {word!r}; to {VERBS[verb][1].partition(';')[0]}, type packyard {verb}"
     hint = suggest(word, FLAGS if word.startswith("-") else VERBS)
     found = f"no flag {word!r} before the verb" if word.startswith("-") else f"no verb {word!r}"
     return f"packyard: {found}" + (f" ({hint})" if hint else "") + "; packyard help all lists them"

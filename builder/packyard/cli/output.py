@@ -142,6 +142,8 @@ def refusal(error: PackyardError) -> None:
     """Print every problem of an error."""
     for each in error.problems:
         problem(str(each))
+        if each.detail:
+            detail(each.detail)
 
 
 def counted(number: int, noun: str) -> str:

@@ -113,3 +113,26 @@ FORMER = {
     "redeploy": "packyard rollback RUN RECORD",
     "rebuild": "packyard verify NAME.tar.gz --rebuild",
 }
+#: What Helm, kpt, kubectl and git call what a verb here does.
+FOREIGN: Mapping[str, str] = {
+    "apply": "deploy",
+    "delete": "undeploy",
+    "describe": "status",
+    "edit": "set",
+    "fetch": "get",
+    "info": "setters",
+    "inspect": "setters",
+    "install": "run",
+    "ls": "list",
+    "package": "build",
+    "pkg": "get",
+    "pull": "get",
+    "push": "publish",
+    "remove": "undeploy",
+    "revert": "undo",
+    "show": "setters",
+    "template": "render",
+    "uninstall": "undeploy",
+    "validate": "lint",
+    "values": "setters",
+}

@@ -27,7 +27,7 @@ class Problem:
 
     Its text is ``file:line:column: message (hint)``, as compilers and editors print and read it;
     parts that are unknown are left out. ``missing`` is the name that was asked for, where the problem is that it is
-    not there.
+    not there. ``detail`` is for those who ask for details, with ``--verbose``.
     """
 
     message: str
@@ -36,6 +36,7 @@ class Problem:
     column: int = 0
     hint: str = ""
     missing: str = ""
+    detail: str = ""
 
     def __str__(self) -> str:
         place = on_one_line(self.file)
@@ -122,18 +123,63 @@ def refuse(problems: Iterable[Problem]) -> None:
 
 
 _LONG, _NEAR = 256, 500  # to look for the nearest name is slow for long names, and for many
+_SHORTEST = 3  # characters of a beginning, or of a part, that says which name was meant
+_MOST_NAMES = 3
+_CUTOFF, _SHORT_CUTOFF = 0.75, 0.65  # of likeness: a name that nobody meant is worse than none
 
 
 def suggest(name: str, known: Iterable[str]) -> str:
-    """Return the hint ``did you mean 'X'?`` for the known name nearest to ``name``, or an empty text."""
+    """Return the hint ``did you mean 'X'?`` for what ``name`` was probably meant to be; an empty text for no idea.
+
+    Names that begin so come first, then one that is spelled nearly so, then those of which it is a part, as ``nfs`` is
+    of ``user-mounted-nfs``.
+    """
+    choices: Sequence[str] = sorted(choice for choice in known if len(choice) < _LONG)
+    if len(name) >= _LONG:
+        return ""
+    folded = name.casefold()
+    same = [choice for choice in choices if choice.casefold() == folded]
+    near = same or _beginning(folded, choices) or _spelled(name, choices) or _holding(folded, choices)
+    if not near:
+        return ""
+    quoted = [f"'{choice}'" for choice in near[:_MOST_NAMES]]
+    if len(near) > _MOST_NAMES:
+        quoted.append(f"one of {len(near) - _MOST_NAMES} more")
+    return f"did you mean {', '.join(quoted[:-1])}{' or ' * (len(quoted) > 1)}{quoted[-1]}?"
+
+
+def _beginning(folded: str, choices: Sequence[str]) -> list[str]:
+    if len(folded.strip("-")) < _SHORTEST:
+        return []
+    return [choice for choice in choices if choice.casefold().startswith(folded)]
+
+
+def _spelled(name: str, choices: Sequence[str]) -> list[str]:
+    """Return the name that is spelled most like another, or with two letters swapped."""
     from bisect import bisect
     from difflib import get_close_matches  # slow to import, and only needed for an error
 
-    choices: Sequence[str] = sorted(choice for choice in known if len(choice) < _LONG)
     near = bisect(choices, name)
     choices = choices[max(0, near - _NEAR) : near + _NEAR]  # of many, those that begin alike: each takes its time
-    if len(name) >= _LONG:
-        return ""
     by_fold = {choice.casefold(): choice for choice in choices}
-    nearest = get_close_matches(name.casefold(), by_fold, n=1, cutoff=0.5)
-    return f"did you mean '{by_fold[nearest[0]]}'?" if nearest else ""
+    cutoff = _CUTOFF if len(name) >= _SHORTEST else _SHORT_CUTOFF
+    nearest = get_close_matches(name.casefold(), by_fold, n=1, cutoff=cutoff)
+    swapped = [each for each in by_fold if _is_swapped(name.casefold(), each)]
+    return [by_fold[each] for each in (*swapped, *nearest)[:1]]
+
+
+def _is_swapped(name: str, other: str) -> bool:
+    """Say whether two neighbors among the letters of a name are the other way round in another."""
+    apart = [place for place, (one, two) in enumerate(zip(name, other, strict=False)) if one != two]
+    if len(name) != len(other) or len(name) < _SHORTEST or len(apart) != 2 or apart[1] != apart[0] + 1:
+        return False
+    return name[apart[0]] == other[apart[1]] and name[apart[1]] == other[apart[0]]
+
+
+def _holding(folded: str, choices: Sequence[str]) -> list[str]:
+    """Return the names that have another as a part between dashes, underscores, dots or slashes."""
+    if len(folded) < _SHORTEST:
+        return []
+    same = str.maketrans("_./", "---")
+    part = f"-{folded.translate(same).strip('-')}-"
+    return [choice for choice in choices if part in f"-{choice.casefold().translate(same)}-"]

@@ -145,7 +145,9 @@ def test_a_dry_run_writes_nothing_and_prints_what_patch_makes_of_it(mlops: Path,
 @pytest.mark.parametrize("where", ["multi-node", ".", ".."])
 def test_options_are_found_above_and_below_the_directory(mlops: Path, where: str) -> None:
     _, err = apply(mlops, where, "-R")
-    assert ("QUEUE_NAME holds for all use cases that have queue enabled: multi" in err) == (where == "multi-node")
+    assert ("QUEUE_NAME is shared by every use case that has queue enabled; now: multi" in err) == (
+        where == "multi-node"
+    )
     assert found(mlops, "multi-node/claim")["QUEUE_NAME"] == ("team-a", "site")
     assert found(mlops, "options")["S3_BUCKET"] == ("", False)
 
@@ -198,7 +200,7 @@ def test_an_option_that_fits_nowhere_is_named_with_the_reason(mlops: Path) -> No
     site("options: [dataset-bucket, queue, dataset-claim]\nvalues: {SPREAD_ELSE: DoNotSchedule}\n", mlops)
     _, err = apply(mlops, "single-node/claim")
     assert "dataset-claim is not enabled: " in err
-    assert "excludes 'dataset-bucket'" in err
+    assert "cannot be used together with 'dataset-bucket'" in err
     lines = (mlops / "single-node/claim/kustomization.yaml").read_text()
     assert lines.endswith("components:\n- ../../options/dataset-bucket\n- ../../options/queue\n")
     assert found(mlops, "options")["SPREAD_ELSE"] == ("ScheduleAnyway", False)

@@ -177,7 +177,7 @@ def test_a_name_without_a_value_to_go_back_to_is_told_and_blocks_no_other(root: 
     assert 'name: IMAGE, value: "example.com/train:1"' in text
     err = refused("set", ".", "--unset", "RUN_NAME", cwd=directory)
     assert "has no default" in err
-    assert '"NONE" is not found' in refused("set", ".", "--unset", "RUN_NAME", "NONE=1", cwd=directory)
+    assert "'NONE' is not found" in refused("set", ".", "--unset", "RUN_NAME", "NONE=1", cwd=directory)
 
 
 @pytest.mark.parametrize("text", ["{", "{}", "[]", '{"apiVersion": "packyard/v2", "kind": "Bundle"}'])
@@ -198,7 +198,7 @@ def test_a_name_that_went_says_where_with_file_and_line(
     number = next(place for place, line in enumerate(lines, 1) if '"moved"' in line)
     err = refused("set", ".", *words, *recursive, cwd=root / optioned.MULTI)
     place = f"../../../../packyard.json:{number}"
-    assert err == f"{place}: MEMORY_LIMIT is no longer a setter: the line `memory` of job.yaml\n"
+    assert err == f"error: {place}: MEMORY_LIMIT is no longer a setter: the line `memory` of job.yaml\n"
 
 
 def test_an_anchor_that_an_edit_took_away_is_named_by_the_line_of_its_alias(root: Path, kustomize3: Path) -> None:

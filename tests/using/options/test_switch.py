@@ -110,9 +110,8 @@ def test_refuses_two_that_exclude_each_other_by_both_names_file_and_path(root: P
     (problem,) = caught.value.problems
     assert Path(problem.file).resolve() == root / optioned.OPTIONS / "dataset-bucket" / KUSTOMIZATION
     assert problem.line == 14
-    assert "'dataset-bucket' excludes 'dataset-claim', which is enabled" in problem.message
-    assert "/spec/mpiReplicaSpecs/Worker/template/metadata/annotations/dataset" in problem.message
-    assert problem.hint == f"packyard disable {directory} dataset-claim"
+    assert "'dataset-bucket' cannot be used together with 'dataset-claim', which is enabled" in problem.message
+    assert problem.hint == f"disable that first: packyard disable {directory} dataset-claim"
     assert reading.files(root) == before
     switch.disable(directory, ["dataset-claim"])
     with pytest.raises(ConflictError, match="which you name too"):
@@ -126,7 +125,7 @@ def test_says_of_every_option_whether_it_is_enabled_and_fits(root: Path) -> None
     assert sorted(found) == optioned.NAMES
     assert {name for name, item in found.items() if item.is_enabled} == {"dataset-claim"}
     assert {name for name, item in found.items() if not item.fits} == {"dataset-bucket", "debug"}
-    assert "excludes 'dataset-claim'" in found["dataset-bucket"].reason
+    assert "cannot be used together with 'dataset-claim'" in found["dataset-bucket"].reason
     assert "changes nothing" in found["debug"].reason
     assert found["queue"].description == "The run waits in a queue of Kueue."
 

@@ -92,7 +92,8 @@ def test_a_directory_that_is_none_or_no_package(tmp_path: Path) -> None:
     root = make(tmp_path / "package")
     (root / "sub").mkdir()
     refused(root, "nowhere: is not a directory", "set", "nowhere", "V=new")
-    refused(root, 'unable to find "Krmfile" in package "package/sub" (-R looks below)', "set", "package/sub", "V=new")
+    none = "package/sub: is not a use case, and holds none"
+    refused(root, none, "set", "package/sub", "V=new")
     refused(root, "no directory below has one", "set", "package/sub", "V=new", "-R")
 
 

@@ -58,5 +58,5 @@ def test_values_and_defaults_are_planned_together(package: PackageFiles) -> None
 
 
 def test_a_name_that_neither_spelling_has_is_refused(package: PackageFiles) -> None:
-    with pytest.raises(InputError, match=r'Krmfile: setter "ap" is not found \(did you mean \'app\'\?\)'):
+    with pytest.raises(InputError, match=r"Krmfile: setter 'ap' is not found"):
         PackageSetters(package).plan(Assignment({"ap": ["x"]}))

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from commandline import packyard
+from packyard.using.setters import patterns
 from packyard.using.setters.definition import Setter
-from packyard.using.setters.refusal import command, describe, refusal
+from packyard.using.setters.packages import PackageFiles, read_krmfile
+from packyard.using.setters.refusal import command, describe, explain, refusal
 
 
 @pytest.mark.parametrize(
@@ -35,7 +37,8 @@ from packyard.using.setters.refusal import command, describe, refusal
         ({"minLength": 1, "maxLength": 63}, "a text of 1 to 63 characters"),
         (
             {"maxLength": 20, "pattern": r"^\d+$", "format": "port"},
-            r"a text of at most 20 characters that is a port, 1 to 65535 and that matches '^\d+$'",
+            "a text of at most 20 characters that is a port, 1 to 65535 and that has the form that its definition "
+            "asks for",
         ),
         ({"type": "array"}, "a list"),
         (
@@ -67,7 +70,7 @@ def test_says_what_is_refused_and_cuts_what_is_long() -> None:
 def test_the_command_has_the_example_if_the_definition_admits_it() -> None:
     schema = {"type": "integer"}
     assert command(Setter("A", schema=schema, example="4"), "my pkg/") == "for example: packyard set 'my pkg' A=4"
-    assert command(Setter("A", schema=schema, example="four"), "") == "packyard set . A=VALUE"
+    assert command(Setter("A", schema=schema, example="four"), "") == "packyard explain . A shows its definition"
     assert command(Setter("A", example="a b"), "/x/") == "for example: packyard set /x A='a b'"
 
 
@@ -102,3 +105,59 @@ def test_what_is_not_utf_8_is_refused_wherever_it_is_given(tmp_path: Path) -> No
         assert "UTF-8" in process.stderr
         assert "isSet" not in (tmp_path / "Krmfile").read_text()
     assert "yaml: invalid leading UTF-8 octet" in packyard("cfg", "set", ".", "A", odd, cwd=tmp_path).stderr
+
+
+def test_every_pattern_of_the_catalogue_is_told_in_words_and_with_an_example() -> None:
+    root = Path(__file__).parents[3]
+    files = [file for folder in ("bases", "overlays", "packages") for file in (root / folder).rglob("Krmfile")]
+    for file in (root / "Krmfile", *files):
+        for setter in read_krmfile(PackageFiles(file.read_bytes(), {})).definitions.setters.values():
+            takes = describe(setter)
+            assert "form that its definition asks for" not in takes, (file, setter.name)
+            assert "^" not in takes
+            assert command(setter, "").startswith("for example: ") or not setter.value, (file, setter.name)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "words"),
+    [
+        ("^[a-z]([-a-z0-9]*[a-z0-9])?$", "lower-case letters, digits and '-'"),
+        (r"^[\w.]+$", "letters, digits, '.' and '_'"),
+        ("^([A-Z]+)?$", "capital letters"),
+        ("^[a-f0-9]+$", ""),
+        ("^[^/]+$", ""),
+        ("[a-z]+", ""),
+        ("^[a-z]$", ""),
+    ],
+)
+def test_letters_are_named_and_nothing_else_is_guessed(pattern: str, words: str) -> None:
+    found = patterns.words({"pattern": pattern})
+    assert (found.takes if found else "") == words
+
+
+def test_an_author_says_a_pattern_in_words_by_its_title() -> None:
+    schema = {"pattern": "^#[0-9a-f]{6}$", "title": "a color, such as #ff0000"}
+    assert refusal(Setter("A", schema=schema), ["red"]) == "A takes a color, such as #ff0000, not 'red'"
+    assert not patterns.has_words({"pattern": "^#[0-9a-f]{6}$"})
+
+
+@pytest.mark.parametrize(
+    ("schema", "given", "says"),
+    [
+        (
+            {"pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "maxLength": 13},
+            "My_Run",
+            "A takes lower-case letters, digits and '-', at most 13 characters, not 'My_Run', which has 'M', '_' "
+            "and 'R' (did you mean: packyard set . A=my-run)",
+        ),
+        ({"pattern": "^[A-Za-z0-9.:-]*$"}, "http://10.0.0.5", "without http:// and without a path"),
+        ({"pattern": "^[a-z]+$"}, "a b", "which has a blank"),
+        ({"pattern": "^(True|False)$"}, "yes", "A takes one of True, False, not 'yes'"),
+        ({"type": "string", "pattern": "^[1-9][0-9]*$"}, "007", "packyard set . A=7"),
+    ],
+)
+def test_a_refused_value_is_told_in_words(schema: dict[str, object], given: str, says: str) -> None:
+    problem = explain(Setter("A", type=str(schema.get("type", "")), schema=schema), [given], "")
+    assert says in str(problem)
+    assert str(schema["pattern"]) not in str(problem)
+    assert str(schema["pattern"]) in problem.detail

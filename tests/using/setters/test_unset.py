@@ -49,7 +49,23 @@ def test_what_is_required_and_has_no_value_must_be_set(item: Setter, expected: b
 
 
 @pytest.mark.parametrize("lines", [("type: integer", "nullable: true"), (), ("pattern: ^(/.*)?$",)])
-@pytest.mark.parametrize("words", [("set", ".", "A="), ("set", ".", "A", ""), ("cfg", "set", ".", "A", "")])
+@pytest.mark.parametrize("words", [("set", ".", "A="), ("set", ".", "A", "")])
+def test_what_is_required_is_never_set_to_nothing(
+    tmp_path: Path, lines: tuple[str, ...], words: tuple[str, ...]
+) -> None:
+    package = make(tmp_path, *lines)
+    for value in ("", "/1" if lines == ("pattern: ^(/.*)?$",) else "1"):
+        if value:
+            done("set", ".", f"A={value}", cwd=package)
+        process = packyard(*words, cwd=package)
+        assert process.returncode == 1
+        assert "A needs a value: " in process.stderr
+        assert ("packyard set . --unset A" in process.stderr) == bool(value)
+        assert setter(package)["value"] == value
+
+
+@pytest.mark.parametrize("lines", [("type: integer", "nullable: true"), (), ("pattern: ^(/.*)?$",)])
+@pytest.mark.parametrize("words", [("set", ".", "--unset", "A"), ("cfg", "set", ".", "A", "")])
 def test_set_to_nothing_it_is_as_unset_as_before(
     tmp_path: Path, lines: tuple[str, ...], words: tuple[str, ...]
 ) -> None:
@@ -65,7 +81,7 @@ def test_set_to_nothing_it_is_as_unset_as_before(
     done("set", ".", "A=/1" if lines == ("pattern: ^(/.*)?$",) else "A=1", cwd=package)
     assert setter(package)["isSet"] is True
     done("render", "--built-in", ".", cwd=package)
-    done("set", ".", "A=", cwd=package)
+    done(*words, cwd=package)
     assert "isSet" not in setter(package)
 
 
@@ -77,17 +93,17 @@ def test_a_mark_without_a_value_opens_no_gate(tmp_path: Path) -> None:
 def test_of_a_list_nothing_is_no_item(tmp_path: Path) -> None:
     package = make(tmp_path, "type: array", setter="listValues: [a, b]", field=LISTED)
     values = tmp_path / "values"
-    for words, text in (
-        (("A=",), ""),
-        (("A", ""), ""),
-        (("--values", "values"), 'A: ""'),
-    ):
+    done("set", ".", "A=a", "A=b", cwd=package)
+    values.write_text('A: ""')
+    for words in (("A=",), ("A", ""), ("--values", "values")):
+        assert "A needs a value: a list (to go back" in packyard("set", ".", *words, cwd=package).stderr
+    krmfile = (package / "Krmfile").read_text()
+    (package / "Krmfile").write_text(krmfile.replace(", required: true", ""))
+    for words in (("A=",), ("A", ""), ("--values", "values")):
         done("set", ".", "A=a", "A=b", cwd=package)
-        values.write_text(text)
         done("set", ".", *words, cwd=package)
         assert setter(package)["listValues"] == []
-        assert "isSet" not in setter(package)
-        assert "A is not set" in packyard("render", "--built-in", ".", cwd=package).stderr
+    (package / "Krmfile").write_text(krmfile)
     values.unlink()
     done("set", ".", "A=a", "A=", cwd=package)
     assert setter(package)["listValues"] == ["a", ""]
@@ -102,6 +118,7 @@ def test_a_value_that_may_be_null_may_be_empty_and_nothing_else(tmp_path: Path, 
     process = packyard("set", ".", f"A={value}", cwd=package)
     assert process.returncode == 1
     assert f"not '{value}'" in process.stderr
+    (package / "Krmfile").write_text((package / "Krmfile").read_text().replace(", required: true", ""))
     done("set", ".", "A=", cwd=package)
 
 

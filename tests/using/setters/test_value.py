@@ -89,10 +89,10 @@ def test_all_faults_are_told_at_once_each_by_its_definition(tmp_path: Path) -> N
     package = make(tmp_path / "package", "type: string\nmaxLength: 1\npattern: ^a+$")
     with pytest.raises(InputError) as error:
         change_setters(package, {"V": ["bcd"], "VV": ["x"]})
-    takes = "V takes a text of at most 1 character that matches '^a+$', not 'bcd'"
+    takes = "V takes a text of at most 1 character that has the form that its definition asks for, not 'bcd'"
     assert [str(problem) for problem in error.value.problems] == [
-        f"{package}/Krmfile:3: {takes} (packyard set {package} V=VALUE)",
-        f"{package}/Krmfile: setter \"VV\" is not found (did you mean 'V'?)",
+        f"{package}/Krmfile:3: {takes} (packyard explain {package} V shows its definition)",
+        f"{package}/Krmfile: setter 'VV' is not found (did you mean 'V'?)",
     ]
 
 

@@ -20,6 +20,7 @@ from packyard.running.runs import run as runs
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.prepared import Prepared, is_secret, prepare
 from packyard.running.runs.status import RoleStatus
+from packyard.using.options import usecases
 
 T = TypeVar("T")
 _PAUSES = (1, 2, 4, 8, 8, 8)  # seconds until a server that does not answer is asked again
@@ -58,6 +59,8 @@ def find(arguments: argparse.Namespace) -> Kubectl:
 
 def find_for(arguments: argparse.Namespace, verb: str) -> tuple[Kubectl, Prepared, list[str]]:
     """Return kubectl for the namespace of the use case that ``arguments.words`` name, and what `prepared` returns."""
+    directory, values = directories.with_values(arguments.words, verb)
+    usecases.check(directory, verb, [word for word in arguments.words if word.partition("=")[0] in values])
     found = _found(arguments)
     made, words = prepared(arguments.words, verb)
     namespace = runs.namespace_of(made.objects, found.namespace, is_asked=bool(arguments.namespace))

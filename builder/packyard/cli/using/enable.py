@@ -6,6 +6,7 @@ Refused where an option does not fit the files there, or excludes one that is en
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from shlex import quote
@@ -15,11 +16,13 @@ from packyard.cli import arguments as shared
 from packyard.cli import directory as directories
 from packyard.cli import output, state
 from packyard.cli.rows import Rows
+from packyard.core.errors import UsageError
 from packyard.core.files.tree import Keep, Tree
 from packyard.using.kustomize.builtin import try_components
 from packyard.using.options import folder as folders
+from packyard.using.options import usecases
 from packyard.using.options.option_setters import OptionSetters, read_options
-from packyard.using.options.switch import Switched, enable, states
+from packyard.using.options.switch import Switched, enable, enable_below, states
 
 ROWS = Rows("use case", "directory, state, options, already, file, setters", wide=None)
 OPTIONS = Rows(
@@ -37,26 +40,53 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     directories.add_arguments(parser, "[NAME...]", "NAME is an option.")
     shared.add_dry_run(parser)
+    parser.add_argument("-R", "--recurse-subpackages", action="store_true", help="in each use case below that it fits")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Enable options and list the values that they need; without a name list the options."""
-    directory, names = split(arguments.words)
+    directory, names = split(arguments, "enable")
     if not names:
+        if arguments.recurse_subpackages:
+            raise UsageError("packyard enable: -R needs the name of an option")
         state.tell_pending(Tree(directory))
         _list(directory, arguments)
         return 0
 
-    def act(keep: Keep) -> Switched:
-        trial = _trial(directory)
-        return enable(directory, names, trial, dry_run=arguments.dry_run, keep=keep)
+    def act(keep: Keep) -> dict[str, Switched]:
+        if not arguments.recurse_subpackages:
+            return {"": enable(directory, names, _trial(directory), dry_run=arguments.dry_run, keep=keep)}
+        below = use_cases(directory)
+        switched, misfits = enable_below(directory, below, names, _trial, dry_run=arguments.dry_run, keep=keep)
+        for problem in misfits.values():
+            output.note(str(problem))
+        return switched
 
     return change(arguments, directory, names, "enable", act)
 
 
-def split(words: list[str]) -> tuple[Path, list[str]]:
-    """Return DIR and the names of options."""
-    return directories.split(words, "an option", names)
+def split(arguments: argparse.Namespace, verb: str) -> tuple[Path, list[str]]:
+    """Return DIR and the names of options; refuse a directory that is not a use case, unless all below are meant."""
+    words: list[str] = arguments.words
+    recursive: bool = arguments.recurse_subpackages
+    if words and not Path(words[0]).is_dir() and words[0] in _names_below(Path()):
+        if recursive:
+            return Path(), words
+        usecases.check(Path(), verb, words, all_by="-R")
+    directory, rest = directories.split(words, "an option", names)
+    if not recursive:
+        usecases.check(directory, verb, rest, all_by="-R" if rest else "")
+    return directory, rest
+
+
+def _names_below(directory: Path) -> set[str]:
+    """Return the names of the options that use cases below a directory have."""
+    return {name for path in usecases.below(directory) for name in names(Path(path))}
+
+
+def use_cases(directory: Path) -> list[str]:
+    """Return the use cases of a directory, itself or those below, as paths from there."""
+    return [os.path.relpath(path, directory) for path in usecases.below(directory)]
 
 
 def names(directory: Path) -> list[str]:
@@ -66,21 +96,34 @@ def names(directory: Path) -> list[str]:
 
 
 def change(
-    arguments: argparse.Namespace, directory: Path, names: list[str], verb: str, act: Callable[[Keep], Switched]
+    arguments: argparse.Namespace,
+    directory: Path,
+    names: list[str],
+    verb: str,
+    act: Callable[[Keep], Mapping[str, Switched]],
 ) -> int:
-    """Enable or disable, and say what that changed."""
+    """Enable or disable, and say what that changed in each use case."""
     if arguments.dry_run:
         state.tell_pending(Tree(directory))
-    outcome = act(state.keep(directory, f"{verb} {' '.join(names)}"))
-    options = [option for option in read_options(directory) if option.name in names]
-    setters = [name for option in options if option.name in outcome.changed for name in option.setters]
-    row = (directory, f"{verb}d", outcome.changed, outcome.unchanged, outcome.file, setters)
-    is_text = ROWS.show([row], arguments.output)
-    if is_text and arguments.dry_run:
-        output.diffs(directory, {outcome.file: (outcome.before, outcome.after)})
-    elif is_text:
-        _tell(directory, outcome, f"{verb}d", options)
+    outcomes = {directory / path: each for path, each in act(_keep(directory, verb, names)).items()}
+    options = {here: [option for option in read_options(here) if option.name in names] for here in outcomes}
+    rows = [_row(here, each, verb, options[here]) for here, each in outcomes.items()]
+    is_text = ROWS.show(rows, arguments.output)
+    for here, outcome in outcomes.items() if is_text else ():
+        if arguments.dry_run:
+            output.diffs(here, {outcome.file: (outcome.before, outcome.after)})
+        else:
+            _tell(here, outcome, f"{verb}d", options[here])
     return 0
+
+
+def _keep(directory: Path, verb: str, names: list[str]) -> Keep:
+    return state.keep(directory, f"{verb} {' '.join(names)}")
+
+
+def _row(here: Path, outcome: Switched, verb: str, options: list[OptionSetters]) -> tuple[object, ...]:
+    setters = [name for option in options if option.name in outcome.changed for name in option.setters]
+    return (here, f"{verb}d", outcome.changed, outcome.unchanged, outcome.file, setters)
 
 
 def _trial(directory: Path) -> Callable[[str], dict[str, int]]:
@@ -110,11 +153,14 @@ def _tell_values(directory: Path, option: OptionSetters) -> None:
         values = [f"{each.name} ({'required' if each.must_be_set else each.shown or 'empty'})" for each in setters]
         wanted = next((each for each in setters if each.must_be_set), setters[0])
         example = f"packyard set {quote(str(directory))} {wanted.name}={quote(wanted.example or 'VALUE')}"
-        output.note(f"{option.name} has the values {', '.join(values)}; to set one: {example}")
+        number = "one setter" if len(setters) == 1 else f"{len(setters)} setters"
+        output.note(
+            f"{option.name} has {number}, {', '.join(values)}; to set {'it' if len(setters) == 1 else 'one'}: {example}"
+        )
     else:
         found = folders.find(directory)
         file = found.file(option.name) if found else ""
-        output.note(f"{option.name} has no values to set; its file says what can be changed: {file}")
+        output.note(f"{option.name} has no setters; its file says what can be changed: {file}")
 
 
 def _list(directory: Path, arguments: argparse.Namespace) -> None:

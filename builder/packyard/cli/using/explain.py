@@ -15,10 +15,12 @@ from packyard.cli import directory, output, state, workspaces
 from packyard.cli.rows import Rows
 from packyard.core.errors import InputError, Problem, UsageError, suggest
 from packyard.core.files.tree import Tree
-from packyard.using.options import option_setters
+from packyard.using.options import option_setters, usecases
+from packyard.using.setters import refusal
 from packyard.using.setters.definition import Setter
-from packyard.using.setters.listing import Field, constraint, find_fields, list_setters
-from packyard.using.setters.packages import find_all, read_package
+from packyard.using.setters.listing import Field, find_fields, list_setters
+from packyard.using.setters.packages import all_below, read_krmfile, read_package
+from packyard.using.setters.plan import made_of
 
 ROWS = Rows("definition", "file, line, name, value, set, setBy, fields (file, line, column, path, value, through)")
 PLACES = Rows("place", "file, line, column, setter", "FILE:LINE")
@@ -47,10 +49,16 @@ def run(arguments: argparse.Namespace) -> int:
     tree = Tree(root_dir)
     state.tell_pending(tree)
     known: set[str] = set()
+    made: Problem | None = None
     found: list[tuple[Setter, list[Field]]] = []
-    for package in find_all(tree):
+    packages = all_below(tree)
+    if not packages:
+        raise usecases.refusal(root_dir, "explain", names)
+    for package in packages:
         files = read_package(tree, package)
-        setters = [listed.setter for listed in list_setters(files)]
+        definitions = read_krmfile(files).definitions
+        made = made or made_of(name, definitions, str(root_dir / package))
+        setters = [listed.setter for listed in list_setters(files, definitions)]
         known |= {setter.name for setter in setters}
         found += [(setter, find_fields(files, name)) for setter in setters if setter.name == name]
         for option in option_setters.read_enabled(root_dir / package):
@@ -61,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     found = list(once.values())
     if not found:
         hint = suggest(name, known) or f"packyard setters {root_dir} lists them"
-        raise InputError(Problem(f'setter "{name}" is not found', file=str(root_dir), hint=hint))
+        raise InputError(made or Problem(f"setter {name!r} is not found", file=str(root_dir), hint=hint))
     rows = [
         (each.file, each.line, name, each.shown, each.is_set, each.set_by or None, fields) for each, fields in found
     ]
@@ -73,13 +81,15 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _show(setter: Setter, fields: list[Field]) -> None:
     output.line(f"{setter.file}:{setter.line}: {setter.name}: {' '.join(setter.description.split())}")
-    allowed = " ".join(filter(None, (setter.type, constraint(setter), str(setter.schema.get("pattern", "")))))
+    allowed = refusal.describe(setter)
     lines = (
         ("value", setter.shown or "(empty)"),
         ("origin", _origin(setter)),
         ("shipped", setter.default or ""),
         ("allowed", allowed),
     )
+    if pattern := setter.schema.get("pattern"):
+        output.detail(f"  pattern  {pattern}")
     for label, text in lines:
         if text:
             output.line(f"  {label:<8} {text}")

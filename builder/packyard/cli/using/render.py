@@ -15,7 +15,7 @@ from packyard.cli.using import values as given
 from packyard.core.errors import UsageError
 from packyard.core.files.tree import Tree
 from packyard.core.yaml.node import Source
-from packyard.using.options import option_setters
+from packyard.using.options import option_setters, usecases
 from packyard.using.render import every
 from packyard.using.render.render import render
 
@@ -42,6 +42,8 @@ def run(arguments: argparse.Namespace) -> int:
     directory, values = directories.with_values(arguments.words, "render")
     if arguments.values:
         values = {**given.read(arguments.values), **values}
+    if not arguments.all:
+        usecases.check(directory, "render", arguments.words[directory != Path() :], all_by="--all --out NEW")
     state.tell_pending(Tree(directory))
     path = "" if arguments.built_in else os.environ.get("PATH", "")
     with _source(directory, values) as source:

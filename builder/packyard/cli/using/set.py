@@ -125,6 +125,9 @@ def _run(directory: Path, words: list[str], parsed: Flags) -> int:
 
 def _change(directory: Path, words: list[str], parsed: Flags) -> tuple[list[PackageChange], Beside | None]:
     """Set and unset what the command line says."""
+    asked = bool(words) or any(parsed.values.get(name) for name in ("values", "preset", "unset"))
+    if asked and not parsed.switches["recurse-subpackages"]:
+        _check(directory, words, parsed)
     values = _files_values(directory, parsed) | _values(directory, words)
     values = {name: [] if texts == [""] else texts for name, texts in values.items()}  # of a list no item
     unset = parsed.values.get("unset", [])
@@ -153,6 +156,16 @@ def _change(directory: Path, words: list[str], parsed: Flags) -> tuple[list[Pack
             raise
         raise InputError(*(_elsewhere(directory, problem) or problem for problem in error.problems)) from error
     return changes, beside
+
+
+def _check(directory: Path, words: Sequence[str], parsed: Flags) -> None:
+    """Refuse a directory without setters of its own; those of the use cases below it are named."""
+    if any(os.path.exists(directory / name) for name in directories.KRMFILES) or not directory.is_dir():  # noqa: PTH110
+        return
+    from packyard.using.options import usecases  # most directories are use cases
+
+    flags = (f"--{name}={given}" for name in ("preset", "unset", "values") for given in parsed.values.get(name, ()))
+    raise usecases.refusal(directory, "set", (*words, *flags), all_by="-R")
 
 
 def _beside(directory: Path, names: Sequence[str], *, recursive: bool) -> Beside | None:
@@ -190,7 +203,7 @@ def _tell_holders(directory: Path, change: PackageChange) -> None:
         options = options_of(directory, name)
         assert found is not None
         use_cases = ", ".join(holders(found, options))
-        output.note(f"{name} holds for all use cases that have {' or '.join(options)} enabled: {use_cases}")
+        output.note(f"{name} is shared by every use case that has {' or '.join(options)} enabled; now: {use_cases}")
 
 
 def _title(values: Mapping[str, Sequence[str]], unset: Sequence[str]) -> str:
@@ -254,7 +267,8 @@ def _tell(change: PackageChange) -> None:
     for item in change.plan.changes:
         if item.old != item.new:
             place = f"{os.path.normpath(item.file)}:{item.line}"
-            follow = f", and so in {output.counted(item.aliases, 'place')} that repeat it" if item.aliases else ""
+            times = f"{output.counted(item.aliases, 'place')} that repeat{'s' * (item.aliases == 1)} it"
+            follow = f" (also in {times})" if item.aliases else ""
             output.line(f"{place}: {item.path}: {shown(item.old)} -> {shown(item.new)}{follow}")
     for name, count in change.plan.counts.items():
         setter = change.plan.definitions.setters[name]

@@ -13,11 +13,19 @@ from packyard.cli.rows import Rows
 from packyard.core.errors import refuse
 from packyard.core.files.tree import Tree
 from packyard.using.options import folder as folders
-from packyard.using.options import option_setters
+from packyard.using.options import option_setters, usecases
 from packyard.using.setters import valuesfile
 from packyard.using.setters.definition import Setter
-from packyard.using.setters.listing import ListedRule, ListedSetter, constraint, list_rules, list_setters
-from packyard.using.setters.packages import find_all, read_package
+from packyard.using.setters.listing import (
+    ListedRule,
+    ListedSetter,
+    constraint,
+    in_order,
+    kind,
+    list_rules,
+    list_setters,
+)
+from packyard.using.setters.packages import all_below, read_package
 
 ROWS = Rows(
     "package",
@@ -30,6 +38,8 @@ ROWS = Rows(
 )
 _COLUMNS = ("NAME", "VALUE", "SET", "TYPE", "FIELDS", "DESCRIPTION")
 _RULE_COLUMNS = ("RULE", "HOLDS", "MESSAGE")
+#: What is said where nothing is listed, by ``--unset`` and ``--set``.
+_NOTHING = {(True, False): "every required value is set", (False, True): "nothing was set"}
 _HOLDS = {True: "yes", False: "BROKEN", None: "not yet known"}
 
 
@@ -44,9 +54,11 @@ def run(arguments: argparse.Namespace) -> int:
     """List the setters of the package, or of every package below a folder that is not a package."""
     tree = Tree(directory.only(arguments.words, "setters"))
     state.tell_pending(tree)
-    packages = {package: read_package(tree, package) for package in find_all(tree)}
+    packages = {package: read_package(tree, package) for package in all_below(tree)}
+    if not packages:
+        raise usecases.refusal(tree.root_dir, "setters")
     options = _options(tree.root_dir, packages)
-    listed = {package: list_setters(files) for package, files in packages.items()}
+    listed = {package: in_order(list_setters(files)) for package, files in packages.items()}
     rules = {package: list_rules(files) for package, files in packages.items()}
     listed.update({heading: rows for heading, (rows, _) in options.items()})
     rules.update({heading: found for heading, (_, found) in options.items()})
@@ -57,16 +69,20 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output == "yaml":
         output.data(valuesfile.write(_values(listed)).encode())
     elif ROWS.show([(package or ".", rows, rules[package]) for package, rows in listed.items()], arguments.output):
+        shown = False
         for package, rows in listed.items():
             is_option = package in options
-            if is_option and (rows or rules[package]):
+            if package and shown and (rows or rules[package]):
                 output.line()
+            shown = shown or bool(rows or rules[package])
             if package and (rows or rules[package]):
                 shared_values = " (for all use cases that have the option)" if is_option else ""
                 output.line(f"{package}{shared_values}:")
             if rows or not package:
                 _show(tree.root_dir if is_option else tree.root_dir / package, rows, wide=arguments.wide)
             _tell_rules(rules[package], only_broken=arguments.unset or arguments.set, wide=arguments.wide)
+        if not any(listed.values()):
+            output.note(_NOTHING.get((arguments.unset, arguments.set), "there are no setters here"))
         for edit in option_setters.hand_edits(tree.root_dir):
             output.warning(f"{edit} (packyard lint lists such fields)")
     return 0
@@ -83,7 +99,7 @@ def _options(root_dir: Path, packages: Mapping[str, object]) -> dict[str, tuple[
             heading = f"{folder.shown}/{option.name}"
             names = option.setters.keys()
             rules = [row for row in list_rules(option.files) if not names.isdisjoint(row.rule.names)] if names else []
-            found[heading] = (list(option.listed), rules)
+            found[heading] = (in_order(option.listed), rules)
     return found
 
 
@@ -101,7 +117,8 @@ def _values(listed: Mapping[str, Sequence[ListedSetter]]) -> dict[str, str | Seq
 
 
 def _show(package_dir: Path, rows: list[ListedSetter], *, wide: bool) -> None:
-    output.table(_COLUMNS, [_cells(row) for row in rows], wide=wide, prose=1)
+    if rows:
+        output.table(_COLUMNS, [_cells(row) for row in rows], wide=wide, prose=1)
     missing = [f"{row.setter.name}=…" for row in rows if row.setter.must_be_set]
     if missing:
         output.note(f"{len(missing)} to be set: packyard set {quote(str(package_dir))} {' '.join(missing)}")
@@ -121,5 +138,5 @@ def _cells(row: ListedSetter) -> tuple[str, ...]:
     setter = row.setter
     state = "yes" if setter.is_set else ""
     state = "REQUIRED" if setter.must_be_set else f"by {setter.set_by}" if setter.set_by else state
-    kind = " ".join(filter(None, (setter.type, constraint(setter))))
-    return (setter.name, setter.shown, state, kind, str(row.count), " ".join(setter.description.split()))
+    takes = " ".join(filter(None, (kind(setter), constraint(setter))))
+    return (setter.name, setter.shown, state, takes, str(row.count), " ".join(setter.description.split()))

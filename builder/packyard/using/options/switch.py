@@ -16,7 +16,6 @@ from shlex import quote
 from packyard.core.errors import BeyondError, ConflictError, InputError, Problem, refuse, suggest
 from packyard.core.files import filenames, regular
 from packyard.core.files.tree import Keep, Tree
-from packyard.core.kubernetes import kustomization
 from packyard.using.options import folder as folders
 from packyard.using.options.enabled import EnabledOptions
 from packyard.using.options.folder import NAME, Folder
@@ -58,40 +57,93 @@ def enable(
     directory: Path, names: Sequence[str], trial: Trial, *, dry_run: bool = False, keep: Keep | None = None
 ) -> Switched:
     """Add options to a use case, all or none; one that is enabled stays as it is."""
-    found = _find(directory, names)
-    tree = Tree(directory)
-    with nullcontext() if dry_run else tree.locked(below=False):
-        before = EnabledOptions.read(tree, found)
-        refuse(problem for name in names if (problem := _unknown(found, name)))
-        wanted = list(dict.fromkeys(names))
-        new = [name for name in wanted if name not in before.options]
-        after, unsure = before.with_options(new), ""
+    return _switch(directory, [""], lambda here: _enabled(here, names, trial), dry_run, keep)[""]
+
+
+def enable_below(
+    directory: Path,
+    use_cases: Sequence[str],
+    names: Sequence[str],
+    trial: Callable[[Path], Trial],
+    *,
+    dry_run: bool = False,
+    keep: Keep | None = None,
+) -> tuple[dict[str, Switched], dict[str, Problem]]:
+    """Add options to all use cases below a directory that they fit, in one change; return also why others do not.
+
+    Raises `InputError` where they fit none. ``use_cases`` are paths below the directory.
+    """
+    misfits: dict[str, Problem] = {}
+
+    def switched(here: Path) -> Switched | None:
         try:
-            if new:
-                _try(directory, before, new, trial)
-        except BeyondError as error:
-            unsure = str(error.problems[0])
-        if not dry_run and new:
-            tree.write({before.name: after}, keep)
-    old = tuple(name for name in wanted if name in before.options)
-    return Switched(before.name, before.data, after, tuple(new), old, unsure)
+            return _enabled(here, names, trial(here))
+        except (InputError, ConflictError) as error:
+            misfits[os.path.relpath(here, directory)] = error.problems[0]
+            return None
+
+    found = _switch(directory, use_cases, switched, dry_run, keep)
+    refuse([] if found else misfits.values())
+    return found, misfits
 
 
 def disable(directory: Path, names: Sequence[str], *, dry_run: bool = False, keep: Keep | None = None) -> Switched:
     """Remove options from a use case; one that is not enabled is left alone."""
-    found = _find(directory, names)
+    return disable_below(directory, [""], names, dry_run=dry_run, keep=keep)[""]
+
+
+def disable_below(
+    directory: Path, use_cases: Sequence[str], names: Sequence[str], *, dry_run: bool = False, keep: Keep | None = None
+) -> dict[str, Switched]:
+    """Remove options from use cases below a directory, in one change."""
+    return _switch(directory, use_cases, lambda here: _disabled(here, names), dry_run, keep)
+
+
+def _switch(
+    directory: Path,
+    use_cases: Sequence[str],
+    switch: Callable[[Path], Switched | None],
+    dry_run: bool,
+    keep: Keep | None,
+) -> dict[str, Switched]:
+    """Plan for each use case and write all of them, or none."""
     tree = Tree(directory)
-    with nullcontext() if dry_run else tree.locked(below=False):
-        before = EnabledOptions.read(tree, found)
-        refuse(problem for name in names if name not in before.options and (problem := _unknown(found, name)))
-        wanted = list(dict.fromkeys(names))
-        gone = [name for name in wanted if name in before.options]
-        after = before.without(gone)
-        if not dry_run and gone:
-            tree.write({before.name: after}, keep)
-    return Switched(
-        before.name, before.data, after, tuple(gone), tuple(name for name in wanted if name not in before.options)
-    )
+    with nullcontext() if dry_run else tree.locked(below=list(use_cases) != [""]):
+        planned = {path: switched for path in use_cases if (switched := switch(directory / path)) is not None}
+        changed = {
+            os.path.normpath(f"{path or '.'}/{each.file}"): each for path, each in planned.items() if each.changed
+        }
+        files = {file: each.after for file, each in changed.items() if tree.read(file) == each.before}
+        refuse(Problem("was changed meanwhile", file=tree.prefix + file) for file in changed.keys() - files.keys())
+        if files and not dry_run:
+            tree.write(files, keep)
+    return planned
+
+
+def _enabled(directory: Path, names: Sequence[str], trial: Trial) -> Switched:
+    found = _find(directory, names)
+    before = EnabledOptions.read(Tree(directory), found)
+    refuse(problem for name in names if (problem := _unknown(found, name)))
+    wanted = list(dict.fromkeys(names))
+    new = [name for name in wanted if name not in before.options]
+    unsure = ""
+    try:
+        if new:
+            _try(directory, before, new, trial)
+    except BeyondError as error:
+        unsure = str(error.problems[0])
+    old = tuple(name for name in wanted if name in before.options)
+    return Switched(before.name, before.data, before.with_options(new), tuple(new), old, unsure)
+
+
+def _disabled(directory: Path, names: Sequence[str]) -> Switched:
+    found = _find(directory, names)
+    before = EnabledOptions.read(Tree(directory), found)
+    refuse(problem for name in names if name not in before.options and (problem := _unknown(found, name)))
+    wanted = list(dict.fromkeys(names))
+    gone = tuple(name for name in wanted if name in before.options)
+    kept = tuple(name for name in wanted if name not in before.options)
+    return Switched(before.name, before.data, before.without(gone), gone, kept)
 
 
 def states(directory: Path, trial: Trial) -> list[OptionState]:
@@ -134,11 +186,7 @@ def _find(directory: Path, names: Sequence[str]) -> Folder:
     found = folders.find(directory)
     if found is None:
         refuse(_of_old_form(directory, names))
-        is_use_case = kustomization.names(lambda name: (directory / name).is_file())
-        hint = "" if is_use_case else "name the directory of a use case"
-        raise InputError(
-            Problem(f"there is no folder {NAME}/ above it, in its package", file=str(directory), hint=hint)
-        )
+        raise InputError(Problem(f"there is no folder {NAME}/ above it, in its package", file=str(directory)))
     return found
 
 
@@ -208,8 +256,12 @@ def _explain(directory: Path, here: EnabledOptions, name: str, before: Sequence[
             trial(here.text_with([other, name], alone=True))
         except InputError as error:
             state = "is enabled" if other in here.options else "you name too"
-            message = f"option {name!r} excludes {other!r}, which {state}: {error.problems[0].message}"
-            hint = f"packyard disable {quote(str(directory))} {other}" if other in here.options else "leave one out"
+            message = f"option {name!r} cannot be used together with {other!r}, which {state}"
+            hint = (
+                f"disable that first: packyard disable {quote(str(directory))} {other}"
+                if other in here.options
+                else "leave one out"
+            )
             raise ConflictError(_at(error.problems[0], message, hint)) from error
 
 

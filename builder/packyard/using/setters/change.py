@@ -82,7 +82,11 @@ class PackageSetters:
         package, defined = self._package, self.krmfile.definitions.setters
         if self._kpt is None or not self._tagged:
             return plan(package, asked, shipped=shipped, memo=self._memo)
-        refuse(unknown(name, self.names, package) for name in asked.names if name not in self.names)
+        refuse(
+            unknown(name, self.names, package, self.krmfile.definitions)
+            for name in asked.names
+            if name not in self.names
+        )
         file = package.where + package.name
         left = {name: no_default(Setter(name, file=file)) for name in asked.unset if name not in defined}
         ours = asked.among(defined)
@@ -142,7 +146,7 @@ def change_setters(
         reached = {name for change in changes for name in (*change.plan.counts, *change.plan.left)}
         where = f"is in no package below {tree.root_dir}"
         refuse(
-            Problem(f'setter "{name}" {where}', hint=suggest(name, known), missing=name)
+            Problem(f"setter {name!r} {where}", hint=suggest(name, known), missing=name)
             for name in asked.names
             if name not in reached
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -11,7 +12,7 @@ from packyard.core.kubernetes.fieldtypes import Step
 from packyard.core.work.memo import Memo, once
 from packyard.core.yaml.document import parse_text, source_of
 from packyard.core.yaml.node import Scalar, SequenceNode
-from packyard.using.setters import comment
+from packyard.using.setters import comment, patterns
 from packyard.using.setters.definition import Definitions, Setter, Substitution, full_type
 from packyard.using.setters.exact import is_number, without_limit
 from packyard.using.setters.fields import defined, path_text
@@ -20,6 +21,15 @@ from packyard.using.setters.packages import PackageFiles, read_krmfile
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from packyard.using.setters.rules.rule import Rule
+
+
+#: The kinds of values that formats stand for.
+_FORMATS = {
+    "quantity": patterns.QUANTITY,
+    "absolute-path": patterns.PATH,
+    "port": patterns.WHOLE,
+    "uid": patterns.WHOLE,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +88,11 @@ def list_setters(
     counts = count_fields(package, definitions, memo)
     found = [ListedSetter(setter, counts[name]) for name, setter in definitions.setters.items()]
     return sorted([*found, *tagged(package)], key=lambda listed: listed.setter.name)
+
+
+def in_order(listed: Sequence[ListedSetter]) -> list[ListedSetter]:
+    """Return setters as people read them: first what is required, then in the order in which their file has them."""
+    return sorted(listed, key=lambda each: (not each.setter.required, each.setter.file, each.setter.line))
 
 
 def count_fields(package: PackageFiles, definitions: Definitions, memo: Memo | None = None) -> Counter[str]:
@@ -166,14 +181,25 @@ def choices(setter: Setter) -> list[str]:
     return [*setter.enum_values, *enum, *(("true", "false") if full_type(setter.type) == "boolean" else ())]
 
 
+def kind(setter: Setter) -> str:
+    """Name the kind of value that a setter takes: ``whole number``, ``choice``, ``path``, or ``text``."""
+    if setter.is_list:
+        return "list"
+    if choices(setter) or patterns.choices(setter.schema):
+        return patterns.CHOICE
+    form, declared = str(setter.schema.get("format", "")), full_type(setter.type)
+    if declared in ("integer", "number"):
+        return patterns.WHOLE if declared == "integer" else patterns.NUMBER
+    known = patterns.words(setter.schema)
+    return known.kind if known else _FORMATS.get(form, patterns.TEXT)
+
+
 def constraint(setter: Setter) -> str:
     """Say in short what the definition allows: ``1 to 8``, ``small|large``; patterns are for ``schema``."""
-    if setter.enum_values:
-        return "|".join(setter.enum_values)
+    listed = choices(setter) or patterns.choices(setter.schema)
+    if listed:
+        return "|".join(listed)
     schema = without_limit(setter.schema)
-    choices = schema.get("enum")
-    if isinstance(choices, list):
-        return "|".join(str(choice) for choice in choices)
     parts = []
     low, high = (bound if is_number(bound) else None for bound in (schema.get("minimum"), schema.get("maximum")))
     if low is not None and high is not None:
@@ -182,6 +208,6 @@ def constraint(setter: Setter) -> str:
         parts.append(f"at least {low}")
     elif high is not None:
         parts.append(f"at most {high}")
-    if "format" in schema:
+    if "format" in schema and schema["format"] not in _FORMATS:
         parts.append(str(schema["format"]))
     return ", ".join(parts)

@@ -93,10 +93,10 @@ def plan(package: PackageFiles, asked: Assignment, *, shipped: Shipped = _NOTHIN
     setters = krmfile.definitions.setters
     texts = (asked.set_by, asked.description)
     refuse(Problem(f"{shown(text)} is not text in UTF-8") for text in texts if not value.is_text(text))
-    refuse(unknown(name, setters, package) for name in asked.unset if name not in setters)
+    refuse(unknown(name, setters, package, krmfile.definitions) for name in asked.unset if name not in setters)
     left = {name: no_default(setters[name]) for name in asked.unset if not _has_default(setters[name], shipped)}
     changed = {name: _taken_back(setters[name], shipped) for name in asked.unset if name not in left}
-    accepted = _accept(setters, asked, package)
+    accepted = _accept(krmfile.definitions, asked, package)
     changed |= {name: replace(setter, is_set=True, set_by=asked.set_by) for name, setter in accepted.items()}
 
     edits = []
@@ -116,16 +116,34 @@ def set_fields(
     return _set_fields(PackageFiles(b"", resources), definitions, changed, set(), parsed=memo)
 
 
-def unknown(name: str, known: Collection[str], package: PackageFiles) -> Problem:
-    """Describe a setter that a package does not have."""
-    hint = suggest(name, known) or "packyard setters DIR lists them"
-    return Problem(f'setter "{name}" is not found', file=package.where + package.name, hint=hint, missing=name)
+def unknown(name: str, known: Collection[str], package: PackageFiles, definitions: Definitions) -> Problem:
+    """Describe a setter that a package does not have; a substitution is told by what it is made of."""
+    where = package.where.rstrip("/") or "."
+    problem = made_of(name, definitions, where)
+    if problem is None:
+        message, hint = f"setter {name!r} is not found", suggest(name, known) or f"packyard setters {where} lists them"
+        problem = Problem(message, hint=hint)
+    return replace(problem, file=package.where + package.name, missing=name)
+
+
+def made_of(name: str, definitions: Definitions, where: str) -> Problem | None:
+    """Say of which setters a substitution of this name is made, for those who would set it; None if there is none."""
+    substitution = definitions.substitutions.get(name)
+    if substitution is None:
+        return None
+    setters = sorted(definitions.setters_of(substitution))
+    if not setters:
+        return Problem(f"{name} is made by the package, and cannot be set")
+    return Problem(
+        f"{name} is made of {', '.join(setters)}", hint=f"set one of them: packyard set {where} {setters[0]}=VALUE"
+    )
 
 
 def no_default(setter: Setter) -> Problem:
     """Describe a setter that has no value to go back to."""
     message = f"setter {setter.name!r} has no default to go back to"
-    return setter.problem(message, f"set it: packyard set DIR {setter.name}=VALUE")
+    where = setter.file.rpartition("/")[0] or "."
+    return setter.problem(message, f"set it: packyard set {where} {setter.name}=VALUE")
 
 
 def _has_default(setter: Setter, shipped: Shipped) -> bool:
@@ -139,15 +157,16 @@ def _taken_back(setter: Setter, shipped: Shipped) -> Setter:
     return replace(setter, value=text, values=values if setter.is_list else setter.values, is_set=False, set_by="")
 
 
-def _accept(setters: Mapping[str, Setter], asked: Assignment, package: PackageFiles) -> dict[str, Setter]:
+def _accept(definitions: Definitions, asked: Assignment, package: PackageFiles) -> dict[str, Setter]:
     """Return the setters with the values that they are given; refuse what their definitions do not admit."""
+    setters = definitions.setters
     problems: list[Problem] = []
     refused: list[tuple[Setter, Sequence[str]]] = []
     accepted: dict[str, Setter] = {}
     for name, texts in asked.values.items():
         setter = setters.get(name)
         if setter is None:
-            problems.append(unknown(name, setters, package))
+            problems.append(unknown(name, setters, package, definitions))
         elif value.faults(setter, texts) or (not asked.as_kustomize and stricter.refuses(setter, texts)):
             from packyard.using.setters.refusal import explain
 

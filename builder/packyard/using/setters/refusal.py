@@ -7,19 +7,23 @@ And what is wrong with a definition itself, for those who write it. How kustomiz
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from packyard.core.errors import PackyardError, Problem, shown
 from packyard.core.yaml.node import Entry, MappingNode, Node
 from packyard.core.yaml.values import scalar_value
-from packyard.using.setters import regexp, stricter, value
+from packyard.using.setters import patterns, regexp, stricter, value
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.exact import LIMIT, is_number, without_limit
 from packyard.using.setters.formats import FORMATS
 
 _WORDS = {"integer": "a whole number", "number": "a number", "boolean": "true or false", "string": "a text"}
 _MOST_ITEMS = 10  # shown in a message
+_MOST_LETTERS = 5  # named in a message
+_LONGEST_NAME = 256
 _LARGEST = (1 << 63) - 1  # whole number of 64 bits
 
 
@@ -36,7 +40,9 @@ def is_refused(setter: Setter, texts: Sequence[str]) -> bool:
 def explain(setter: Setter, texts: Sequence[str], where: str) -> Problem:
     """Return why a definition refuses a value that it refuses; ``where`` is the folder, for the command to type."""
     broken = any(faults_of_keywords(setter.schema))
-    return setter.problem(_say(setter, texts), "fix its definition" if broken else _hint(setter, texts, where))
+    problem = setter.problem(_say(setter, texts), "fix its definition" if broken else _hint(setter, texts, where))
+    pattern = setter.schema.get("pattern")
+    return replace(problem, detail=f"{setter.name} must match {pattern}" if pattern else "")
 
 
 def _say(setter: Setter, texts: Sequence[str]) -> str:
@@ -48,7 +54,9 @@ def _say(setter: Setter, texts: Sequence[str]) -> str:
     if not any(texts) and not (texts and setter.is_list):
         return f"{setter.name} needs a value: {describe(setter)}"
     given = [shown(text, quoted=True) for text in texts[:_MOST_ITEMS]] + ["…"] * (len(texts) > _MOST_ITEMS)
-    return f"{setter.name} takes {describe(setter, texts)}{_form(setter, texts)}, not {', '.join(given)}"
+    wrong = _wrong_letters(setter, texts)
+    takes = describe(setter, texts, ends=not wrong)
+    return f"{setter.name} takes {takes}{_form(setter, texts)}, not {', '.join(given)}{wrong}"
 
 
 def _form(setter: Setter, texts: Sequence[str]) -> str:
@@ -59,17 +67,32 @@ def _form(setter: Setter, texts: Sequence[str]) -> str:
     return f" of at most {_LARGEST}" * (large and "integer" in value.types_of(setter.schema))
 
 
+def _wrong_letters(setter: Setter, texts: Sequence[str]) -> str:
+    """Name the characters of a value that its definition admits nowhere: ``, which has 'M' and '_'``."""
+    known = None if setter.is_list or setter.enum_values else patterns.words(setter.schema)
+    if known is None or not known.letters:
+        return ""
+    wrong = dict.fromkeys(re.sub(known.letters, "", "".join(texts)))
+    named = [shown(letter, quoted=True) if letter != " " else "a blank" for letter in wrong][:_MOST_LETTERS]
+    return f", which has {' and '.join(filter(None, (', '.join(named[:-1]), named[-1])))}" if named else ""
+
+
 def _hint(setter: Setter, texts: Sequence[str], where: str) -> str:
-    """Return what to type instead: the number that was probably meant, or how to take a value back."""
+    """Return what to type instead: the value that was probably meant, an example, or how to take a value back."""
     from shlex import quote  # only refusals need it
 
     begin = f"packyard set {quote(where.rstrip('/') or '.')}"
     if not any(texts) and _can_be_taken_back(setter, where):
         return f"to go back to the shipped value: {begin} --unset {setter.name}"
-    meant = [stricter.whole_number(text) or text for text in texts]
-    if meant != list(texts) and not is_refused(setter, meant):
-        return f"did you mean: {begin} {' '.join(f'{setter.name}={quote(text)}' for text in meant)}"
+    for meant in ([stricter.whole_number(text) or text for text in texts], [_as_name(text) for text in texts]):
+        if any(meant) and meant != list(texts) and not is_refused(setter, meant):
+            return f"did you mean: {begin} {' '.join(f'{setter.name}={quote(text)}' for text in meant)}"
     return command(setter, where)
+
+
+def _as_name(text: str) -> str:
+    """Return the name that is nearest to a text: ``my-run`` for ``My_Run``."""
+    return re.sub("[^a-z0-9]+", "-", text.strip().lower()).strip("-") if len(text) < _LONGEST_NAME else ""
 
 
 def _can_be_taken_back(setter: Setter, where: str) -> bool:
@@ -89,33 +112,50 @@ def command(setter: Setter, where: str) -> str:
     from shlex import quote  # only refusals need it
 
     begin = f"packyard set {quote(where.rstrip('/') or '.')} {setter.name}="
-    for example in filter(None, (setter.example, setter.default, setter.value)):
-        if not is_refused(setter, [example]):
+    for example in _examples(setter):
+        if example and not setter.is_list and not is_refused(setter, [example]):
             return f"for example: {begin}{quote(example)}"
-    return begin + "VALUE"
+    return f"packyard explain {quote(where.rstrip('/') or '.')} {setter.name} shows its definition"
 
 
-def describe(setter: Setter, texts: Sequence[str] = ()) -> str:
-    """Say what a definition admits; that Kubernetes has a limit, to those whose values are beyond it alone."""
+def _examples(setter: Setter) -> Iterator[str | None]:
+    """Yield values that a definition may admit, the author's own before those that its keywords name."""
+    known, choices = patterns.words(setter.schema), setter.schema.get("enum")
+    yield from (setter.example, setter.default, setter.value, known.example if known else "")
+    yield from (*setter.enum_values, *patterns.choices(setter.schema))
+    yield from map(str, choices if isinstance(choices, list) else ())
+    yield from (str(setter.schema[key]) for key in ("minimum", "maximum") if key in setter.schema)
+
+
+def describe(setter: Setter, texts: Sequence[str] = (), *, ends: bool = True) -> str:
+    """Say what a definition admits; that Kubernetes has a limit, to those whose values are beyond it alone.
+
+    Without ``ends`` it is not said how a name has to begin and end.
+    """
     if setter.enum_values:
         return _one_of(list(setter.enum_values))
     if not setter.is_list:
         is_beyond = any(len(text) >= len(str(LIMIT)) for text in texts)
-        return _describe(setter.schema if is_beyond else without_limit(setter.schema))
+        return _describe(setter.schema if is_beyond else without_limit(setter.schema), ends=ends)
     schema, items = setter.schema, value.items_of(setter.schema)
     size = _range(schema.get("minItems"), schema.get("maxItems"), "item")
     parts = [f"of {size}" if size else "", "without duplicates" if schema.get("uniqueItems") is True else ""]
     return " ".join(["a list", *filter(None, parts)]) + (f", each {_describe(items)}" if items else "")
 
 
-def _describe(schema: Mapping[str, object]) -> str:
+def _describe(schema: Mapping[str, object], *, ends: bool = True) -> str:
+    if chosen := patterns.choices(schema):
+        return _one_of(chosen)
     choices = schema.get("enum")
     if isinstance(choices, list) and choices:
-        known = _one_of([str(choice).lower() if isinstance(choice, bool) else str(choice) for choice in choices])
+        listed = _one_of([str(choice).lower() if isinstance(choice, bool) else str(choice) for choice in choices])
         unread = "string" not in value.types_of(schema) and any(map(_is_read_as_other, choices))
-        return known + ", which needs 'type: string' in its definition" * unread
-    words = " or ".join(_WORDS.get(kind, kind) for kind in value.types_of(schema)) or "a text"
+        return listed + ", which needs 'type: string' in its definition" * unread
     size = _range(schema.get("minLength"), schema.get("maxLength"), "character")
+    known = patterns.words(schema)
+    if known:
+        return "".join((known.takes, known.ends * ends, f", {size}" * bool(size)))
+    words = " or ".join(_WORDS.get(kind, kind) for kind in value.types_of(schema)) or "a text"
     clauses = " and ".join(f"that {clause}" for clause in _clauses(schema))
     return " ".join(filter(None, [words, f"of {size}" if size else "", *_bounds(schema), clauses]))
 
@@ -157,7 +197,7 @@ def _clauses(schema: Mapping[str, object]) -> Iterator[str]:
     if isinstance(form, str) and form in FORMATS:
         yield FORMATS[form][1]
     if isinstance(schema.get("pattern"), str):
-        yield f"matches {shown(str(schema['pattern']), quoted=True)}"
+        yield "has the form that its definition asks for"
 
 
 def faults_of_keywords(schema: Mapping[str, object]) -> Iterator[tuple[tuple[str, ...], str]]:

@@ -11,6 +11,7 @@ from packyard.core.errors import InputError, Problem
 from packyard.core.yaml.document import items, mappings, scalars
 from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar, SequenceNode
 from packyard.core.yaml.values import double_quoted, implicit_type
+from packyard.using.setters import patterns
 from packyard.using.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX, DefinitionRef, parse, parse_ref
 from packyard.using.setters.definition import Definitions, Setter, Substitution
 from packyard.using.setters.fields import Binding, sets
@@ -109,6 +110,9 @@ def _setter(entry: Entry, setter: Setter, *, shipped: bool | None) -> Iterator[F
             yield breach("unquoted-value", value, message, "put it in quotes", fix)
     wrong = list(review(entry, setter, shipped=bool(shipped)))
     yield from (finding(rule, problem) for rule, problem in wrong)
+    if shipped and not patterns.has_words(setter.schema):
+        message = f"the pattern of setter {setter.name} has no words for those whose value it refuses"
+        yield breach("unexplained-pattern", entry, message, "say what it takes: title: lower-case letters, such as ab")
     if all(rule != "invalid-keyword" for rule, _ in wrong):
         yield from _refused(entry, body, setter)
     if shipped is None and setter.required and setter.is_set:

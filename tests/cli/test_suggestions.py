@@ -1,0 +1,109 @@
+"""A name that is not there: those that were probably meant, and none rather than a wrong one."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import optioned
+from commandline import packyard
+from packyard.cli.verbs import FOREIGN, VERBS
+from packyard.core.errors import suggest
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "meant"),
+    [
+        (
+            "resnet50",
+            ["resnet50-training", "resnet50-inference", "bert"],
+            "'resnet50-inference' or 'resnet50-training'",
+        ),
+        ("nfs", ["fsx", "user-mounted-nfs", "efs"], "'user-mounted-nfs'"),
+        ("SERVER", ["NFS_SERVER", "USER_ID"], "'NFS_SERVER'"),
+        ("WORKERZ", ["WORKERS", "USER_ID"], "'WORKERS'"),
+        ("LLM-serving", ["llm-serving"], "'llm-serving'"),
+        ("gte", ["get", "set"], "'get'"),
+        ("-R", ["-v", "-q"], ""),
+        ("--list", ["--quiet", "--help"], ""),
+        ("install", ["disable", "lint"], ""),
+        ("mo", ["model-a", "model-b"], ""),
+        ("model", [f"model-{number}" for number in range(9)], "'model-0', 'model-1', 'model-2' or one of 6 more"),
+    ],
+)
+def test_a_name_is_suggested_that_was_meant_or_none(name: str, known: list[str], meant: str) -> None:
+    assert suggest(name, known) == (f"did you mean {meant}?" if meant else "")
+
+
+def test_words_of_other_tools_lead_to_verbs_that_there_are() -> None:
+    assert set(FOREIGN.values()) <= set(VERBS)
+    for word in ("install", "template", "uninstall", "pull"):
+        process = packyard(word)
+        assert process.returncode == 2
+        assert process.stderr.rstrip().endswith(f"type packyard {FOREIGN[word]}")
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return optioned.package(tmp_path_factory.mktemp("words"))
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["set WORKERS=3", "set --preset none", "enable", "enable queue", "disable queue", "render", "deploy", "doctor"],
+)
+def test_a_directory_of_use_cases_names_them(root: Path, words: str) -> None:
+    process = packyard(*words.split(), cwd=root)
+    assert process.returncode == 1, process
+    for use_case in (optioned.SINGLE, optioned.MULTI):
+        assert str(use_case) in process.stderr
+    verb = words.split()[0]
+    assert f"name one: packyard {verb} {optioned.MULTI}" in process.stderr
+    assert "Krmfile" not in process.stderr
+    assert "no options" not in process.stderr
+
+
+def test_an_option_is_enabled_in_all_use_cases_that_it_fits(root: Path, tmp_path: Path) -> None:
+    here = Path(shutil.copytree(root, tmp_path / "copy"))
+    before = (here / optioned.SINGLE / "kustomization.yaml").read_bytes()
+    assert packyard("enable", "spread", "-R", cwd=here).returncode == 0
+    assert b"spread" in (here / optioned.MULTI / "kustomization.yaml").read_bytes()
+    assert before == (here / optioned.SINGLE / "kustomization.yaml").read_bytes()
+    assert packyard("enable", "queue", "-R", cwd=here).returncode == 0
+    assert b"queue" in (here / optioned.SINGLE / "kustomization.yaml").read_bytes()
+    assert packyard("disable", "queue", "-R", cwd=here).returncode == 0
+    assert before == (here / optioned.SINGLE / "kustomization.yaml").read_bytes()
+    assert packyard("undo", cwd=here).returncode == 0
+    assert b"queue" in (here / optioned.SINGLE / "kustomization.yaml").read_bytes()
+
+
+def test_an_empty_folder_is_told_without_the_words_of_kustomize(tmp_path: Path) -> None:
+    for words in (("setters",), ("set", "A=1"), ("render",), ("enable",)):
+        process = packyard(*words, cwd=tmp_path)
+        assert process.returncode == 1
+        assert "is not a use case, and holds none" in process.stderr
+
+
+def test_a_substitution_is_told_by_what_it_is_made_of(tmp_path: Path) -> None:
+    (tmp_path / "Krmfile").write_text(
+        "openAPI:\n  definitions:\n"
+        '    io.k8s.cli.setters.TAG: {x-k8s-cli: {setter: {name: TAG, value: "1"}}}\n'
+        "    io.k8s.cli.substitutions.IMAGE:\n"
+        '      x-k8s-cli: {substitution: {name: IMAGE, pattern: "a:${TAG}", values: [{marker: "${TAG}", '
+        "ref: '#/definitions/io.k8s.cli.setters.TAG'}]}}\n"
+    )
+    (tmp_path / "r.yaml").write_text('image: a:1 # {"$openapi":"IMAGE"}\n')
+    for words in (("set", "IMAGE=b"), ("explain", ".", "IMAGE"), ("set", "--unset", "IMAGE")):
+        assert (
+            "IMAGE is made of TAG (set one of them: packyard set . TAG=VALUE)" in packyard(*words, cwd=tmp_path).stderr
+        )
+
+
+def test_nothing_left_to_set_is_said(tmp_path: Path) -> None:
+    (tmp_path / "Krmfile").write_text(
+        'openAPI:\n  definitions:\n    io.k8s.cli.setters.TAG: {x-k8s-cli: {setter: {name: TAG, value: "1"}}}\n'
+    )
+    process = packyard("setters", "--unset", cwd=tmp_path)
+    assert (process.stdout, process.stderr) == ("", "every required value is set\n")
