@@ -15,7 +15,6 @@ from packyard.core.files import git
 from packyard.core.files.paths import WORKSPACE
 from packyard.using.options.folder import NAME as OPTIONS
 from packyard.using.upgrade.difference import Change, compare_all
-from packyard.writing.build import impact
 
 _BASE = "HEAD"
 
@@ -32,7 +31,7 @@ def compare(arguments: argparse.Namespace) -> int:
             there = libraries.read(base_dir) if (base_dir / WORKSPACE).is_file() else None
             known = there.package_names() if there else []
             before, after = (compared.packing(each, arguments) for each in (base_dir, here.root_dir))
-            same = impact.untouched(before, after, [name for name in known if name in names])
+            same = {name for name in known if name in names and after.is_as(before, name)}
             old = compared.composed(before, [name for name in known if name not in same], arguments)
             old.update(compared.offered(there) if there else {})
         new = compared.composed(after, [name for name in names if name not in same], arguments)

@@ -16,12 +16,12 @@ from packyard.core.errors import Problem, UnavailableError
 from packyard.core.files.regular import LIMIT
 from packyard.core.work.cache import Cache
 from packyard.sharing.index import nodes
-from packyard.sharing.stores import MissingStoreError, NotFoundError, Promises, Store, TooLongError
+from packyard.sharing.stores import MissingStoreError, NotFoundError, ReadOnly, Store, TooLongError
 
 _THERE, _MISSING = b"+", b"-"
 
 
-class RememberedStore:
+class RememberedStore(ReadOnly):
     """A store to read from; ``tell`` is called once, with the error, if it cannot be reached and is remembered.
 
     It is remembered under a name, which tells two servers apart; without one, under its address.
@@ -42,11 +42,6 @@ class RememberedStore:
     def address(self) -> str:
         """The address of the store."""
         return self._store.address
-
-    @property
-    def promises(self) -> Promises:
-        """Nothing can be written."""
-        return Promises(create=False, swap=False)
 
     def get(self, key: str, *, limit: int = LIMIT) -> bytes:
         """Return an object's bytes, from the store or as they were; see `Store.get`."""
@@ -85,20 +80,8 @@ class RememberedStore:
         """Return keys; see `Store.list`."""
         return self._store.list(prefix)
 
-    # Verbs that are refused have the arguments of a `Store` as well.
-    def put(self, key: str, data: bytes) -> None:  # noqa: ARG002
-        """Refuse."""
-        self._refuse()
-
-    def swap(self, key: str, data: bytes, expected: Digest | None) -> None:  # noqa: ARG002
-        """Refuse."""
-        self._refuse()
-
-    def remove(self, key: str) -> None:  # noqa: ARG002
-        """Refuse."""
-        self._refuse()
-
-    def _refuse(self) -> NoReturn:
+    def refuse(self) -> NoReturn:
+        """Say that this one is for reading."""
         raise UnavailableError(Problem("is opened to read", file=self.address))
 
     def _keep(self, key: str, data: bytes) -> None:

@@ -13,15 +13,14 @@ from urllib.parse import SplitResult, quote, unquote, urlsplit
 
 from packyard.core.errors import InputError, Problem, UnavailableError
 from packyard.core.files.regular import LIMIT
-from packyard.sharing.stores.store import PATIENCE, NotFoundError, Promises, check_key
+from packyard.sharing.stores.store import PATIENCE, NotFoundError, ReadOnly, check_key
 from packyard.sharing.stores.wire import may_have_secrets
 
 if TYPE_CHECKING:
-    from packyard.core.digest import Digest
     from packyard.sharing.stores.transfer import Answer, Connections, Request
 
 
-class HTTPStore:
+class HTTPStore(ReadOnly):
     """The store whose keys are the paths below an address. ``patience``: the seconds that a request may take.
 
     A user and password in the address are used, and never shown; without them, those of ``~/.netrc`` for the host.
@@ -45,16 +44,6 @@ class HTTPStore:
     def address(self) -> str:
         """The address without user and password."""
         return self._base
-
-    @property
-    def promises(self) -> Promises:
-        """Nothing can be written."""
-        return Promises(create=False, swap=False)
-
-    # Verbs that are refused have the arguments of a `Store` as well.
-    def put(self, key: str, data: bytes) -> None:  # noqa: ARG002
-        """Refuse."""
-        self._refuse()
 
     def get(self, key: str, *, limit: int = LIMIT) -> bytes:
         """Return an object's bytes; see `Store.get`."""
@@ -97,17 +86,10 @@ class HTTPStore:
 
     def list(self, prefix: str) -> Sequence[str]:  # noqa: ARG002
         """Refuse: HTTP has no listing; the index says what exists."""
-        self._refuse()
+        self.refuse()
 
-    def swap(self, key: str, data: bytes, expected: Digest | None) -> None:  # noqa: ARG002
-        """Refuse."""
-        self._refuse()
-
-    def remove(self, key: str) -> None:  # noqa: ARG002
-        """Refuse."""
-        self._refuse()
-
-    def _refuse(self) -> NoReturn:
+    def refuse(self) -> NoReturn:
+        """Say that HTTP is for reading."""
         hint = "publish to the directory that the server serves"
         raise UnavailableError(Problem("an HTTP channel is read-only", file=self._base, hint=hint))
 

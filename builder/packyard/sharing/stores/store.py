@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NoReturn, Protocol
 
 from packyard.core.errors import ConflictError, InputError, Problem, UnavailableError
 from packyard.core.files.regular import LIMIT
@@ -88,6 +88,31 @@ class Store(Protocol):
 
     def remove(self, key: str) -> None:
         """Remove an object below ``index/``; that it is missing is fine."""
+
+
+class ReadOnly:
+    """The verbs that write, refused: of a store that is only read."""
+
+    @property
+    def promises(self) -> Promises:
+        """Nothing can be written."""
+        return Promises(create=False, swap=False)
+
+    def put(self, key: str, data: bytes) -> None:  # noqa: ARG002
+        """Refuse."""
+        self.refuse()
+
+    def swap(self, key: str, data: bytes, expected: Digest | None) -> None:  # noqa: ARG002
+        """Refuse."""
+        self.refuse()
+
+    def remove(self, key: str) -> None:  # noqa: ARG002
+        """Refuse."""
+        self.refuse()
+
+    def refuse(self) -> NoReturn:
+        """Say why."""
+        raise NotImplementedError
 
 
 def get_or_none(store: Store, key: str, *, limit: int = LIMIT) -> bytes | None:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from packyard.core.bundle.archive import Member
 from packyard.core.digest import Digest
+from packyard.core.errors import PackyardError
 from packyard.core.work import fingerprint
 from packyard.core.work.cache import Cache
 from packyard.core.work.kept import Fact, Kept, KeptResult
@@ -101,6 +102,13 @@ class Packing:
         from packyard.writing.build import assemble
 
         return assemble.asked(self.settings.workspace(self.memo), name)
+
+    def is_as(self, before: Packing, name: str) -> bool:
+        """Say whether both sources answer alike what a package asks of them; nothing is composed to know that."""
+        try:
+            return self.kept.agrees(before.asked(name))
+        except PackyardError:  # composing it tells what is wrong
+            return False
 
     def draft(self, name: str) -> tuple[Draft, list[Fact] | None]:
         """Compose a package, or find it, with the facts that it rests on; None where it is not to be cached."""
