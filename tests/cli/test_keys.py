@@ -81,7 +81,7 @@ def test_the_passphrase_is_asked_twice_on_a_terminal_and_not_shown(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((), "ACTION is missing"),
+        ((), "name ACTION: packyard keys ACTION"),
         (("make",), "invalid choice: 'make'"),
         (("new",), "NAME is missing"),
         (("trust",), "FILE is missing"),

@@ -107,3 +107,19 @@ def test_nothing_left_to_set_is_said(tmp_path: Path) -> None:
     )
     process = packyard("setters", "--unset", cwd=tmp_path)
     assert (process.stdout, process.stderr) == ("", "every required value is set\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("run", "name PACKAGE/USECASE: packyard run mnist-fp32-training-k8s/first-run/none"),
+        ("copy", "name FROM and TO: packyard copy FROM TO"),
+        ("get", "name NAME: packyard get NAME"),
+        ("setters -o jso", "(did you mean 'json'?)"),
+    ],
+)
+def test_what_has_to_be_named_is_said_and_nothing_else(words: str, says: str) -> None:
+    process = packyard(*words.split())
+    assert process.returncode == 2
+    assert says in process.stderr
+    assert "missing" not in process.stderr

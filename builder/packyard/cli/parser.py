@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import signal
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,6 +14,8 @@ from packyard.cli import arguments, output, pages, rows, watch
 from packyard.cli.flags import Declared
 from packyard.cli.verbs import GROUPS
 from packyard.core.errors import UsageError, suggest
+
+_INVALID = re.compile(r"invalid choice: '([^']*)' \(choose from (.*)\)")
 
 
 class Formatter(argparse.HelpFormatter):
@@ -36,15 +39,30 @@ class Formatter(argparse.HelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser that prints through `output`, and raises `UsageError` instead of exiting."""
+    """An argument parser that prints through `output`, and raises `UsageError` instead of exiting.
+
+    ``example`` is a command that says all that has to be said.
+    """
+
+    example = ""
 
     def error(self, message: str) -> NoReturn:
         """Refuse the command line in one sentence with what to type next."""
         message = message.removeprefix("argument ")
         missing = message.removeprefix("the following arguments are required: ")
         if missing != message:
-            message = f"{missing} {'are' if ', ' in missing else 'is'} missing"
+            message = self._name_missing(missing.split(", "))
+        elif found := _INVALID.search(message):
+            message += f" ({hint})" if (hint := suggest(found[1], re.findall("'([^']*)'", found[2]))) else ""
         raise UsageError(f"{self.prog}: {message}; {self.prog} --help shows the usage")
+
+    def _name_missing(self, names: Sequence[str]) -> str:
+        """Say what to name, with a command; what `argparse` calls required and may be left out is not named."""
+        optional = [str(each.metavar or each.dest) for each in self._actions if each.nargs in ("*", "?")]
+        wanted = [name for name in names if name not in optional] or list(names)
+        words = [f"{name} {name.lstrip('-').upper()}" if name.startswith("-") else name for name in wanted]
+        listed = " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+        return f"name {listed}: {self.example or ' '.join((self.prog, *words))}"
 
     def refuse_rest(self, words: Sequence[str]) -> None:
         """Refuse words that the verb does not take."""
@@ -90,6 +108,7 @@ def make(module: Any, verb: str) -> Parser:
     rows.add_arguments(parser, module)
     arguments.add_verbosity(parser)
     parser.fit_usage()
+    parser.example = getattr(module, "EXAMPLE", "")
     return parser
 
 

@@ -3,9 +3,9 @@
 packyard run mnist-fp32-training-k8s/first-run/none -n ml     get, set, doctor, deploy, logs
 packyard run PACKAGE@VERSION/USECASE NAME=VALUE... -n ml      a certain version, with these values
 
-USECASE are the folders of one use case, as many as tell it from others. A package in the working directory is used as
-it is there. Values are set in it; where RUN_NAME is not among them, the run gets a name that no other has. Each step is
-a verb of its own, and shown as it begins.
+USECASE is the path of a use case, or a part of it that no other has, such as first-run/none. A package in the working
+directory is used as it is there. Values are set in it; where RUN_NAME is not among them, the run gets a name that no
+other has. Each step is a verb of its own, and shown as it begins.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from packyard.core.errors import InputError, Problem
 from packyard.core.files.tree import Tree
 from packyard.running.runs import run as runs
 from packyard.using.setters.packages import read_krmfile, read_package
+
+EXAMPLE = "packyard run mnist-fp32-training-k8s/first-run/none"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

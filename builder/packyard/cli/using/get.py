@@ -100,7 +100,7 @@ def _rows(arguments: argparse.Namespace, into: Path) -> Iterator[Row]:
         yield from _locked(arguments, Path(arguments.lock or locks.FILE), into)
         return
     if arguments.reference is None:
-        raise UsageError("packyard get: NAME is missing; packyard get --help shows the usage")
+        raise UsageError("packyard get: name NAME: packyard get NAME; packyard list shows the names")
     if row := _addressed(arguments, into):
         yield row
         return
