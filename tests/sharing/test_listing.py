@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from threading import Barrier, Lock
+from threading import Barrier, Event, Lock
 
 import pytest
 
-from commandline import done, packyard
+from commandline import COMMAND, done, environment, packyard
 from packyard.core.bundle.reference import Reference
 from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError
 from packyard.sharing.entry import IndexEntry
-from packyard.sharing.index import access, head, summary
+from packyard.sharing.index import access, head, nodes, summary, tree
 from packyard.sharing.index.choose import choose
 from packyard.sharing.index.index import Index
 from packyard.sharing.index.nodes import Nodes
@@ -84,6 +86,33 @@ def test_a_list_of_5000_packages_takes_at_most_60_requests(channel: Path, words:
         assert rows[0]["useCases"] == list(large(0).use_cases)
     else:
         assert printed.count(" 1.0.0 ") == MANY
+
+
+def test_rows_are_printed_as_they_come(channel: Path) -> None:
+    last = next(reversed([*tree.leaves(access.read(DirectoryStore(channel)).head.listing, reading(channel))]))
+    waits, is_read = nodes.key(Digest.of(last.to_bytes())).encode(), Event()
+    serve = counting(channel, Counter())
+
+    def script(request: bytes) -> list[bytes]:
+        is_late = waits in request and not is_read.wait(timeout=30)
+        return [answer(status=b"404 Not Found")] if is_late else [*serve(request)]
+
+    with answering(script) as server:
+        command = [*COMMAND, "list", "--from", server.address]
+        with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout
+            lines = [process.stdout.readline() for _ in range(100)]
+            is_read.set()
+            rest = process.stdout.read()
+    assert lines[0].startswith("NAME ")
+    assert lines[1].startswith(name_of(0))
+    assert process.returncode == 0
+    assert name_of(MANY - 1) in rest
+
+
+def reading(channel: Path) -> tree.ReadEach:
+    known = Nodes(DirectoryStore(channel))
+    return partial(known.each, known.node)
 
 
 def test_nodes_are_read_several_at_a_time_and_in_order() -> None:

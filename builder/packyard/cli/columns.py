@@ -10,7 +10,7 @@ In a pipe every row is one line, however long. rich measures and breaks the text
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, zip_longest
+from itertools import chain, islice, zip_longest
 
 from rich.cells import cell_len, chop_cells
 
@@ -24,26 +24,41 @@ Paint = Callable[[int, str], str]
 
 
 def lines(
-    columns: Sequence[str], rows: Callable[[], Iterable[Sequence[str]]], *, prose: int, room: int | None, paint: Paint
+    columns: Sequence[str],
+    rows: Callable[[], Iterable[Sequence[str]]],
+    *,
+    prose: int,
+    room: int | None,
+    paint: Paint,
+    ahead: int | None = None,
 ) -> Iterator[str]:
     """Yield the header and the rows, which are asked for twice: first for the widths of the columns.
 
+    With ``ahead``, they are asked for once: the widths are those of so many rows, and the others come as they are made.
     In ``room`` columns of a terminal cells that are too long go on in further lines. A name that leaves no space for
     the other columns has a line of its own. ``paint`` colors a cell, of which it gets the number and the text.
     """
     kept = len(columns) - prose
     headers = [cell_len(on_one_line(cell)) for cell in columns[:kept]]
     widths = headers
-    for row in rows():
+    measured, printed = _ahead(rows(), ahead) if ahead else (rows(), None)
+    for row in measured:
         widths = [max(size, cell_len(on_one_line(cell))) for size, cell in zip(widths, row[:kept], strict=True)]
     if room is not None:
         widths = _fitted(widths, headers, room)
-    for number, row in enumerate(chain((columns,), rows())):
+    for number, row in enumerate(chain((columns,), rows() if printed is None else printed)):
         whole = [on_one_line(cell) for cell in row]
         look = paint if number else _plain
         yield from _row(whole[:kept], widths, look)
         for text in filter(None, whole[kept:] if number else ()):
             yield from (_INDENT + line for line in _broken(text, None if room is None else room - len(_INDENT)))
+
+
+def _ahead(rows: Iterable[Sequence[str]], number: int) -> tuple[Sequence[Sequence[str]], Iterable[Sequence[str]]]:
+    """Return the first rows, and all of them."""
+    every = iter(rows)
+    first = list(islice(every, number))
+    return first, chain(first, every)
 
 
 def _plain(_: int, text: str) -> str:

@@ -91,7 +91,8 @@ class Rows:
 
     Text is a ``line`` for each row, a format of its fields, or a table of ``columns``, called as their fields in
     capitals, or ``BYTES=size``. The last ``prose`` columns have a line each of their own. A table is ``wide``, as
-    `output.table` has it, or None where ``--wide`` says so; one without rows has a header, unless it is ``bare``.
+    `output.table` has it, or None where ``--wide`` says so; one without rows has a header, unless it is ``bare``. Of
+    rows from a function, ``ahead`` are read before the first is printed, or all.
     """
 
     each: str
@@ -102,6 +103,7 @@ class Rows:
     prose: int = 0
     wide: bool | None = False
     bare: bool = False
+    ahead: int | None = None
     forms: Sequence[str] = FORMS
 
     def show(self, rows: Each, form: str, *, wide: bool = False, cells: Cells | None = None) -> bool:
@@ -141,7 +143,7 @@ class Rows:
 
         listed = lines if callable(rows) else list(lines())
         if listed or not self.bare:
-            output.table([name for name, _, _ in columns], listed, wide=wide, prose=self.prose)
+            output.table([name for name, _, _ in columns], listed, wide=wide, prose=self.prose, ahead=self.ahead)
 
 
 def _all(rows: Each) -> Iterable[Any]:

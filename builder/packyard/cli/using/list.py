@@ -38,6 +38,7 @@ ROWS = Rows(
     prose=1,
     wide=None,
     bare=True,
+    ahead=100,
 )
 LIBRARIES = Rows(
     "library", "name, version, from, directory", "--libraries", columns="NAME, VERSION, FROM, DIRECTORY", wide=None
@@ -71,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     count = 0
 
     def rows() -> Iterator[Summary]:
-        """Read the packages; they may be more than memory holds, so all are read to be checked, and then printed."""
+        """Read the packages, which may be more than memory holds."""
         nonlocal count
         count = 0
         for each in _chosen(arguments, every(), lambda item: (item.model, item.use_cases)):
