@@ -123,7 +123,12 @@ def page(
 
     ``texts`` says of a flag with the name of its value, ``values FILE``, what it is for.
     """
-    parser = Parser(prog=command, usage=f"%(prog)s {words} [flags]", description=about, formatter_class=Formatter)
+    parser = Parser(
+        prog=command,
+        usage=" ".join(filter(None, ("%(prog)s", words, "[flags]"))),
+        description=about,
+        formatter_class=Formatter,
+    )
     for named, text in (texts or {}).items():
         name, _, value = named.partition(" ")
         if flags and name in {*flags.switches, *flags.values}:

@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
         trusted=preferences.trust(arguments.target),
         memory=preferences.memory(arguments.target),
         with_images=bool(arguments.images),
-        done=lambda number, count: output.note(f"{number} of {count} copied"),
+        done=_tell,
     )
     for each in found:
         if each.proof:
@@ -52,6 +52,11 @@ def run(arguments: argparse.Namespace) -> int:
         _write(Path(arguments.images), image_list(image for each in found for image in each.images))
     ROWS.show([row(each.entry, each.status) for each in found], arguments.output)
     return 0
+
+
+def _tell(number: int, count: int) -> None:
+    if number < count:
+        output.note(f"{number} of {count} copied")
 
 
 def _write(file: Path, data: bytes) -> None:
