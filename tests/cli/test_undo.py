@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import subprocess
 from pathlib import Path
 
@@ -76,12 +78,11 @@ def test_undo_refuses_a_file_that_was_changed_since(package: Path, command: str,
     before = reading.files(package)
     done("cfg", *COMMANDS[command], cwd=package)
     changed = next(path for path, data in reading.files(package).items() if data != before.get(path))
-    with (package / changed).open("a", encoding="utf-8") as file:
-        file.write("\n# mine")
+    (package / changed).write_text("mine: 1\n", "utf-8")
     after = reading.files(package)
     refused = packyard("undo", *dry_run, cwd=package)
     assert refused.returncode == 1
-    assert f"{changed}: was changed since" in refused.stderr
+    assert re.search(rf"{re.escape(changed)}(:\d+)?: was changed since", refused.stderr), refused.stderr
     assert reading.files(package) == after
 
 
@@ -99,3 +100,39 @@ def test_a_history_that_cannot_be_kept_stops_no_command_and_prints_nothing_on_st
     assert process.stdout == './\nset 2 field(s) of setter "n" to value "b"\n'
     assert "`packyard undo` cannot undo this change" in process.stderr
     assert b"a:   b " in reading.files(package)["r.yaml"]
+
+
+def test_undo_lists_its_steps_takes_several_back_and_redo_does_them_again(package: Path) -> None:
+    states = [reading.files(package)]
+    for words in (("init", "empty"), ("create-setter", "empty", "m", "v"), ("set", "empty", "m", "w")):
+        done("cfg", *words, cwd=package)
+        states.append(reading.files(package))
+    listed = json.loads(done("undo", "--list", "-o", "json", cwd=package))
+    assert [(row["step"], row["title"]) for row in listed] == [
+        (1, "cfg set m w"),
+        (2, "cfg create-setter m"),
+        (3, "cfg init"),
+    ]
+    assert "has 3 changes to undo, not 4" in packyard("undo", "4", cwd=package).stderr
+    assert packyard("undo", "2", cwd=package).stderr == "undone: cfg set m w\nundone: cfg create-setter m\n"
+    assert reading.files(package) == states[1]
+    for state in states[2:]:
+        done("redo", cwd=package)
+        assert reading.files(package) == state
+    assert "nothing to redo" in packyard("redo", cwd=package).stderr
+    done("undo", cwd=package)
+    done("cfg", "set", "empty", "m", "x", cwd=package)
+    assert "nothing to redo" in packyard("redo", cwd=package).stderr, "the file was changed otherwise"
+
+
+def test_an_edit_of_other_lines_stays_when_a_step_is_undone_and_done_again(package: Path) -> None:
+    file = package / "r.yaml"
+    before = file.read_bytes()
+    done("cfg", "set", ".", "n", "b", cwd=package)
+    after = file.read_bytes()
+    assert after != before
+    file.write_bytes(after.replace(b"c: v:1", b"c: mine"))
+    done("undo", cwd=package)
+    assert file.read_bytes() == before.replace(b"c: v:1", b"c: mine")
+    done("redo", cwd=package)
+    assert file.read_bytes() == after.replace(b"c: v:1", b"c: mine")

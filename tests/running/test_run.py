@@ -32,9 +32,10 @@ def test_from_nothing_to_a_log_and_again(here: Path, cluster: Api, namespace: st
     for count in (1, 2):
         done = inside("run", f"{PACKAGE}/first-run/none", "TRAIN_EPOCHS=4")
         assert done.returncode == 0, done.stderr
-        steps = ["get"] * (count == 1) + ["set", "doctor", "deploy", "logs"]
+        steps = ["get"] * (count == 1) + ["doctor", "deploy", "set", "logs"]
         assert re.findall(r"\$ packyard (\w+)", done.stderr) == steps
         assert done.stdout.endswith("\nEpoch 4/4\n"), done.stdout
+        assert len(done.stderr.splitlines()) + len(done.stdout.splitlines()) <= 8, done.stderr + done.stdout
         jobs = cluster.list("batch/v1", "Job", namespace)
         assert len({item["metadata"]["name"] for item in jobs}) == count
     directory = here / PACKAGE / "quickstart/mlops/first-run/none"
@@ -55,3 +56,24 @@ def test_says_what_can_be_run(words: list[str], said: str) -> None:
     done = inside("run", *words)
     assert done.returncode == 1
     assert said in done.stderr, done.stderr
+
+
+def test_a_run_that_is_refused_leaves_the_package_as_it_was(here: Path) -> None:
+    assert inside("get", PACKAGE).returncode == 0
+    directory = here / PACKAGE / "quickstart/mlops/first-run/none"
+    before = {file: file.read_bytes() for file in directory.iterdir()}
+    done = inside("run", f"{PACKAGE}/first-run", "CPUS=9999")
+    assert done.returncode == 1
+    assert "nothing is set or deployed; once this is mended: packyard run " in done.stderr
+    assert {file: file.read_bytes() for file in directory.iterdir()} == before
+
+
+def test_a_name_of_a_run_that_was_set_is_kept(here: Path, cluster: Api, namespace: str) -> None:
+    cluster.print(namespace, "Epoch 1/1")
+    assert inside("get", PACKAGE).returncode == 0
+    directory = here / PACKAGE / "quickstart/mlops/first-run/none"
+    assert inside("set", directory, "RUN_NAME=mine").returncode == 0
+    before = {file: file.read_bytes() for file in directory.iterdir()}
+    assert inside("run", f"{PACKAGE}/first-run").returncode == 0
+    assert {file: file.read_bytes() for file in directory.iterdir()} == before
+    assert "mine" in str([item["metadata"]["name"] for item in cluster.list("batch/v1", "Job", namespace)])

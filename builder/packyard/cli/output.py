@@ -24,10 +24,13 @@ if TYPE_CHECKING:
 #: Whether messages are printed, and whether details are; set from the command line.
 quiet = False
 verbose = False
+_hidden: frozenset[str] = frozenset()
 
 
 def line(text: str = "") -> None:
     """Print one line of a result."""
+    if "results" in _hidden:
+        return
     streams.write(_bytes(on_one_line(text) + "\n"))
 
 
@@ -98,8 +101,34 @@ def ask(prompt: str) -> str:
 
 def note(text: str) -> None:
     """Print a message in one line on stderr, unless quiet."""
-    if not quiet:
+    if not quiet and "messages" not in _hidden:
         streams.write(_bytes(masked(on_one_line(text)) + "\n"), "stderr")
+
+
+@contextmanager
+def without(*kinds: str) -> Iterator[None]:
+    """Print no ``results``, or no ``messages``, of a step of something larger; problems and warnings are printed."""
+    global _hidden
+    before, _hidden = _hidden, frozenset(kinds)
+    try:
+        yield
+    finally:
+        _hidden = before
+
+
+def waiting(text: str, seconds: float) -> None:
+    """Show on a terminal, in a line that the next message takes the place of, what is waited for and since when."""
+    if sys.stderr.isatty() and not quiet and seconds >= 1:
+        from shutil import get_terminal_size
+
+        shown = f"{masked(on_one_line(text))} ({seconds:.0f} s)"
+        streams.write(_bytes(f"\r\x1b[K{shown[: get_terminal_size().columns - 1]}"), "stderr")
+
+
+def waited() -> None:
+    """Clear the line of `waiting`."""
+    if sys.stderr.isatty() and not quiet:
+        streams.write(b"\r\x1b[K", "stderr")
 
 
 def detail(text: str) -> None:

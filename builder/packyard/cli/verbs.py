@@ -32,6 +32,7 @@ USE = Group(
         "disable": ("using.disable", "disable an option"),
         "upgrade": ("using.upgrade", "move a package to another version; your changes stay"),
         "undo": ("using.undo", "undo the last change; again, the one before it"),
+        "redo": ("using.redo", "do again what undo took back"),
         "render": ("using.render", "print a use case's manifests, once required values are set"),
         "verify": ("using.verify", "check a tarball or an untarred package, and who made it"),
         "diff": ("using.diff", "compare packages: setters, fields, files, and what breaks"),

@@ -114,20 +114,25 @@ def _tell_all(warnings: Iterable[str]) -> None:
 
 def _wait(found: Kubectl, arguments: argparse.Namespace, made: Plan) -> RunStatus:
     """Return what a run does as soon as its pods run, or when the time is over."""
-    end = time.monotonic() + arguments.timeout
+    begin = time.monotonic()
+    end = begin + arguments.timeout
     told = ""
     try:
         while True:
             seen = clusters.patiently(lambda: status.read_one(found, made.record))
             told, before = _words(seen), told
+            output.waited()
             if told != before:
                 output.note(told)
+            output.waiting(f"waiting: {told}", time.monotonic() - begin)
             if seen.state != status.STARTING or time.monotonic() > end:
                 return seen
             time.sleep(_PAUSE)
     except (PackyardError, KeyboardInterrupt):
         output.notice(f"run {made.record.run} is deployed, and goes on; {_next(found, arguments, made, 'status')}")
         raise
+    finally:
+        output.waited()
 
 
 def _words(seen: RunStatus) -> str:

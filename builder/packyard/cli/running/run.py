@@ -4,8 +4,8 @@ packyard run mnist-fp32-training-k8s/first-run/none -n ml     get, set, doctor, 
 packyard run PACKAGE@VERSION/USECASE NAME=VALUE... -n ml      a certain version, with these values
 
 USECASE is the path of a use case, or a part of it that no other has, such as first-run/none. A package in the working
-directory is used as it is there. Values are set in it; where RUN_NAME is not among them, the run gets a name that no
-other has. Each step is a verb of its own, and shown as it begins.
+directory is used as it is there. Values are set in it once the run is deployed; of a refused run nothing stays in it.
+Where no RUN_NAME is set, the run gets a name that no other has. Each step is a verb of its own, shown as it begins.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from packyard.core.bundle.reference import Reference
 from packyard.core.errors import InputError, Problem
 from packyard.core.files.tree import Tree
 from packyard.running.runs import run as runs
+from packyard.running.runs.prepared import is_secret
 from packyard.using.setters.packages import read_krmfile, read_package
 
 EXAMPLE = "packyard run mnist-fp32-training-k8s/first-run/none"
@@ -43,24 +44,36 @@ def run(arguments: argparse.Namespace) -> int:
     asked = Reference.parse(name)
     folder = Path(asked.name)
     if not folder.exists():
-        _step("get", name, *([f"--from={arguments.channel}"] if arguments.channel else []))
+        from_ = [f"--from={arguments.channel}"] if arguments.channel else []
+        _step("get", name, *from_, hide=["messages", "results"])
     directory = folder / use_cases.only(_described(folder, asked), wanted)
-    values = _values(directory, arguments.values)
+    named = _named(directory, arguments.values)
+    words = [str(directory), *arguments.values, *named]
     there = [f"--{name}={given}" for name in ("namespace", "context", "kubeconfig") if (given := vars(arguments)[name])]
-    if values and (code := _step("set", str(directory), *values)):
+    if code := _step("doctor", *words, *there, hide=["messages"]):
+        again = _shown(["run", arguments.use_case, *arguments.values, *there])
+        output.note(f"nothing is set or deployed; once this is mended: {again}")
         return code
-    if code := _step("doctor", str(directory), *there):
-        return code
-    if code := _step("deploy", str(directory), "--no-doctor", *there):
-        return code
-    prepared, _ = clusters.prepared([str(directory)], "run")
-    return _step("logs", prepared.run, "--follow", *there)
+    code = _step("deploy", *words, *there, hide=["messages", "results"], unseen=["--no-doctor"])
+    if arguments.values:  # only now: what a refused run was to have must not stay in the package
+        _step("set", str(directory), *arguments.values, hide=["messages", "results"])
+    prepared, _ = clusters.prepared(words, "run")
+    return code or _step("logs", prepared.run, "--follow", *there)
 
 
-def _step(*words: str) -> int:
-    """Show a command and run it."""
-    output.note(f"$ {shlex.join(['packyard', *words])}")
-    return command_line.run(list(words))
+def _step(*words: str, hide: Sequence[str] = (), unseen: Sequence[str] = ()) -> int:
+    """Show a command in a line and run it, with words that the command would not need if the user typed it."""
+    output.note(f"$ {_shown(words)}")
+    with output.without(*hide):
+        return command_line.run([*words, *unseen])
+
+
+def _shown(words: Sequence[str]) -> str:
+    """Return a command line without the values of setters that look secret."""
+    names = [word.partition("=")[0] for word in words]
+    return shlex.join(
+        ["packyard", *(f"{name}=…" if is_secret(name) else word for name, word in zip(names, words, strict=True))]
+    )
 
 
 def _described(folder: Path, asked: Reference) -> Manifest:
@@ -72,9 +85,9 @@ def _described(folder: Path, asked: Reference) -> Manifest:
     return found
 
 
-def _values(directory: Path, words: Sequence[str]) -> list[str]:
-    """Return the values to set, with a name for the run where its objects can have one and none is given."""
+def _named(directory: Path, words: Sequence[str]) -> list[str]:
+    """Return a name for this run alone, where its objects can have one and the user has not set one."""
     known = read_krmfile(read_package(Tree(directory), "")).definitions.setters
-    if runs.SETTER not in known or any(word.startswith(f"{runs.SETTER}=") for word in words):
-        return list(words)
-    return [*words, f"{runs.SETTER}={runs.new_word()}"]
+    if runs.SETTER not in known or known[runs.SETTER].is_set:
+        return []
+    return [] if any(word.startswith(f"{runs.SETTER}=") for word in words) else [f"{runs.SETTER}={runs.new_word()}"]

@@ -107,16 +107,21 @@ def _delete(found: Kubectl, arguments: argparse.Namespace, removal: Removal) -> 
 
 
 def _wait(found: Kubectl, arguments: argparse.Namespace, removal: Removal) -> None:
-    end = time.monotonic() + arguments.timeout
+    begin = time.monotonic()
+    end = begin + arguments.timeout
     told = 0
     while left := undeploy.pods(found, removal):
         if time.monotonic() > end:
             hint = "kubectl describe pod shows why"
             raise UnavailableError(Problem(f"{output.counted(len(left), 'pod')} did not end: {left[0]}", hint=hint))
+        output.waited()
+        text = f"{output.counted(len(left), 'pod')} still to end"
         if len(left) != told:
-            output.note(f"{output.counted(len(left), 'pod')} still to end")
+            output.note(text)
+        output.waiting(text, time.monotonic() - begin)
         told = len(left)
         time.sleep(_PAUSE)
+    output.waited()
 
 
 def _tell_end(found: Kubectl, removal: Removal, stayed: Sequence[Reference]) -> None:

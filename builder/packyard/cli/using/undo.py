@@ -1,69 +1,139 @@
 """Undo the last change below DIR by `set`, `enable`, `disable`, `upgrade` or `cfg`: files get their earlier bytes back.
 
-Repeat it to undo the change before. It is refused if one of the files was changed since. An interrupted change is
-finished by the next command; if files were changed meanwhile, use --finish or --take-back, which leave those alone.
+packyard undo [DIR]         the last change; repeat it for the one before
+packyard undo [DIR] 3       the last three changes
+packyard undo [DIR] --list  the changes that can be undone, the newest first
+
+`packyard redo` does it again. Edits by hand stay; where they and the change meet in the same lines, nothing is undone.
+An interrupted change is finished by the next command; if files were changed meanwhile, use --finish or --take-back,
+which leave those alone.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from packyard.cli import arguments as shared
 from packyard.cli import directory as directories
 from packyard.cli import output, state
 from packyard.cli.rows import Rows
-from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError
-from packyard.core.files.history import UndoStep
+from packyard.core.errors import ConflictError, InputError, PackyardError, Problem, UnavailableError, UsageError
+from packyard.core.files.history import History, UndoStep
 from packyard.core.files.tree import Tree
 from packyard.using.options import folder, option_setters
+from packyard.using.upgrade import onefile
+
+#: Files by their paths below the root of a step; None for one that goes.
+Contents = Mapping[str, "bytes | None"]
 
 ROWS = Rows("change", "title, files (file, change)")
+LIST = Rows("change", "step, title, time, files", when="--list", columns="STEP, CHANGE=title, TIME, FILES")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    directories.add_arguments(parser)
+    directories.add_arguments(parser, "[STEPS]")
     shared.add_dry_run(parser)
     way = parser.add_mutually_exclusive_group()
+    way.add_argument("--list", action="store_true", help="list the changes that can be undone, the newest first")
     way.add_argument("--finish", action="store_true", help="only finish an interrupted change")
     way.add_argument("--take-back", action="store_true", help="only take back an interrupted change")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Undo the change, and print the names of its files."""
-    directory = directories.only(arguments.words, "undo")
+    """Undo changes, and print the names of their files."""
+    directory, steps = _steps(arguments.words)
     if arguments.finish or arguments.take_back:
         return _settle(Tree(directory), back=arguments.take_back)
-    step = _undo(directory, dry_run=arguments.dry_run)
-    is_text = ROWS.show([(step.title, list(_files(step)))], arguments.output)
-    if is_text and arguments.dry_run:
-        root_dir = os.path.realpath(directory)
-        changes = {name: (step.after[name], data) for name, data in step.before.items()}
-        output.diffs(directory, {os.path.relpath(step.path(name), root_dir): both for name, both in changes.items()})
-    elif is_text:
-        for name in sorted(step.before):
-            output.line(os.path.relpath(step.path(name)))
-        output.note(f"undone: {step.title}")
+    if arguments.list:
+        return _list(directory, arguments.output)
+    if arguments.dry_run:
+        if steps > 1:
+            raise UsageError("packyard undo: --dry-run shows one step; type packyard undo --dry-run")
+        state.tell_pending(Tree(directory))
+        step = history().last(directory, *also(directory))
+        return show([(step, step.taken_back(Tree(Path(step.root)), merged))], arguments, directory)
+    known = history()
+    there = sum(1 for _ in known.done(directory, *also(directory))) if steps > 1 else 1
+    if steps > there:
+        hint = f"packyard undo {directory} --list shows them"
+        raise InputError(
+            Problem(f"has {output.counted(there, 'change')} to undo, not {steps}", file=str(directory), hint=hint)
+        )
+    undone = [known.undo(directory, *also(directory), merge=merged) for _ in range(steps)]
+    return show([(step, step.before) for step in undone], arguments, directory, "undone")
+
+
+def _steps(words: list[str]) -> tuple[Path, int]:
+    """Return DIR, and how many steps are to be undone: the last word, where that is a number and no folder."""
+    if words and words[-1].isdecimal() and not os.path.isdir(words[-1]):  # noqa: PTH112  # a text
+        if not (steps := int(words[-1][:9])) > 0:
+            raise UsageError("packyard undo: STEPS is at least 1; packyard undo --list numbers them")
+        return directories.only(words[:-1], "undo"), steps
+    return directories.only(words, "undo"), 1
+
+
+def _list(directory: Path, form: str) -> int:
+    found = history().done(directory, *also(directory))
+    LIST.show([(number, step.title, _time(step), len(step.before)) for number, step in enumerate(found, 1)], form)
     return 0
 
 
-def _undo(directory: Path, *, dry_run: bool) -> UndoStep:
-    """Undo the newest change, or only check that it can be undone, and return it."""
-    history = state.history()
-    if history is None:
+def _time(step: UndoStep) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(step.file.stat().st_mtime))
+
+
+def history() -> History:
+    """Return the history of changes; without a home folder there is none."""
+    found = state.history()
+    if found is None:
         raise UnavailableError("no history is kept without a home folder (set HOME, or XDG_STATE_HOME)")
-    if not dry_run:
-        return history.undo(directory, *_also(directory))
-    state.tell_pending(Tree(directory))
-    step = history.last(directory, *_also(directory))
-    step.check_unchanged(Tree(Path(step.root)))
-    return step
+    return found
 
 
-def _also(directory: Path) -> list[Path]:
+def merged(path: str, then: bytes | None, now: bytes | None, back: bytes | None) -> bytes | None:
+    """Merge a file that was edited by hand since a step, as `upgrade` does."""
+    data, conflicts = onefile.merge(path, then, now, back, "", "this step")
+    if conflicts:
+        place = conflicts[0].line
+        hint = "save the file elsewhere, or revert the edit of these lines"
+        problem = "was changed since in the same lines, and would lose that; nothing was taken back"
+        raise ConflictError(Problem(problem, file=path, line=place, hint=hint))
+    return data
+
+
+def show(
+    steps: list[tuple[UndoStep, Mapping[str, bytes | None]]],
+    arguments: argparse.Namespace,
+    directory: Path,
+    word: str = "",
+) -> int:
+    """Print steps with the bytes that their files get, as a diff where nothing was written."""
+    if not ROWS.show([(step.title, list(_files(step))) for step, _ in steps], arguments.output):
+        return 0
+    for step, files in steps:
+        if not word:
+            root_dir = os.path.realpath(directory)
+            changes = {step.path(name): (now(step, name), data) for name, data in files.items()}
+            output.diffs(directory, {os.path.relpath(path, root_dir): both for path, both in changes.items()})
+            continue
+        for name in sorted(step.before):
+            output.line(os.path.relpath(step.path(name)))
+        output.note(f"{word}: {step.title}")
+    return 0
+
+
+def now(step: UndoStep, name: str) -> bytes | None:
+    """Return the bytes that a file of a step has."""
+    tree = Tree(Path(step.root))
+    return tree.read(name) if tree.has(name) else None
+
+
+def also(directory: Path) -> list[Path]:
     """Return the folder of the options that a use case has enabled: their values belong to it too."""
     try:
         found = folder.find(directory)

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from packyard.core.errors import ConflictError, InputError, Problem, UnavailableError
@@ -21,7 +21,15 @@ from packyard.core.files.tree import Tree
 
 KEPT = 100
 KEPT_BYTES = 256 << 20
-_DONE, _PENDING = "json", "pending"
+_DONE, _PENDING, _UNDONE = "json", "pending", "undone"
+
+#: Merges a file, by its name, that was edited by hand: its bytes when the step was made, those now, and those to go to.
+Merge = Callable[[str, "bytes | None", "bytes | None", "bytes | None"], "bytes | None"]
+
+
+def refuse_edits(path: str, *_: bytes | None) -> bytes | None:
+    """Merge nothing: a file that was edited since is refused."""
+    raise ConflictError(Problem("was changed since; nothing was taken back", file=path))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,15 +60,23 @@ class UndoStep:
             return any(now[name] == data != self.before[name] for name, data in self.after.items())
         return any(now[name] != data for name, data in self.before.items())  # otherwise the user undid it by hand
 
-    def check_unchanged(self, tree: Tree) -> None:
-        """Raise `ConflictError`, naming every file that was changed after this step."""
-        problems = [
-            Problem("was changed since; nothing was taken back", file=self.path(name))
-            for name, data in self.after.items()
-            if _content(tree, name) != data
-        ]
+    def reversed(self) -> UndoStep:
+        """Return the step that does again what undoing this one took back."""
+        return replace(self, before=self.after, after=self.before)
+
+    def taken_back(self, tree: Tree, merge: Merge) -> dict[str, bytes | None]:
+        """Return the files as they were before; what was edited since is merged, or raises `ConflictError`."""
+        files: dict[str, bytes | None] = {}
+        problems: list[Problem] = []
+        for name, data in self.before.items():
+            now = _content(tree, name)
+            try:
+                files[name] = data if now == self.after[name] else merge(self.path(name), self.after[name], now, data)
+            except ConflictError as error:
+                problems += error.problems
         if problems:
             raise ConflictError(*problems)
+        return files
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +107,7 @@ class History:
         text = json.dumps({"root": root, "title": title, "files": files}).encode()
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._forget_undone({str(file) for file in before})
             sizes = self._sizes()
             pending = self._create(text, after=max((_number(file) for file in sizes), default=0))
             self._prune(sizes, len(text))
@@ -100,38 +117,67 @@ class History:
             ) from error
         return Recording(pending)
 
+    def done(self, directory: Path, *also: Path) -> Iterator[UndoStep]:
+        """Yield the steps below one of the directories that were made and are not undone yet, the newest first."""
+        places = [*map(os.path.realpath, (directory, *also))]
+        for step in self._steps(_DONE, _PENDING):
+            if any(map(step.touches, places)) and step.happened(Tree(Path(step.root))):
+                yield step
+
     def last(self, directory: Path, *also: Path) -> UndoStep:
         """Return the newest step below one of the directories that was made and is not undone yet."""
-        here = os.path.realpath(directory)
-        places = [here, *map(os.path.realpath, also)]
-        for step in self._steps():
-            if any(map(step.touches, places)) and step.happened(Tree(Path(step.root))):
-                return step
+        for step in self.done(directory, *also):
+            return step
         hint = "what `packyard set`, `enable`, `disable`, `upgrade` and `cfg` change can be undone"
-        raise InputError(Problem("nothing to undo", file=here, hint=hint))
+        raise InputError(Problem("nothing to undo", file=os.path.realpath(directory), hint=hint))
 
-    def undo(self, directory: Path, *also: Path) -> UndoStep:
-        """Undo the newest step below one of the directories, and return it.
+    def undo(self, directory: Path, *also: Path, merge: Merge = refuse_edits) -> UndoStep:
+        """Undo the newest step below one of the directories, and return it; `redo` does it again.
 
-        If one of its files was changed since then, raise `ConflictError` and change nothing.
+        Edits by hand stay where ``merge`` can keep them; otherwise `ConflictError` is raised, and nothing changes.
         """
         with Tree(directory).locked():  # finishes an interrupted change first
             pass
         step = self.last(directory, *also)
+        self._take_back(step, merge, _UNDONE)
+        return step
+
+    def undone(self, directory: Path, *also: Path) -> UndoStep:
+        """Return the step below one of the directories that was undone last."""
+        places = [*map(os.path.realpath, (directory, *also))]
+        for step in reversed([*self._steps(_UNDONE)]):
+            if any(map(step.touches, places)):
+                return step.reversed()
+        hint = "packyard redo does again what packyard undo took back, until something else is changed"
+        raise InputError(Problem("nothing to redo", file=os.path.realpath(directory), hint=hint))
+
+    def redo(self, directory: Path, *also: Path, merge: Merge = refuse_edits) -> UndoStep:
+        """Do again what `undo` took back last below one of the directories, and return it as a step back."""
+        with Tree(directory).locked():
+            pass
+        step = self.undone(directory, *also)
+        self._take_back(step, merge, _DONE)
+        return step
+
+    def _take_back(self, step: UndoStep, merge: Merge, state: str) -> None:
         tree = Tree(Path(step.root))
         with tree.locked():
-            step.check_unchanged(tree)
-            tree.write(step.before)
+            tree.write(step.taken_back(tree, merge))
             with suppress(OSError):  # then `happened` finds it undone
-                step.file.unlink()
-        return step
+                step.file.rename(step.file.with_suffix(f".{state}"))
+
+    def _forget_undone(self, files: Collection[str]) -> None:
+        """Delete the steps that cannot be done again, as their files are changed otherwise now."""
+        for step in self._steps(_UNDONE):
+            if not {step.path(name) for name in step.before}.isdisjoint(files):
+                step.file.unlink(missing_ok=True)
 
     def _create(self, text: bytes, *, after: int) -> Path:
         number = after
         while True:
             number += 1
             file = self.folder / f"{number:08}.{_PENDING}"
-            if file.with_suffix(f".{_DONE}").exists():
+            if any(file.with_suffix(f".{state}").exists() for state in (_DONE, _UNDONE)):
                 continue
             with suppress(FileExistsError):
                 os.close(atomic.create(str(file), text))
@@ -151,14 +197,15 @@ class History:
         with suppress(FileNotFoundError), os.scandir(self.folder) as found:  # the folder may be missing
             for entry in found:
                 stem, _, suffix = entry.name.partition(".")
-                if suffix in (_DONE, _PENDING) and stem.isdecimal() and stem.isascii():
+                if suffix in (_DONE, _PENDING, _UNDONE) and stem.isdecimal() and stem.isascii():
                     with suppress(FileNotFoundError):  # pruned by another command
                         sizes[self.folder / entry.name] = entry.stat(follow_symlinks=False).st_size
         return sizes
 
-    def _steps(self) -> Iterator[UndoStep]:
+    def _steps(self, *states: str) -> Iterator[UndoStep]:
+        """Yield the steps of some states, the newest first."""
         try:
-            files = sorted(self._sizes(), key=_number, reverse=True)
+            files = sorted((file for file in self._sizes() if file.suffix[1:] in states), key=_number, reverse=True)
         except OSError as error:
             raise UnavailableError(Problem(error.strerror or str(error), file=str(self.folder))) from error
         for file in files:

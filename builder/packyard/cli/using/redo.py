@@ -1,0 +1,36 @@
+"""Do again what `packyard undo` took back last below DIR; repeat it for the change after that.
+
+It is there until something else changes the same files. Edits by hand stay, as `undo` keeps them.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from packyard.cli import arguments as shared
+from packyard.cli import directory as directories
+from packyard.cli import state
+from packyard.cli.rows import Rows
+from packyard.cli.using import undo
+from packyard.core.files.tree import Tree
+
+ROWS = Rows("change", "title, files (file, change)")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    directories.add_arguments(parser)
+    shared.add_dry_run(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Do the change again, and print the names of its files."""
+    directory = directories.only(arguments.words, "redo")
+    known = undo.history()
+    if arguments.dry_run:
+        state.tell_pending(Tree(directory))
+        step = known.undone(directory, *undo.also(directory))
+        return undo.show([(step, step.taken_back(Tree(Path(step.root)), undo.merged))], arguments, directory)
+    step = known.redo(directory, *undo.also(directory), merge=undo.merged)
+    return undo.show([(step, step.before)], arguments, directory, "done again")
