@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from importlib import metadata
+from pathlib import PurePath
 
 import pytest
 from packaging.requirements import Requirement
@@ -31,6 +32,14 @@ _HOSTS = r"\b(?:{})\b".format(
     )
 )
 FORBIDDEN = re.compile(f"{_PATHS}|{_HOSTS}".encode())
+
+
+def test_pytest_passes_over_no_folder_of_tests(pytestconfig: pytest.Config) -> None:
+    """By default it does over every folder called ``build`` or ``dist``."""
+    files = [PurePath(name) for name in real.checkout_files() if name.startswith("tests/")]
+    folders = {folder for file in files if file.match("test_*.py") for folder in file.parents}
+    patterns = pytestconfig.getini("norecursedirs")
+    assert [str(folder) for folder in sorted(folders) if any(folder.match(pattern) for pattern in patterns)] == []
 
 
 def test_no_file_names_a_path_of_this_machine_or_a_package_registry() -> None:

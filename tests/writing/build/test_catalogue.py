@@ -246,7 +246,7 @@ def test_another_version_or_other_code_finds_nothing(
     made_anew(root, tmp_path)
     assert found(root, tmp_path)
     assert Packing(Settings(root_dir=root, version="1.1", cache_dir=tmp_path)).find(NAME) is None
-    monkeypatch.setattr("packyard.writing.build.packing.code.digest", lambda _: "sha256:other")
+    monkeypatch.setattr("packyard.writing.build.packing.fingerprint.digest", lambda _: "sha256:other")
     assert found(root, tmp_path) is None
 
 
