@@ -65,7 +65,7 @@ openAPI:
 }
 #: Extras that are for those who change packyard, so that no message names them.
 OF_DEVELOPERS = {"test", "lint"}
-HINT = re.compile(r"pip install '(packyard\[(\w+)\])'")
+HINT = re.compile(r'pip install "(packyard\[(\w+)\]) @ \${PACKYARD_SOURCE:\?}"')
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from packyard.sharing.trust.keys import SigningKey, Trust
 RECIPES = real.REPOSITORY / "docs" / "recipes"
 KEY = SigningKey.new()
 SECRETS = {"PACKYARD_SIGNING_KEY": KEY.to_pem(b"secret").decode(), "PACKYARD_KEY_PASSPHRASE": "secret"}
+SOURCE = "git+https://git.example.com/packyard@v1.0.0"
 Step = tuple[str, Mapping[str, str]]
 
 
@@ -43,8 +44,9 @@ def gitlab(recipe: Mapping[str, Any]) -> list[Step]:
 
 
 def _known(env: Mapping[str, str]) -> dict[str, str]:
-    """Put the secrets in; whatever a step needs of a bucket, a folder does without."""
-    values = {name: SECRETS.get(name, "") if "secrets." in text else text for name, text in env.items()}
+    """Put the secrets and variables in; whatever a step needs of a bucket, a folder does without."""
+    given = {name: SECRETS.get(name, "") if "secrets." in text else text for name, text in env.items()}
+    values = {name: text.replace("${{ vars.PACKYARD_SOURCE }}", SOURCE) for name, text in given.items()}
     assert all("secrets." not in text or f"secrets.{name} " in text for name, text in env.items())
     return values
 
@@ -86,11 +88,17 @@ def test_the_steps_of_a_recipe_publish_a_tag_with_provenance(name: str, steps: A
     mine = {"PATH": f"{bin_dir}:{os.environ['PATH']}", "HOME": str(tmp_path)}
     mine |= {"XDG_CONFIG_HOME": str(tmp_path / "config")}
     for step, env in steps(yaml.safe_load((RECIPES / name).read_text())):
-        found = {**env, "PACKYARD_CHANNEL": str(channel), "GITHUB_REF_NAME": "v1.2.0", "CI_COMMIT_TAG": "v1.2.0"}
+        found = {
+            "PACKYARD_SOURCE": SOURCE,
+            **env,
+            "PACKYARD_CHANNEL": str(channel),
+            "GITHUB_REF_NAME": "v1.2.0",
+            "CI_COMMIT_TAG": "v1.2.0",
+        }
         done = type_in_bash(step, root, environment(**mine, **found))
         assert done.returncode == 0, done.stderr
     assert {line.strip() for line in (tmp_path / "python").read_text().splitlines()} == {
-        "-m pip install packyard[cloud,check]"
+        f"-m pip install packyard[cloud] @ {SOURCE}"
     }
     store, trusted = open_store(str(channel)), Trust.of(KEY.public)
     listed = access.read(store, trusted)
@@ -103,6 +111,25 @@ def test_the_steps_of_a_recipe_publish_a_tag_with_provenance(name: str, steps: A
     assert opened.signers
     assert made.source is not None
     assert (made.source.commit, made.source.dirty) == (git("rev-parse", "HEAD").strip(), False)
+
+
+@pytest.mark.parametrize("name", sorted(file.name for file in RECIPES.glob("*.yml")))
+def test_a_recipe_installs_what_the_variable_names_and_stops_where_it_is_empty(name: str, tmp_path: Path) -> None:
+    recipe = yaml.safe_load((RECIPES / name).read_text())
+    jobs = [*recipe.get("jobs", {}).values(), *(job for job in recipe.values() if isinstance(job, dict))]
+    lines = [step["run"] for job in jobs for step in job.get("steps", ()) if "run" in step]
+    lines += [line for job in jobs for key in ("script", "before_script") for line in job.get(key, ())]
+    (install,) = [line for line in lines if "pip install" in line]
+    tiny.write(tmp_path / "bin/python", f'#!{real.program("sh")}\necho "$4" >"{tmp_path}/installed"\n')
+    (tmp_path / "bin/python").chmod(0o755)
+    for source, code in ((SOURCE, 0), ("", 1)):
+        env = {"PATH": str(tmp_path / "bin"), "PACKYARD_SOURCE": source}
+        (tmp_path / "installed").unlink(missing_ok=True)
+        done = type_in_bash(install, tmp_path, env)
+        assert bool(done.returncode) == bool(code), done.stderr
+        assert (tmp_path / "installed").exists() == bool(source)
+        assert source or "PACKYARD_SOURCE: is empty" in done.stderr
+    assert SOURCE not in install
 
 
 #: Stands for `gh api` and curl: keeps one comment, `[{"id": 7, "body": …}]` where there is one, and notes each change.
@@ -136,12 +163,13 @@ def _jobs(name: str) -> list[tuple[list[str], dict[str, str]]]:
     if name == "gitlab-impact.yml":
         known = {"IMPACT_TOKEN": "secret", "NOTES": "https://gitlab.example/notes"}
         return [(["\n".join(job["script"])], job["variables"] | known) for job in recipe.values()]
-    values = {"repository": "o/zoo", "event.pull_request.number": "5", "token": "secret"}
+    values = {"github.repository": "o/zoo", "github.event.pull_request.number": "5", "github.token": "secret"}
+    values["vars.PACKYARD_SOURCE"] = SOURCE
     jobs = []
     for job in recipe["jobs"].values():
         env = job.get("env", {})
         for key, value in values.items():
-            env = {each: text.replace(f"${{{{ github.{key} }}}}", value) for each, text in env.items()}
+            env = {each: text.replace(f"${{{{ {key} }}}}", value) for each, text in env.items()}
         jobs.append(([step["run"] for step in job["steps"] if "run" in step], env))
     return jobs
 
@@ -163,7 +191,7 @@ def test_the_steps_of_a_recipe_comment_what_a_change_touches_and_renew_that(name
     tiny.write(bin_dir / "python", f'#!/bin/sh\n[ "$1" = -m ] || exec {sys.executable} "$@"\n')
     (bin_dir / "python").chmod(0o755)
     mine = {"PATH": f"{bin_dir}:{os.environ['PATH']}", "HOME": str(tmp_path)}
-    mine |= {"GITHUB_STEP_SUMMARY": str(tmp_path / "summary")}
+    mine |= {"GITHUB_STEP_SUMMARY": str(tmp_path / "summary"), "PACKYARD_SOURCE": SOURCE}
     base = {"GITHUB_BASE_REF": "main", "CI_MERGE_REQUEST_DIFF_BASE_SHA": git("rev-parse", "HEAD").strip()}
     for value in ("2", "3"):
         tiny.replace(root / "bases/one/cm.yaml", f'a: "{int(value) - 1}"', f'a: "{value}"')

@@ -61,7 +61,8 @@ def test_a_missing_library_is_named_with_the_command_that_installs_it(
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(
-        UnavailableError, match=r"what .*:// needs is not installed \(pip install 'packyard\[cloud\]'\)"
+        UnavailableError,
+        match=r'what .*:// needs is not installed \(pip install "packyard\[cloud\] @ \${PACKYARD_SOURCE:\?}"\)',
     ):
         open_store(address)
 

@@ -32,7 +32,7 @@ try:
     import dask
     import distributed
 except ImportError:
-    real.absent("dask", remedy="pip install 'packyard[dask]'")
+    real.absent("dask", remedy="pip install distributed")
 
 TASKS = [str(number) for number in range(40)]
 NAME = "resnet50v1-5-fp32-training-k8s"

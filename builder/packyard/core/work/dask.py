@@ -47,7 +47,9 @@ class Dask:
             from distributed import Client, LocalCluster
             from distributed.comm import get_address_host_port
         except ImportError as error:
-            raise UnavailableError(Problem("dask is not installed", hint="pip install 'packyard[dask]'")) from error
+            raise UnavailableError(
+                Problem("dask is not installed", hint='pip install "packyard[dask] @ ${PACKYARD_SOURCE:?}"')
+            ) from error
         with ExitStack() as stack:
             address = self.address
             if not address:

@@ -56,7 +56,7 @@ def open_store(address: str, *, patience: float = PATIENCE) -> Store:
     except ImportError as error:
         if (error.name or "").partition(".")[0] not in ("obstore", "google"):
             raise
-        hint = "pip install 'packyard[cloud]'"
+        hint = 'pip install "packyard[cloud] @ ${PACKYARD_SOURCE:?}"'
         raise UnavailableError(Problem(f"what {scheme}:// needs is not installed", hint=hint)) from error
 
 

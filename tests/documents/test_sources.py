@@ -1,0 +1,59 @@
+"""packyard is on no package index: nothing of the repository installs it by a name that anybody could register."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import real
+
+#: A tool that installs, and packyard by its name behind it; where it is from may stand behind an `@`.
+_BY_NAME = re.compile(
+    r"(?:pip3?|pipx|uv|uvx|poetry|pdm|conda|easy_install)\b[^\n;|&`]*?[\s'\"]packyard(?:\[[\w,]*\])?"
+    r"(?![\w./\[\\-])(?!['\"]?\s*(?:@|--?from)\s*\S)"
+)
+_INSTALL = re.compile(r"\b(install|run|add|inject|uvx|download)\b")
+
+
+def by_name(text: str) -> list[str]:
+    return [found for found in _BY_NAME.findall(text) if _INSTALL.search(found)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "pip install packyard",
+        "python -m pip install 'packyard[cloud,check]'",
+        'pip install --upgrade "packyard[dask]"',
+        "pipx install packyard",
+        "uv tool install packyard",
+        "uvx packyard list",
+        "uv pip install packyard==1.0",
+    ],
+)
+def test_finds_an_installation_by_name(line: str) -> None:
+    assert by_name(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'pip install "packyard[cloud] @ ${PACKYARD_SOURCE:?}"',
+        "pip install ./packyard",
+        "pip install packyard-1.0-py3-none-any.whl",
+        "pip install .",
+    ],
+)
+def test_passes_over_an_installation_from_a_source(line: str) -> None:
+    assert not by_name(line)
+
+
+def test_nothing_installs_packyard_by_its_name() -> None:
+    found = {}
+    for name in real.checkout_files():
+        if name.endswith((".md", ".py", ".yml", ".yaml", ".toml", ".sh", "file", "run")):
+            text = (real.REPOSITORY / name).read_text("utf-8", "replace")
+            if "packyard" in text and not name.endswith("test_sources.py"):
+                found[name] = by_name(text)
+    assert {name: lines for name, lines in found.items() if lines} == {}
