@@ -1,4 +1,4 @@
-"""kpt drives our functions on a package of the catalogue: the files afterwards are those that `packyard set` leaves."""
+"""kpt and kustomize drive our functions on a package: the files afterwards are those that `packyard set` leaves."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import commandline
+import real
 import tiny
 
 pytestmark = pytest.mark.slow
@@ -132,3 +133,33 @@ def test_kpt_lists_the_setters_of_a_krmfile(run: Run) -> None:
     told = run("kpt", "fn", "eval", NFS, "--truncate-output=false", "--exec", "packyard fn list-setters").stderr
     assert "[info]: Name: NFS_SERVER, Value: , Type: str, Count: 1, Required: true" in told
     assert "[info]: Name: WORKERS, Value: 2, Type: int, Count: 1" in told
+
+
+@pytest.mark.parametrize("version", [3, 4, 5])
+def test_kustomize_leaves_the_files_that_set_leaves(
+    version: int, run: Run, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    """3.8.7 writes the comment above an object's first key behind it, or there too."""
+    program = request.getfixturevalue(f"kustomize{version}")
+    script = tmp_path / "bin/apply-setters"
+    script.write_text(f"#!{real.program('sh')}\nexec packyard fn apply-setters\n")
+    script.chmod(0o755)
+    run(program, "fn", "run", NFS, "--enable-exec", "--exec-path", script, "--", *VALUES)
+    run("packyard", "set", NFS, *VALUES, cwd="ours")
+    theirs, ours = files(tmp_path / "theirs"), files(tmp_path / "ours")
+    assert theirs.keys() == ours.keys()
+    for path, text in ours.items():
+        assert text == theirs[path] or (version == 3 and moved(text) == moved(theirs[path])), path
+    done = run(program, "fn", "run", NFS, "--enable-exec", "--exec-path", script, "--", "WORKERS=0", code=1)
+    assert "WORKERS takes a whole number" in done.stderr
+    assert files(tmp_path / "theirs") == theirs
+
+
+def moved(text: str) -> list[str]:
+    """Return what a file says, and its comments, wherever they stand."""
+    body, comments = [], []
+    for line in text.splitlines():
+        before, mark, comment = line.partition("# ")
+        body += [before.rstrip()] if before.strip() else []
+        comments += [comment] if mark else []
+    return [*body, *sorted(set(comments))]
