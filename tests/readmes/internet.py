@@ -15,6 +15,9 @@ from urllib.parse import urlsplit
 
 import real
 
+#: The variables that name authorities to trust, for curl, wget, aws and packyard.
+_AUTHORITIES = ("SSL_CERT_FILE", "AWS_CA_BUNDLE", "CURL_CA_BUNDLE", "REQUESTS_CA_BUNDLE")
+
 
 class Internet(ThreadingHTTPServer):
     """The proxy; ``environment`` makes curl, wget, kubectl and aws use it, and trust it."""
@@ -36,7 +39,7 @@ class Internet(ThreadingHTTPServer):
         self.environment = {
             **dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), address),
             **dict.fromkeys(("no_proxy", "NO_PROXY"), "127.0.0.1,localhost"),
-            **dict.fromkeys(("SSL_CERT_FILE", "AWS_CA_BUNDLE", "CURL_CA_BUNDLE"), str(certificate)),
+            **dict.fromkeys(_AUTHORITIES, str(certificate)),
             "WGETRC": str(folder / "wgetrc"),
         }
 
