@@ -23,7 +23,7 @@ from served import Served
 MEANT = {
     "kustomize cfg list-setters .": "(cd {leaf} && kustomize cfg list-setters .)",
     "kustomize edit add resource network-policy.yaml": (
-        "(cp -r {policed} with-policy && cd with-policy"
+        "(cp -r {policed} {policed}-with-policy && cd {policed}-with-policy"
         " && kustomize edit add resource network-policy.yaml && kustomize build .)"
     ),
     "kubectl create namespace ml": "kubectl get namespace ml",  # the reader's is there already
