@@ -109,6 +109,8 @@ def copy(
     for batch in _batches(exact, others, present):
         results |= _Batch(source, listed, batch, how, is_proved=batch[0] in exact).copied(put)
         done(len(results), len(entries) - len(present))
+    if present and not results:
+        put(())  # a copy that was killed may have left its record
     for entry in entries:
         if str(entry) in present:
             found = _images(target, entry, how) if with_images else ()
