@@ -31,19 +31,23 @@ def lines(
     room: int | None,
     paint: Paint,
     ahead: int | None = None,
+    bare: bool = False,
 ) -> Iterator[str]:
     """Yield the header and the rows, which are asked for twice: first for the widths of the columns.
 
-    With ``ahead``, they are asked for once: the widths are those of so many rows, and the others come as they are made.
-    In ``room`` columns of a terminal cells that are too long go on in further lines. A name that leaves no space for
-    the other columns has a line of its own. ``paint`` colors a cell, of which it gets the number and the text.
+    Without rows a ``bare`` table has no header. With ``ahead``, they are asked for once: the widths are those of so
+    many rows, and the others come as they are made. In ``room`` columns of a terminal cells that are too long go on in
+    further lines. A name that leaves no space for the other columns has a line of its own. ``paint`` colors a cell, of
+    which it gets the number and the text.
     """
     kept = len(columns) - prose
     headers = [cell_len(on_one_line(cell)) for cell in columns[:kept]]
-    widths = headers
+    widths, count = headers, 0
     measured, printed = _ahead(rows(), ahead) if ahead else (rows(), None)
-    for row in measured:
+    for count, row in enumerate(measured, 1):  # noqa: B007  # the last one
         widths = [max(size, cell_len(on_one_line(cell))) for size, cell in zip(widths, row[:kept], strict=True)]
+    if bare and not count:
+        return
     if room is not None:
         widths = _fitted(widths, headers, room)
     for number, row in enumerate(chain((columns,), rows() if printed is None else printed)):

@@ -268,12 +268,21 @@ def _in_json(sign: str) -> str:
     return sign if on_one_line(sign) == sign else json.dumps(sign)[1:-1]
 
 
-def table(columns: Sequence[str], rows: Rows, *, wide: bool = False, prose: int = 0, ahead: int | None = None) -> None:
+def table(
+    columns: Sequence[str],
+    rows: Rows,
+    *,
+    wide: bool = False,
+    prose: int = 0,
+    ahead: int | None = None,
+    bare: bool = False,
+) -> None:
     """Print a table that fits the terminal; nothing in it is cut.
 
     The last ``prose`` columns have lines of their own. With ``wide``, every row is one line with all its text, as it is
     in a pipe. Rows that are more than memory holds come from a function, which is called twice, or once with ``ahead``:
-    so many rows are read before any is printed, and the others are printed as they come.
+    so many rows are read before any is printed, and the others are printed as they come. A ``bare`` table without rows
+    has no header.
     """
     from shutil import get_terminal_size
 
@@ -281,7 +290,7 @@ def table(columns: Sequence[str], rows: Rows, *, wide: bool = False, prose: int 
 
     each = rows if callable(rows) else lambda: rows
     room = get_terminal_size().columns if on_terminal() and not wide else None
-    lines = layout.lines(columns, each, prose=0 if wide else prose, room=room, paint=_cell, ahead=ahead)
+    lines = layout.lines(columns, each, prose=0 if wide else prose, room=room, paint=_cell, ahead=ahead, bare=bare)
     for number, text in enumerate(lines):
         streams.write(_bytes((text if number else colors.painted(text, "heading")) + "\n"))
         if ahead and not number % ahead:

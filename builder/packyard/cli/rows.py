@@ -142,8 +142,8 @@ class Rows:
                 ]
 
         listed = lines if callable(rows) else list(lines())
-        if listed or not self.bare:
-            output.table([name for name, _, _ in columns], listed, wide=wide, prose=self.prose, ahead=self.ahead)
+        names = [name for name, _, _ in columns]
+        output.table(names, listed, wide=wide, prose=self.prose, ahead=self.ahead, bare=self.bare)
 
 
 def _all(rows: Each) -> Iterable[Any]:

@@ -82,7 +82,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     ROWS.show(rows, arguments.output, wide=arguments.wide, cells=_cells(wide=arguments.wide))
     what = "library" if arguments.libraries else "package"
-    output.note(f"from {where}" if count or not asked else f"no {what} has all of these words, in {where}")
+    lacking = f"no {what} has all of these words" if asked else f"there is no {what}"
+    output.note(f"from {where}" if count else f"{lacking} in {where}")
     return int(bool(asked) and not count)
 
 
