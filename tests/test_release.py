@@ -238,7 +238,7 @@ def follow_the_daily_path(environment: Environment, dist: Dist, digest: str) -> 
     """Run what users and authors run every day, without any extra."""
     run = environment.run
     assert run("version").stdout == f"packyard {__version__}\n"
-    assert f"tar {digest}" in run("get", NAME).stderr
+    assert f"tar {digest}" in run("get", NAME, "-v").stderr
     (unset,) = json.loads(run("setters", "--unset", USE_CASE, "--output", "json").stdout)
     assert [setter["name"] for setter in unset["setters"]] == ["PVC_NAME"]
     run("render", USE_CASE, code=1)

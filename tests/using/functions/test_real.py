@@ -152,12 +152,11 @@ transformers: [setters.yaml]
 FUNCTION = tiny.text("kpt-run/function.yaml")
 
 
-def test_kustomize_build_runs_it_and_is_told_that_no_comment_arrived(run: Run, tmp_path: Path) -> None:
+def test_kustomize_build_is_refused_as_no_comment_arrives(run: Run, tmp_path: Path) -> None:
     write(tmp_path / "pkg", {**FILES, "kustomization.yaml": KUSTOMIZATION, "setters.yaml": FUNCTION})
-    done = run("kustomize", "build", "pkg", "--enable-alpha-plugins", "--enable-exec")
-    (tmp_path / "pkg/kustomization.yaml").write_text(KUSTOMIZATION.splitlines()[0] + "\n", "utf-8")
-    assert done.stdout == run("kustomize", "build", "pkg").stdout
-    assert "warning: no comment was seen: kustomize build drops them all" in done.stderr
+    refused = run("kustomize", "build", "pkg", "--enable-alpha-plugins", "--enable-exec", code=1)
+    assert refused.stdout == ""
+    assert "no comment was seen: kustomize build drops them all" in refused.stderr
 
 
 def test_what_packyard_set_did_is_what_kpt_render_would_do(run: Run, tmp_path: Path) -> None:
