@@ -101,6 +101,41 @@ def test_an_edited_package_is_compared_with_its_bundle(channel: Path, tmp_path: 
     )
 
 
+def test_what_render_wrote_in_a_package_is_no_part_of_it(channel: Path, tmp_path: Path) -> None:
+    folder = Path(done("get", "p@1.0", "--from", channel, "--into", tmp_path).strip())
+    done("render", folder, "--all", "--built-in", "--out", folder / "uses/manifests")
+    assert packyard("diff", folder).stderr == "no difference\n"
+    assert done("diff", folder, "--text") == ""
+    assert packyard("diff", folder, folder).stderr == "no difference\n"
+    (folder / "notes").touch()
+    assert done("diff", folder) == "p\n  file notes added\n"
+
+
+def test_the_mark_of_what_was_rendered_hides_no_file_that_the_package_lists(channel: Path, tmp_path: Path) -> None:
+    folder = Path(done("get", "p@1.0", "--from", channel, "--into", tmp_path).strip())
+    for place in (folder, folder / "uses", folder / "uses/one"):
+        (place / ".packyard-rendered").touch()
+    tiny.replace(folder / "uses/one/config-map.yaml", 'a: "1"', 'a: "6"')
+    (folder / "uses/added").touch()
+    told = done("diff", folder)
+    assert 'p/uses/one\n  ConfigMap x: data.a "1" → "6" (set by A)\n' in told
+    assert "  file uses/added added\n" in told
+
+
+def test_a_value_that_an_alias_repeats_is_told_once(channel: Path, tmp_path: Path) -> None:
+    one, other = (Path(done("get", "p@1.0", "--from", channel, "--into", tmp_path / name).strip()) for name in "ab")
+    for folder, value in ((one, 1), (other, 2)):
+        tiny.replace(
+            folder / "uses/one/config-map.yaml", 'a: "1"', f'b: &v "{value}"\n  c: *v\n  d: "{value}"\n  a: "1"'
+        )
+    told = done("diff", one, other)
+    assert 'data.b "1" → "2"' in told
+    assert 'data.d "1" → "2"' in told
+    assert "data.c" not in told
+    tiny.replace(other / "uses/one/config-map.yaml", "c: *v", 'c: "3"')
+    assert 'data.c "1" → "3"' in done("diff", one, other)
+
+
 def test_names_packages_that_come_and_go(sources: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
     shutil.copytree(sources, other)

@@ -187,6 +187,24 @@ def test_a_changed_directory_names_its_files_and_exits_with_1(channel: Path, tmp
     assert row["files"] == [{"path": "LICENSE", "state": "changed"}, {"path": "notes", "state": "extra"}]
 
 
+def test_what_render_wrote_is_no_part_of_a_directory(channel: Path, tmp_path: Path) -> None:
+    folder = Path(done("get", "p@1.0", "--from", channel, "--into", tmp_path).strip())
+    done("render", folder, "--all", "--built-in", "--out", folder / "manifests")
+    assert packyard("verify", folder).returncode == 0
+    (folder / "notes").touch()
+    assert packyard("verify", folder).stdout == "extra    notes\n"
+
+
+@pytest.mark.parametrize("place", [".", "uses", "uses/one"])
+def test_a_mark_of_what_was_rendered_hides_no_change(place: str, channel: Path, tmp_path: Path) -> None:
+    folder = Path(done("get", "p@1.0", "--from", channel, "--into", tmp_path).strip())
+    (folder / place / ".packyard-rendered").touch()
+    (folder / "uses/one/config-map.yaml").write_text("mine")
+    (folder / "uses/one/notes").touch()
+    process = packyard("verify", folder)
+    assert (process.returncode, process.stdout) == (1, "changed  uses/one/config-map.yaml\nextra    uses/one/notes\n")
+
+
 def test_a_forged_manifest_of_a_directory_is_found(channel: Path, tmp_path: Path) -> None:
     folder = Path(done("get", "p@1.0", "--from", channel, "--into", tmp_path).strip())
     tiny.replace(folder / "packyard.json", "sha256:", "sha256:0")

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
+from itertools import accumulate
 from pathlib import Path
 
-from packyard.cli import bundles, fanout, libraries, output, preferences
+from packyard.cli import bundles, fanout, libraries, output, preferences, untarred
 from packyard.core.bundle import archive
 from packyard.core.bundle.archive import LIMITS
 from packyard.core.bundle.reference import Reference, check_version, same
-from packyard.core.errors import InputError, Problem
-from packyard.core.files.paths import RECEIPT, WORKSPACE
+from packyard.core.errors import InputError, PackyardError, Problem
+from packyard.core.files.paths import RECEIPT, WORKSPACE, is_rendered
 from packyard.core.files.tree import Tree
 from packyard.core.work import executor
 from packyard.using.upgrade.difference import Files
@@ -65,16 +66,39 @@ def _folder(folder: Path, arguments: argparse.Namespace) -> Packages:
         here = libraries.read(folder)
         found = composed(packing(folder, arguments, here.libraries), here.package_names(), arguments)
         return {**found, **offered(here)}
-    tree, files, size = Tree(folder), dict[str, bytes](), 0
+    return {folder.resolve().name: _files(folder)}
+
+
+def _files(folder: Path) -> Files:
+    """Return the files of an untarred package, without what packyard keeps or has rendered there."""
+    tree, files, size, listed = Tree(folder), dict[str, bytes](), 0, _listed(folder)
+    for path in _paths(tree, listed):
+        files[path] = tree.read(path)
+        size += len(files[path])
+        if len(files) > LIMITS.entries or size > LIMITS.total_size:
+            hint = "name the folder of one package, or of a library"
+            raise InputError(Problem("is too large for a package", file=str(folder), hint=hint))
+    return files
+
+
+def _paths(tree: Tree, listed: Collection[str]) -> Iterator[str]:
+    """Yield the paths of files; those that packyard.json lists are never left out."""
+    hidden = {parent for path in listed for parent in accumulate(path.split("/")[:-1], "{}/{}".format)}
     for place, folders, names in tree.walk():
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        for path in (f"{place}/{name}" if place else name for name in names if not _is_ours(name)):
-            files[path] = tree.read(path)
-            size += len(files[path])
-            if len(files) > LIMITS.entries or size > LIMITS.total_size:
-                hint = "name the folder of one package, or of a library"
-                raise InputError(Problem("is too large for a package", file=str(folder), hint=hint))
-    return {folder.resolve().name: files}
+        if is_rendered(place, names, listed):
+            folders.clear()
+            continue
+        start = f"{place}/" if place else ""
+        folders[:] = [name for name in folders if not name.startswith(".") or start + name in hidden]
+        yield from (start + name for name in names if start + name in listed or not _is_ours(name))
+
+
+def _listed(folder: Path) -> Collection[str]:
+    """Return the paths that the packyard.json of a folder lists, if it has one that can be read."""
+    try:
+        return untarred.read(folder).described.files
+    except PackyardError:
+        return ()
 
 
 def _is_ours(name: str) -> bool:

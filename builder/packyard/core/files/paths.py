@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from packyard.core.errors import InputError, PackyardError, Problem
 from packyard.core.files import regular
@@ -21,6 +21,8 @@ MANIFEST, MANIFEST_LIMIT = "packyard.json", 4 << 20
 RECEIPT = ".packyard.json"
 #: The file of a workspace.
 WORKSPACE = "packyard.yaml"
+#: Says that `packyard render --all --out` wrote the folder that it is in.
+RENDERED = ".packyard-rendered"
 
 
 def inside(root_dir: str | os.PathLike[str], path: str) -> str:
@@ -35,6 +37,15 @@ def inside(root_dir: str | os.PathLike[str], path: str) -> str:
     if not is_inside(real, root):
         raise InputError(Problem(f"leads to {real}, outside of {os.fspath(root_dir)}", file=named))
     return real
+
+
+def is_rendered(folder: str, names: Collection[str], listed: Collection[str]) -> bool:
+    """Return whether `packyard render` wrote a folder of a package, by its path and the names of the files in it.
+
+    A folder with a file that packyard.json lists, at any depth, is the package's, though it has the mark; so are all
+    folders where nothing is listed.
+    """
+    return bool(folder and listed) and RENDERED in names and not any(path.startswith(f"{folder}/") for path in listed)
 
 
 def is_inside(real: str, root: str) -> bool:

@@ -136,19 +136,28 @@ def differences(described: Manifest, found: Mapping[str, str]) -> list[tuple[str
 def digests_below(folder: Path, described: Manifest, *, most: int = _MOST) -> dict[str, str]:
     """Return the digests of the files in a folder that a packyard.json names, and ``extra`` for all others.
 
-    Links are not followed; what packyard keeps for itself is left out.
+    Links are not followed. What packyard keeps for itself is left out, and folders that `packyard render` wrote; a
+    file that packyard.json names never is.
     """
     found: dict[str, str] = {}
     for place, folders, names in os.walk(folder):
         here = Path(place)
-        for file in (here / name for name in (*names, *folders) if _is_theirs(name)):
-            if file.is_dir() and not file.is_symlink():
+        if paths.is_rendered(_below(folder, here), names, described.files):
+            folders.clear()
+            continue
+        for file in (here / name for name in (*names, *folders)):
+            path = _below(folder, file)
+            if (file.is_dir() and not file.is_symlink()) or not (path in described.files or _is_theirs(file.name)):
                 continue
-            path = file.relative_to(folder).as_posix()
             found[path] = _digest(file) if path in described.files else "extra"
             if len(found) > most:
                 raise InputError(Problem(f"has more than {most} files", file=str(folder), hint="name the package"))
     return found
+
+
+def _below(folder: Path, file: Path) -> str:
+    """Return the path of a file in a package; that of the package is empty."""
+    return "" if file == folder else file.relative_to(folder).as_posix()
 
 
 def _is_theirs(name: str) -> bool:
