@@ -54,16 +54,16 @@ WAYS: dict[str, tuple[Callable[[Path], object], str]] = {
         link("docs/readme/50-more.md", "secret"),
         "docs/readme/50-more.md: leads to ",
     ),
-    "a resource above": (text(KUSTOMIZATION, "cm.yaml", "../../../secret"), f"{KUSTOMIZATION}:3:13: resources: '../.."),
-    "an absolute resource": (text(KUSTOMIZATION, "cm.yaml", "ROOT/secret"), f"{KUSTOMIZATION}:3:13: resources: '"),
-    "a linked resource": (link("bases/one/cm.yaml", "secret"), f"{KUSTOMIZATION}:3:13: resources: 'cm.yaml' leads to"),
+    "a resource above": (text(KUSTOMIZATION, "cm.yaml", "../../../secret"), f"{KUSTOMIZATION}:4:13: resources: '../.."),
+    "an absolute resource": (text(KUSTOMIZATION, "cm.yaml", "ROOT/secret"), f"{KUSTOMIZATION}:4:13: resources: '"),
+    "a linked resource": (link("bases/one/cm.yaml", "secret"), f"{KUSTOMIZATION}:4:13: resources: 'cm.yaml' leads to"),
     "a folder above as resource": (
         text(KUSTOMIZATION, "cm.yaml", "../../../outside"),
-        f"{KUSTOMIZATION}:3:13: resources: '../../../outside' leads to",
+        f"{KUSTOMIZATION}:4:13: resources: '../../../outside' leads to",
     ),
     "a linked folder as resource": (
         lambda root: [link("bases/one/d", "outside")(root), text(KUSTOMIZATION, "cm.yaml", "d")(root)],
-        f"{KUSTOMIZATION}:3:13: resources: 'd' leads to",
+        f"{KUSTOMIZATION}:4:13: resources: 'd' leads to",
     ),
     "a linked kustomization": (link(KUSTOMIZATION, "outside/kustomization.yaml"), f"{KUSTOMIZATION}: leads to"),
     "a linked Krmfile": (link("bases/one/Krmfile", "outside/Krmfile"), "bases/one/Krmfile: leads to"),
@@ -86,7 +86,7 @@ WAYS: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "replacements above": (
         text(KUSTOMIZATION, "resources:", "replacements: [{path: ../../../secret}]\nresources:"),
-        f"{KUSTOMIZATION}:3:16: replacements.path: '../../../secret' leads to",
+        f"{KUSTOMIZATION}:4:16: replacements.path: '../../../secret' leads to",
     ),
     "a linked Krmfile of the catalogue": (link("Krmfile", "outside/Krmfile"), "Krmfile: leads to"),
     "a linked option": (
@@ -105,15 +105,15 @@ WAYS: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "a patch of a base": (
         text(KUSTOMIZATION, "resources:", "patches: [{path: ../../../secret}]\nresources:"),
-        f"{KUSTOMIZATION}:3:11: patches.path: '../../../secret' leads to",
+        f"{KUSTOMIZATION}:4:11: patches.path: '../../../secret' leads to",
     ),
     "a generated file": (
         text(KUSTOMIZATION, "resources:", GENERATOR + "\nresources:"),
-        f"{KUSTOMIZATION}:3:22: configMapGenerator.files: no file 'secret' here",
+        f"{KUSTOMIZATION}:4:22: configMapGenerator.files: no file 'secret' here",
     ),
     "a component": (
         text(KUSTOMIZATION, "resources:", "components: [../../../outside]\nresources:"),
-        f"{KUSTOMIZATION}:3:14: components: '../../../outside' leads to",
+        f"{KUSTOMIZATION}:4:14: components: '../../../outside' leads to",
     ),
     "a linked preset": (link("packages/p/files/presets/a.yaml", "secret"), "packages/p/files/presets/a.yaml: leads to"),
     "a linked package": (
@@ -124,7 +124,7 @@ WAYS: dict[str, tuple[Callable[[Path], object], str]] = {
         "packages/p/package.yaml: leads to",
     ),
     "packyard.yaml itself": (link("packyard.yaml", "secret"), "packyard.yaml: leads to"),
-    "a name of no file": (text(KUSTOMIZATION, "cm.yaml", '"a\\0b"'), f"{KUSTOMIZATION}:3:13: resources: 'a\\x00b'"),
+    "a name of no file": (text(KUSTOMIZATION, "cm.yaml", '"a\\0b"'), f"{KUSTOMIZATION}:4:13: resources: 'a\\x00b'"),
 }  # fmt: skip
 
 
@@ -133,13 +133,13 @@ def test_nothing_outside_of_the_workspace_comes_into_a_bundle(way: str, root: Pa
     do, expected = WAYS[way]
     do(root)
     said = tiny.refused("build", "--version", "1", "--out", tmp_path / "out", "--workspace", root)
-    assert said.removeprefix(f"{root}/").startswith(expected), said
+    assert said.removeprefix("error: ").removeprefix(f"{root}/").startswith(expected), said
     assert not (tmp_path / "out").exists()
     for verb in (["build", "--kustomization", "--out", tmp_path / "out"], ["lint", "--no-cache"]):
         code, out, said = tiny.run(*verb, "--workspace", root)
         said = tiny.composing(out) if "[does-not-compose]" in out else said
         assert (
-            said.removeprefix(f"{root}/").startswith(expected)
+            said.removeprefix("error: ").removeprefix(f"{root}/").startswith(expected)
             if code
             else any(word in way for word in ("fragment", "preset", "option", "of the catalogue"))
         ), said

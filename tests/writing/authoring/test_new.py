@@ -198,7 +198,7 @@ def test_what_was_interrupted_leaves_no_package(catalogue: Path, monkeypatch: py
     def lint(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("packyard.cli.writing.new.linting.lint", lint)
+    monkeypatch.setattr("packyard.cli.writing.new.workspace_lint.lint", lint)
     code, _, _ = tiny.run("new", "hello", "--base", "single-node", *CLAIM, "--workspace", catalogue)
     assert code == 130
     assert not (catalogue / "packages/hello").exists()
