@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -127,9 +128,11 @@ def _krmfiles(folders: Sequence[Path], left: Budget) -> list[Krmfile]:
 
 
 def _unmerged(folders: Sequence[Path]) -> Iterator[Problem]:
+    """Yield the files with markers; one that may not be read is left to kustomize, which may not need it."""
     for folder in filter(regular.is_folder, folders):
         for file in sorted(folder.iterdir()):
-            if file.name not in _PARSED and regular.is_file(file) and file.stat().st_size <= _MOST_READ:
+            is_read = file.name not in _PARSED and regular.is_file(file) and os.access(file, os.R_OK)
+            if is_read and file.stat().st_size <= _MOST_READ:
                 text = regular.read(file, limit=_MOST_READ).decode("utf-8", "replace")
                 if problem := unmerged(str(file), text):
                     yield problem
