@@ -218,5 +218,5 @@ def test_a_terminal_sees_how_many_are_built_and_then_how_many_are_uploaded(root:
             seen += piece
     os.close(ours)
     assert process.wait(60) == 0
-    assert [seen.count(b"m%d/3\x1b" % number) > 1 for number in (1, 2, 3)] == [True] * 3
+    assert [seen.count(b"%d of 3: " % number) > 1 for number in (1, 2, 3)] == [True] * 3
     assert b"3 published" in seen.splitlines()[-1]

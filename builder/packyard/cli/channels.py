@@ -74,7 +74,7 @@ def fetching(address: str) -> Fetching:
         output.note(f"{cache.folder}: cannot be written; what is fetched is not kept")
         cache = None
     trusted, memory = preferences.trust(address), preferences.memory(address)
-    return Fetching(trusted=trusted, memory=memory, cache=cache, patience=patience())
+    return Fetching(trusted=trusted, memory=memory, cache=cache, patience=patience(), heard=output.arriving)
 
 
 def _is_writable(folder: Path) -> bool:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from time import monotonic
 
 from packyard.cli import colors, streams
 from packyard.core.errors import PackyardError, on_one_line
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 quiet = False
 verbose = False
 _hidden: frozenset[str] = frozenset()
+
+_TICK = 0.2  # seconds
+_doing = _arriving = ""
 
 
 def line(text: str = "") -> None:
@@ -118,17 +122,69 @@ def without(*kinds: str) -> Iterator[None]:
 
 def waiting(text: str, seconds: float) -> None:
     """Show on a terminal, in a line that the next message takes the place of, what is waited for and since when."""
-    if sys.stderr.isatty() and not quiet and seconds >= 1:
+    if seconds >= 1:
+        _show(text, seconds)
+
+
+def _show(text: str, seconds: float) -> None:
+    if _is_watched():
         from shutil import get_terminal_size
 
-        shown = f"{masked(on_one_line(text))} ({seconds:.0f} s)"
-        streams.write(_bytes(f"\r\x1b[K{shown[: get_terminal_size().columns - 1]}"), "stderr")
+        shown = masked(on_one_line(text)) + (f" ({seconds:.0f} s)" if seconds >= 1 else "")
+        streams.show(_bytes(shown[: get_terminal_size().columns - 1]))
 
 
 def waited() -> None:
     """Clear the line of `waiting`."""
-    if sys.stderr.isatty() and not quiet:
-        streams.write(b"\r\x1b[K", "stderr")
+    streams.clear()
+
+
+def _is_watched() -> bool:
+    return sys.stderr.isatty() and not quiet
+
+
+@contextmanager
+def busy(text: str) -> Iterator[None]:
+    """Show in the line of `waiting` what is being done; `doing` and `arriving` say how far it is.
+
+    A thread does that, and processes are only forked where there is one thread: `progress` is for work that forks.
+    """
+    if not _is_watched():
+        yield
+        return
+    from threading import Event, Thread
+
+    ended, begin = Event(), monotonic()
+    doing(text)
+    arriving("", 0, 0)
+
+    def show() -> None:
+        with suppress(PackyardError, streams.Closed):
+            while not ended.wait(_TICK):
+                waiting(", ".join(filter(None, (_doing, _arriving))), monotonic() - begin)
+
+    thread = Thread(target=show, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+        waited()
+
+
+def doing(text: str) -> None:
+    """Say how far `busy` work is."""
+    global _doing
+    _doing = text
+
+
+def arriving(what: str, arrived: int, size: int | None) -> None:
+    """Say how many bytes of a file have arrived, as long as some are missing."""
+    global _arriving
+    unit, name = (1e6, "MB") if (size or arrived) >= 1e6 else (1e3, "kB")
+    whole = f" of {size / unit:.1f}" if size is not None else ""
+    _arriving = "" if arrived == size else f"{what}: {arrived / unit:.1f}{whole} {name}"
 
 
 def detail(text: str) -> None:
@@ -183,28 +239,19 @@ def counted(number: int, noun: str) -> str:
 @contextmanager
 def progress(names: Sequence[str]) -> Iterator[Callable[[int], None]]:
     """Show on a terminal how many of several things are done, and the last one, as the caller is told their places."""
-    if not sys.stderr.isatty() or len(names) < 2 or quiet:
-        yield lambda _: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    begin, number = monotonic(), 0
 
-    columns = (MofNCompleteColumn(), BarColumn(), TextColumn("{task.description}", markup=False))
-    shown = Progress(
-        *columns,
-        console=Console(stderr=True),
-        transient=True,
-        auto_refresh=False,  # by a thread, and processes are only forked where there is one thread
-        redirect_stdout=False,
-        redirect_stderr=False,
-    )
-    with shown:
-        task = shown.add_task("", total=len(names))
+    def done(place: int) -> None:
+        nonlocal number
+        number += 1
+        if len(names) > 1:
+            doing(f"{number} of {len(names)}: {names[place]}")
+            _show(_doing, monotonic() - begin)
 
-        def done(place: int) -> None:
-            shown.update(task, advance=1, description=on_one_line(names[place]), refresh=True)
-
+    try:
         yield done
+    finally:
+        waited()
 
 
 def json_object(value: object) -> None:

@@ -387,9 +387,9 @@ def test_progress_is_shown_on_a_terminal_only(many: Path, tmp_path: Path) -> Non
         assert shown.stdout.read().decode() == process.stdout
         said = os.read(ours, 100_000).decode()
     os.close(ours)
-    assert "1/5" in said
+    assert "1 of 5: " in said
     assert f"{NAME}-0" in said
-    assert said.endswith("\x1b[2K")  # the line is gone
+    assert said.endswith("\r\x1b[K")  # the line is gone
 
 
 def test_a_bundle_has_the_same_inputs_from_the_cache_as_when_it_is_built(tmp_path: Path) -> None:

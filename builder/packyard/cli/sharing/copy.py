@@ -34,17 +34,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Copy what is missing; print a line for each bundle."""
-    found = copy(
-        open_channel(arguments.source),
-        open_channel(arguments.target),
-        arguments.references,
-        how=fetching(arguments.source),
-        keys=signing.keys(arguments.key),
-        trusted=preferences.trust(arguments.target),
-        memory=preferences.memory(arguments.target),
-        with_images=bool(arguments.images),
-        done=_tell,
-    )
+    with output.busy(f"copying from {arguments.source}"):
+        found = copy(
+            open_channel(arguments.source),
+            open_channel(arguments.target),
+            arguments.references,
+            how=fetching(arguments.source),
+            keys=signing.keys(arguments.key),
+            trusted=preferences.trust(arguments.target),
+            memory=preferences.memory(arguments.target),
+            with_images=bool(arguments.images),
+            done=_tell,
+        )
     for each in found:
         if each.proof:
             output.note(each.proof.said(preferences.key_names()))
@@ -55,8 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _tell(number: int, count: int) -> None:
-    if number < count:
-        output.note(f"{number} of {count} copied")
+    output.doing(f"{number} of {output.counted(count, 'package')} copied")
 
 
 def _write(file: Path, data: bytes) -> None:

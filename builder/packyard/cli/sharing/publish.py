@@ -95,7 +95,7 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.dry_run:
             return _preview(target, packed)
         attest = pack.attest(workspace, Path(folder), target.keys)
-        with output.progress(part) as done:
+        with output.busy(f"publishing {output.counted(len(part), 'package')}"), output.progress(part) as done:
             published = publish(target.store, packed, attest=attest, keys=target.keys, trusted=target.trusted,
                                 memory=target.memory, at_once=_AT_ONCE, is_listed=shard is None, done=done)  # fmt: skip
     _print(target, [(entry, status, ()) for entry, status in published])
@@ -145,7 +145,8 @@ def _incomplete(absent: Sequence[str], count: int, version: str) -> InputError:
 
 
 def _join(target: _Target, arguments: argparse.Namespace, *, quiet: bool = False) -> int:
-    joined = join(target.store, keys=target.keys, trusted=target.trusted, memory=target.memory)
+    with output.busy("listing what was uploaded"):
+        joined = join(target.store, keys=target.keys, trusted=target.trusted, memory=target.memory)
     if quiet:
         output.note(f"the index lists {output.counted(len(joined), 'package')} more")
     else:
@@ -161,7 +162,8 @@ def _close(target: _Target, arguments: argparse.Namespace) -> int:
 
 
 def _preview(target: _Target, packed: Sequence[Packed]) -> int:
-    rows = preview(target.store, packed, trusted=target.trusted, at_once=_AT_ONCE)
+    with output.busy(f"comparing {output.counted(len(packed), 'package')}"):
+        rows = preview(target.store, packed, trusted=target.trusted, at_once=_AT_ONCE)
     _print(target, rows)
     for _, _, problems in rows:
         for problem in problems:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, ExitStack, suppress
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
@@ -164,7 +164,9 @@ def _unpacked(
     from packyard.sharing.configuration import normal
 
     lock = _read(lock_file)
-    with opening as fetched:
+    with ExitStack() as stack:
+        with output.busy("fetching"):
+            fetched = stack.enter_context(opening)
         _tell(fetched, channel, address)
         _make(into)
         entry = fetched.choice.entry
@@ -227,7 +229,8 @@ def _keep(bundle: Bundle) -> None:
 def _carried(reference: str, source: Setting, into: Path) -> Row:
     from packyard.cli import bundles
 
-    bundle = bundles.carried(Reference.parse(reference))
+    with output.busy(f"building {reference}"):
+        bundle = bundles.carried(Reference.parse(reference))
     _make(into)
     folder = bundle.unpack(into, untarred.receipt_of(source, bundle))
     _keep(bundle)

@@ -54,7 +54,8 @@ def run(arguments: argparse.Namespace) -> int:
     listed = libraries.named(root_dir, [])
     chosen = [each for each in libraries.named(root_dir, arguments.names) if _is_wanted(each, arguments.names, known)]
     vendor.check(root_dir, {each.name: known[each.name] for each in chosen if each.name in known})
-    new = {each.name: libraries.newest(each, root_dir) for each in chosen}
+    with output.busy("looking for new libraries"):
+        new = {each.name: libraries.newest(each, root_dir) for each in chosen}
     moved = {name: pin for name, (_, pin) in new.items() if known.get(name) != pin}
     refuse(filter(None, (_lower(each, known.get(each.name), moved.get(each.name)) for each in chosen)))
     after = libraries.read(root_dir, instead=new)
@@ -81,7 +82,8 @@ def _vendor(arguments: argparse.Namespace) -> int:
     """Copy libraries and pin those that were not; print the new folders."""
     if arguments.dry_run or arguments.force:
         raise UsageError("packyard update: --vendor goes without --dry-run and --force; packyard update --vendor")
-    here = workspaces.find(arguments)
+    with output.busy("fetching libraries"):
+        here = workspaces.find(arguments)
     listed = libraries.named(here.root_dir, arguments.names)
     wanted = [each for each in here.libraries if each.name in {entry.name for entry in listed}]
     copied = vendor.copy(here.root_dir, wanted)

@@ -23,6 +23,8 @@ from packyard.sharing.stores.wire import OverdueError, within
 
 #: Yields the bytes of an object from an offset on, as `Store.read` does.
 Read = Callable[[int], Iterator[bytes]]
+#: Hears what arrives: what it is called, how many bytes are there, and how many it has, if that is known.
+Heard = Callable[[str, int, "int | None"], object]
 
 _PAUSE = 0.2  # seconds before a transfer goes on
 _PIECE = 1024 * 1024
@@ -38,7 +40,12 @@ class Wanted:
 
 
 def download(
-    read: Read, wanted: Wanted, *, cache: Cache | None = None, patience: float = PATIENCE
+    read: Read,
+    wanted: Wanted,
+    *,
+    cache: Cache | None = None,
+    patience: float = PATIENCE,
+    heard: Heard = lambda *_: None,
 ) -> AbstractContextManager[BinaryIO]:
     """Open the file that is wanted: from the cache, or as it is read; its size and digest are verified.
 
@@ -47,7 +54,7 @@ def download(
     if wanted.size is not None and wanted.size > LIMITS.packed_size:
         problem = f"it is listed with {wanted.size} bytes; a bundle has at most {LIMITS.packed_size}"
         raise IntegrityError(f"{wanted.what}: {problem}")
-    transfer = _Transfer(read, wanted, time.monotonic() + patience, patience)
+    transfer = _Transfer(read, wanted, time.monotonic() + patience, patience, heard)
     return cache.obtain(wanted.digest, transfer.fill) if cache else _without_cache(transfer)
 
 
@@ -73,6 +80,7 @@ class _Transfer:
     wanted: Wanted
     end: float
     patience: float
+    heard: Heard
 
     def fill(self, file: BinaryIO) -> None:
         """Write what is wanted to a file; what is there already is the beginning of it, or goes."""
@@ -100,6 +108,7 @@ class _Transfer:
                 self._check(file.tell() + len(piece))
                 hashed.update(piece)
                 file.write(piece)
+                self.heard(self.wanted.what, file.tell(), self.wanted.size)
 
         while True:
             start, broken = file.tell(), None

@@ -26,7 +26,7 @@ from packyard.sharing import checksum
 from packyard.sharing.entry import IndexEntry, bundle_key
 from packyard.sharing.fetching.bundle_address import BundleAddress
 from packyard.sharing.fetching.cache import Cache
-from packyard.sharing.fetching.download import Read, Wanted, download
+from packyard.sharing.fetching.download import Heard, Read, Wanted, download
 from packyard.sharing.fetching.verify import Proof, verify_bundle, verify_listed
 from packyard.sharing.index import access
 from packyard.sharing.index.choose import Choice, choose
@@ -66,12 +66,16 @@ class Fetched:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fetching:
-    """How to fetch: whom the user trusts, the head that is remembered, the cache, and the seconds for a transfer."""
+    """How to fetch: whom the user trusts, the head that is remembered, the cache, the seconds for a transfer.
+
+    ``heard`` hears how much of a bundle is there.
+    """
 
     trusted: Trust = NOBODY
     memory: Memory | None = None
     cache: Cache | None = None
     patience: float = PATIENCE
+    heard: Heard = lambda *_: None
 
 
 @contextmanager
@@ -107,7 +111,7 @@ def fetch(store: Store, reference: str, *, trusted: Trust = NOBODY, memory: Memo
 def opened_entry(store: Store, entry: IndexEntry, how: Fetching) -> AbstractContextManager[BinaryIO]:
     """Open the file of a listed bundle, which has the listed size and digest; nothing else is verified."""
     wanted = Wanted(digest=entry.digest, size=entry.size, what=str(entry))
-    return download(_reading(store, entry.key), wanted, cache=how.cache, patience=how.patience)
+    return download(_reading(store, entry.key), wanted, cache=how.cache, patience=how.patience, heard=how.heard)
 
 
 def keep(store: Store, entry: IndexEntry, folder: Path, how: Fetching) -> tuple[Path, Manifest]:
@@ -191,7 +195,7 @@ def _unlisted(
     why: str,
 ) -> Iterator[Fetched]:
     """Open the file of a bundle that no index describes."""
-    with download(read, wanted, cache=how.cache, patience=how.patience) as file:
+    with download(read, wanted, cache=how.cache, patience=how.patience, heard=how.heard) as file:
         manifest, tar = bundles.inspect(file, what=wanted.what)
         check(manifest)
         size = file.seek(0, io.SEEK_END)

@@ -107,8 +107,12 @@ def copy(
     put = partial(publish, target, keys=keys, trusted=trusted, memory=memory, at_once=_AT_ONCE)
     results: dict[str, Copied] = {}
     for batch in _batches(exact, others, present):
-        results |= _Batch(source, listed, batch, how, is_proved=batch[0] in exact).copied(put)
-        done(len(results), len(entries) - len(present))
+        before_it, wanted = len(results), len(entries) - len(present)
+
+        def told(place: int, before_it: int = before_it, wanted: int = wanted) -> None:
+            done(before_it + place + 1, wanted)
+
+        results |= _Batch(source, listed, batch, how, is_proved=batch[0] in exact).copied(partial(put, done=told))
     if present and not results:
         put(())  # a copy that was killed may have left its record
     for entry in entries:

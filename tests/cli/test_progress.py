@@ -1,0 +1,108 @@
+"""What a terminal shows of work that takes longer than a second; a pipe gets none of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from random import Random
+from threading import Event
+
+import pytest
+
+import tiny
+from commandline import done, packyard
+from sharing.servers import Server, answer, answering
+from terminal import on_terminal
+
+LARGE = 200_000  # bytes of a bundle, more than are read at a time
+GATE = 30  # seconds that a server waits at most
+LIBRARIES = "libraries: [{{name: parts, version: ^1.0, from: {}}}]\n"
+
+
+@pytest.fixture(scope="module")
+def channel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("published")
+    sources = tiny.workspace(folder / "sources")
+    (sources / "packages/p/files/run.txt").write_text(Random(1).randbytes(LARGE).hex())
+    done("publish", "--workspace", sources, "--version", "1.0", "--to", folder / "channel")
+    return folder / "channel"
+
+
+@pytest.fixture
+def gate() -> Iterator[Event]:
+    """Opened by a test, lets the rest of a bundle pass."""
+    event = Event()
+    yield event
+    event.set()
+
+
+@pytest.fixture
+def server(channel: Path, gate: Event) -> Iterator[Server]:
+    """A server of a channel that stops in the middle of each bundle."""
+
+    def script(request: bytes) -> Iterable[bytes]:
+        file = channel / request.split(b" ", 2)[1].decode().lstrip("/")
+        whole = answer(file.read_bytes()) if file.is_file() else answer(status=b"404 Not Found")
+        if file.suffix == ".gz":
+            yield whole[: LARGE // 2]
+            gate.wait(GATE)
+            whole = whole[LARGE // 2 :]
+        yield whole
+
+    with answering(script) as found:
+        yield found
+
+
+@pytest.fixture
+def silent(gate: Event) -> Iterator[Server]:
+    """A server that takes a request and does not answer."""
+
+    def script(_: bytes) -> Iterable[bytes]:
+        gate.wait(GATE)
+        return []
+
+    with answering(script) as found:
+        yield found
+
+
+def test_get_shows_the_bytes_that_arrived(server: Server, gate: Event, tmp_path: Path) -> None:
+    with on_terminal("get", "p", "--from", server.address, cwd=tmp_path) as terminal:
+        shown = terminal.until("kB (")
+        assert "fetching, p@1.0: 65.5 of 2" in shown
+        gate.set()
+        rest = terminal.whole()
+    assert "\r\x1b[Kp@1.0 from " in rest  # in the place of the line
+    assert "kB (" not in rest.rpartition("p@1.0 from ")[2]
+    assert (tmp_path / "p/packyard.json").is_file()
+
+
+def test_copy_shows_the_bytes_that_arrived(server: Server, gate: Event, tmp_path: Path) -> None:
+    with on_terminal("copy", server.address, tmp_path / "copy", cwd=tmp_path) as terminal:
+        assert "p@1.0: 65.5 of 2" in terminal.until("kB (")
+        gate.set()
+        terminal.whole()
+    assert (tmp_path / "copy/1.0/p.tar.gz").is_file()
+
+
+def test_update_shows_what_it_waits_for(silent: Server, tmp_path: Path) -> None:
+    root = tiny.workspace(tmp_path / "here")
+    with (root / "packyard.yaml").open("a") as file:
+        file.write(LIBRARIES.format(silent.address))
+    with on_terminal("update", cwd=root) as terminal:
+        terminal.until("looking for new libraries")
+
+
+def test_publish_shows_what_it_waits_for(silent: Server, tmp_path: Path) -> None:
+    root = tiny.workspace(tmp_path / "here")
+    key = {"AWS_ACCESS_KEY_ID": "x", "AWS_SECRET_ACCESS_KEY": "y", "AWS_REGION": "x"}
+    env = {**key, "AWS_ENDPOINT_URL": silent.address}
+    with on_terminal("publish", "--version", "1.0", "--to", "s3://b/c", cwd=root, env=env) as terminal:
+        terminal.until("publishing 1 package")
+
+
+@pytest.mark.parametrize("quiet", [(), ("--quiet",)])
+def test_a_pipe_gets_no_progress(quiet: tuple[str, ...], server: Server, gate: Event, tmp_path: Path) -> None:
+    gate.set()
+    found = packyard("get", "p", "--from", server.address, *quiet, cwd=tmp_path)
+    assert "kB" not in found.stderr
+    assert "\x1b" not in found.stderr
