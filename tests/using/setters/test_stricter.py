@@ -106,7 +106,7 @@ def test_whole_numbers_are_decimal_and_the_one_that_was_meant_is_named(package: 
 
 
 def test_no_number_is_named_that_nobody_meant(package: Path) -> None:
-    for text in ("two", "2.5", "1:30", "99999999999999999999", "1e99999999", "0x"):
+    for text in ("two", ".5", "2.5", "1:30", "99999999999999999999", "1e99999999", "0x"):
         assert "did you mean" not in refused(package, "set", f"WORKERS={text}")
     assert "a whole number from 1 to 2147483647, not '99999999999'" in refused(package, "set", "WORKERS=99999999999")
     assert "of at least 1, not '0'" in refused(package, "set", "WORKERS=0")

@@ -91,8 +91,9 @@ def _hint(setter: Setter, texts: Sequence[str], where: str) -> str:
 
 
 def _as_name(text: str) -> str:
-    """Return the name that is nearest to a text: ``my-run`` for ``My_Run``."""
-    return re.sub("[^a-z0-9]+", "-", text.strip().lower()).strip("-") if len(text) < _LONGEST_NAME else ""
+    """Return the name that is nearest to a text, ``my-run`` for ``My_Run``; an empty text where it has no letter."""
+    name = re.sub("[^a-z0-9]+", "-", text.strip().lower()).strip("-") if len(text) < _LONGEST_NAME else ""
+    return name if re.search("[a-z]", name) else ""
 
 
 def _can_be_taken_back(setter: Setter, where: str) -> bool:
