@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from amount import tries
+from commandline import done
 from krmfiles import one_setter
 from packyard.core.errors import InputError
 from packyard.core.yaml.document import parse_text
 from packyard.core.yaml.node import Source
 from packyard.using.setters import fields
-from packyard.using.setters.change import change_setters
 from served import Cfg, Served
 
 KRMFILE = one_setter("foo", '"1"')
@@ -125,15 +125,16 @@ openAPI:
 
 
 def judge(real_set: Callable[..., str], tmp_path: Path, text: str, krmfile: str = KRMFILE) -> None:
-    counts = []
     for side in ("theirs", "ours"):
         folder = tmp_path / side
         folder.mkdir()
         (folder / "Krmfile").write_text(krmfile, "utf-8")
         (folder / "r.yaml").write_text(text, "utf-8")
-    said = real_set("set", ".", "foo", "99", cwd=tmp_path / "theirs")
-    counts.append(int(said.split("set ")[1].split()[0]))
-    counts.append(change_setters(tmp_path / "ours", {"foo": ["99"]})[0].plan.counts["foo"])
+    said = [
+        real_set("set", ".", "foo", "99", cwd=tmp_path / "theirs"),
+        done("cfg", "set", tmp_path / "ours", "foo", "99"),
+    ]
+    counts = [text.split("set ")[1].split()[0] for text in said]
     theirs, ours = (
         list(yaml.load_all((tmp_path / side / "r.yaml").read_text("utf-8"), yaml.CBaseLoader))
         for side in ("theirs", "ours")
