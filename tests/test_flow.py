@@ -249,7 +249,7 @@ def test_get_gives_the_tar_that_build_makes(web_dir: Path, http_server: Callable
     for number, channel in enumerate((web_dir / "models", f"{http_server(web_dir)}/models")):
         into = tmp_path / str(number)
         into.mkdir()
-        fetched = packyard("get", f"{NAME}@{RELEASE}", "--from", channel, "--into", into)
+        fetched = packyard("get", f"{NAME}@{RELEASE}", "--from", channel, "--into", into, "-v")
         assert fetched.returncode == 0, fetched.stderr
         assert tars(fetched.stderr) == {digest}
         assert contents(into / NAME) == contents(tmp_path / "built" / NAME)

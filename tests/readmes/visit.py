@@ -60,7 +60,7 @@ class Visit:
         port = free_port()
         words = {
             "ml": self.world.namespace,
-            "CHANNEL": CHANNEL,
+            "wget CHANNEL": f"wget {CHANNEL}",
             "8501:8501": f"{port}:8501",
             "localhost:8501": f"localhost:{port}",
             "8000:8000": f"{port}:8000",

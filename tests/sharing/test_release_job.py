@@ -100,7 +100,7 @@ def test_a_join_refuses_as_long_as_a_shard_is_missing(tmp_path: Path) -> None:
     finish(start(root, one))
     finish(start(root, parts, "--shard", "1/2"))
     assert len(open_store(str(parts)).list(pending.FOLDER)) == 1
-    says = "3 of 6 packages are not uploaded as 1.0: p-00000, p-00002, p-00004 (run the --shard"
+    says = "error: 3 of 6 packages are not uploaded as 1.0: p-00000, p-00002, p-00004 (run the --shard"
     assert finish(start(root, parts, "--join"), code=1).startswith(says)
     finish(start(root, parts, "--shard", "0/2"))
     finish(start(root, parts, "--join"))

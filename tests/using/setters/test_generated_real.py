@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from amount import tries
+from commandline import done
 from odd_yaml import Case, Maker, comments, leaves
 from packyard.core.yaml.values import implicit_type
-from packyard.using.setters.change import change_setters
 from served import Cfg
 
 CASES = min(tries(100), 2000)
@@ -60,7 +60,7 @@ def test_the_real_program_reads_and_writes_the_same(first: int, cfg3: Cfg, tmp_p
                 (folder / "Krmfile").write_text(case.definitions, "utf-8")
                 (folder / "r.yaml").write_text(case.text, "utf-8")
         ((name, texts),) = cases[0].values.items()
-        change_setters(tmp_path / "ours" / str(number), {name: texts}, recursive=True)
+        done("cfg", "set", tmp_path / "ours" / str(number), name, *texts, "-R")
         cfg3.done("set", ".", name, *texts, "-R", cwd=tmp_path / "theirs" / str(number))
         for place, case in enumerate(cases):
             found += differences(case, *(tmp_path / side / str(number) / str(place) for side in ("ours", "theirs")))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from commandline import done
 from packyard.core.errors import InputError
 from packyard.core.kubernetes.name_forms import SUBDOMAIN
 from packyard.using.setters import formats
@@ -82,7 +83,7 @@ def test_a_keyword_admits_and_refuses_what_the_real_program_does_in_the_same_wor
     setter = read_krmfile(PackageFiles((ours / "Krmfile").read_bytes(), {})).definitions.setters["V"]
     assert faults(setter, [bad]) == said
     assert real_set(good).returncode == 0
-    change_setters(ours, {"V": [good]})
+    done("cfg", "set", ours, "V", good)
 
 
 def test_all_faults_are_told_at_once_each_by_its_definition(tmp_path: Path) -> None:
