@@ -252,6 +252,7 @@ def test_get_gives_the_tar_that_build_makes(web_dir: Path, http_server: Callable
         fetched = packyard("get", f"{NAME}@{RELEASE}", "--from", channel, "--into", into, "-v")
         assert fetched.returncode == 0, fetched.stderr
         assert tars(fetched.stderr) == {digest}
+        (into / NAME / ".packyard.json").unlink()  # where it is from
         assert contents(into / NAME) == contents(tmp_path / "built" / NAME)
 
 

@@ -61,6 +61,7 @@ class Visit:
         words = {
             "ml": self.world.namespace,
             "wget CHANNEL": f"wget {CHANNEL}",
+            "--from CHANNEL": f"--from {CHANNEL}",
             "8501:8501": f"{port}:8501",
             "localhost:8501": f"localhost:{port}",
             "8000:8000": f"{port}:8000",
