@@ -43,11 +43,9 @@ def filled(text: str, room: int, first: str = "", rest: str = "") -> list[str]:
 
 def usage(command: str) -> str:
     """Return the line that says how a command is used; it breaks between its arguments."""
-    kept = re.sub(
-        r"\[[^]]*\]+|\{[^}]*\}|--\S+ [A-Z]+", lambda found: found[0].replace(" ", "\N{NO-BREAK SPACE}"), command
-    )
+    kept = _TOGETHER.sub(lambda found: found[0].replace(" ", _JOINT), command)
     lines = filled(f"usage: {kept}", width(), rest=" " * len("usage: "))
-    return "\n".join(lines).replace("\N{NO-BREAK SPACE}", " ")
+    return "\n".join(lines).replace(_JOINT, " ")
 
 
 def fitted(text: str, room: int) -> str:

@@ -13,14 +13,13 @@ anything is unpacked. What was fetched is kept (see packyard cache): a channel t
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, suppress
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from packyard.cli import output, preferences, state, untarred
+from packyard.cli import output, preferences, state, untarred, use_cases
 from packyard.cli.rows import Rows
 from packyard.core.bundle import lock as locks
 from packyard.core.bundle import manifest
@@ -89,9 +88,7 @@ def _tell_next(folder: Path) -> None:
     if len(found) == 1:
         output.note(f"next: {command}")
         return
-    above = os.path.commonpath(found)
-    names = ", ".join(os.path.relpath(path, above) if above else path for path in found)
-    output.note(f"use cases: {names}")
+    output.note(f"use cases: {', '.join(use_cases.shortened(found, found))}")
     output.note(f"next, for the first: {command}")
 
 

@@ -11,11 +11,10 @@ from pathlib import Path
 from packyard.cli import arguments as shared
 from packyard.cli import directory as directories
 from packyard.cli import state
-from packyard.cli.rows import Rows
 from packyard.cli.using import undo
 from packyard.core.files.tree import Tree
 
-ROWS = Rows("change", "title, files (file, change)")
+ROWS = undo.ROWS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

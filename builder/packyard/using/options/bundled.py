@@ -11,6 +11,7 @@ from packyard.core.errors import InputError
 from packyard.core.kubernetes import kustomization
 from packyard.core.yaml.document import source_of
 from packyard.using.options.folder import NAME as OPTIONS
+from packyard.using.options.folder import description
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.krmfile import parse_krmfile
@@ -59,7 +60,7 @@ def options(bundle: Bundle) -> list[BundledOption]:
         folder, _, file = path.rpartition("/")
         if file == kustomization.FILE and dirname(folder).rpartition("/")[2] == OPTIONS:
             name = folder.rpartition("/")[2]
-            found[name] = BundledOption(name=name, description=_head(data))
+            found[name] = BundledOption(name=name, description=description(data).removesuffix("."))
     return [found[name] for name in sorted(found)]
 
 
@@ -75,13 +76,3 @@ def _setters(data: bytes | None, name: str) -> tuple[Setter, ...]:
         return tuple(parse_krmfile(source_of(data, name)).definitions.setters.values())
     except InputError:
         return ()
-
-
-def _head(data: bytes) -> str:
-    """Return the first sentence of the comment that a file begins with."""
-    lines = []
-    for line in data.decode("utf-8", "replace").splitlines():
-        if not line.startswith("#"):
-            break
-        lines.append(line.lstrip("#").strip())
-    return " ".join(lines).partition(". ")[0].removesuffix(".")

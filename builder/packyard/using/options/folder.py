@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from itertools import takewhile
 from pathlib import Path
 
 from packyard.core.errors import InputError, Problem
@@ -108,3 +109,10 @@ def _is_within(folder: str, package: str) -> bool:
 def _holds(folder: str) -> bool:
     files = kustomization.names(lambda name: os.path.isfile(f"{folder}/{name}"))
     return not all(os.path.islink(f"{folder}/{name}") for name in files)
+
+
+def description(data: bytes) -> str:
+    """Return the first sentence of the comment that an option's kustomization begins with."""
+    lines = takewhile(lambda line: line.startswith("#"), data.decode("utf-8", "replace").splitlines())
+    first, end, _ = " ".join(line.removeprefix("#").strip() for line in lines).partition(". ")
+    return first + end.strip()

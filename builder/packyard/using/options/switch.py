@@ -171,14 +171,8 @@ def states(directory: Path, trial: Trial) -> list[OptionState]:
 
 def describe(found: Folder, name: str) -> str:
     """Return the first sentence of the comment that begins an option's kustomization."""
-    lines = []
     file = f"{found.real}/{name}/{Path(found.file(name)).name}"
-    for line in regular.read(file, limit=_LONGEST).decode("utf-8", "replace").splitlines():
-        if not line.startswith("#"):
-            break
-        lines.append(line.removeprefix("#").strip())
-    first, end, _ = " ".join(lines).partition(". ")
-    return first + end.strip()
+    return folders.description(regular.read(file, limit=_LONGEST))
 
 
 def _find(directory: Path, names: Sequence[str]) -> Folder:

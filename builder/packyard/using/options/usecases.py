@@ -15,8 +15,7 @@ from packyard.core.errors import InputError, Problem
 from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import kustomization
 from packyard.using.options import folder as folders
-from packyard.using.setters.krmfile import NAME as KRMFILE
-from packyard.using.setters.packages import KPTFILE, all_below
+from packyard.using.setters.packages import all_below
 
 _MOST = 12  # named in a message
 
@@ -30,11 +29,6 @@ def below(directory: Path) -> list[str]:
 def is_one(directory: Path) -> bool:
     """Say whether a directory has a kustomization of its own."""
     return bool(kustomization.names(lambda name: (directory / name).is_file()))
-
-
-def has_setters(directory: Path) -> bool:
-    """Say whether a directory has definitions of setters of its own."""
-    return any((directory / name).exists() for name in (KRMFILE, KPTFILE))
 
 
 def refusal(directory: Path, command: str, rest: Sequence[str] = (), *, all_by: str = "") -> InputError:
