@@ -121,7 +121,7 @@ def _tell(words: list[str]) -> None:
 def _unknown(word: str) -> str:
     if word in FORMER:
         return f"packyard: {word} is another verb now; type {FORMER[word]}"
-    if word in FOREIGN and FOREIGN[word] in VERBS:
+    if word in FOREIGN:
         verb = FOREIGN[word]
         return f"packyard: no verb {word!r}; to {VERBS[verb][1].partition(';')[0]}, type packyard {verb}"
     hint = suggest(word, FLAGS if word.startswith("-") else VERBS)

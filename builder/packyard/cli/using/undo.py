@@ -22,7 +22,7 @@ from packyard.cli import directory as directories
 from packyard.cli import output, state
 from packyard.cli.rows import Rows
 from packyard.core.errors import ConflictError, InputError, PackyardError, Problem, UnavailableError, UsageError
-from packyard.core.files.history import History, UndoStep
+from packyard.core.files.history import History, UndoStep, content
 from packyard.core.files.tree import Tree
 from packyard.using.options import folder, option_setters
 from packyard.using.upgrade import onefile
@@ -118,19 +118,14 @@ def show(
     for step, files in steps:
         if not word:
             root_dir = os.path.realpath(directory)
-            changes = {step.path(name): (now(step, name), data) for name, data in files.items()}
+            tree = Tree(Path(step.root))
+            changes = {step.path(name): (content(tree, name), data) for name, data in files.items()}
             output.diffs(directory, {os.path.relpath(path, root_dir): both for path, both in changes.items()})
             continue
         for name in sorted(step.before):
             output.line(os.path.relpath(step.path(name)))
         output.note(f"{word}: {step.title}")
     return 0
-
-
-def now(step: UndoStep, name: str) -> bytes | None:
-    """Return the bytes that a file of a step has."""
-    tree = Tree(Path(step.root))
-    return tree.read(name) if tree.has(name) else None
 
 
 def also(directory: Path) -> list[Path]:

@@ -55,7 +55,7 @@ class UndoStep:
 
     def happened(self, tree: Tree) -> bool:
         """Whether there is something to undo; a pending step was made if one of its files is as it would leave it."""
-        now = {name: _content(tree, name) for name in self.before}
+        now = {name: content(tree, name) for name in self.before}
         if self.file.suffix == f".{_PENDING}":
             return any(now[name] == data != self.before[name] for name, data in self.after.items())
         return any(now[name] != data for name, data in self.before.items())  # otherwise the user undid it by hand
@@ -69,7 +69,7 @@ class UndoStep:
         files: dict[str, bytes | None] = {}
         problems: list[Problem] = []
         for name, data in self.before.items():
-            now = _content(tree, name)
+            now = content(tree, name)
             try:
                 files[name] = data if now == self.after[name] else merge(self.path(name), self.after[name], now, data)
             except ConflictError as error:
@@ -260,7 +260,7 @@ def _parse(file: Path, document: object) -> UndoStep:
     return UndoStep(file, root, title, before, after)
 
 
-def _content(tree: Tree, name: str) -> bytes | None:
+def content(tree: Tree, name: str) -> bytes | None:
     """Return a file's bytes, or None where there is no file."""
     return tree.read(name) if tree.has(name) else None
 
