@@ -11,6 +11,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 import traceback
 import warnings
@@ -52,7 +53,7 @@ def become(user: int) -> None:
 class Faulty:
     """Lets the n-th call to the file system fail with an error, or kill the process where there is none to fail with.
 
-    A write can do so before it, or when half of it is done: that is two calls.
+    A write can do so before it, or when half of it is done: that is two calls. Threads are counted one after the other.
     """
 
     def __init__(self, at: int, error: int | None = errno.ENOSPC, *, names: Collection[str] = ()) -> None:
@@ -60,6 +61,7 @@ class Faulty:
         self.at = at
         self.error = error
         self.names = names
+        self._lock = threading.RLock()
 
     def install(self, patch: Callable[[Any, str, Any], None]) -> None:
         """Let every call go through here."""
@@ -70,14 +72,15 @@ class Faulty:
     def _wrapped(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any, **kwargs: Any) -> Any:
             file = next((os.fspath(given) for given in args[:1] if isinstance(given, (str, Path))), None)
-            self._count(file)
-            if name in _IN_PARTS and self.calls + 1 == self.at:
-                if name == "write":
-                    real(args[0], bytes(args[1])[: len(args[1]) // 2])
-                elif args[2] > 1:
-                    real(args[0], args[1], args[2] // 2)
-            if name in _IN_PARTS:
+            with self._lock:  # whoever does a half has to be the one that fails behind it
                 self._count(file)
+                if name in _IN_PARTS and self.calls + 1 == self.at:
+                    if name == "write":
+                        real(args[0], bytes(args[1])[: len(args[1]) // 2])
+                    elif args[2] > 1:
+                        real(args[0], args[1], args[2] // 2)
+                if name in _IN_PARTS:
+                    self._count(file)
             return real(*args, **kwargs)
 
         return call
