@@ -81,12 +81,12 @@ def test_the_passphrase_is_asked_twice_on_a_terminal_and_not_shown(
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((), "name ACTION: packyard keys ACTION"),
-        (("make",), "invalid choice: 'make'"),
-        (("new",), "NAME is missing"),
-        (("trust",), "FILE is missing"),
-        (("revoke",), "ID is missing"),
-        (("list", "x"), "takes no argument"),
+        ((), "name ACTION: packyard keys new NAME, packyard keys trust FILE"),
+        (("make",), "ACTION is new, trust, list or revoke, not 'make'"),
+        (("new",), "name the key, for example for your team: packyard keys new NAME"),
+        (("trust",), "name the file with the publisher's public key: packyard keys trust FILE"),
+        (("revoke",), "name a key that packyard keys list shows: packyard keys revoke ID"),
+        (("list", "x"), "lists all keys, and takes no"),
         (("new", "x", "--channel", "y"), "--channel is for"),
         (("list", "--no-passphrase"), "--no-passphrase is for"),
     ],

@@ -67,3 +67,45 @@ def test_a_copy_that_was_changed_is_restored_in_the_steps_that_are_said(tmp_path
     (zoo / "libraries/builtin").rename(tmp_path / "away")
     assert tiny.run("update", "--vendor", "--workspace", zoo)[0] == 0
     assert tiny.run("lint", "--workspace", zoo)[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("build", "packyard build --version 1.0.0 --out build"),
+        ("build --out FILE/x --version 1.0.0", "FILE: is a file, and a folder is needed here (name another folder)"),
+        ("build --readmes FILE", "FILE: is a file, and a folder is needed here (name another folder)"),
+        ("build --out OUT --version v.x", "'v.x' is not a version (use a form such as 2.7.0"),
+        ("build --out OUT --version 1 --jobs x", "--jobs is a whole number, not 'x'"),
+        ("build packages/p/ --out OUT --version 1", "(did you mean 'p'?)"),
+        ("build zzz --out OUT --version 1", "(packyard list --workspace . shows them)"),
+        ("publish", "name --to CHANNEL: packyard publish --version 1.0.0 --to CHANNEL"),
+        ("publish --to", "--to needs a value: --to CHANNEL"),
+        ("publish --to OUT", "packyard publish --version 1.0.0 --to CHANNEL"),
+        ("publish --to FILE --version 1", "FILE: is a file, and a folder is needed here"),
+        ("publish p.tar.gz --to OUT --version 1", "(did you mean 'p'?)"),
+        ("new", "name NAME: packyard new my-model --base single-node"),
+        ("new x", "--base is missing; name one of packyard parts --kind base"),
+        ("new Foo_Bar --base one", "(did you mean 'foo-bar'?)"),
+        ("new p --base one", "exists already (choose another name, or change its package.yaml)"),
+        ("new x --base zzz", "no base 'zzz' (packyard parts --kind base lists them)"),
+        ("new x --base one --set A", "--set takes NAME=VALUE, such as --set IMAGE=busybox:1.36, not 'A'"),
+        ("keys", "name ACTION: packyard keys new NAME, packyard keys trust FILE, packyard keys list"),
+        ("keys tru", "ACTION is new, trust, list or revoke, not 'tru' (did you mean 'trust'?)"),
+        ("keys new", "packyard keys new NAME"),
+        ("keys trust", "packyard keys trust FILE"),
+        ("keys trust missing.pem", "missing.pem: no such file"),
+        ("keys list x", "takes no 'x': packyard keys list"),
+    ],
+)
+def test_words_of_authors_and_publishers_that_do_not_fit(
+    words: str, says: str, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(root)
+    (tmp_path / "FILE").write_text("")
+    given = words.replace("FILE", f"{tmp_path}/FILE").replace("OUT", f"{tmp_path}/OUT")
+    code, out, said = tiny.run(*given.split())
+    assert code in (1, 2)
+    assert not out
+    assert says.replace("FILE", f"{tmp_path}/FILE", says.startswith("FILE")) in said
+    assert not (tmp_path / "OUT").exists()

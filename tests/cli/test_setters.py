@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from hypothesis import strategies as st
 
 from amount import tries
 from commandline import COMMAND, done, environment, packyard
+from packyard.core.bundle.manifest import Manifest, ShippedUseCase
+from packyard.core.digest import Digest
 from packyard.core.errors import PackyardError
 from packyard.using.setters import valuesfile
 
@@ -118,3 +121,18 @@ def test_a_values_file_reads_as_what_was_written(values: dict[str, str | list[st
         raise AssertionError(f"{error}: {text!r}") from error
     assert {name: item.texts or [""] for name, item in parsed.given.items()} == expected
     assert yaml.safe_load(text) == values
+
+
+def test_says_what_each_use_case_is_for(package: Path) -> None:
+    case = ShippedUseCase(setters={}, description="Holds settings.")
+    described = Manifest(
+        name="p", version="1", model={}, use_cases={"pkg": case}, files={"pkg/x.yaml": Digest.of(b"")}
+    ).to_bytes()
+    (package.parent / "packyard.json").write_bytes(described)
+    assert done("setters", package).startswith("Holds settings.\nNAME")
+    assert "pkg:\n    Holds settings.\nNAME" in done("setters", package.parent)
+    assert "Holds" not in done("setters", package, "--set")
+    (row,) = json.loads(done("setters", package, "-o", "json"))
+    assert row["description"] == "Holds settings."
+    (package.parent / "packyard.json").write_text("{")
+    assert done("setters", package).startswith("NAME")

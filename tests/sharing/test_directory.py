@@ -171,7 +171,7 @@ def test_a_put_that_is_killed_at_any_call_leaves_nothing_or_all_and_can_be_repea
 
 def test_a_file_in_the_place_of_a_directory_is_an_error_and_stays(store: DirectoryStore) -> None:
     store.put("a", b"1")
-    with pytest.raises(UnavailableError):
+    with pytest.raises(InputError, match="a: is a file, and a folder is needed here"):
         store.put("a/b", b"2")
     assert store.list("") == ["a"]
 

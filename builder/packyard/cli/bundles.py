@@ -19,11 +19,12 @@ from packyard.core.files import regular
 if TYPE_CHECKING:
     from packyard.sharing.entry import IndexEntry
     from packyard.sharing.fetching.verify import Proof
+    from packyard.sharing.stores import Store
+    from packyard.writing.source.workspace import Workspace
 
 
 def carried(asked: Reference) -> Bundle:
     """Build a package of the catalogue that packyard carries."""
-    from packyard.writing.build.packing import Packing, Settings
     from packyard.writing.source import workspace
 
     if not asked.admits(__version__):
@@ -34,8 +35,15 @@ def carried(asked: Reference) -> Bundle:
     if asked.name not in (names := here.package_names()):
         hint = near(asked.name, names) or "packyard list shows what it has"
         raise InputError(Problem(f"packyard's catalogue has no {asked.name!r}", hint=hint))
-    how = Settings(root_dir=here.root_dir, version=__version__, cache_dir=state.cache_dir())
-    built = Packing(how)(asked.name)
+    return packed(here, asked.name, __version__)
+
+
+def packed(here: Workspace, name: str, version: str) -> Bundle:
+    """Build a package of a workspace."""
+    from packyard.writing.build.packing import Packing, Settings
+
+    how = Settings(root_dir=here.root_dir, version=version, cache_dir=state.cache_dir(), libraries=here.libraries)
+    built = Packing(how)(name)
     if built.fault:
         output.warning(built.fault)
     return Bundle.open(built.data, what=built.name)
@@ -55,14 +63,17 @@ def find(asked: Reference, source: Setting) -> Bundle:
     return offer(asked, source).bundle
 
 
-def offer(asked: Reference, source: Setting) -> Offer:
-    """Return what is asked for, and what a channel says of it; in as few requests as `find` takes."""
+def offer(asked: Reference, source: Setting, store: Store | None = None) -> Offer:
+    """Return what is asked for, and what a channel says of it, in as few requests as `find` takes.
+
+    ``store`` is the channel, if it is open already.
+    """
     if source.is_carried:
         return Offer(bundle=carried(asked))
     from packyard.cli.channels import fetching, open_to_read
     from packyard.sharing.fetching.fetch import opened
 
-    store = open_to_read(source.value)
+    store = store or open_to_read(source.value)
     with opened(store, asked, fetching(source.value)) as fetched:
         output.detail(f"{fetched.choice.entry} from {store.address} ({source.origin}), {fetched.choice.why}")
         if fetched.choice.entry.yanked:

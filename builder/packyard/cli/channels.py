@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -53,17 +53,28 @@ def open_to_read(address: str) -> Store:
     return RememberedStore(store, index_cache(folder), tell, name=identity(address))
 
 
-def listed(address: str) -> Index:
-    """Return what a channel lists, as far as the user trusts it."""
-    return access.read(open_to_read(address), preferences.trust(address), preferences.memory(address))
+def listed(address: str, store: Store | None = None) -> Index:
+    """Return what a channel lists, as far as the user trusts it; ``store`` is the channel, if it is open."""
+    return access.read(store or open_to_read(address), preferences.trust(address), preferences.memory(address))
 
 
 def names(address: str, start: str) -> Iterator[str]:
-    """Yield the names of packages that begin so, for completion: in a moment, or from what is remembered."""
+    """Yield the names of packages that begin so, for completion."""
+    return _at_hand(address).names(start)
+
+
+def paths(address: str, name: str) -> Sequence[str]:
+    """Return the use cases of a package, for completion."""
+    found = _at_hand(address).package(name)
+    return found.latest.use_cases if found and found.latest else ()
+
+
+def _at_hand(address: str) -> Index:
+    """Return what a channel lists, in a moment, or from what is remembered."""
     store: Store = stores.open_store(address, patience=_MOMENT)
     if (folder := state.cache_dir()) and not isinstance(store, DirectoryStore):
         store = RememberedStore(store, index_cache(folder), lambda _: None, name=identity(address))
-    return access.read(store, preferences.trust(address), preferences.memory(address)).names(start)
+    return access.read(store, preferences.trust(address), preferences.memory(address))
 
 
 def fetching(address: str) -> Fetching:

@@ -65,7 +65,8 @@ def _candidates(words: list[str]) -> Iterator[str]:
         return
     arguments = list(_arguments(before, flags))
     if verb in _OF_SOURCE:
-        yield from () if arguments else _packages(before, words[-1])
+        if not arguments:
+            yield from _packages(before, words[-1], with_use_cases=verb != "get")
         return
     if verb in _OF_RUNS and (verb == "undeploy" or not arguments):
         yield from _runs(before)
@@ -73,14 +74,20 @@ def _candidates(words: list[str]) -> Iterator[str]:
         yield from _words(verb, arguments, words[-1])
 
 
-def _packages(words: Sequence[str], start: str) -> Iterator[str]:
-    """Yield the packages of the source that `get` would ask, without a long wait."""
-    from packyard.cli import channels, preferences, workspaces
+def _packages(words: Sequence[str], start: str, *, with_use_cases: bool) -> Iterator[str]:
+    """Yield the packages of the source that `get` would ask, or the use cases of one, without a long wait."""
+    from packyard.cli import channels, preferences, use_cases, workspaces
 
     given = [word.removeprefix("--from=") for word in words if word.startswith("--from=")]
     given += [value for flag, value in itertools.pairwise(words) if flag == "--from"]
     source = preferences.source(given[-1] if given else None)
-    yield from workspaces.carried().package_names() if source.is_carried else channels.names(source.value, start)
+    package, slash, _ = start.partition("/")
+    if slash and with_use_cases:
+        name = package.partition("@")[0]
+        paths = workspaces.paths(name) if source.is_carried else channels.paths(source.value, name)
+        yield from (f"{package}/{path}" for path in use_cases.shortened(paths, paths))
+    else:
+        yield from workspaces.carried().package_names() if source.is_carried else channels.names(source.value, start)
 
 
 def _runs(words: Sequence[str]) -> list[str]:

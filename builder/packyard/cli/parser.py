@@ -15,7 +15,8 @@ from packyard.cli.flags import Declared
 from packyard.cli.verbs import GROUPS
 from packyard.core.errors import UsageError, suggest
 
-_INVALID = re.compile(r"invalid choice: '([^']*)' \(choose from (.*)\)")
+#: What `argparse` says of the value of an argument.
+_FAULT = re.compile(r"(\S+): (?:(expected) \S+.* arguments?|invalid (?:choice|int value): '(.*?)'(?: \(.*)?)")
 
 
 class Formatter(argparse.HelpFormatter):
@@ -52,17 +53,35 @@ class Parser(argparse.ArgumentParser):
         missing = message.removeprefix("the following arguments are required: ")
         if missing != message:
             message = self._name_missing(missing.split(", "))
-        elif found := _INVALID.search(message):
-            message += f" ({hint})" if (hint := suggest(found[1], re.findall("'([^']*)'", found[2]))) else ""
+        elif found := _FAULT.fullmatch(message):
+            message = self._name_fault(found[1].rpartition("/")[2], found[3])
         raise UsageError(f"{self.prog}: {message}; {self.prog} --help shows the usage")
 
     def _name_missing(self, names: Sequence[str]) -> str:
         """Say what to name, with a command; what `argparse` calls required and may be left out is not named."""
         optional = [str(each.metavar or each.dest) for each in self._actions if each.nargs in ("*", "?")]
         wanted = [name for name in names if name not in optional] or list(names)
-        words = [f"{name} {name.lstrip('-').upper()}" if name.startswith("-") else name for name in wanted]
+        words = [self._with_value(name) for name in wanted]
         listed = " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
         return f"name {listed}: {self.example or ' '.join((self.prog, *words))}"
+
+    def _name_fault(self, name: str, value: str | None) -> str:
+        """Say what an argument takes, where its value is missing, or is another one."""
+        action = self._action(name)
+        choices = [str(each) for each in (action.choices if action else None) or ()]
+        takes = f"{', '.join(choices[:-1])} or {choices[-1]}" if choices else "a whole number"
+        if value is None:
+            return f"{name} needs a value: {takes if choices else self._with_value(name)}"
+        hint = f" ({hint})" if (hint := suggest(value, choices)) else ""
+        return f"{name} is {takes}, not {value!r}{hint}"
+
+    def _with_value(self, name: str) -> str:
+        """Return an argument as it is typed: ``--to CHANNEL``."""
+        action = self._action(name)
+        return f"{name} {action.metavar or action.dest.upper()}" if action and action.option_strings else name
+
+    def _action(self, name: str) -> argparse.Action | None:
+        return next((each for each in self._actions if name in (each.metavar, each.dest, *each.option_strings)), None)
 
     def refuse_rest(self, words: Sequence[str]) -> None:
         """Refuse words that the verb does not take."""

@@ -5,13 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from packyard.cli import pages
 from packyard.core.bundle.manifest import Manifest
 from packyard.core.errors import InputError, Problem, suggest
+
+#: What stands before the lines on a use case.
+INDENT = "    "
 
 
 def meant(found: Manifest, wanted: str) -> list[str]:
     """Return the paths that have the folders of ``wanted`` in them; without any, the error names those that exist."""
-    known = paths(found)
+    known = found.deployed()
     if fitting := [path for path in known if f"/{wanted}/" in f"/{path}/" or not wanted]:
         return fitting
     short = shortened(known, known)
@@ -25,13 +29,18 @@ def only(found: Manifest, wanted: str) -> str:
     if len(fitting) == 1:
         return fitting[0]
     problem = f"{found.name}/{wanted} is more than one use case" if wanted else f"{found.name} has several use cases"
-    names = (f"{found.name}/{each}" for each in shortened(fitting, paths(found)))
+    names = (f"{found.name}/{each}" for each in shortened(fitting, found.deployed()))
     raise InputError(Problem(problem, hint=f"name one: {', '.join(names)}"))
 
 
-def paths(found: Manifest) -> list[str]:
-    """Return the paths of all use cases, sorted."""
-    return sorted(found.deployed())
+def told(name: str, description: str) -> Sequence[str]:
+    """Return the lines that say what a use case is for."""
+    return (name, *said(description, INDENT))
+
+
+def said(description: str, indent: str = "") -> Sequence[str]:
+    """Return a sentence as the terminal has room for it."""
+    return pages.filled(description, pages.width(), indent, indent)
 
 
 def shortened(some: Sequence[str], known: Sequence[str]) -> list[str]:

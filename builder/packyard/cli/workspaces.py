@@ -7,12 +7,13 @@ carries; without names it is every package.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 from packyard.cli import libraries, output
 from packyard.core.errors import InputError, Problem
 from packyard.core.files.paths import WORKSPACE
-from packyard.writing.source import library, workspace
+from packyard.writing.source import library, package, workspace
 from packyard.writing.source.workspace import Workspace
 
 
@@ -55,10 +56,16 @@ def carried() -> Workspace:
     return libraries.read(library.carried_dir())
 
 
+def paths(name: str) -> Sequence[str]:
+    """Return the use cases of a package that packyard carries; none if it carries no such package."""
+    here = carried()
+    return [each.path for each in package.read(here, name).use_cases] if name in here.package_names() else []
+
+
 def root(arguments: argparse.Namespace, *, carried: bool = False) -> Path:
     """Return the folder of what `find` returns."""
     found = Path(arguments.workspace) if arguments.workspace else workspace.find_root(Path())
     if not found and not carried:
-        hint = "name the folder that has one: --workspace DIR"
+        hint = "name the folder that has one: --workspace DIR; packyard init DIR begins a workspace"
         raise InputError(Problem(f"no {WORKSPACE} here or above", hint=hint))
     return found or library.carried_dir()

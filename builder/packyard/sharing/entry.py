@@ -94,10 +94,13 @@ def bundle_key(name: str, version: str) -> str:
 
 
 def _description(bundle: Bundle) -> str:
-    """Return the title of a bundle's README and the first paragraph below it, as one line of limited length."""
+    """Return the title of a bundle's README and the first sentences below it, as one line of limited length."""
     readme = next((member.data for member in bundle.members if member.path == _README), b"")
     paragraphs = [part.strip() for part in readme.decode("utf-8", "replace").replace("\r\n", "\n").split("\n\n")]
     title = paragraphs[0].removeprefix("# ") if paragraphs[0].startswith("# ") else ""
     prose = next((part for part in paragraphs if part and part[0].isalnum()), "")
     text = " ".join(": ".join(filter(None, (title, prose))).split())
-    return text if len(text) <= _DESCRIPTION else text[: _DESCRIPTION - 1] + "…"
+    if len(text) <= _DESCRIPTION:
+        return text
+    whole, stop, _ = text[:_DESCRIPTION].rpartition(". ")
+    return f"{whole}." if stop else text[: _DESCRIPTION - 1] + "…"

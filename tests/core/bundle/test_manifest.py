@@ -160,3 +160,13 @@ def test_verify_names_every_file_that_differs_is_missing_or_is_extra() -> None:
 def test_says_where_a_damaged_manifest_is_wrong(data: bytes, message: str) -> None:
     with pytest.raises(IntegrityError, match=rf"^packyard\.json: .*{message}"):
         Manifest.parse(data)
+
+
+def test_use_cases_are_in_the_order_of_work() -> None:
+    after = {"claim": [], "one-node": ["claim", "staging"], "options": [], "staging": ["claim"], "stray": ["missing"]}
+    use_cases = {path: {"setters": {}, "requires": [], "after": names} for path, names in after.items()}
+    found = Manifest.parse(changed(useCases=use_cases)).deployed()
+    assert found == ("claim", "staging", "one-node", "stray")
+    free = {path: {"setters": {}, "requires": []} for path in ("run", "claim")}
+    free["zoo"] = {"setters": {}, "requires": [], "after": ["claim"]}  # type: ignore[dict-item]
+    assert Manifest.parse(changed(useCases=free)).deployed() == ("run", "claim", "zoo")

@@ -196,7 +196,7 @@ def test_what_failed_is_not_made_once_but_its_facts_count(root: Path) -> None:
     memo = Memo()
     for _ in range(2):
         sources = Sources(root, memo)
-        with pytest.raises(InputError, match="new: is not a regular file"):
+        with pytest.raises(InputError, match="new: no such file"):
             sources.once("new", lambda sources=sources: sources.read("new"))
         assert [(question, name) for question, name, _ in sources.facts] == [("bytes", "new")]
 
@@ -270,8 +270,12 @@ def test_a_result_made_from_a_file_is_not_found_once_a_link_to_the_same_bytes_ou
 def test_what_is_no_regular_file_is_named_and_not_waited_for(root: Path) -> None:
     os.mkfifo(root / "pipe")
     sources = Sources(root)
-    for name in ("pipe", "folder", "new"):
-        with pytest.raises(InputError, match=f"{name}: is not a regular file"):
+    for name, problem in {
+        "pipe": "is not a regular file",
+        "folder": "is not a regular file",
+        "new": "no such file",
+    }.items():
+        with pytest.raises(InputError, match=f"{name}: {problem}"):
             sources.read(name)
 
 

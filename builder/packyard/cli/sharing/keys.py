@@ -25,6 +25,7 @@ from packyard.sharing.trust.keyring import Keyring, TrustedKey
 from packyard.sharing.trust.keys import LIMIT
 
 ROWS = Rows("key", "id, name, use, channels", line="{id}")
+EXAMPLE = "packyard keys new NAME, packyard keys trust FILE, packyard keys list"
 LISTED = Rows("key", ROWS.fields, columns="NAME, USE, CHANNELS, ID", prose=1)
 #: What the verb does, by its first word.
 ACTIONS = ("new", "trust", "list", "revoke")
@@ -52,8 +53,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.no_passphrase and action != "new":
         raise UsageError(f"packyard keys {action}: --no-passphrase is for `packyard keys new NAME --no-passphrase`")
     if (what is None) != (action == "list"):
-        wrong = "takes no argument" if action == "list" else f"{_ACTIONS[action][1]} is missing"
-        raise UsageError(f"packyard keys {action}: {wrong}; packyard keys --help shows the usage")
+        if action == "list":
+            raise UsageError(f"packyard keys list: lists all keys, and takes no {what!r}: packyard keys list")
+        raise UsageError(f"packyard keys {action}: {_ACTIONS[action][1]}")
     ring = preferences.own_keyring()
     rows = _list(ring) if action == "list" else [_ACTIONS[action][0](ring, arguments)]
     (LISTED if action == "list" else ROWS).show(rows, arguments.output, cells={"CHANNELS": _for})
@@ -116,8 +118,9 @@ def _for(row: Mapping[str, object]) -> str:
     return ", ".join(channels) if isinstance(channels, list) and channels else "all channels"
 
 
+#: What does an action, and what is said where its argument is missing.
 _ACTIONS: dict[str, tuple[Callable[[Keyring, argparse.Namespace], dict[str, object]], str]] = {
-    "new": (_new, "NAME"),
-    "trust": (_trust, "FILE"),
-    "revoke": (_revoke, "ID"),
+    "new": (_new, "name the key, for example for your team: packyard keys new NAME"),
+    "trust": (_trust, "name the file with the publisher's public key: packyard keys trust FILE"),
+    "revoke": (_revoke, "name a key that packyard keys list shows: packyard keys revoke ID"),
 }

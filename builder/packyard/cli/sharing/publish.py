@@ -38,6 +38,7 @@ from packyard.sharing.stores import Store
 from packyard.sharing.trust.keys import SigningKey, Trust
 
 ROWS = Rows("package", DONE, columns="BUNDLE=key, STATUS, BYTES=size, DIGEST, TAR", wide=True, bare=True)
+EXAMPLE = "packyard publish --version 1.0.0 --to CHANNEL"
 _AT_ONCE = 8  # bundles that are uploaded at a time
 _SHOWN = 5  # packages that are missing
 
@@ -116,7 +117,7 @@ def _check(arguments: argparse.Namespace) -> None:
     if arguments.version:
         reference.check_version(arguments.version)
     elif not arguments.join or arguments.shard:
-        raise UsageError("packyard publish: --version is missing; add --version 1.0.0, for example")
+        raise UsageError(f"packyard publish: --version is missing; give one: {EXAMPLE}")
     elif arguments.names:
         raise UsageError("packyard publish --join: packages are named together with --version")
     if arguments.close and arguments.shard and not arguments.join:

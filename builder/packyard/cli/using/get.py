@@ -88,7 +88,7 @@ def _tell_next(folder: Path) -> None:
     if len(found) == 1:
         output.note(f"next: {command}")
         return
-    output.note(f"use cases: {', '.join(use_cases.shortened(found, found))}")
+    output.note(f"use cases, in the order of work: {', '.join(use_cases.shortened(found, found))}")
     output.note(f"next, for the first: {command}")
 
 
@@ -165,7 +165,7 @@ def _unpacked(
         with output.busy("fetching"):
             fetched = stack.enter_context(opening)
         _tell(fetched, channel, address)
-        _make(into)
+        regular.make_folder(into)
         entry = fetched.choice.entry
         folder = fetched.unpack(into, untarred.receipt_of(channel, entry))
     preferences.note_used(channel.value)
@@ -200,13 +200,6 @@ def _tell(fetched: Fetched, channel: Setting, address: str) -> None:
         output.warning(f"{entry} is yanked: {on_one_line(entry.yanked)}")
 
 
-def _make(into: Path) -> None:
-    try:
-        into.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UnavailableError(f"{into}: {error.strerror}") from error
-
-
 def _row(found: Identified, folder: Path) -> dict[str, object]:
     fields = {"name": found.name, "version": found.version, "directory": str(folder)}
     return {**fields, "digest": found.digest, "tar": found.tar}
@@ -228,7 +221,7 @@ def _carried(reference: str, source: Setting, into: Path) -> Row:
 
     with output.busy(f"building {reference}"):
         bundle = bundles.carried(Reference.parse(reference))
-    _make(into)
+    regular.make_folder(into)
     folder = bundle.unpack(into, untarred.receipt_of(source, bundle))
     _keep(bundle)
     output.detail(f"{bundle.name}.tar.gz {bundle.digest}, tar {bundle.tar}")

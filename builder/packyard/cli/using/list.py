@@ -5,6 +5,7 @@ packyard list resnet train           packages with words that begin so, in their
 packyard list --from CHANNEL         what a channel has, each package with its latest version
 packyard list --workspace .          the packages of the workspace here
 
+Of one package that has your words, the use cases are listed, too, in the order of work.
 What it shows, `packyard get` gets from the same place, which a line on stderr names.
 """
 
@@ -16,10 +17,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 from packyard import __version__
 from packyard.cli import arguments as shared
-from packyard.cli import output, preferences, workspaces
+from packyard.cli import bundles, output, preferences, use_cases, workspaces
 from packyard.cli.rows import Rows
-from packyard.core.bundle.manifest import LIBRARY
-from packyard.core.errors import InputError, UsageError, suggest
+from packyard.core.bundle.manifest import LIBRARY, Manifest
+from packyard.core.bundle.reference import Reference
+from packyard.core.errors import InputError, UnavailableError, UsageError, suggest
 from packyard.sharing.index import summary
 from packyard.sharing.index.summary import Summary
 
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 #: What is said of a package: the facts of its model, and the paths of its use cases.
 Said = tuple[Mapping[str, str], Sequence[str]]
+#: Where packages are listed from, what lists them, and what describes one of them.
+Listed = tuple[str, Callable[[], Iterable[Summary]], Callable[[Summary], Manifest]]
 
 ROWS = Rows(
     "package",
@@ -65,41 +69,61 @@ def run(arguments: argparse.Namespace) -> int:
     """List packages, a row for each; 1 if none has the words."""
     if arguments.libraries and not arguments.channel:
         return _list_libraries(arguments)
-    where, every = _listed(arguments)
+    where, every, described = _listed(arguments)
     asked = summary.split(arguments.words)
     if len(asked) > _KNOWN or (arguments.words and not asked):
         raise UsageError("packyard list: write words such as: resnet fp32")
-    count = 0
+    count, last = 0, None
 
     def rows() -> Iterator[Summary]:
         """Read the packages, which may be more than memory holds."""
-        nonlocal count
+        nonlocal count, last
         count = 0
         for each in _chosen(arguments, every(), lambda item: (item.model, item.use_cases)):
             if each.has(asked):
-                count += 1
+                count, last = count + 1, each
                 yield each
 
-    ROWS.show(rows, arguments.output, wide=arguments.wide, cells=_cells(wide=arguments.wide))
+    is_text = ROWS.show(rows, arguments.output, wide=arguments.wide, cells=_cells(wide=arguments.wide))
+    if is_text and asked and count == 1 and last and last.use_cases:
+        try:
+            _tell_use_cases(described(last))
+        except UnavailableError as error:  # offline, the listing may be known, and the package not
+            output.warning(str(error))
     what = "library" if arguments.libraries else "package"
     lacking = f"no {what} has all of these words" if asked else f"there is no {what}"
     output.note(f"from {where}" if count else f"{lacking} in {where}")
     return int(bool(asked) and not count)
 
 
-def _listed(arguments: argparse.Namespace) -> tuple[str, Callable[[], Iterable[Summary]]]:
-    """Return where packages are listed from, in words, and what lists them."""
+def _tell_use_cases(found: Manifest) -> None:
+    known = found.deployed()
+    output.line()
+    for path, name in zip(known, use_cases.shortened(known, known), strict=True):
+        for line in use_cases.told(name, found.use_cases[path].description):
+            output.line(line)
+
+
+def _listed(arguments: argparse.Namespace) -> Listed:
+    """Return where packages are listed from, in words, what lists them, and what describes one of them."""
     source = preferences.source(arguments.channel)
     if arguments.workspace and arguments.channel:
         raise UsageError("packyard list: give --from or --workspace, not both")
     if arguments.workspace or source.is_carried:
         here = workspaces.find(arguments) if arguments.workspace else workspaces.carried()
         found = list(_of_sources(here, "" if arguments.workspace else __version__))
-        return f"the workspace {arguments.workspace}" if arguments.workspace else str(source), lambda: found
-    from packyard.cli.channels import listed
+        where = f"the workspace {arguments.workspace}" if arguments.workspace else str(source)
+        return where, lambda: found, lambda each: bundles.packed(here, each.name, __version__).manifest
+    from packyard.cli.channels import listed, open_to_read
 
-    index = listed(source.value)
-    return str(source), lambda: index.summaries(LIBRARY if arguments.libraries else "")
+    store = open_to_read(source.value)
+    index = listed(source.value, store)
+    kind = LIBRARY if arguments.libraries else ""
+    return (
+        str(source),
+        lambda: index.summaries(kind),
+        lambda each: bundles.offer(Reference(name=each.name, version=each.version), source, store).bundle.manifest,
+    )
 
 
 def _of_sources(here: Workspace, version: str) -> Iterator[Summary]:

@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from shlex import quote
 
-from packyard.cli import directory, output, state
+from packyard.cli import directory, output, state, use_cases
 from packyard.cli.rows import Rows
+from packyard.core.bundle import shipped
 from packyard.core.errors import refuse
 from packyard.core.files.tree import Tree
 from packyard.using.options import folder as folders
@@ -29,7 +30,7 @@ from packyard.using.setters.packages import all_below, read_package
 
 ROWS = Rows(
     "package",
-    "package, setters (name=setter.name, value=setter.shown, default=setter.default, set=setter.is_set, "
+    "package, description, setters (name=setter.name, value=setter.shown, default=setter.default, set=setter.is_set, "
     "setBy=setter.set_by?, required=setter.required, mustBeSet=setter.must_be_set, type=setter.type?, "
     "schema=setter.schema, fields=count, description=setter.description, example=setter.example, file=setter.file, "
     "line=setter.line), rules (rule=rule.text, message=rule.message, setters=rule.names, holds, "
@@ -68,16 +69,22 @@ def run(arguments: argparse.Namespace) -> int:
         listed = {package: [row for row in rows if row.setter.is_set] for package, rows in listed.items()}
     if arguments.output == "yaml":
         output.data(valuesfile.write(_values(listed)).encode())
-    elif ROWS.show([(package or ".", rows, rules[package]) for package, rows in listed.items()], arguments.output):
-        shown = False
+        return 0
+    said = {package: shipped.description(tree.root_dir / package) for package in packages}
+    each = [(package or ".", said.get(package, ""), rows, rules[package]) for package, rows in listed.items()]
+    if ROWS.show(each, arguments.output):
+        has_any = False
         for package, rows in listed.items():
             is_option = package in options
-            if package and shown and (rows or rules[package]):
+            if package and has_any and (rows or rules[package]):
                 output.line()
-            shown = shown or bool(rows or rules[package])
+            has_any = has_any or bool(rows or rules[package])
             if package and (rows or rules[package]):
                 shared_values = " (for all use cases that have the option)" if is_option else ""
                 output.line(f"{package}{shared_values}:")
+            if said.get(package) and rows and not (arguments.unset or arguments.set):
+                for line in use_cases.said(said[package], use_cases.INDENT if package else ""):
+                    output.line(line)
             if rows or not package:
                 _show(tree.root_dir if is_option else tree.root_dir / package, rows, wide=arguments.wide)
             _tell_rules(rules[package], only_broken=arguments.unset or arguments.set, wide=arguments.wide)

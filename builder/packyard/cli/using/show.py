@@ -13,11 +13,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from shlex import quote
-from shutil import get_terminal_size
-from textwrap import wrap
 from typing import Any
 
-from packyard.cli import bundles, output, preferences, use_cases
+from packyard.cli import bundles, output, pages, preferences, use_cases
 from packyard.cli.bundles import Offer
 from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
@@ -66,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     source = preferences.source(arguments.channel)
     offer = bundles.offer(Reference.parse(reference), source)
     manifest = offer.bundle.manifest
-    known = use_cases.paths(manifest)
+    known = manifest.deployed()
     cases = {path: bundled.use_case(offer.bundle, path) for path in use_cases.meant(manifest, wanted.strip("/"))}
     names = dict(zip(known, use_cases.shortened(known, known), strict=True))
     if wanted:
@@ -125,13 +123,12 @@ def _common(case: BundledUseCase) -> dict[str, object]:
 def _told(row: Row, names: Mapping[str, str], source: Setting) -> Iterator[str]:
     """Yield what people read of a package."""
     yield f"{row['name']} {row['version']}" + (f" (yanked: {row['yanked']})" if row["yanked"] else "")
-    yield from _wrapped(row["description"], "")
+    yield from use_cases.said(row["description"])
     yield ""
     for case in row["useCases"]:
-        yield names[case["path"]]
-        yield from _wrapped(case["description"], "    ")
-        yield from _labelled("after", ", ".join(names[path] for path in case["after"]), "    ")
-        yield from _labelled("set", ", ".join(case["required"]), "    ")
+        yield from use_cases.told(names[case["path"]], case["description"])
+        yield from _labelled("after:", ", ".join(names[path] for path in case["after"]), use_cases.INDENT)
+        yield from _labelled("set:", ", ".join(case["required"]), use_cases.INDENT)
     yield ""
     yield from _labelled("options", ", ".join(option.name for option in row["options"]))
     yield from _labelled("cluster", _needs({each for case in row["useCases"] for each in case["requires"]}, row))
@@ -146,13 +143,12 @@ def _told(row: Row, names: Mapping[str, str], source: Setting) -> Iterator[str]:
 def _told_case(row: Row, names: Mapping[str, str]) -> Iterator[str]:
     """Yield what people read of a use case."""
     yield f"{row['package']} {row['version']}, {names[row['path']]}"
-    yield from _wrapped(row["description"], "")
+    yield from use_cases.said(row["description"])
     yield ""
     for setter in row["setters"]:
         if setter.must_be_set:
             example = f" Example: {setter.example}." if setter.example else ""
-            yield f"set {setter.name}"
-            yield from _wrapped(setter.description + example, "    ")
+            yield from use_cases.told(f"set {setter.name}", setter.description + example)
     given = [setter.name for setter in row["setters"] if not setter.must_be_set]
     yield from _labelled("after", ", ".join(names[path] for path in row["after"]))
     yield from _labelled("values", ", ".join(given))
@@ -199,11 +195,5 @@ def _versions(versions: Sequence[tuple[str, str]]) -> str:
 def _labelled(label: str, text: str, indent: str = "") -> Iterator[str]:
     """Yield a line with a label, or nothing where there is nothing to say."""
     if text:
-        room = get_terminal_size().columns - 1
-        first = f"{indent}{label:<{_LABEL}}" if not indent else f"{indent}{label}: "
-        yield from wrap(text, room, initial_indent=first, subsequent_indent=" " * len(first), break_on_hyphens=False)
-
-
-def _wrapped(text: str, indent: str) -> Iterator[str]:
-    room = get_terminal_size().columns - 1
-    yield from wrap(text, room, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
+        first = f"{indent}{label} " if indent else f"{label:<{_LABEL}}"
+        yield from pages.filled(text, pages.width(), first, " " * len(first))

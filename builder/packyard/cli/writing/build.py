@@ -13,12 +13,14 @@ from pathlib import Path
 from packyard.cli import fanout, output, workspaces
 from packyard.cli.rows import Rows
 from packyard.cli.writing import readmes
+from packyard.core.bundle import reference
 from packyard.core.errors import UsageError
 from packyard.writing.build import catalogue
 from packyard.writing.build.catalogue import Catalogue
 from packyard.writing.source.workspace import Workspace
 
 ROWS = Rows("package", "name, version, digest, tar, size")
+EXAMPLE = "packyard build --version 1.0.0 --out build"
 KUSTOMIZATIONS = Rows("use case", "directory", "--kustomization", line="{directory}")
 READMES = readmes.ROWS
 
@@ -62,10 +64,12 @@ def _check(arguments: argparse.Namespace) -> None:
     if arguments.readmes and (arguments.out or arguments.kustomization):
         problem = "--readmes writes READMEs alone: leave out --out and --kustomization"
         raise UsageError(f"packyard build: {problem}; packyard build --help shows the usage")
+    if arguments.version:
+        reference.check_version(arguments.version)
     if not arguments.readmes and not arguments.out:
-        raise UsageError("packyard build: --out is missing; packyard build --help shows the usage")
+        raise UsageError(f"packyard build: --out is missing; name the folder to build into: {EXAMPLE}")
     if not (arguments.readmes or arguments.version or arguments.kustomization):
-        raise UsageError("packyard build: --version is missing; add --version 1.0.0, for example")
+        raise UsageError(f"packyard build: --version is missing; give one: {EXAMPLE}")
 
 
 def _tell(made: Catalogue, out_dir: Path) -> None:

@@ -23,6 +23,7 @@ from packyard.writing.source.package import MODEL
 from packyard.writing.source.workspace import PROGRAMS, STORAGE
 
 ROWS = Rows("file", "file", line="{file}")
+EXAMPLE = "packyard new my-model --base single-node"
 _DEFAULTS = {"framework": "none", "category": "none", "precision": "none", "mode": "training"}
 
 
@@ -74,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _answers(arguments: argparse.Namespace, parts: Sequence[Offered]) -> Answers:
     bases = arguments.base or _asked_parts(BASE, parts)
     if not bases:
-        raise UsageError("packyard new: --base is missing; packyard parts --kind base lists what there is")
+        raise UsageError(f"packyard new: --base is missing; name one of packyard parts --kind base: {EXAMPLE}")
     named = {name: base or name for name, _, base in (word.partition("=") for word in bases)}
     storages = _by_use_case(arguments.storage or _asked_parts(STORAGE, parts), named)
     programs = _by_use_case(arguments.programs, named)
@@ -117,7 +118,7 @@ def _setters(words: Sequence[str]) -> dict[str, str]:
     for word in words:
         name, equals, value = word.partition("=")
         if not equals or not name:
-            raise UsageError(f"packyard new: --set {word!r} must be NAME=VALUE")
+            raise UsageError(f"packyard new: --set takes NAME=VALUE, such as --set IMAGE=busybox:1.36, not {word!r}")
         values[name] = value
     return values
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from packyard.cli import fanout, output
 from packyard.cli.rows import Rows
-from packyard.core.errors import InputError, Problem, UnavailableError, UsageError
+from packyard.core.errors import InputError, Problem, UsageError
 from packyard.core.files import regular
 from packyard.core.files.tree import Tree
 from packyard.core.work import executor
@@ -89,10 +89,7 @@ def _show(stale: Mapping[Path, bytes], number: int) -> None:
 
 def _write(out_dir: Path, texts: Mapping[str, bytes]) -> list[Path]:
     """Write all files or none."""
-    try:
-        out_dir.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UnavailableError(f"{out_dir}: {error.strerror}") from error
+    regular.make_folder(out_dir)
     tree, files = Tree(out_dir), {f"{name}.md": text for name, text in texts.items()}
     with tree.locked(below=False):
         for path in filter(tree.has_file, files):

@@ -102,8 +102,14 @@ class Manifest:
         return record.to_lines(fields, levels={"useCases": 2, "files": 1})
 
     def deployed(self) -> tuple[str, ...]:
-        """Return the paths of the use cases, without folders of options."""
-        return tuple(path for path in self.use_cases if path.rpartition("/")[2] != _OPTIONS)
+        """Return the paths of the use cases in the order of work, without folders of options.
+
+        Those that no other runs after are sorted, and before each stands what has to run before it.
+        """
+        found = {path: each.after for path, each in self.use_cases.items() if path.rpartition("/")[2] != _OPTIONS}
+        earlier = {other for after in found.values() for other in after}
+        paths = sorted(found, key=lambda path: (path in earlier, path))
+        return tuple(dict.fromkeys(each for path in paths for each in (*found[path], path) if each in found))
 
     def verify(self, members: Iterable[Member]) -> None:
         """Raise `IntegrityError`, naming every file that differs, is missing or extra; ``packyard.json`` is ignored."""

@@ -7,11 +7,12 @@ file is an `IntegrityError`.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from packyard.core.bundle import manifest
-from packyard.core.bundle.manifest import Manifest, ShippedValue
-from packyard.core.errors import InputError, Problem, suggest
+from packyard.core.bundle.manifest import Manifest, ShippedUseCase, ShippedValue
+from packyard.core.errors import InputError, IntegrityError, Problem, suggest
 from packyard.core.files import paths, regular
 
 #: The folder of a package's values files.
@@ -20,10 +21,22 @@ PRESETS = "presets"
 
 def values(directory: Path) -> dict[str, ShippedValue]:
     """Return the shipped value of each setter of a directory."""
+    use_case = _use_case(directory)
+    return dict(use_case.setters) if use_case else {}
+
+
+def description(directory: Path) -> str:
+    """Return what the use case in a directory is for; nothing where that is not known, or the file is damaged."""
+    with suppress(IntegrityError):
+        use_case = _use_case(directory)
+        return use_case.description if use_case else ""
+    return ""
+
+
+def _use_case(directory: Path) -> ShippedUseCase | None:
     root, data = _read(directory)
     use_cases = Manifest.parse(data).use_cases if data is not None else {}
-    use_case = use_cases.get(os.path.relpath(os.path.realpath(directory), root))
-    return dict(use_case.setters) if use_case else {}
+    return use_cases.get(os.path.relpath(os.path.realpath(directory), root))
 
 
 def package_of(directory: Path) -> tuple[str, Manifest] | None:

@@ -9,6 +9,7 @@ import errno
 import os
 import stat
 from collections.abc import Callable
+from pathlib import Path
 
 from packyard.core.errors import InputError, Problem, UnavailableError
 
@@ -31,6 +32,22 @@ def is_file(path: str | os.PathLike[str]) -> bool:
 def is_folder(path: str | os.PathLike[str]) -> bool:
     """Return whether there is a folder; links are followed, and an impossible name is False."""
     return os.path.isdir(path)
+
+
+def make_folder(folder: str | os.PathLike[str]) -> None:
+    """Make a folder, and those above it."""
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise not_a_folder(folder) from error
+    except OSError as error:
+        raise UnavailableError(Problem(error.strerror or str(error), file=str(error.filename or folder))) from error
+
+
+def not_a_folder(path: str | os.PathLike[str]) -> InputError:
+    """Return that a file stands where a path has a folder."""
+    file = next(filter(os.path.lexists, (Path(path), *Path(path).parents)), path)
+    return InputError(Problem("is a file, and a folder is needed here", file=str(file), hint="name another folder"))
 
 
 def read(file: str | os.PathLike[str], *, limit: int = LIMIT, resolve: Callable[[str], str] | None = None) -> bytes:
@@ -65,7 +82,8 @@ def _handle(name: str, resolve: Callable[[str], str] | None) -> tuple[int, int]:
         handle = _open(name, resolve)
     except OSError as error:
         if isinstance(error, FileNotFoundError) or not os.path.isfile(name):  # it may be made just now
-            raise InputError(Problem("is not a regular file", file=name)) from error
+            problem = "is not a regular file" if os.path.lexists(name) else "no such file"
+            raise InputError(Problem(problem, file=name)) from error
         raise UnavailableError(Problem(error.strerror or str(error), file=name)) from error
     except ValueError as error:  # a NUL, for example
         raise InputError(Problem("is not a possible file name", file=name)) from error

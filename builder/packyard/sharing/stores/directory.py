@@ -176,8 +176,10 @@ def _make_dir(directory: Path) -> None:
     _make_dir(directory.parent)
     try:
         directory.mkdir()
-    except FileExistsError:
-        return  # another writer was faster
+    except FileExistsError as error:
+        if directory.is_dir():
+            return  # another writer was faster
+        raise regular.not_a_folder(directory) from error
     directory.chmod(stat.S_IMODE(directory.stat().st_mode) | 0o755)
     atomic.flush(str(directory.parent))
 

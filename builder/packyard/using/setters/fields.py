@@ -22,6 +22,7 @@ from packyard.core.yaml.content import double
 from packyard.core.yaml.edit import PLAIN_TYPES, Edit, set_text
 from packyard.core.yaml.node import Child, Comment, Document, Entry, Item, MappingNode, Node, Scalar, SequenceNode
 from packyard.core.yaml.values import implicit_type, type_of
+from packyard.using.setters import stricter
 from packyard.using.setters.comment import DefinitionRef, parse
 from packyard.using.setters.definition import Definitions, Setter, Substitution, full_type
 
@@ -44,6 +45,7 @@ class FieldChange:
     """One field that a plan sets; old and new are texts without quotes, and may be equal.
 
     ``name`` is that of the definition which the field's comment refers to; ``aliases`` are the places that repeat it.
+    ``is_misread`` says that Kubernetes takes whole numbers there, and ``new`` is none in decimal digits.
     """
 
     name: str
@@ -54,6 +56,7 @@ class FieldChange:
     old: str
     new: str
     aliases: int = 0
+    is_misread: bool = False
 
 
 def find(document: Document) -> list[Binding]:
@@ -109,7 +112,7 @@ class FieldEdits:
 
     def _scalar(self, document: Document, bound: Binding, old: Scalar, definition: Setter | Substitution) -> None:
         new = definition.text if isinstance(definition, Setter) else self.definitions.expand(definition)
-        self._note(bound, definition, old.value, new)
+        self._note(bound, definition, old.value, new, is_misread=is_misread(document.root, bound.path, old.value, new))
         wanted = _wanted(document, bound, old, definition, new)
         if old.value == new and wanted in (None, type_of(old)):
             return
@@ -120,11 +123,23 @@ class FieldEdits:
         self._note(bound, definition, node.lexeme, ",".join(values))
         self.edits += items.exchange(node, [*map(double, values)], bound.part)
 
-    def _note(self, bound: Binding, definition: Setter | Substitution, old: str, new: str) -> None:
+    def _note(
+        self, bound: Binding, definition: Setter | Substitution, old: str, new: str, *, is_misread: bool = False
+    ) -> None:
         line, column = bound.node.source.locate(bound.node.start)
         path = path_text(bound.path)
         aliases = bound.node.source.aliases.get(bound.node.start, 0)
-        self.changes.append(FieldChange(definition.name, bound.node.source.name, line, column, path, old, new, aliases))
+        name, file = definition.name, bound.node.source.name
+        self.changes.append(FieldChange(name, file, line, column, path, old, new, aliases, is_misread))
+
+
+def is_misread(root: Node | None, path: tuple[Step, ...], old: str, new: str) -> bool:
+    """Say whether a field takes whole numbers by what Kubernetes says, and gets another text, or another form."""
+    is_number = stricter.is_other_form(new)
+    if stricter.is_whole(new) or not (is_number or implicit_type(old) != "string"):
+        return False  # without asking Kubernetes, which takes its time
+    known = type_at(root, path)
+    return known == "integer" or (is_number and known == "int-or-string")
 
 
 def _wanted(document: Document, bound: Binding, old: Scalar, definition: Setter | Substitution, new: str) -> str | None:

@@ -105,8 +105,29 @@ def plan(package: PackageFiles, asked: Assignment, *, shipped: Shipped = _NOTHIN
     proved = once(memo, "proved", set[object])
     recorded = krmfile.edited(package.krmfile, edits, proved)
     fields = _set_fields(package, krmfile.definitions, changed, proved, memo)
+    if not asked.as_kustomize:
+        _check_numbers(fields, accepted, package)
     files = {} if recorded is None else {package.name: recorded}
     return replace(fields, files={**files, **fields.files}, left=left)
+
+
+def _check_numbers(planned: Plan, given: Mapping[str, Setter], package: PackageFiles) -> None:
+    """Refuse what is no whole number in decimal digits where a field takes those, though no definition says so."""
+    from packyard.using.setters.refusal import explain
+
+    definitions = planned.definitions
+    refused: list[tuple[Setter, Sequence[str]]] = []
+    problems: list[Problem] = []
+    for name, change in {change.name: change for change in planned.changes if change.is_misread}.items():
+        if name in given:
+            setter = replace(given[name], schema={**given[name].schema, "type": "integer"})
+            problems.append(explain(setter, (setter.value,), package.where))
+            refused.append((setter, (setter.value,)))
+        elif name in definitions.substitutions and definitions.reached(definitions.substitutions[name], given):
+            message = f"{change.path} takes a whole number in decimal digits, and {name} would make it {change.new!r}"
+            problems.append(Problem(message, file=change.file, line=change.line, column=change.column))
+    if problems:
+        raise value.ValuesError(refused, *problems)
 
 
 def set_fields(

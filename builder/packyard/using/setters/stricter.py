@@ -46,6 +46,16 @@ def is_misread(setter: Setter, texts: Sequence[str]) -> bool:
     return form is not None and any(_is_number(text) and not form.fullmatch(text) for text in texts)
 
 
+def is_whole(text: str) -> bool:
+    """Say whether a text is a whole number in decimal digits."""
+    return _WHOLE.fullmatch(text) is not None
+
+
+def is_other_form(text: str) -> bool:
+    """Say whether a text is read as a number, and is no whole one in decimal digits."""
+    return _is_number(text) and not is_whole(text)
+
+
 def is_too_large(text: str) -> bool:
     """Say whether a text is a whole number that no field of Kubernetes can hold."""
     return _WHOLE.fullmatch(text) is not None and len(text.lstrip("-")) >= _MOST_DIGITS

@@ -81,16 +81,20 @@ class _Patch:
 def check(workspace: Workspace, answers: Answers, parts: Sequence[Offered]) -> None:
     """Refuse a name that cannot be, parts that are not there, and names that no chosen part defines."""
     if not NAME.fullmatch(answers.name):
-        raise InputError(f"{answers.name!r} cannot name a package: it must be lower case words joined by dashes")
+        meant = "-".join(re.findall("[a-z0-9]+", answers.name.lower()))
+        hint = f"did you mean {meant!r}?" if NAME.fullmatch(meant) else "for example my-model"
+        raise InputError(Problem(f"{answers.name!r} cannot name a package: use words joined by -", hint=hint))
     if answers.name in workspace.package_names():
-        raise InputError(Problem("exists already", file=str(workspace.root_dir / "packages" / answers.name)))
+        hint = "choose another name, or change its package.yaml"
+        raise InputError(Problem("exists already", file=str(workspace.root_dir / "packages" / answers.name), hint=hint))
     made = answers.use_cases.values()
     chosen = [(BASE, each.base) for each in made]
     chosen += [(kind, name) for each in made for kind in (STORAGE, PROGRAMS) for name in getattr(each, kind)]
     for kind, name in chosen:
         known = {part.name for part in parts if part.kind == kind}
         if name not in known:
-            raise InputError(Problem(f"no {kind} {name!r}", hint=suggest(name, known) or "packyard parts lists them"))
+            hint = suggest(name, known) or f"packyard parts --kind {kind} lists them"
+            raise InputError(Problem(f"no {kind} {name!r}", hint=hint))
     here = [part for part in parts if (part.kind, part.name) in chosen]
     defined = {name for part in here for name in part.defines}
     for setters in (answers.setters, *(each.setters for each in made)):

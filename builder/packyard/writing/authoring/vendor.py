@@ -10,7 +10,7 @@ from pathlib import Path
 from packyard.core.bundle import archive
 from packyard.core.bundle.lock import Pin
 from packyard.core.errors import ConflictError, Problem, UnavailableError
-from packyard.core.files import atomic, paths
+from packyard.core.files import atomic, paths, regular
 from packyard.core.yaml.sources import Sources
 from packyard.writing.source import library
 from packyard.writing.source.library import Library
@@ -64,8 +64,5 @@ def replace(root_dir: Path, libraries: Iterable[Library]) -> None:
 
 
 def _write(into: Path, root_dir: Path) -> None:
-    try:
-        into.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UnavailableError(Problem(error.strerror or str(error), file=str(into.parent))) from error
+    regular.make_folder(into.parent)
     archive.write(into.name, library.members(Sources(root_dir)), into.parent)

@@ -17,6 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from packyard.core.errors import UnavailableError
+from packyard.core.files import regular
 
 _STAGE = re.compile(r"\.packyard-[0-9a-f]{16}")
 _ASIDE = ".aside"  # no package has such a name
@@ -27,7 +28,7 @@ def staging(out_dir: Path) -> Iterator[Path]:
     """Name a folder in ``out_dir`` to stage in; remove it afterwards, and an ``out_dir`` that was made and is empty."""
     missing = [folder for folder in (out_dir, *out_dir.parents) if not folder.exists()]
     try:
-        out_dir.mkdir(parents=True, exist_ok=True)
+        regular.make_folder(out_dir)
         if not os.access(out_dir, os.W_OK):  # a build that is there may be the one that is wanted
             yield out_dir / ".packyard-none"
             return

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from posixpath import basename, dirname
+from shlex import quote
 
 from packyard.core.errors import InputError, Problem, suggest
 from packyard.core.files.paths import WORKSPACE
@@ -120,7 +121,8 @@ class Workspace:
         folder = f"packages/{name}"
         if "/" in name or not self.sources.is_file(f"{folder}/package.yaml"):
             known = self.package_names()
-            hint = suggest(name, known) or "packyard list shows those that are there"
+            meant = basename(name.rstrip("/")).removesuffix(".tar.gz")
+            hint = suggest(meant, known) or f"packyard list --workspace {quote(str(self.root_dir))} shows them"
             raise InputError(Problem(f"no package {name!r} in {self.root_dir / 'packages'}", hint=hint))
         return folder
 

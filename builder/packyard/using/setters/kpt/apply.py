@@ -22,8 +22,9 @@ from packyard.core.yaml.document import parse_text
 from packyard.core.yaml.edit import AS_IS, Edit, set_text
 from packyard.core.yaml.node import Alias, MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.core.yaml.values import double_quoted, fits_plain, implicit_type, is_null, single_quoted, type_of
-from packyard.using.setters.fields import path_text, type_at
+from packyard.using.setters.fields import is_misread, path_text, type_at
 from packyard.using.setters.kpt.tagged import Pattern, Tagged, find
+from packyard.using.setters.stricter import whole_number
 
 if TYPE_CHECKING:
     from packyard.core.yaml.edit import Reading
@@ -76,6 +77,9 @@ def apply(
         try:
             if isinstance(field.node, Scalar):
                 text = field.pattern.expand(values, field.node.value)
+                if keep_types and is_misread(root, field.path, field.node.value, text):
+                    hint = f"did you mean {meant}?" if (meant := whole_number(text)) else ""
+                    raise InputError(Problem(f"takes a whole number in decimal digits, not {text!r}", hint=hint))
                 known_type = type_at(root, field.path)
                 edits += set_scalar(field.node, text, known=known_type, flow=field.flow, keep_type=keep_types)
                 settings.append(Setting(path_text(field.path), field.pattern, field.node, field.node.value, text))
