@@ -208,14 +208,14 @@ def test_packages_of_the_workspace_here_count_only_where_they_are_named(
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("resnet50", "did you mean resnet50v1-5-fp32-inference-k8s or resnet50v1-5-fp32-training-k8s?"),
-        ("serving", "did you mean llm-serving?"),
-        ("llm-servin", "did you mean llm-serving?"),
-        ("lm-serving", "did you mean llm-serving?"),
+        ("resnet50", "did you mean 'resnet50v1-5-fp32-inference-k8s' or 'resnet50v1-5-fp32-training-k8s'?"),
+        ("serving", "did you mean 'llm-serving'?"),
+        ("llm-servin", "did you mean 'llm-serving'?"),
+        ("lm-serving", "did you mean 'llm-serving'?"),
         ("llm-serving/", "did you mean 'llm-serving'?"),
         ("./llm-serving", "did you mean 'llm-serving'?"),
         ("LLM-serving", "did you mean 'llm-serving'?"),
-        ("k8s", "did you mean bert-large-fp32-training-k8s, "),
+        ("k8s", "did you mean 'bert-large-fp32-training-k8s', "),
     ],
 )
 def test_a_wrong_name_gets_those_that_begin_so(name: str, says: str, tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ from packyard.cli import output, state
 from packyard.cli.preferences import Setting
 from packyard.core.bundle.archive import LIMITS
 from packyard.core.bundle.bundle import Bundle
-from packyard.core.bundle.reference import Reference, near
-from packyard.core.errors import InputError, Problem
+from packyard.core.bundle.reference import Reference
+from packyard.core.errors import InputError, Problem, suggest
 from packyard.core.files import regular
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def carried(asked: Reference) -> Bundle:
         raise InputError(Problem(problem, hint=hint))
     here = workspace.built_in()
     if asked.name not in (names := here.package_names()):
-        hint = near(asked.name, names) or "packyard list shows what it has"
+        hint = suggest(asked.name, names) or "packyard list shows what it has"
         raise InputError(Problem(f"packyard's catalogue has no {asked.name!r}", hint=hint))
     return packed(here, asked.name, __version__)
 

@@ -1,12 +1,16 @@
-"""What `packyard set` changed, for programs."""
+"""What `packyard set` changed, for programs, and what was edited by hand, for people."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from packyard.cli import output
 from packyard.cli.rows import Rows
+from packyard.core.errors import PackyardError
+from packyard.using.options import option_setters
 
 if TYPE_CHECKING:
     from packyard.using.options.layer import Layered
@@ -25,6 +29,17 @@ def show(changes: Sequence[PackageChange], beside: Beside | None, form: str) -> 
 def show_site(layered: Layered, form: str) -> None:
     """Print all packages, with the options that are enabled and the setters that stay."""
     SITE.show(_rows(layered), form)
+
+
+def tell_by_hand(directory: Path) -> None:
+    """Warn of fields that were edited by hand, as far as the files can be read: kustomize needs not all of them."""
+    try:
+        found = option_setters.hand_edits(directory)
+    except (PackyardError, OSError) as error:
+        output.detail(f"fields that were edited by hand are not looked for: {error}")
+        return
+    for edit in found:
+        output.warning(f"{edit} (packyard lint lists such fields)")
 
 
 def _rows(layered: Layered) -> Iterator[tuple[Any, ...]]:

@@ -11,11 +11,12 @@ from pathlib import Path
 from packyard.cli import directory as directories
 from packyard.cli import output, state
 from packyard.cli.rows import Rows
+from packyard.cli.using import edits
 from packyard.cli.using import values as given
-from packyard.core.errors import PackyardError, UsageError
+from packyard.core.errors import UsageError
 from packyard.core.files.tree import Tree
 from packyard.core.yaml.node import Source
-from packyard.using.options import option_setters, usecases
+from packyard.using.options import usecases
 from packyard.using.render import every
 from packyard.using.render.render import render
 
@@ -51,23 +52,12 @@ def run(arguments: argparse.Namespace) -> int:
             written = every.write(every.render_all(source, path=path), Path(arguments.out))
         else:
             rendered = render(source, path=path)
-    _tell_hand_edits(directory)
+    edits.tell_by_hand(directory)
     if arguments.all:
         ALL.show(written, arguments.output)
     elif ROWS.show(_objects(rendered), arguments.output):
         output.data(rendered)
     return 0
-
-
-def _tell_hand_edits(directory: Path) -> None:
-    """Warn of fields that were edited by hand, as far as the files can be read: kustomize needs not all of them."""
-    try:
-        edits = option_setters.hand_edits(directory)
-    except (PackyardError, OSError) as error:
-        output.detail(f"fields that were edited by hand are not looked for: {error}")
-        return
-    for edit in edits:
-        output.warning(f"{edit} (packyard lint lists such fields)")
 
 
 def _objects(rendered: bytes) -> Iterator[object]:

@@ -10,6 +10,7 @@ from shlex import quote
 
 from packyard.cli import directory, output, state, use_cases
 from packyard.cli.rows import Rows
+from packyard.cli.using import edits
 from packyard.core.bundle import shipped
 from packyard.core.errors import refuse
 from packyard.core.files.tree import Tree
@@ -90,8 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
             _tell_rules(rules[package], only_broken=arguments.unset or arguments.set, wide=arguments.wide)
         if not any(listed.values()):
             output.note(_NOTHING.get((arguments.unset, arguments.set), "there are no setters here"))
-        for edit in option_setters.hand_edits(tree.root_dir):
-            output.warning(f"{edit} (packyard lint lists such fields)")
+        edits.tell_by_hand(tree.root_dir)
     return 0
 
 

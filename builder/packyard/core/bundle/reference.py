@@ -6,19 +6,16 @@ A version has one spelling in a channel: ``1.2``, ``1.2.0`` and ``v1.2.0`` are t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from packyard.core.digest import Digest
-from packyard.core.errors import InputError, Problem, suggest
+from packyard.core.errors import InputError, Problem
 
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 _VERSION = re.compile(r"v?[0-9][0-9A-Za-z._+-]{0,126}")
 LATEST = "latest"
 _RANGES = ("^", "~")
-#: Letters that tell names apart, and names in a message.
-_LEAST, _NAMED = 3, 3
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 _CHOICE = re.compile(r"latest|stable|newest|sha256:[0-9a-f]*|[\^~<>=!*0-9v][0-9A-Za-z._+^~<>=!*|, -]*")
 _PARTS = re.compile(r"v?(?P<release>[0-9]+(?:[._][0-9]+)*)(?P<rest>[^+]*)")
@@ -101,20 +98,6 @@ def check_name(name: str) -> None:
         hint = "use up to 63 lower case letters, digits and '-', with a letter or digit at both ends"
         hint = f"did you mean {meant!r}?" if _NAME.fullmatch(meant) else hint
         raise InputError(Problem(f"{name[:80]!r} is not a name for a bundle", hint=hint))
-
-
-def near(name: str, names: Iterable[str]) -> str:
-    """Return the hint which packages may be meant: those that begin so, those with that in their name, or the nearest.
-
-    >>> near("resnet50", ["bert", "resnet50-inference", "resnet50-training"])
-    'did you mean resnet50-inference or resnet50-training?'
-    """
-    known = sorted(names)
-    found = [each for each in known if each.startswith(name)] or [each for each in known if name in each]
-    if not found or len(name) < _LEAST:
-        return suggest(name, known)
-    more = f", or one of {len(found) - _NAMED} more: packyard list {name}" if len(found) > _NAMED else ""
-    return f"did you mean {(', ' if more else ' or ').join(found[:_NAMED])}{more or '?'}"
 
 
 def check_version(version: str) -> None:

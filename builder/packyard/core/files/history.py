@@ -107,8 +107,8 @@ class History:
         text = json.dumps({"root": root, "title": title, "files": files}).encode()
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._forget_undone({str(file) for file in before})
             sizes = self._sizes()
+            self._forget_undone({str(file) for file in before}, sizes)
             pending = self._create(text, after=max((_number(file) for file in sizes), default=0))
             self._prune(sizes, len(text))
         except OSError as error:
@@ -166,11 +166,12 @@ class History:
             with suppress(OSError):  # then `happened` finds it undone
                 step.file.rename(step.file.with_suffix(f".{state}"))
 
-    def _forget_undone(self, files: Collection[str]) -> None:
-        """Delete the steps that cannot be done again, as their files are changed otherwise now."""
-        for step in self._steps(_UNDONE):
+    def _forget_undone(self, files: Collection[str], sizes: dict[Path, int]) -> None:
+        """Delete the steps that cannot be done again, as their files are changed otherwise now, also from ``sizes``."""
+        for step in self._read(sizes, _UNDONE):
             if not {step.path(name) for name in step.before}.isdisjoint(files):
                 step.file.unlink(missing_ok=True)
+                del sizes[step.file]
 
     def _create(self, text: bytes, *, after: int) -> Path:
         number = after
@@ -205,10 +206,13 @@ class History:
     def _steps(self, *states: str) -> Iterator[UndoStep]:
         """Yield the steps of some states, the newest first."""
         try:
-            files = sorted((file for file in self._sizes() if file.suffix[1:] in states), key=_number, reverse=True)
+            sizes = self._sizes()
         except OSError as error:
             raise UnavailableError(Problem(error.strerror or str(error), file=str(self.folder))) from error
-        for file in files:
+        yield from self._read(sizes, *states)
+
+    def _read(self, files: Collection[Path], *states: str) -> Iterator[UndoStep]:
+        for file in sorted((file for file in files if file.suffix[1:] in states), key=_number, reverse=True):
             if not os.path.lexists(file):  # pruned by another command
                 continue
             try:

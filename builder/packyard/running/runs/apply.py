@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from packyard.core.errors import ConflictError, InputError, PackyardError, Problem
 from packyard.core.kubernetes.kinds import CORE, RBAC, TRAINER, Kind, of
 from packyard.running.runs.kubectl import Kubectl, listed
+from packyard.running.runs.livediff import readable
 from packyard.running.runs.run import Object, Reference
 
 #: What a server looks up as it admits an object: where a package brings both, it is applied first, and a dry run
@@ -79,7 +80,7 @@ def difference(kubectl: Kubectl, run: str, objects: Sequence[Object], *, force: 
     found = kubectl.call(*words, data=listed(objects))
     if found.code > 1 or (found.code and not found.output):
         raise kubectl.refusal(found.said)
-    return found.output
+    return readable(found.output)
 
 
 def _printed(reference: Reference) -> str:

@@ -19,7 +19,7 @@ from itertools import islice
 from packyard.core.bundle import record, reference
 from packyard.core.bundle.record import FaultError, Record, checked, flag, known
 from packyard.core.digest import Digest
-from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem
+from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem, suggest
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index import tree
 from packyard.sharing.index.head import Head
@@ -152,7 +152,7 @@ class Index:
         """Return the package of a name, or raise `InputError` with the nearest name."""
         package = self.package(name)
         if package is None:
-            hint = reference.near(name, self._near(name))
+            hint = suggest(name, self._near(name))
             raise InputError(Problem(f"the channel has no bundle {name!r}", hint=hint))
         return package
 

@@ -1,0 +1,40 @@
+"""kubectl's diff for people: objects in place of temporary files, and nothing that the cluster counts itself.
+
+--- /tmp/LIVE-123/v1.ConfigMap.ml.x  2026-…      --- cluster/v1.ConfigMap.ml.x
++++ /tmp/MERGED-45/v1.ConfigMap.ml.x  2026-…     +++ package/v1.ConfigMap.ml.x
+-  generation: 1
++  generation: 2
+"""
+
+from __future__ import annotations
+
+import re
+
+_FILE, _HUNK = re.compile(rb"^(?=diff )", re.MULTILINE), re.compile(rb"^(?=@@ )", re.MULTILINE)
+_NAMES = re.compile(rb"diff .*\n--- \S*/(\S+).*\n\+\+\+ \S*/(\S+).*\n")
+_PLACES = re.compile(rb"@@ -(\d+)\S* \+(\d+).*\n")
+_COUNTED = re.compile(rb"[-+ ]  (creationTimestamp|generation|resourceVersion|uid): ")
+
+
+def readable(difference: bytes) -> bytes:
+    """Return a diff that kubectl made; one in a form of the user's own (KUBECTL_EXTERNAL_DIFF) stays as it is."""
+    return b"".join(map(_of_file, _FILE.split(difference)))
+
+
+def _of_file(text: bytes) -> bytes:
+    head, *hunks = _HUNK.split(text)
+    names = _NAMES.fullmatch(head)
+    if not names or not all(map(_PLACES.match, hunks)):
+        return text
+    kept = b"".join(map(_of_hunk, hunks))
+    return b"--- cluster/%s\n+++ package/%s\n%s" % (names[1], names[2], kept) if kept else b""
+
+
+def _of_hunk(hunk: bytes) -> bytes:
+    lines = [line for line in hunk.splitlines(keepends=True)[1:] if not _COUNTED.match(line)]
+    if all(line.startswith(b" ") for line in lines):
+        return b""
+    old, new = (sum(line[:1] in signs for line in lines) for signs in (b" -", b" +"))
+    places = _PLACES.match(hunk)
+    assert places
+    return b"@@ -%s,%d +%s,%d @@\n%s" % (places[1], old, places[2], new, b"".join(lines))
