@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -34,10 +34,13 @@ _NOT_QUICK = {
     "served_kustomize3", "tar", "tarlist", "toxiproxy", "versitygw", "web_dir", "wget",
 }  # fmt: skip
 
+#: As many cases of a test are in `make test-quick`.
+_QUICK_CASES = 4
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--quick", action="store_true", help="leave out what needs a cluster or a program in Go, and slow tests"
+        "--quick", action="store_true", help="leave out clusters, programs in Go, slow tests, and most cases of a test"
     )
 
 
@@ -50,13 +53,21 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if config.getoption("--quick"):
-        items[:] = [item for item in items if _is_quick(item)]
+        items[:] = _some_cases(filter(_is_quick, items))
 
 
 def _is_quick(item: pytest.Item) -> bool:
     callspec = getattr(item, "callspec", None)  # parameters are names of fixtures where a test asks for each in turn
     named = [each for each in callspec.params.values() if isinstance(each, str)] if callspec else []
     return _NOT_QUICK.isdisjoint([*getattr(item, "fixturenames", ()), *named]) and not item.get_closest_marker("slow")
+
+
+def _some_cases(items: Iterable[pytest.Item]) -> list[pytest.Item]:
+    """Return the items without most cases of tests that have many: what is left is spread over them evenly."""
+    cases: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    return [case for test in cases.values() for case in test[:: -(-len(test) // _QUICK_CASES)]]
 
 
 def pytest_report_header() -> str:

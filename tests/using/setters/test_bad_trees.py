@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from commandline import COMMAND, packyard
 from krmfiles import one_setter
 
 KRMFILE = one_setter()
@@ -22,11 +22,6 @@ def make(root: Path) -> Path:
     return root
 
 
-def run(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "packyard.cli.main", *words]
-    return subprocess.run(command, cwd=root.parent, capture_output=True, text=True, check=False, timeout=60)
-
-
 def state(root: Path) -> dict[str, bytes]:
     return {
         str(path.relative_to(root)): path.read_bytes()
@@ -37,7 +32,7 @@ def state(root: Path) -> dict[str, bytes]:
 
 def refused(root: Path, says: str, *words: str) -> None:
     before = state(root)
-    done = run(root, *(words or ("set", root.name, "V=new")))
+    done = packyard(*(words or ("set", root.name, "V=new")), cwd=root.parent)
     assert done.returncode == 1, done.stderr
     assert says in done.stderr
     assert "Traceback" not in done.stderr
@@ -45,7 +40,7 @@ def refused(root: Path, says: str, *words: str) -> None:
 
 
 def set_all_the_same(root: Path) -> None:
-    done = run(root, "set", root.name, "V=new")
+    done = packyard("set", root.name, "V=new", cwd=root.parent)
     assert done.returncode == 0, done.stderr
     assert (root / "r.yaml").read_text("utf-8") == BOUND.replace("old", "new")
 
@@ -103,7 +98,7 @@ def test_aliases_that_would_explode_are_only_read(tmp_path: Path) -> None:
         f"a{number}: &a{number} [{', '.join([f'*a{number - 1}'] * 10)}]\n" for number in range(1, 30)
     )
     (root / "r.yaml").write_text(BOUND + bomb, "utf-8")
-    assert run(root, "set", "package", "V=new").returncode == 0
+    assert packyard("set", "package", "V=new", cwd=tmp_path).returncode == 0
     assert (root / "r.yaml").read_text("utf-8") == BOUND.replace("old", "new") + bomb
 
 
@@ -124,7 +119,7 @@ def test_a_name_that_is_no_text_is_printed_escaped_but_in_a_diff(tmp_path: Path)
         *([False, "set", "V=new", "--dry-run"], [True, "set", "V=new"], [True, "set", "V=newer", "--output", "json"]),
         *([True, "explain", "V"], [False, "undo", "--dry-run"], [True, "undo"]),
     ):
-        command = [sys.executable, "-m", "packyard.cli.main", words[0], "package", *words[1:]]
+        command = [*COMMAND, words[0], "package", *words[1:]]
         strict = {**os.environ, "PYTHONIOENCODING": "utf-8:strict"}  # as in most locales
         done = subprocess.run(command, cwd=root.parent, capture_output=True, check=False, env=strict)
         assert done.returncode == 0, done.stderr
@@ -134,7 +129,7 @@ def test_a_name_that_is_no_text_is_printed_escaped_but_in_a_diff(tmp_path: Path)
 def test_a_diff_of_a_file_whose_name_has_a_line_break_can_be_applied(tmp_path: Path) -> None:
     root = make(tmp_path / "package")
     (root / 'line\nbreak "é".yaml').write_text(BOUND, "utf-8")
-    diff = run(root, "set", "package", "V=new", "--dry-run").stdout
+    diff = packyard("set", "package", "V=new", "--dry-run", cwd=tmp_path).stdout
     subprocess.run(["git", "apply", "-"], cwd=tmp_path, input=diff, text=True, check=True)
     assert (root / 'line\nbreak "é".yaml').read_text("utf-8") == BOUND.replace("old", "new")
 
