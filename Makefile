@@ -3,13 +3,15 @@
 # tools.go imports the program, or it is the program itself; manifests/ pins the modules that its files come from;
 # those with a package.json are of npm.
 # SELDOM are those that `soak` and `bench` alone need: large, and asked for by few tests.
-# JOBS tests run at a time, more than there are processors: they wait for clusters and processes a third of their time.
+# JOBS tests run at a time, more than there are processors: they wait for clusters and processes a third of their time;
+# those that share what their module makes run in one process.
 
 CPUS   := $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
 PYTHON ?= python3
 JOBS   ?= $(shell expr $(CPUS) \* 3 / 2 + 1)
 ARGS   ?=
 FUZZ   ?= 100000
+TOGETHER := --dist loadgroup
 
 BIN   := .venv/bin
 VENV  := .venv/.installed
@@ -35,13 +37,13 @@ demo: $(VENV)  ## show what packyard does, from sources to a bundle that is set 
 	PATH="$(CURDIR)/$(BIN):$$PATH" sh tests/demo.sh
 
 test: $(VENV) $(if $(shell command -v go),tools)  ## run the tests (ARGS='-k NAME' selects); those whose real program is missing are skipped
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -n $(JOBS) $(ARGS)
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -n $(JOBS) $(TOGETHER) $(ARGS)
 
 test-quick: $(VENV)  ## run the tests that need no cluster and no program in Go, in two minutes
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -n $(CPUS) --quick $(ARGS)
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -n $(CPUS) $(TOGETHER) --quick $(ARGS)
 
 soak: $(VENV) $(if $(shell command -v go),tools $(SELDOM))  ## run the tests with all cases of which `test` runs a sample, for hours
-	PACKYARD_SOAK=1 PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -n $(JOBS) $(ARGS)
+	PACKYARD_SOAK=1 PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -n $(JOBS) $(TOGETHER) $(ARGS)
 
 test-tensorflow: $(VENV) .tensorflow/.installed  ## run the MNIST package's programs with TensorFlow (half a GB)
 	PACKYARD_TENSORFLOW="$(CURDIR)/.tensorflow/bin/python" $(BIN)/pytest tests/frameworks $(ARGS)
@@ -53,12 +55,12 @@ test-models: $(VENV) .models/trainer/.installed .models/vllm/.installed .models/
 
 coverage: $(VENV) $(if $(shell command -v go),tools)  ## run the tests, and say which lines and branches of builder/ none of them takes (ARGS selects)
 	rm -rf .coverage
-	-$(MEASURED) PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/coverage run -m pytest -n $(JOBS) $(ARGS)
+	-$(MEASURED) PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/coverage run -m pytest -n $(JOBS) $(TOGETHER) $(ARGS)
 	$(MEASURED) $(BIN)/coverage combine --quiet
 	$(MEASURED) $(BIN)/coverage report
 
 fuzz: $(VENV)  ## run the property tests and generators at length (FUZZ=N examples each)
-	PACKYARD_FUZZ=$(FUZZ) PACKYARD_KILLS=1000 $(BIN)/pytest -n $(JOBS) \
+	PACKYARD_FUZZ=$(FUZZ) PACKYARD_KILLS=1000 $(BIN)/pytest -n $(JOBS) $(TOGETHER) \
 	$$(grep -rlE 'PACKYARD_(FUZZ|KILLS)|^(from|import) (amount|faults)' tests --include='test_*.py') $(ARGS)
 
 breaks: $(VENV)  ## make each break of tests/breaks/ in a copy, and see that tests find it (ARGS='NAME…' chooses)
@@ -68,7 +70,7 @@ bare: $(VENV) dist  ## install the wheel alone, and do with it what the README a
 	rm -rf .bare && $(PYTHON) -m venv .bare && .bare/bin/python -m $(INSTALL) dist/*.whl
 	.bare/bin/python tests/programs.py .bare/programs
 	env -i HOME="$(CURDIR)/.bare" LANG=C.UTF-8 PATH="$(CURDIR)/.bare/programs" sh tests/bare.sh
-	PACKYARD_INSTALLED="$(CURDIR)/.bare/bin/packyard" PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -n $(CPUS) tests/documents/test_commands.py -k 'README or using'
+	PACKYARD_INSTALLED="$(CURDIR)/.bare/bin/packyard" PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -n $(CPUS) $(TOGETHER) tests/documents/test_commands.py -k 'README or using'
 
 lint: $(VENV)  ## check style, layout and types
 	$(BIN)/ruff check .

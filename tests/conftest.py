@@ -51,9 +51,20 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(f"PACKYARD_CORPUS={named}: there is no such folder")
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    if _shares_what_a_module_makes(item):
+        item.add_marker(pytest.mark.xdist_group(str(item.path)))
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if config.getoption("--quick"):
         items[:] = _some_cases(filter(_is_quick, items))
+
+
+def _shares_what_a_module_makes(item: pytest.Item) -> bool:
+    """Whether a fixture of the test is made once for its module, as what takes seconds is."""
+    info = getattr(item, "_fixtureinfo", None)
+    return info is not None and any(found[-1].scope == "module" for found in info.name2fixturedefs.values())
 
 
 def _is_quick(item: pytest.Item) -> bool:

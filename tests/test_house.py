@@ -42,6 +42,7 @@ def test_pytest_passes_over_no_folder_of_tests(pytestconfig: pytest.Config) -> N
     assert [str(folder) for folder in sorted(folders) if any(folder.match(pattern) for pattern in patterns)] == []
 
 
+@pytest.mark.slow
 def test_no_file_names_a_path_of_this_machine_or_a_package_registry() -> None:
     faults = [
         f"{name}:{number}: {match.group().decode()}"

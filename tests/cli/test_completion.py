@@ -36,19 +36,21 @@ def with_packyard(folder: Path) -> dict[str, str]:
     return {**os.environ, "PATH": f"{command.parent}:{os.environ['PATH']}", "HOME": str(folder), "TERM": "dumb"}
 
 
-def complete(folder: Path, *words: str) -> list[str]:
-    listed = " ".join(f"'{word}'" for word in ("packyard", *words))
-    script = f"""
-eval "$(packyard completion bash)"
-COMP_WORDS=({listed}); COMP_CWORD={len(words)}
-_packyard
-printf '%s\\n' "${{COMPREPLY[@]}}"
-"""
-    environment = with_packyard(folder)
+def complete(folder: Path, lines: list[list[str]]) -> list[list[str]]:
+    """Return what bash offers for the last word of each line."""
+    script = ['eval "$(packyard completion bash)"']
+    for words in lines:
+        listed = shlex.join(["packyard", *words])
+        script.append(f'COMP_WORDS=({listed}); COMP_CWORD={len(words)}; _packyard; echo "${{COMPREPLY[@]}}"')
     done = subprocess.run(
-        [real.program("bash"), "-c", script], cwd=folder, env=environment, capture_output=True, text=True, check=True
+        [real.program("bash"), "-c", "\n".join(script)],
+        cwd=folder,
+        env=with_packyard(folder),
+        capture_output=True,
+        text=True,
+        check=True,
     )
-    return done.stdout.split()
+    return [line.split() for line in done.stdout.splitlines()]
 
 
 @pytest.fixture
@@ -64,45 +66,46 @@ def package(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize(
-    ("words", "found"),
-    [
-        (["sette"], ["setters"]),
-        (["set", "pk"], ["pkg"]),
-        (["set", "pkg", ""], ["IMAGE=", "POLICY=", "PORT="]),
-        (["set", "pkg", "PO"], ["POLICY=", "PORT="]),
-        (["set", "pkg", "POLICY="], ["POLICY=Always", "POLICY=Never"]),
-        (["set", "pkg", "POLICY", "N"], ["Never"]),
-        (["set", "-R", "pkg", "PORT=80", "POL"], ["POLICY="]),
-        (["explain", "pkg", "POR"], ["PORT"]),
-        (["set", "pkg", "--unset", "PO"], ["POLICY", "PORT"]),
-        (["set", "kpt", ""], ["DEBUG=", "HOST=", "TAG="]),
-        (["set", "kpt", "TAG=2", "HO"], ["HOST="]),
-        (["set", "kpt", "DEBUG="], ["DEBUG=false", "DEBUG=true"]),
-        (["set", "kpt/both", ""], ["IMAGE=", "POLICY=", "PORT=", "TAG="]),
-        (["explain", "kpt", "T"], ["TAG"]),
-        (["cfg", "delete-s"], ["delete-setter", "delete-subst"]),
-        (["cfg", "set", "kpt", ""], ["DEBUG", "HOST", "TAG"]),
-        (["cfg", "set", "pkg", "POLICY", "A"], ["Always"]),
-        (["cfg", "delete-setter", "pkg", "POR"], ["PORT"]),
-        (["get", "resnet50v1-5-fp32-t"], ["resnet50v1-5-fp32-training-k8s"]),
-        (["set", "--dry"], ["--dry-run"]),
-        (["set", "pkg", "-o", "j"], ["json"]),
-        (["set", "pkg", "--output=j"], ["--output=json"]),
-        (["-q", "setters", "pkg", "--un"], ["--unset"]),
-        (["setters", "pkg", "--output", ""], ["json", "text", "yaml"]),
-        (["explain", "-o", "json", "pkg", "POR"], ["PORT"]),
-        (["list", "--mo"], ["--mode"]),
-        (["cfg", "create-setter", "--sch"], ["--schema-path"]),
-        (["cfg", "list-setters", "--inc"], ["--include-subst"]),
-        (["help", "undo"], ["undo"]),
-        (["--ver"], ["--verbose", "--version"]),
-        (["completion", ""], ["bash", "fish", "zsh"]),
-        (["fn", "app"], ["apply-setters"]),
-    ],
-)
-def test_bash_completes(package: Path, words: list[str], found: list[str]) -> None:
-    assert complete(package, *words) == found
+#: Words in front of the cursor, and what is offered for the last of them.
+OFFERED: list[tuple[list[str], list[str]]] = [
+    (["sette"], ["setters"]),
+    (["set", "pk"], ["pkg"]),
+    (["set", "pkg", ""], ["IMAGE=", "POLICY=", "PORT="]),
+    (["set", "pkg", "PO"], ["POLICY=", "PORT="]),
+    (["set", "pkg", "POLICY="], ["POLICY=Always", "POLICY=Never"]),
+    (["set", "pkg", "POLICY", "N"], ["Never"]),
+    (["set", "-R", "pkg", "PORT=80", "POL"], ["POLICY="]),
+    (["explain", "pkg", "POR"], ["PORT"]),
+    (["set", "pkg", "--unset", "PO"], ["POLICY", "PORT"]),
+    (["set", "kpt", ""], ["DEBUG=", "HOST=", "TAG="]),
+    (["set", "kpt", "TAG=2", "HO"], ["HOST="]),
+    (["set", "kpt", "DEBUG="], ["DEBUG=false", "DEBUG=true"]),
+    (["set", "kpt/both", ""], ["IMAGE=", "POLICY=", "PORT=", "TAG="]),
+    (["explain", "kpt", "T"], ["TAG"]),
+    (["cfg", "delete-s"], ["delete-setter", "delete-subst"]),
+    (["cfg", "set", "kpt", ""], ["DEBUG", "HOST", "TAG"]),
+    (["cfg", "set", "pkg", "POLICY", "A"], ["Always"]),
+    (["cfg", "delete-setter", "pkg", "POR"], ["PORT"]),
+    (["get", "resnet50v1-5-fp32-t"], ["resnet50v1-5-fp32-training-k8s"]),
+    (["set", "--dry"], ["--dry-run"]),
+    (["set", "pkg", "-o", "j"], ["json"]),
+    (["set", "pkg", "--output=j"], ["--output=json"]),
+    (["-q", "setters", "pkg", "--un"], ["--unset"]),
+    (["setters", "pkg", "--output", ""], ["json", "text", "yaml"]),
+    (["explain", "-o", "json", "pkg", "POR"], ["PORT"]),
+    (["list", "--mo"], ["--mode"]),
+    (["cfg", "create-setter", "--sch"], ["--schema-path"]),
+    (["cfg", "list-setters", "--inc"], ["--include-subst"]),
+    (["help", "undo"], ["undo"]),
+    (["--ver"], ["--verbose", "--version"]),
+    (["completion", ""], ["bash", "fish", "zsh"]),
+    (["fn", "app"], ["apply-setters"]),
+]
+
+
+def test_bash_completes(package: Path) -> None:
+    lines = [words for words, _ in OFFERED]
+    assert list(zip(lines, complete(package, lines), strict=True)) == OFFERED
 
 
 def test_names_are_offered_in_a_package_where_dir_is_left_out(package: Path) -> None:
@@ -136,8 +139,8 @@ SHELLS = {
 }
 
 
-def typed(folder: Path, shell: str, line: str) -> list[str]:
-    """Type a line and a tab in a terminal, and return the words that the shell then has."""
+def typed(folder: Path, shell: str, lines: list[str]) -> list[list[str]]:
+    """Type each line and a tab in a terminal, and return the words that the shell then has."""
     command, first = SHELLS[shell]
     outer, inner = pty.openpty()
     process = subprocess.Popen(
@@ -151,13 +154,16 @@ def typed(folder: Path, shell: str, line: str) -> list[str]:
     )
     os.close(inner)
     os.write(outer, f"{first}\nprintf '<%s>' ready\n".encode())
-    screen = read_until(outer, "<ready>")
-    os.write(outer, f"{line}\t\x01printf '<%s>' \n".encode())
-    screen = read_until(outer, "<packyard>.*>[^>]*$")
+    read_until(outer, "<ready>")
+    found = []
+    for line in lines:
+        os.write(outer, f"{line}\t\x01printf '<%s>' \n".encode())
+        screen = read_until(outer, "<packyard>.*>[^>]*$")
+        found.append(re.findall("<([^<>]*)>", screen[screen.rindex("<packyard>") :])[1:])
     process.kill()
     process.wait()
     os.close(outer)
-    return re.findall("<([^<>]*)>", screen[screen.rindex("<packyard>") :])[1:]
+    return found
 
 
 def read_until(terminal: int, pattern: str) -> str:
@@ -183,21 +189,23 @@ TYPED = [
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-@pytest.mark.parametrize(("line", "words"), TYPED)
-def test_a_tab_completes(package: Path, shell: str, line: str, words: list[str]) -> None:
-    expected = [word.replace("~", str(package)) for word in words]
-    found = typed(package, shell, line)
-    assert [word.rstrip("/") for word in found] == [word.rstrip("/") for word in expected]
+def test_a_tab_completes(package: Path, shell: str) -> None:
+    expected = [[word.replace("~", str(package)).rstrip("/") for word in words] for _, words in TYPED]
+    found = typed(package, shell, [line for line, _ in TYPED])
+    assert [[word.rstrip("/") for word in words] for words in found] == expected
 
 
 def test_fish_completes(package: Path) -> None:
-    fish = real.program("fish")
-    for line, words in TYPED:
-        script = f"packyard completion fish | source; complete -C {shlex.quote(line)}"
-        done = subprocess.run(
-            [fish, "--no-config", "-c", script], cwd=package, env=with_packyard(package), capture_output=True, text=True
-        )
-        assert [offered.split("\t")[0] for offered in done.stdout.splitlines()] == [words[-1]], done.stderr
+    completions = "; ".join(f"complete -C {shlex.quote(line)} | string collect; echo ==" for line, _ in TYPED)
+    done = subprocess.run(
+        [real.program("fish"), "--no-config", "-c", f"packyard completion fish | source; {completions}"],
+        cwd=package,
+        env=with_packyard(package),
+        capture_output=True,
+        text=True,
+    )
+    offered = [[line.split("\t")[0] for line in text.split("\n") if line] for text in done.stdout.split("==\n")[:-1]]
+    assert offered == [[words[-1]] for _, words in TYPED], done.stderr
 
 
 def test_completion_leaves_the_shell_as_it_is(package: Path) -> None:

@@ -159,6 +159,7 @@ def test_lint_checks_the_package_here_and_says_so(package: Path) -> None:
     assert process.stderr.splitlines()[-1].endswith(f" in {package}, data")
 
 
+@pytest.mark.slow
 def test_no_word_is_taken_for_dir_by_accident() -> None:
     """The rule as a function: each word that may come first, with and without the folder."""
     from packyard.cli import directory

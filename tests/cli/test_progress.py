@@ -65,6 +65,7 @@ def silent(gate: Event) -> Iterator[Server]:
         yield found
 
 
+@pytest.mark.slow
 def test_get_shows_the_bytes_that_arrived(server: Server, gate: Event, tmp_path: Path) -> None:
     with on_terminal("get", "p", "--from", server.address, cwd=tmp_path) as terminal:
         shown = terminal.until("kB (")
@@ -76,6 +77,7 @@ def test_get_shows_the_bytes_that_arrived(server: Server, gate: Event, tmp_path:
     assert (tmp_path / "p/packyard.json").is_file()
 
 
+@pytest.mark.slow
 def test_copy_shows_the_bytes_that_arrived(server: Server, gate: Event, tmp_path: Path) -> None:
     with on_terminal("copy", server.address, tmp_path / "copy", cwd=tmp_path) as terminal:
         assert "p@1.0: 65.5 of 2" in terminal.until("kB (")
@@ -84,6 +86,7 @@ def test_copy_shows_the_bytes_that_arrived(server: Server, gate: Event, tmp_path
     assert (tmp_path / "copy/1.0/p.tar.gz").is_file()
 
 
+@pytest.mark.slow
 def test_update_shows_what_it_waits_for(silent: Server, tmp_path: Path) -> None:
     root = tiny.workspace(tmp_path / "here")
     with (root / "packyard.yaml").open("a") as file:
@@ -92,6 +95,7 @@ def test_update_shows_what_it_waits_for(silent: Server, tmp_path: Path) -> None:
         terminal.until("looking for new libraries")
 
 
+@pytest.mark.slow
 def test_publish_shows_what_it_waits_for(silent: Server, tmp_path: Path) -> None:
     root = tiny.workspace(tmp_path / "here")
     key = {"AWS_ACCESS_KEY_ID": "x", "AWS_SECRET_ACCESS_KEY": "y", "AWS_REGION": "x"}

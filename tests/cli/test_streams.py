@@ -86,6 +86,7 @@ def test_a_program_that_is_started_has_streams_too(package: Path) -> None:
     assert run(package, f"{environment_path} packyard render <&- 2>&-").stdout == "kind: X\n"
 
 
+@pytest.mark.slow
 def test_who_reads_no_further_ends_a_command_quietly(package: Path) -> None:
     definitions = "".join(
         f"    io.k8s.cli.setters.S{number}:\n      x-k8s-cli: {{setter: {{name: S{number}, value: x}}}}\n"

@@ -106,6 +106,7 @@ def test_a_key_for_one_channel_does_not_vouch_for_another(file: Path, config: Pa
     assert "which you do not trust" in line
 
 
+@pytest.mark.slow
 def test_what_is_published_is_signed_and_verified_with_what_is_beside_it_in_the_channel(
     signed: Path, config: Path, tmp_path: Path
 ) -> None:
@@ -129,6 +130,7 @@ def test_an_unsigned_channel_is_refused_once_a_key_is_trusted_for_it(channel: Pa
     assert "index/head.json: is not signed" in process.stderr
 
 
+@pytest.mark.slow
 def test_nobody_publishes_to_a_signed_channel_without_a_key(signed: Path, source: Path) -> None:
     words = ("publish", "--version", "2.0", "--to", signed, "--workspace", source)
     before = sorted(signed.glob("index/heads/*"))
@@ -138,6 +140,7 @@ def test_nobody_publishes_to_a_signed_channel_without_a_key(signed: Path, source
     assert sorted(signed.glob("index/heads/*")) == before
 
 
+@pytest.mark.slow
 def test_a_channel_revokes_a_key_for_all_its_users(signed: Path, source: Path, config: Path) -> None:
     pem = {"PACKYARD_SIGNING_KEY": KEY.to_pem(None).decode()}
     process = packyard("keys", "revoke", KEY.public.id, "--in", signed, **pem)

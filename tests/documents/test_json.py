@@ -185,6 +185,7 @@ def broken(folder: Path) -> Path:
     return package
 
 
+@pytest.mark.slow
 def test_the_page_of_packyard_json_has_every_field_of_a_real_one(tmp_path: Path) -> None:
     page = (pages.DOCS / "packyard-json.md").read_text("utf-8")
     (example,) = (block.text for block in pages.blocks(page) if block.kind == "json")

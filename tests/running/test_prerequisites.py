@@ -157,6 +157,7 @@ def test_a_context_that_is_not_there_is_refused(foreign: Path) -> None:
     assert packyard("prerequisites", foreign, "--context", "nowhere").returncode == 1
 
 
+@pytest.mark.slow
 def test_options_that_are_enabled_count(untarred: Callable[[str], Path]) -> None:
     directory = untarred("mnist-fp32-training-k8s") / "multi-node-job-set/user-allocated-pvc"
     before = prerequisites.find([("a", path, found) for path, found in every.drafts(directory, path="").items()])

@@ -129,6 +129,7 @@ def test_who_may_not_create_a_probe_hears_of_that_first(
     assert "delete configmap,job,serviceaccount --selector=packyard/run=mnist-fp32-training-first-run-probe-" in said
 
 
+@pytest.mark.slow
 def test_a_probe_is_like_the_pods_of_the_run_and_nothing_selects_it(untarred: Callable[[str], Path]) -> None:
     package, path = SERVING
     values = {"PVC_NAME": ["data"], "IMAGE_PULL_SECRET": ["x"]}
@@ -158,6 +159,7 @@ def test_a_probe_is_like_the_pods_of_the_run_and_nothing_selects_it(untarred: Ca
     assert not [each for each in wanted if each.items() <= labels.items()]
 
 
+@pytest.mark.slow
 def test_pods_that_are_alike_are_tried_once_and_own_claims_are_not(untarred: Callable[[str], Path]) -> None:
     directory = untarred("unet-fp32-training-k8s") / "parameter-server/user-allocated-pvc"
     values = {"PVC_NAME": ["data"], "IMAGE": ["example/a:1"]}

@@ -239,6 +239,7 @@ def test_a_server_without_conditional_writes_is_written_to_after_a_look(open_at:
     assert there == {b"/models/zoo/a": b"1", b"/models/zoo/index/b": b"2"}
 
 
+@pytest.mark.slow
 def test_no_credentials_at_all_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_METADATA_ENDPOINT", "http://127.0.0.1:1")
     with pytest.raises(UnavailableError, match=r"no credentials were found \(set them as for the cloud's own tools"):
@@ -559,6 +560,7 @@ def google_list(*names: str, more: bool = False) -> bytes:
 LISTS = {"s3": s3_list, "gs": google_list}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", LISTS)
 def test_a_list_without_end_ends_in_time(open_at: Callable[..., Store], kind: str) -> None:
     with answering(lambda _: [answer(LISTS[kind]("zoo/a", more=True))]) as server:

@@ -104,6 +104,7 @@ class Reader(threading.Thread):
             self.known |= names
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("clean_environment")
 @pytest.mark.parametrize("where", ["directory", "versitygw"])
 def test_a_hundred_publishers_at_once_lose_nothing(

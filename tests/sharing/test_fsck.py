@@ -84,6 +84,7 @@ def node_keys(store: DirectoryStore) -> set[str]:
     return set(store.list("index/nodes/"))
 
 
+@pytest.mark.slow
 def test_a_sound_channel_has_nothing_to_find(store: DirectoryStore) -> None:
     assert access.read(store).head.listing.level == 1
     assert list(fsck.check(store, TRUSTED)) == []
@@ -128,6 +129,7 @@ def test_every_file_that_is_missing_is_found(whole: Path, store: DirectoryStore)
     assert found(store) == []
 
 
+@pytest.mark.slow
 def test_every_file_that_is_extra_is_found(store: DirectoryStore) -> None:
     for key in (
         "1.0/new.tar.gz",
@@ -324,6 +326,7 @@ def test_a_bundle_without_proof_is_not_listed_where_proof_is_asked_for(store: Di
 # What publishers that lost a race leave.
 
 
+@pytest.mark.slow
 def test_prune_removes_the_nodes_that_no_head_reaches_and_no_others(tmp_path: Path) -> None:
     store = DirectoryStore(tmp_path)
     add_to_index(store, [entry(f"model-{number:04}") for number in range(400)])

@@ -242,6 +242,7 @@ def test_no_change_of_a_channel_makes_anything_else_of_its_bundles(tmp_path: Pat
     assert refused > MUTATIONS // 4
 
 
+@pytest.mark.slow
 def test_an_index_made_to_harm_is_refused_or_can_be_written_again(tmp_path: Path) -> None:
     hostile.good(tmp_path)
     listed = access.read(DirectoryStore(tmp_path))

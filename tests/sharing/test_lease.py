@@ -71,6 +71,7 @@ def publish_at_once(stores: list[Store]) -> list[str]:
     return sorted(told - listed)
 
 
+@pytest.mark.slow
 def test_without_a_lease_careless_stores_lose_entries(tmp_path: Path) -> None:
     for attempt in range(10):
         store = CarelessStore(tmp_path / str(attempt), pretends=True)
@@ -156,6 +157,7 @@ def test_a_writer_does_not_wait_for_ever(tmp_path: Path) -> None:
     assert store.list(lease.FOLDER) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("done", [False, True])
 def test_after_a_cut_at_any_call_a_second_run_completes(tmp_path: Path, done: bool) -> None:
     for number in range(1, 200, 7):

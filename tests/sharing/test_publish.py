@@ -68,6 +68,7 @@ def test_publishes_files_of_bundles_as_it_does_bundles(tmp_path: Path) -> None:
         publish(stores[1], [file])
 
 
+@pytest.mark.slow
 def test_has_one_bundle_in_memory_at_a_time(tmp_path: Path) -> None:
     size, files = 1_000_000, []
     for number in range(10):

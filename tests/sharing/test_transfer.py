@@ -330,6 +330,7 @@ def test_no_redirection_leads_from_https_to_http(
     assert plain.requests == []
 
 
+@pytest.mark.slow
 def test_a_body_over_tls_is_bounded_like_any_other(
     tls: ssl.SSLContext, certificate: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -544,6 +545,7 @@ def test_what_is_not_safe_to_repeat_is_only_repeated_if_the_server_did_not_take_
         assert transfer.send(asked(server, method="POST", repeatable=True)).status == 200
 
 
+@pytest.mark.slow
 def test_a_server_that_stays_busy_is_given_up_soon() -> None:
     with answering(lambda _: [BUSY]) as server:
         found = transfer.send(asked(server))
@@ -554,6 +556,7 @@ def test_a_server_that_stays_busy_is_given_up_soon() -> None:
 AFTER = b"HTTP/1.1 503 Busy\r\nContent-Length: 0\r\nConnection: close\r\nRetry-After: %s\r\n\r\n"
 
 
+@pytest.mark.slow
 def test_a_busy_server_says_how_long_to_wait() -> None:
     begun = time.monotonic()
     with answering(in_turn(AFTER % b"1", answer(b"1"))) as server:
@@ -751,6 +754,7 @@ def test_each_request_on_a_kept_connection_has_its_own_bounds() -> None:
             transfer.send(asked(server, url=f"{server.address}/slow", connections=connections, patience=0.2))
 
 
+@pytest.mark.slow
 def test_many_threads_share_connections() -> None:
     with (
         kept(lambda request: [staying(request.split()[1] * 100)]) as (server, opened),

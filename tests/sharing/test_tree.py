@@ -116,6 +116,7 @@ def test_a_change_rewrites_about_one_node_for_each_level(nodes: Nodes) -> None:
     assert new <= 50 * 2 * (root.level + 1)
 
 
+@pytest.mark.slow
 def test_a_map_is_built_in_memory_that_does_not_grow_with_it() -> None:
     def peak(count: int) -> int:
         tracemalloc.start()

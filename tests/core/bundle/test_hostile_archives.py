@@ -578,6 +578,7 @@ def test_a_header_in_the_format_of_star_which_divides_names_elsewhere(refuse: Re
     refuse(compress(bytes(header) + bytes(10240)), "data after its last field")
 
 
+@pytest.mark.slow
 def test_many_extended_headers(refuse: Refuse) -> None:
     header = tar.TarEntry(name="x", kind="x", data=b"5 a=\n" * 13_000)
     refuse(packed([header] * 40), "the extended headers are larger than")

@@ -6,10 +6,11 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tiny
+from amount import tries
 from packyard.core.bundle import record
 from packyard.core.bundle.archive import Member
 from packyard.core.bundle.manifest import FILE, Manifest, ShippedUseCase, file_digests
@@ -70,10 +71,12 @@ def test_parsing_what_was_written_gives_the_same_manifest_and_bytes() -> None:
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inner: st.lists(inner) | st.lists(inner).map(tuple) | st.dictionaries(st.text(), inner),
+    max_leaves=20,
 )
 
 
 @pytest.mark.slow
+@settings(max_examples=tries(100))
 @given(st.dictionaries(st.text(), JSON))
 def test_writes_what_json_would_write(document: dict[str, object]) -> None:
     expected = json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"

@@ -158,6 +158,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_workers_end_with_the_run_with_an_interrupt_and_with_the_process(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(WORKERS)
     process = subprocess.run(  # it returns when the last worker has let go of its standard output

@@ -26,6 +26,7 @@ openAPI:
 SOUND = tiny.text("fixed-point/sound.yaml")
 
 
+@pytest.mark.slow
 def test_leaves_alone_what_both_leave_alone(tmp_path: Path) -> None:
     assert [str(problem) for problem in find(Source("a.yaml", SOUND))] == []
     ((old, new),) = _written([MARK + SOUND], tmp_path)

@@ -131,6 +131,7 @@ for number in range(10):
 """
 
 
+@pytest.mark.slow
 def test_commands_at_the_same_time_lose_no_edit(tmp_path: Path) -> None:
     root = make(tmp_path / "package")
     fields = [f"{kind}{number}" for kind in "ab" for number in range(10)]

@@ -79,6 +79,7 @@ def test_a_package_of_every_base_lints_without_an_edit(catalogue: Path, left_out
     assert (code, [line for line in said.splitlines() if ": error: " in line]) == (0, [])
 
 
+@pytest.mark.slow
 def test_a_program_gets_the_variables_that_it_names_from_its_parts_or_the_package(catalogue: Path) -> None:
     bases = ("--base", "ps=parameter-server", "--base", "alone=single-node")
     package = new(catalogue, *bases, *CLAIM, "--set", "MODEL_SCRIPT=train.py")
@@ -95,6 +96,7 @@ def test_a_program_gets_the_variables_that_it_names_from_its_parts_or_the_packag
     assert not list(package.glob("patches/*variables.yaml"))
 
 
+@pytest.mark.slow
 def test_what_is_written_is_short_and_says_what_was_asked(catalogue: Path) -> None:
     package = new(catalogue, "--base", "single-node", "--base", "many=mpi-job", *CLAIM, "--framework", "jax")
     assert (package / "package.yaml").read_text() == (
@@ -114,6 +116,7 @@ def test_what_is_written_is_short_and_says_what_was_asked(catalogue: Path) -> No
     assert "command: [python3, main.py]" in (package / "patches/single-node.yaml").read_text()
 
 
+@pytest.mark.slow
 def test_use_cases_have_storages_programs_and_values_of_their_own(catalogue: Path) -> None:
     bases = ("--base", "alone=single-node", "--base", "many=job-set", "--base", "claim")
     of_many = ("--programs", "many=mnist", "--storage", "many=user-mounted-nfs", "--set", "many=WORKERS=4")
@@ -153,6 +156,7 @@ def test_what_does_not_fit_is_refused_with_what_would(catalogue: Path) -> None:
     assert (code, "--base is missing" in said) == (2, True)
 
 
+@pytest.mark.slow
 def test_on_a_terminal_it_asks(catalogue: Path) -> None:
     answers = {
         "base (": "single-node",
@@ -187,6 +191,7 @@ def test_parts_say_what_they_need_and_define() -> None:
     assert "single-node" not in done("parts", "--workspace", real.REPOSITORY, "--kind", "storage")
 
 
+@pytest.mark.slow
 def test_a_description_is_text_and_no_template(catalogue: Path) -> None:
     new(catalogue, "--base", "single-node", *CLAIM, "--description", "Takes {{ 7 * 7 }} and {% include 'x' %}.")
     assert "\nTakes {{ 7 * 7 }} and {% include 'x' %}.\n" in done(

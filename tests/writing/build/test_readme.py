@@ -119,6 +119,7 @@ def test_a_fragment_is_the_same_at_each_run(text: str) -> None:
         render([("a.md", text)], {}, Memo())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
@@ -133,6 +134,7 @@ def test_a_fragment_does_not_loop_for_long(text: str) -> None:
         render([("a.md", text)], {"rows": [1]}, Memo())
 
 
+@pytest.mark.slow
 def test_loops_know_their_length_and_turns_are_counted_for_each_fragment() -> None:
     text = "{% for a in range(60000) %}{% if loop.last %}{{ loop.length }}{% endif %}{% endfor %}"
     assert render([("a.md", text), ("b.md", text)], {}, Memo()) == b"60000\n\n60000\n"

@@ -25,6 +25,7 @@ def texts(traced: Traced, path: str, line: int) -> list[str]:
     return [lines(place.file)[place.line - 1] for place in traced.at(path, line)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("package", [PACKAGES[3], PACKAGES[-2]], ids=lambda item: item.name)
 def test_a_line_of_the_catalogue_says_what_its_source_says(package: Package) -> None:
     composed = compose(CATALOGUE, package)
