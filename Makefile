@@ -39,7 +39,7 @@ demo: $(VENV)  ## show what packyard does, from sources to a bundle that is set 
 test: $(VENV) $(if $(shell command -v go),tools)  ## run the tests (ARGS='-k NAME' selects); those whose real program is missing are skipped
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -n $(JOBS) $(TOGETHER) $(ARGS)
 
-test-quick: $(VENV)  ## run the tests that need no cluster and no program in Go, in two minutes
+test-quick: $(VENV)  ## run the tests that need no cluster and no program in Go and are not slow, four cases of each
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -n $(CPUS) $(TOGETHER) --quick $(ARGS)
 
 soak: $(VENV) $(if $(shell command -v go),tools $(SELDOM))  ## run the tests with all cases of which `test` runs a sample, for hours

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import tiny
@@ -76,7 +76,7 @@ JSON = st.recursive(
 
 
 @pytest.mark.slow
-@settings(max_examples=tries(100))
+@settings(max_examples=tries(100), suppress_health_check=[HealthCheck.too_slow])
 @given(st.dictionaries(st.text(), JSON))
 def test_writes_what_json_would_write(document: dict[str, object]) -> None:
     expected = json.dumps(document, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
