@@ -231,7 +231,7 @@ def offer_gpus(api: Api, node: str) -> None:
             "spec": {"selectors": [ours]},
         }
     ).expect_done()
-    devices = [{"name": f"gpu-{number}", "capacity": {"memory": {"value": "80Gi"}}} for number in range(128)]
+    devices = [{"name": f"gpu-{number}", "capacity": {"memory": {"value": "81559Mi"}}} for number in range(128)]
     pool = {"name": node, "generation": 1, "resourceSliceCount": 1}
     spec = {"driver": "gpu.nvidia.com", "nodeName": node, "pool": pool, "devices": devices}
     made = {"apiVersion": group, "kind": "ResourceSlice", "metadata": {"name": node}, "spec": spec}

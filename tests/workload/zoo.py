@@ -26,7 +26,7 @@ PREPROCESSING = "/workspace/preprocess-coco-val/scripts/preprocess_coco_val.sh"
 
 _NOTE = "/opt/note.py"
 #: Programs that a shell starts.
-_NOTED = ("/usr/local/bin/packyard", "/usr/local/bin/ray", "/usr/local/bin/vllm")
+_NOTED = ("/usr/local/bin/packyard", "/usr/local/bin/vllm")
 #: The address of the node in the network of its pods.
 _NODE = "10.0.0.1"
 _NOBODY: Object = {"metadata": {"name": "", "labels": {}}}
@@ -133,7 +133,7 @@ def serve_hub(cluster: Cluster) -> None:
         if source.startswith("hf://"):
             port = free_port()
             item["data"]["HF_ENDPOINT"] = f"http://{_NODE}:{port}"
-            name = source.removeprefix("hf://")
+            name = source.removeprefix("hf://").partition("@")[0]
             words = (sys.executable, "-m", "workload.hub", _NODE, str(port), name)
             cluster.serve(*words, cwd=Path(__file__).parents[1])
 

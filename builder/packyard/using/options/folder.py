@@ -19,6 +19,8 @@ from packyard.core.files import filenames, paths, regular
 from packyard.core.kubernetes import kustomization
 
 NAME = "options"
+LONGEST = 1 << 20  # bytes of an option's kustomization
+_WITH = "# packyard: with "
 
 _HIGHEST = 8  # folders above a use case that are looked at where no packyard.json says which package it is of
 
@@ -51,6 +53,14 @@ class Folder:
         path = os.path.normpath(os.path.join(self.use_case, component))
         above, name = os.path.split(path)
         return name if above == self.real else ""
+
+    def beside(self, name: str) -> list[str]:
+        """Return the files of the use case that an option needs: ``# packyard: with resource-claim-template.yaml``."""
+        text = regular.read(f"{self.real}/{name}/{Path(self.file(name)).name}", limit=LONGEST).decode(
+            "utf-8", "replace"
+        )
+        files = [line.removeprefix(_WITH) for line in text.splitlines() if line.startswith(_WITH)]
+        return [file for file in files if "/" not in file and os.path.isfile(f"{self.use_case}/{file}")]
 
     def file(self, name: str) -> str:
         """Return the path of an option's kustomization, as it is shown."""
