@@ -11,6 +11,8 @@ import pytest
 
 import tiny
 from commandline import done, inside, packyard
+from packyard.core.bundle.manifest import Manifest, ShippedUseCase
+from packyard.core.digest import Digest
 from packyard.core.errors import PackyardError
 
 KRMFILE = tiny.text("directory/Krmfile")
@@ -171,3 +173,20 @@ def test_no_word_is_taken_for_dir_by_accident() -> None:
     for word in ("", "nowhere", "a/b=c", "\0"):
         with pytest.raises(PackyardError):
             directory.split([word, "A=1"])
+
+
+def test_the_use_case_that_is_named_for_an_example_has_the_setter(tmp_path: Path) -> None:
+    setters = {"claim": {"PVC_NAME": None}, "nfs": {"NFS_SERVER": None}}
+    for name in setters:
+        tiny.write(tmp_path / name / "kustomization.yaml", "resources: []\n")
+        tiny.write(tmp_path / name / "Krmfile", "openAPI: {definitions: {}}\n")
+    described = Manifest(
+        name="p",
+        version="1",
+        model={},
+        use_cases={name: ShippedUseCase(setters=values) for name, values in setters.items()},
+        files={f"{name}/Krmfile": Digest.of(b"") for name in setters},
+    )
+    (tmp_path / "packyard.json").write_bytes(described.to_bytes())
+    assert "(name one: packyard set nfs NFS_SERVER=1," in packyard("set", "NFS_SERVER=1", cwd=tmp_path).stderr
+    assert "(name one: packyard set claim OTHER=1," in packyard("set", "OTHER=1", cwd=tmp_path).stderr

@@ -51,6 +51,12 @@ def test_the_version(words: tuple[str, ...]) -> None:
     assert json.loads(done("version", "-o", "json")) == [{"version": __version__}]
 
 
+def test_results_and_messages_are_on_a_terminal_in_the_order_in_which_they_were_printed(package: Path) -> None:
+    with on_terminal("set", "A=2", cwd=package, env={"NO_COLOR": "1"}) as terminal:
+        seen = terminal.whole()
+    assert seen.index("cm.yaml:5: a: 1 -> 2") < seen.index("A is 2 in 1 field")
+
+
 @pytest.mark.parametrize("words", [("help", "nonsense"), ("nonsense",), ("--nonsense",), ("-x", "set"), ("help", "-x")])
 def test_words_that_are_no_verb(words: tuple[str, ...]) -> None:
     process = inside(*words)

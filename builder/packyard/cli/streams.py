@@ -35,7 +35,9 @@ def open_missing() -> None:
 
 
 def write(data: bytes, name: str = "stdout") -> None:
-    """Write to a stream, in the place of a line that is shown."""
+    """Write to a stream, in the place of a line that is shown; on a terminal in the order in which it is called."""
+    if name == "stderr" and sys.stdout.isatty():
+        flush()
     with _ONE_AT_A_TIME:
         _clear()
         _write(data, name)

@@ -259,3 +259,10 @@ def test_so_do_those_of_kpt(tmp_path: Path) -> None:
     (tmp_path / "r.yaml").write_text("apiVersion: apps/v1\nkind: Deployment\nspec:\n  replicas: 3 # kpt-set: ${n}\n")
     assert "takes a whole number in decimal digits, not '010' (did you mean 10?)" in refused(tmp_path, "set", "n=010")
     assert packyard("set", "n=5", cwd=tmp_path).returncode == 0
+
+
+def test_of_an_address_where_a_host_is_asked_for_the_host_is_meant(tmp_path: Path) -> None:
+    (tmp_path / "Krmfile").write_text(KRMFILE.replace("'^[a-z.]*$'", "'^[A-Za-z0-9.:-]*$'"))
+    (tmp_path / "r.yaml").write_text(RESOURCE)
+    assert "(did you mean: packyard set . SERVER=10.0.0.5)" in refused(tmp_path, "set", "SERVER=http://10.0.0.5/x")
+    assert "did you mean" not in refused(tmp_path, "set", "RUN_NAME=http://My_Run")

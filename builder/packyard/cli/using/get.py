@@ -88,7 +88,9 @@ def _tell_next(folder: Path) -> None:
     if len(found) == 1:
         output.note(f"next: {command}")
         return
-    output.note(f"use cases, in the order of work: {', '.join(use_cases.shortened(found, found))}")
+    names = ", ".join(use_cases.shortened(found, found))
+    for line in use_cases.said(f"use cases, in the order of work: {names}"):
+        output.note(line)
     output.note(f"next, for the first: {command}")
 
 

@@ -38,7 +38,7 @@ Listed = tuple[str, Callable[[], Iterable[Summary]], Callable[[Summary], Manifes
 ROWS = Rows(
     "package",
     "name, version, title, model, useCases",
-    columns="NAME, VERSION, FRAMEWORK, MODE, USE CASES, TITLE",
+    columns="NAME, VERSION, FRAMEWORK, MODE, CASES, TITLE",
     prose=1,
     wide=None,
     bare=True,
@@ -146,7 +146,7 @@ def _cells(*, wide: bool) -> Cells:
     return {
         "FRAMEWORK": lambda row: _short(row["model"].get("framework", "")),
         "MODE": lambda row: _short(row["model"].get("mode", "")),
-        "USE CASES": lambda row: ", ".join(row["useCases"]) if wide else str(len(row["useCases"])),
+        "CASES": lambda row: ", ".join(row["useCases"]) if wide else str(len(row["useCases"])),
     }
 
 

@@ -132,7 +132,8 @@ def _told(row: Row, names: Mapping[str, str], source: Setting) -> Iterator[str]:
     yield ""
     yield from _labelled("options", ", ".join(option.name for option in row["options"]))
     yield from _labelled("cluster", _needs({each for case in row["useCases"] for each in case["requires"]}, row))
-    yield from _labelled("images", ", ".join(row["images"]))
+    for number, image in enumerate(row["images"]):
+        yield f"{'' if number else 'images':<{_LABEL}}{image}"
     yield from _labelled("size", f"{row['size']:,} bytes, unpacked {row['unpacked']:,} in {row['files']} files")
     yield from _labelled("signed", _signed(row, source))
     yield from _labelled("versions", _versions(row["versions"]))

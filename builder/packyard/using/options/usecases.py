@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from shlex import quote
 
+from packyard.core.bundle import shipped
 from packyard.core.errors import InputError, Problem
 from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import kustomization
@@ -41,7 +42,9 @@ def refusal(directory: Path, command: str, rest: Sequence[str] = (), *, all_by: 
     more = f" and {len(found) - _MOST} more" if len(found) > _MOST else ""
     number = f"{len(found)}" if len(found) > 1 else "one"
     message = f"is not a use case, but holds {number}: {', '.join(found[:_MOST])}{more}"
-    example = " ".join(("packyard", command, *map(quote, (found[0], *rest))))
+    names = [name for name, equals, _ in (word.partition("=") for word in rest) if equals]
+    fitting = (path for path in found if all(name in shipped.values(Path(path)) for name in names))
+    example = " ".join(("packyard", command, *map(quote, (next(fitting, found[0]), *rest))))
     either = f", or add {all_by} for all" if all_by and len(found) > 1 else ""
     return InputError(Problem(message, file=str(directory), hint=f"name one: {example}{either}"))
 

@@ -84,15 +84,26 @@ def _hint(setter: Setter, texts: Sequence[str], where: str) -> str:
     begin = f"packyard set {quote(where.rstrip('/') or '.')}"
     if not any(texts) and _can_be_taken_back(setter, where):
         return f"to go back to the shipped value: {begin} --unset {setter.name}"
-    for meant in ([stricter.whole_number(text) or text for text in texts], [_as_name(text) for text in texts]):
+    for meant in (
+        [stricter.whole_number(text) or text for text in texts],
+        [_host(text) for text in texts],
+        [_as_name(text) for text in texts],
+    ):
         if any(meant) and meant != list(texts) and not is_refused(setter, meant):
             return f"did you mean: {begin} {' '.join(f'{setter.name}={quote(text)}' for text in meant)}"
     return command(setter, where)
 
 
+def _host(text: str) -> str:
+    """Return the host of an address, ``10.0.0.5`` of ``http://10.0.0.5/x``; an empty text of others."""
+    scheme, separator, rest = text.partition("://")
+    return rest.partition("/")[0] if separator and scheme.isalnum() and len(text) < _LONGEST_NAME else ""
+
+
 def _as_name(text: str) -> str:
     """Return the name that is nearest to a text, ``my-run`` for ``My_Run``; an empty text where it has no letter."""
-    name = re.sub("[^a-z0-9]+", "-", text.strip().lower()).strip("-") if len(text) < _LONGEST_NAME else ""
+    is_name = len(text) < _LONGEST_NAME and "://" not in text
+    name = re.sub("[^a-z0-9]+", "-", text.strip().lower()).strip("-") if is_name else ""
     return name if re.search("[a-z]", name) else ""
 
 
