@@ -42,12 +42,16 @@ class Container:
 
     def kill(self) -> None:
         """Kill every process of the container, as a node that runs out of memory does."""
+        self.send(signal.SIGKILL)  # with the first process go all others
+        self.process.wait()
+
+    def send(self, sent: signal.Signals) -> None:
+        """Send a signal to the first process, as a kubelet does."""
         while self.process.poll() is None and not self._pid_link.is_symlink():
             time.sleep(0.01)
         if self.process.poll() is None:
             with suppress(ProcessLookupError):
-                os.kill(int(self._pid_link.readlink().name), signal.SIGKILL)  # with the first process go all others
-        self.process.wait()
+                os.kill(int(self._pid_link.readlink().name), sent)
 
 
 class Pod:
