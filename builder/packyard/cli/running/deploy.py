@@ -5,7 +5,7 @@ packyard deploy DIR WORKERS=8              as if this were set; nothing in DIR c
 packyard deploy DIR RUN_NAME=second        another run of the same use case, beside the first
 packyard deploy DIR --diff                 only show what would change on the cluster
 
-All that can refuse it is asked first, the cluster itself included: then nothing of it is applied.
+packyard checks the use case and asks the cluster first; if anything is refused, nothing is applied.
 """
 
 from __future__ import annotations

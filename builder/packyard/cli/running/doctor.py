@@ -6,7 +6,7 @@ packyard doctor DIR --probe          also run its pods, small and with another p
 
 What it needs follows from its objects: kinds and their operators, namespace, quotas, claims, Secrets with their keys,
 accounts, nodes with room for all pods at once, and your own rights. Each finding says what is wrong, what comes of it,
-and where there is one, the command that helps. What you may not read is unknown, and no error.
+and where there is one, the command that helps. What you may not read counts as unknown, not as an error.
 
 A probe's pods have the image, user, volumes, variables, node and account of the run's. They look for its programs and
 files, read its data, write a file where its results go and remove it, and look up the names that it refers to.

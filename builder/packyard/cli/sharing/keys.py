@@ -7,8 +7,8 @@ packyard keys list                            your keys, and those that you trus
 packyard keys revoke ID                       no longer trust a key, by its id or name
 packyard keys revoke ID --in CHANNEL          for all users of a channel, signed by another key
 
-Where you trust any key for a channel, `get` refuses there what none of those keys signed. The private key is encrypted
-with a passphrase: from the terminal, or from PACKYARD_KEY_PASSPHRASE.
+If you trust a key for a channel, `get` refuses packages there that no trusted key signed. A passphrase encrypts the
+private key; you type it, or PACKYARD_KEY_PASSPHRASE has it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Switch options on in the use case DIR: a line of its kustomization each, which `packyard disable` takes out.
+"""Enable options in the use case DIR: each adds a line to its kustomization, which `packyard disable` takes out.
 
-Refused where an option does not fit the files there, or excludes one that is enabled. Without a name it lists them.
+An option is refused if it does not fit the files there, or excludes one that is enabled. Without a name, `enable` lists
+the options.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ packyard get NAME --lock packyard.lock     pin what was fetched by its digests
 packyard get --locked                      fetch what packyard.lock pins, to the byte
 
 VERSION may be a range such as ^1.2 or ~1.2.0, latest, or a digest. Signatures, size and digest are verified before
-anything is unpacked. What was fetched is kept (see packyard cache): a channel that cannot be reached is as it was then.
+anything is unpacked. What was fetched is kept (packyard cache), and used where a channel cannot be reached.
 """
 
 from __future__ import annotations

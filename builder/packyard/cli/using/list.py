@@ -1,12 +1,12 @@
-"""List packages by name, title, framework and mode: all, or those that have all of some words.
+"""List packages with title, framework and mode: all, or those that have all the words you give.
 
 packyard list                        the configured channel, or the catalogue that packyard carries
-packyard list resnet train           packages with words that begin so, in their names, titles, facts and use cases
+packyard list resnet train           packages whose names, titles, facts or use cases have words that begin so
 packyard list --from CHANNEL         what a channel has, each package with its latest version
 packyard list --workspace .          the packages of the workspace here
 
-Of one package that has your words, the use cases are listed, too, in the order of work.
-What it shows, `packyard get` gets from the same place, which a line on stderr names.
+If one package alone has your words, its use cases are listed, too, in the order of work.
+A line on stderr names the source, from which `packyard get` takes packages, too.
 """
 
 from __future__ import annotations
