@@ -69,7 +69,7 @@ def test_a_digest_beside_a_file_is_that_of_the_file_and_that_of_the_tar_is_calle
         assert heads.split() == ["BUNDLE", "STATUS", "BYTES", "DIGEST", "TAR"]
         assert row.split() == ["1.2.0/p.tar.gz", status, str((tmp_path / "out/p.tar.gz").stat().st_size), file, tar]
     table = done("list", "--from", channel).splitlines()
-    assert table[0].split() == ["NAME", "VERSION", "FRAMEWORK", "MODE", "USE", "CASES"]
+    assert table[0].split() == ["NAME", "VERSION", "FRAMEWORK", "MODE", "CASES"]
     assert table[1].split()[:3] == ["p", "1.2.0", "f"]
     assert all(len(line) <= 80 for line in table)
     for number, reference in enumerate(("p", "p@1.2.0", "p@v1.2")):

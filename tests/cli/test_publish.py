@@ -129,7 +129,7 @@ def test_a_shard_that_is_none_is_refused(root: Path, channel: Path, text: str) -
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ((), "--version is missing; add --version 1.0.0"),
+        ((), "--version is missing; give one: packyard publish --version 1.0.0"),
         (("--join", "--shard", "0/2"), "--version is missing"),
         (("p", "--join"), "packages are named together with --version"),
         (("--version", "1.0", "--shard", "0/2", "--close"), "--close is for the run that joins"),
