@@ -14,6 +14,8 @@ from functools import cache
 from models.wheels import CLASSES
 from pods import as_pods
 from usecases import CATALOGUE, PACKAGES, Object, composed_package, shipped
+from workload import environment
+from workload.objects import Objects
 
 _ARGUMENT = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")
 _COMMENT = re.compile(r"(^|\s)#.*")
@@ -46,6 +48,18 @@ def servers() -> Mapping[str, Object]:
         for container in pod["spec"]["containers"]
         if _arguments(container)
     }
+
+
+def command_lines() -> Iterator[list[str]]:
+    """Yield the words of servers as they are shipped, with their values."""
+    (item,) = [each for each in PACKAGES if each.name == "llm-serving"]
+    for use_case in item.use_cases:
+        objects = shipped(item, use_case).parse()
+        for _, pod in as_pods(objects):
+            for container in pod["spec"]["containers"]:
+                if container.get("command", [])[:2] == ["vllm", "serve"]:
+                    described = {**pod, "metadata": {"name": "pod", "labels": {}}}
+                    yield environment.words(container, environment.environment(container, described, Objects(objects)))
 
 
 def arguments() -> dict[str, str]:
