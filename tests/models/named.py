@@ -96,9 +96,17 @@ def variables() -> dict[str, str]:
 
 
 def keywords() -> Iterator[tuple[str, str]]:
-    """Yield the classes of TRL and PEFT that the program of llm-finetune calls, each with a keyword that it gives."""
-    program = (CATALOGUE.root_dir / "overlays/programs/finetune/train.py").read_bytes()
-    for call in (node for node in ast.walk(ast.parse(program)) if isinstance(node, ast.Call)):
+    """Yield the classes of TRL and PEFT that the program of llm-finetune calls, each with a keyword that it gives.
+
+    What a function gives by a mapping is given to each class that the function names.
+    """
+    program = ast.parse((CATALOGUE.root_dir / "overlays/programs/finetune/train.py").read_bytes())
+    for call in (node for node in ast.walk(program) if isinstance(node, ast.Call)):
         name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
         if name in CLASSES:
             yield from ((name, word.arg) for word in call.keywords if word.arg)
+    for function in (node for node in program.body if isinstance(node, ast.FunctionDef)):
+        classes = {node.attr for node in ast.walk(function) if isinstance(node, ast.Attribute)} & {*CLASSES}
+        mappings = [node.value for node in function.body if isinstance(node, ast.Assign)]
+        keys = [key for each in mappings if isinstance(each, ast.Dict) for key in each.keys]
+        yield from ((name, key.value) for name in classes for key in keys if isinstance(key, ast.Constant))
