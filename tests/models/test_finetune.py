@@ -506,7 +506,7 @@ def test_the_adapter_that_a_run_leaves_on_a_claim_is_served(new_cluster: NewClus
     run = Run(cluster, set_objects(SINGLE_NODE))
     assert run.pods[0].wait() == 0, run.log
     path = "/nobody-here/llm-finetune/single-node/output/adapter"
-    assert serve_adapter(cluster, served5, path) == ["llm", "tuned"]
+    assert serve_adapter(cluster, served5, path) == ["Qwen/Qwen3-0.6B", "tuned"]
 
 
 def test_a_run_in_buckets_goes_on_and_its_adapter_is_served(
@@ -538,7 +538,7 @@ def test_a_run_in_buckets_goes_on_and_its_adapter_is_served(
     cluster.objects.apply([*staging, keys("model-credentials")])
     (copying,) = [cluster.start(pod) for item in deploy.of_kind(staging, "Job") for pod in controllers.job(item)]
     assert copying.wait() == 0, copying.log
-    assert serve_adapter(cluster, served5, "/adapters/tuned") == ["llm", "tuned"]
+    assert serve_adapter(cluster, served5, "/adapters/tuned") == ["Qwen/Qwen3-0.6B", "tuned"]
 
 
 def keys(name: str) -> Object:
