@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 import openaiserver
-from real import free_port, pinned_program
+from real import free_port, pinned_program, program
 from served import Served
 from usecases import CATALOGUE, PACKAGES
 from workload import catalogue, controllers, deploy, zoo
@@ -496,7 +496,7 @@ def serve_adapter(cluster: Cluster, kustomize: Served, path: str) -> list[str]:
     zoo.store_files(cluster, item, "/data/models/qwen3-0.6b", MODEL)
     (server,) = [cluster.start(pod) for pod in controllers.deployment(item)]
     cluster.wait_ready(server)
-    listed = json.loads(cluster.run("curl", "--silent", f"http://{server.address}:8000/v1/models"))
+    listed = json.loads(cluster.run(str(program("curl")), "--silent", f"http://{server.address}:8000/v1/models"))
     return [each["id"] for each in listed["data"]]
 
 
