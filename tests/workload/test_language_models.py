@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -180,6 +181,28 @@ def test_a_key_is_asked_for_and_probes_need_none(new_cluster: NewCluster, served
     cluster.wait_ready(server)
     assert ask(cluster, server, "/v1/models").startswith('{"error": "Unauthorized"}')
     assert '"Qwen/Qwen3-0.6B"' in ask(cluster, server, "/v1/models", "-H", "Authorization: Bearer key")
+
+
+@pytest.mark.parametrize(
+    ("path", "pods"),
+    [
+        ("one-node/user-allocated-pvc", ("llm-one-node-pvc-7d4b9c6f58-x2x9z", "llm-one-node-pvc-2-7d4b9c6f58-x2x9z")),
+        ("several-nodes/user-allocated-pvc", ("llm-several-nodes-pvc-0", "llm-several-nodes-pvc-2-0")),
+    ],
+)
+def test_requests_that_wait_for_another_run_or_in_another_namespace_start_no_server(
+    path: str, pods: tuple[str, str]
+) -> None:
+    directory = shipped(*USE_CASES[path])
+    beside = directory.set({**directory.examples, "NAMESPACE": "team-a"}).beside()
+    (scaler,) = [item for item in beside if item["kind"] == "ScaledObject"]
+    query = scaler["spec"]["triggers"][0]["metadata"]["query"]
+    found = re.fullmatch(r'sum\(vllm:num_requests_waiting\{namespace="team-a",pod=~"(.+)"\}\)', query)
+    assert found
+    assert [bool(re.fullmatch(found[1], pod)) for pod in pods] == [True, False]
+    behavior = scaler["spec"]["advanced"]["horizontalPodAutoscalerConfig"]["behavior"]
+    (other,) = [item for item in beside if item["kind"] == "HorizontalPodAutoscaler"]
+    assert behavior == other["spec"]["behavior"]
 
 
 @pytest.mark.parametrize("size", ["3", "5", "32"])
