@@ -52,7 +52,8 @@ def test_the_version(words: tuple[str, ...]) -> None:
 
 
 def test_results_and_messages_are_on_a_terminal_in_the_order_in_which_they_were_printed(package: Path) -> None:
-    with on_terminal("set", "A=2", cwd=package, env={"NO_COLOR": "1"}) as terminal:
+    env = {"NO_COLOR": "1", "PYTHONUNBUFFERED": ""}
+    with on_terminal("set", "A=2", cwd=package, env=env) as terminal:
         seen = terminal.whole()
     assert seen.index("cm.yaml:5: a: 1 -> 2") < seen.index("A is 2 in 1 field")
 
