@@ -27,7 +27,7 @@ TOOLS := $(filter-out $(SELDOM),$(patsubst tests/tools/%/go.mod,.tools/%,$(wildc
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo test test-quick soak coverage test-tensorflow test-models fuzz breaks bare lint bench tools dist venv
-.PHONY: update-tools update-models clean
+.PHONY: update-tools update-models update-images clean
 .DELETE_ON_ERROR:
 
 help:  ## list the targets
@@ -99,6 +99,9 @@ update-tools: .cache/uv/bin/uv  ## renew what `venv` installs: the newest releas
 
 update-models: $(VENV) .cache/uv/bin/uv  ## renew what `test-models` installs, and the facts about vLLM and TRL, and say what changed
 	$(BIN)/python tests/models/update.py .cache/uv/bin/uv
+
+update-images: $(VENV)  ## write the digest of each image into bases/, overlays/ and packages/, as its registry answers
+	$(BIN)/python tests/images.py
 
 $(VENV): pyproject.toml $(LOCK)
 	$(PYTHON) -m venv .venv
