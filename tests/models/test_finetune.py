@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 import openaiserver
-from real import free_port, pinned_program, program
+from real import free_port, path_with, pinned_program, program
 from served import Served
 from usecases import CATALOGUE, PACKAGES
 from workload import catalogue, controllers, deploy, zoo
@@ -364,8 +364,8 @@ def test_says_so_when_the_storage_is_full(tmp_path: Path) -> None:
     """
     (tmp_path / "output").mkdir()
     write_lines(tmp_path / "data/rows.jsonl", CHATS)
-    words = ["/usr/bin/unshare", "--mount", "sh", "-c", script, "sh", PYTHON, str(PROGRAM)]
-    (environment,) = environments(tmp_path, 1, {"PATH": os.defpath + ":/usr/sbin", "HOME": tmp_path})
+    words = [str(program("unshare")), "--mount", "sh", "-c", script, "sh", PYTHON, str(PROGRAM)]
+    (environment,) = environments(tmp_path, 1, {"PATH": path_with("unshare", "mount", "sh", "head"), "HOME": tmp_path})
     done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=600)
     assert done.returncode == 1, done.stderr
     assert "is full: make room, and the run goes on from its last checkpoint" in done.stderr.splitlines()[-1]
