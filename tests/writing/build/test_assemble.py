@@ -35,10 +35,11 @@ def test_the_catalogue_has_at_most_2220_lines_a_package_on_average() -> None:
 
 
 @pytest.mark.slow
-def test_the_package_whose_program_is_in_six_use_cases_has_at_most_6400_lines() -> None:
+def test_the_package_whose_program_six_use_cases_run_has_it_once_and_at_most_4200_lines() -> None:
     found = lines(TUNING)
     assert sum(path.endswith("/programs.yaml") for path in found) == 6
-    assert sum(found.values()) <= 6_400
+    assert [path for path in found if path.endswith("train.py")] == ["quickstart/mlops/programs/finetune/train.py"]
+    assert sum(found.values()) <= 4_200
 
 
 @each_package

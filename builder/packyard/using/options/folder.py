@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from itertools import takewhile
+from itertools import islice, takewhile
 from pathlib import Path
 
 from packyard.core.errors import InputError, Problem
@@ -19,6 +19,9 @@ from packyard.core.files import filenames, paths, regular
 from packyard.core.kubernetes import kustomization
 
 NAME = "options"
+#: The folder beside it of the programs that use cases share: Components, too.
+PROGRAMS = "programs"
+
 LONGEST = 1 << 20  # bytes of an option's kustomization
 _WITH = "# packyard: with "
 
@@ -93,23 +96,34 @@ def find(directory: Path) -> Folder | None:
 
 
 def use_cases(top: str | os.PathLike[str]) -> Iterator[str]:
-    """Yield every folder with a kustomization, from the top on, but no option, and nothing in a hidden folder."""
+    """Yield every folder with a kustomization, from the top on, but no option or program, and no hidden folder."""
     for folder, folders, files in os.walk(top):
         folders[:] = sorted(name for name in folders if name != NAME and not name.startswith("."))
-        if kustomization.names(files.__contains__):
+        names = kustomization.names(files.__contains__)
+        if names and not _is_program(folder, names[0]):
             yield folder
 
 
 def package_of(directory: Path) -> str:
     """Return the real folder that a use case's components must be in."""
-    found = find(directory)
-    return found.package if found else paths.root_of(directory)
+    found, root = find(directory), paths.root_of(directory)
+    if found or os.path.lexists(f"{root}/{paths.MANIFEST}"):
+        return found.package if found else root
+    above = islice(paths.above(os.path.realpath(directory)), _HIGHEST)
+    return next((folder for folder in above if os.path.isdir(f"{folder}/{PROGRAMS}")), root)
 
 
 def has_components(directory: Path) -> bool:
     """Say whether a use case's kustomization may have components, by a search before a parse."""
     found = kustomization.names(lambda name: (directory / name).is_file())
     return bool(found) and b"components" in regular.read(directory / found[0])
+
+
+def _is_program(folder: str, name: str) -> bool:
+    """Say whether a folder of ``programs`` holds a Component, which nobody builds by itself."""
+    file = Path(folder, name)
+    above = os.path.basename(os.path.dirname(os.path.abspath(folder)))
+    return above == PROGRAMS and regular.is_file(file) and b"kind: Component" in regular.read(file)
 
 
 def _is_within(folder: str, package: str) -> bool:
