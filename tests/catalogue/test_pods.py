@@ -1,4 +1,4 @@
-"""What no pod of the catalogue has, as it is shipped and with options.
+"""What no object and no pod of the catalogue has, as it is shipped and with options.
 
 Why a subPath of a storage fails: `test_cluster` of the room workload has an export whose root is a group's.
 """
@@ -12,25 +12,31 @@ import pytest
 from packyard.writing.source.package import Package, UseCase
 from pods import as_pods
 from served import Served
-from usecases import Object, build_all, each_use_case, sampled_options, shipped
+from usecases import Object, build_all, each_use_case, moved, sampled_options, shipped
 
 #: Volumes that a kubelet makes, whose directories it may enter as root.
 _OWN = ("configMap", "downwardAPI", "emptyDir", "projected", "secret")
 
 
 @pytest.fixture
-def pods(package: Package, use_case: UseCase, served5: Served) -> list[Object]:
-    """The pods of a use case, as it is and with options, each of which is tried in each base."""
+def objects(package: Package, use_case: UseCase, served5: Served) -> list[Object]:
+    """The objects of a use case, as it is and with options, each of which is tried in each base."""
     key = (package.name, use_case.path)
-    if key not in _PODS:
+    if key not in _OBJECTS:
         directory = shipped(package, use_case)
         ready = directory.set(directory.examples)
         choices = [(ready, ()), *((ready, (name,)) for name in sampled_options(package, use_case, of="pods"))]
-        _PODS[key] = [pod["spec"] for objects in build_all(served5, "ml", choices) for _, pod in as_pods(objects)]
-    return _PODS[key]
+        built = [item for each in build_all(served5, "ml", choices) for item in each]
+        _OBJECTS[key] = [*built, *moved(ready.beside(), "ml", "ml")]
+    return _OBJECTS[key]
 
 
-_PODS: dict[tuple[str, str], list[Object]] = {}
+@pytest.fixture
+def pods(objects: list[Object]) -> list[Object]:
+    return [pod["spec"] for _, pod in as_pods(objects)]
+
+
+_OBJECTS: dict[tuple[str, str], list[Object]] = {}
 
 
 def containers(pod: Object) -> Iterator[Object]:
@@ -52,7 +58,28 @@ def none_of_a_resource(pod: Object) -> Iterator[Object]:
             yield needs
 
 
-@pytest.mark.parametrize("fault", [a_directory_of_a_storage, none_of_a_resource])
+def addresses_of_services(pod: Object) -> Iterator[Object]:
+    """Yield a pod that is told each Service of its namespace: one named vllm sets VLLM_PORT, which ends vLLM."""
+    if pod.get("enableServiceLinks", True):
+        yield pod
+
+
+def a_gpu_beside_the_taint_of_its_nodes(pod: Object) -> Iterator[Object]:
+    """Yield a pod that asks for GPUs, and does not tolerate what keeps other pods from their nodes."""
+    asks = any("nvidia.com/gpu" in container.get("resources", {}).get("limits", {}) for container in containers(pod))
+    if asks and not any(each.get("key") == "nvidia.com/gpu" for each in pod.get("tolerations", [])):
+        yield pod
+
+
+@pytest.mark.parametrize(
+    "fault", [a_directory_of_a_storage, addresses_of_services, a_gpu_beside_the_taint_of_its_nodes, none_of_a_resource]
+)
 @each_use_case
 def test_no_pod_asks_for(fault: Callable[[Object], Iterator[Object]], pods: list[Object]) -> None:
     assert [each for pod in pods for each in fault(pod)] == []
+
+
+@each_use_case
+def test_every_object_says_what_it_is_and_of_which_run(objects: list[Object]) -> None:
+    wanted = {"app.kubernetes.io/name", "app.kubernetes.io/instance"}
+    assert [item for item in objects if not wanted <= item["metadata"].get("labels", {}).keys()] == []

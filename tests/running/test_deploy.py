@@ -21,7 +21,7 @@ from packyard.running.runs import record as records
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.prepared import prepare
 from packyard.running.runs.record import RunRecord
-from packyard.running.runs.run import LABEL, Reference
+from packyard.running.runs.run import LABEL, Reference, labelled
 from running.wanted import WHEN, claim, config_map, deploy, deployment, item, job, prepared, secret
 
 
@@ -62,10 +62,19 @@ def test_a_run_has_its_name_on_all_objects_and_pods_and_a_record(
     run = "mnist-fp32-training-first-run"
     assert made.run == run
     assert [len(found) for found in (made.objects, cluster.list("v1", "Pod", namespace))] == [4, 1]
-    labelled = [each for each in cluster.everything(namespace) if each["metadata"].get("labels", {}).get(LABEL) == run]
-    assert {each.kind for each in made.objects} | {"ConfigMap", "Pod"} == {each["kind"] for each in labelled}
+    bearing = [each for each in cluster.everything(namespace) if each["metadata"].get("labels", {}).get(LABEL) == run]
+    assert {each.kind for each in made.objects} | {"ConfigMap", "Pod"} == {each["kind"] for each in bearing}
+    managed = [each for each in bearing if "app.kubernetes.io/managed-by" in each["metadata"]["labels"]]
+    assert {each["kind"] for each in bearing} - {each["kind"] for each in managed} == {"Pod"}
     assert records.read_all(client) == {run: [records.read_last(client, run)]}
     assert records.read_last(client, run).read_objects()[0]["metadata"]["labels"][LABEL] == run
+
+
+def test_who_manages_an_object_is_us_unless_it_says() -> None:
+    labels = {"app.kubernetes.io/managed-by": "Helm"}
+    made = [{"metadata": {}}, {"metadata": {"labels": labels}}]
+    found = [each["metadata"]["labels"]["app.kubernetes.io/managed-by"] for each in labelled(made, "run")]
+    assert found == ["packyard", "Helm"]
 
 
 def unfinished(api: Api, namespace: str) -> list[str]:

@@ -99,7 +99,7 @@ def _node_pool(objects: list[Object]) -> None:
     specs = [found.spec for found in templates(objects)] + [item["spec"] for item in workflows(objects)]
     for spec in specs:
         spec.setdefault("affinity", {})["nodeAffinity"] = AFFINITY
-        spec.setdefault("tolerations", []).append(TOLERATION)
+        spec["tolerations"].append(TOLERATION)
 
 
 def _spread(objects: list[Object]) -> None:
@@ -124,6 +124,7 @@ def _gpus(objects: list[Object]) -> None:
     for found in templates(objects):
         if found.computes:
             found.container["resources"]["limits"]["nvidia.com/gpu"] = 1
+            found.spec["tolerations"].append({"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"})
 
 
 def _dataset(volume: Object, source: str, begin: Object | None = None) -> Callable[[list[Object]], None]:
