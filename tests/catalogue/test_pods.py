@@ -83,3 +83,24 @@ def test_no_pod_asks_for(fault: Callable[[Object], Iterator[Object]], pods: list
 def test_every_object_says_what_it_is_and_of_which_run(objects: list[Object]) -> None:
     wanted = {"app.kubernetes.io/name", "app.kubernetes.io/instance"}
     assert [item for item in objects if not wanted <= item["metadata"].get("labels", {}).keys()] == []
+
+
+@each_use_case
+def test_no_job_takes_the_loss_of_a_node_for_a_failure(objects: list[Object]) -> None:
+    wanted = {"Job": "Ignore", "JobSet": "FailJob", "TrainingRuntime": "FailJob"}  # a JobSet starts all pods again
+    for item in objects:
+        specs = [item] if item["kind"] == "Job" else job_set_jobs(item)
+        for spec in (each["spec"] for each in specs):
+            (rule,) = spec["podFailurePolicy"]["rules"]
+            assert rule["action"] == wanted[item["kind"]]
+            assert rule["onPodConditions"] == [{"type": "DisruptionTarget", "status": "True"}]
+
+
+def job_set_jobs(item: Object) -> list[Object]:
+    """Return the templates of the Jobs of a JobSet, or of the one that a TrainJob becomes."""
+    inner = item["spec"]["template"] if item["kind"] == "TrainingRuntime" else item
+    if item["kind"] not in ("JobSet", "TrainingRuntime"):
+        return []
+    rules = {rule["action"]: rule["onJobFailureReasons"] for rule in inner["spec"]["failurePolicy"]["rules"]}
+    assert rules["RestartJobSetAndIgnoreMaxRestarts"] == ["PodFailurePolicy"]
+    return [role["template"] for role in inner["spec"]["replicatedJobs"]]

@@ -12,7 +12,7 @@ from typing import Any
 Object = dict[str, Any]
 
 #: The containers that train, or measure, in pods that read the input data.
-COMPUTING = ("training", "mpi-worker", "node", "pytorch")
+COMPUTING = ("training", "benchmark", "mpi-worker", "node", "pytorch")
 #: The steps of workflows that read the input data.
 READING = ("preprocess", "train")
 
@@ -151,6 +151,11 @@ def _dataset(volume: Object, source: str, begin: Object | None = None) -> Callab
     return change
 
 
+_WITH_VARIABLES = (
+    *("training", "benchmark", "node", "pytorch", "server", "mpi-launcher", "serving", "worker", "notebook"),
+)
+
+
 def _environment(objects: list[Object]) -> None:
     for found in templates(objects):
         if found.name == "mpi-worker":
@@ -164,7 +169,7 @@ def _environment(objects: list[Object]) -> None:
                 {"name": "profile", "mountPath": "/home/user/.profile", "subPath": "profile"},
             ]
             found.metadata["annotations"]["profile"] = PROFILE
-        elif found.name in ("training", "node", "pytorch", "server", "mpi-launcher", "serving", "worker", "notebook"):
+        elif found.name in _WITH_VARIABLES:
             found.container.setdefault("envFrom", []).append(VARIABLES)
     for _, step in steps(objects):
         if step["name"] != "publish":
@@ -172,7 +177,7 @@ def _environment(objects: list[Object]) -> None:
 
 
 def _debug(objects: list[Object]) -> None:
-    names = ("training", "node", "pytorch", "server", "mpi-launcher")
+    names = ("training", "benchmark", "node", "pytorch", "server", "mpi-launcher")
     sleeping = [found.container for found in templates(objects) if found.name in names]
     for container in sleeping + [step["container"] for _, step in steps(objects)]:
         container["command"] = ["sh", "-c", "sleep 3600"]
@@ -282,6 +287,42 @@ def _gpu_claim(objects: list[Object]) -> None:
         found.spec["resourceClaims"] = [{"name": "gpus", **template}]
 
 
+#: Kinds of operators that say what holds for the whole run in a field of its own.
+_WITH_POLICY = ("MPIJob", "PyTorchJob")
+
+
+def _job_specs(objects: list[Object]) -> Iterator[Object]:
+    """Yield the specs of Jobs, and of those that JobSets are made of."""
+    for item in objects:
+        inner = item["spec"]["template"] if item["kind"] == "TrainingRuntime" else item
+        if item["kind"] in ("JobSet", "TrainingRuntime"):
+            yield from (each["template"]["spec"] for each in inner["spec"]["replicatedJobs"])
+        elif item["kind"] == "Job":
+            yield item["spec"]
+
+
+def _deadline(objects: list[Object]) -> None:
+    whole = [item["spec"]["runPolicy"] for item in objects if item["kind"] in _WITH_POLICY]
+    for spec in (*_job_specs(objects), *whole, *(item["spec"] for item in workflows(objects))):
+        spec["activeDeadlineSeconds"] = 86400
+
+
+def _ttl(objects: list[Object]) -> None:
+    for item in objects:
+        if item["kind"] in ("Job", "JobSet", *_WITH_POLICY):
+            spec = item["spec"]["runPolicy"] if item["kind"] in _WITH_POLICY else item["spec"]
+            spec["ttlSecondsAfterFinished"] = 86400
+    for item in workflows(objects):
+        item["spec"]["ttlStrategy"] = {"secondsAfterCompletion": 86400}
+
+
+def _scheduling(objects: list[Object]) -> None:
+    for found in templates(objects):
+        found.spec |= {"priorityClassName": "", "schedulerName": "default-scheduler"}
+    for item in workflows(objects):
+        item["spec"] |= {"podPriorityClassName": "", "schedulerName": "default-scheduler"}
+
+
 PROFILE = """\
 for file in /run/environment/*; do
   case ${file##*/} in
@@ -301,6 +342,7 @@ def effects(bucket: Object) -> dict[str, Callable[[list[Object]], None]]:
         "dataset-bucket": _dataset(bucket["volumes"][0], "bucket", bucket["initContainers"][0]),
         "dataset-claim": _dataset(CLAIM, "claim"),
         "dataset-host-path": _dataset(HOST_PATH, "host-path"),
+        "deadline": _deadline,
         "debug": _debug,
         "do-not-disrupt": _do_not_disrupt,
         "efa": _efa,
@@ -314,4 +356,6 @@ def effects(bucket: Object) -> dict[str, Callable[[list[Object]], None]]:
         "rdma": _rdma,
         "spread": _spread,
         "trust-remote-code": _trust_remote_code,
+        "scheduling": _scheduling,
+        "ttl": _ttl,
     }

@@ -6,7 +6,7 @@ import pytest
 
 from using.options.shipped import DATASETS, Catalogue
 
-_ALL = {"do-not-disrupt", "node-pool", "pull-secret", "queue"}
+_ALL = {"deadline", "do-not-disrupt", "node-pool", "pull-secret", "queue", "scheduling", "ttl"}
 _RUN = {*_ALL, *DATASETS, "environment"}
 _SERVER = {"node-pool", "pull-secret"}
 _MODEL = {*_SERVER, "adapter", "api-key", "compile-cache", "environment", "queue", "trust-remote-code"}
@@ -28,12 +28,12 @@ FITTING = {
     "mask-rcnn-fp32-training-k8s/tensorboard/user-allocated-pvc": _SERVER,
     "mnist-fp32-training-k8s/first-run/none": {*_ALL, "debug", "environment", "gpus"},
     "mnist-fp32-training-k8s/multi-node-job-set/user-allocated-pvc": {*_RUN, "debug", "gpus", "spread"},
-    "mnist-fp32-training-k8s/multi-node-train-job/user-allocated-pvc": {*_RUN, "debug", "gpus", "spread"},
+    "mnist-fp32-training-k8s/multi-node-train-job/user-allocated-pvc": {*_RUN, "debug", "gpus", "spread"} - {"ttl"},
     "release-job/publish/none": {*_ALL, "spread"},
     "resnet50v1-5-fp32-inference-k8s/serving/user-mounted-nfs": {*_SERVER, "environment", "queue", "spread"},
     "rfcn-fp32-inference-k8s/pipeline/user-mounted-nfs": {*_RUN, "debug"},
-    "rfcn-fp32-inference-k8s/serving/user-mounted-nfs": {*_RUN, "debug", "gpus"},
-    "unet-fp32-training-k8s/node-staging/node-local": {"do-not-disrupt", "node-pool", "pull-secret"},
+    "rfcn-fp32-inference-k8s/benchmark/user-mounted-nfs": {*_RUN, "debug", "gpus"},
+    "unet-fp32-training-k8s/node-staging/node-local": {"do-not-disrupt", "node-pool", "pull-secret", "scheduling"},
     "unet-fp32-training-k8s/parameter-server/node-local": {*_ALL, "debug", "environment", "gpus", "spread"},
     "unet-fp32-training-k8s/ps-job-set/user-allocated-pvc": {*_RUN, "debug", "gpus", "spread"},
     "wide-deep-large-ds-fp32-training-k8s/pipeline/user-mounted-nfs": {*_RUN, "debug", "spread"},

@@ -119,8 +119,7 @@ def test_what_would_be_replaced_is_refused(user: User, field: str, option: str, 
 @each_kind
 def test_tolerations_of_its_own_stay(user: User, kustomize: Served) -> None:
     user.edit(r"^(\s+)tolerations: \[\] .*$", r"\1tolerations: [{key: mine, operator: Exists}]")
-    user.edit(r"^(\s+)tolerations:$", r"\1tolerations:\n\1- {key: mine, operator: Exists}")
-    options = [each for each in ("gpus", "node-pool") if each in user.place.options]
+    options = tuple(each for each in ("gpus", "node-pool") if each in user.place.options)
     (built,) = user.build(kustomize, options)
     wanted = {"mine", *({"gpus": "nvidia.com/gpu", "node-pool": "dedicated"}[each] for each in options)}
     tolerated = [({each["key"] for each in found.spec["tolerations"]}, found.computes) for found in templates(built)]
