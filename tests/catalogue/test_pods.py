@@ -5,10 +5,12 @@ Why a subPath of a storage fails: `test_cluster` of the room workload has an exp
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
 import pytest
 
+from packyard.core.kubernetes import images
 from packyard.writing.source.package import Package, UseCase
 from pods import as_pods
 from served import Served
@@ -104,3 +106,19 @@ def job_set_jobs(item: Object) -> list[Object]:
     rules = {rule["action"]: rule["onJobFailureReasons"] for rule in inner["spec"]["failurePolicy"]["rules"]}
     assert rules["RestartJobSetAndIgnoreMaxRestarts"] == ["PodFailurePolicy"]
     return [role["template"] for role in inner["spec"]["replicatedJobs"]]
+
+
+@each_use_case
+def test_all_images_come_from_one_registry(package: Package, use_case: UseCase) -> None:
+    """REGISTRY says which, for helpers and options too; IMAGE is the whole name of an image that users choose."""
+    mirror = "registry.example:5000/mirror"
+    values = {"REGISTRY": mirror, "IMAGE": f"{mirror}/mine:1"}
+    directory = shipped(package, use_case)
+    there = directory.set({name: value for name, value in values.items() if name in directory.setters})
+    items = (*there.parse(), *there.beside())
+    named = {image for item in items for image in images.find(item)}
+    if "REGISTRY" in directory.option_setters:
+        directory = directory.set_options({"REGISTRY": mirror})
+    text = b"\n".join(directory.options_files.values()).decode()
+    named |= set(re.findall(r"^\s+(?:- )?image: (\S+)", text, re.MULTILINE))
+    assert {image for image in named if not image.startswith(mirror)} == set()

@@ -304,23 +304,35 @@ def _job_specs(objects: list[Object]) -> Iterator[Object]:
 def _deadline(objects: list[Object]) -> None:
     whole = [item["spec"]["runPolicy"] for item in objects if item["kind"] in _WITH_POLICY]
     for spec in (*_job_specs(objects), *whole, *(item["spec"] for item in workflows(objects))):
-        spec["activeDeadlineSeconds"] = 86400
+        spec["activeDeadlineSeconds"] = 31536000
 
 
 def _ttl(objects: list[Object]) -> None:
     for item in objects:
         if item["kind"] in ("Job", "JobSet", *_WITH_POLICY):
             spec = item["spec"]["runPolicy"] if item["kind"] in _WITH_POLICY else item["spec"]
-            spec["ttlSecondsAfterFinished"] = 86400
+            spec["ttlSecondsAfterFinished"] = 31536000
     for item in workflows(objects):
-        item["spec"]["ttlStrategy"] = {"secondsAfterCompletion": 86400}
+        item["spec"]["ttlStrategy"] = {"secondsAfterCompletion": 31536000}
+
+
+def _limits(objects: list[Object]) -> None:
+    _deadline(objects)
+    _ttl(objects)
 
 
 def _scheduling(objects: list[Object]) -> None:
     for found in templates(objects):
-        found.spec |= {"priorityClassName": "", "schedulerName": "default-scheduler"}
+        found.spec.update(priorityClassName="", schedulerName="default-scheduler")
     for item in workflows(objects):
-        item["spec"] |= {"podPriorityClassName": "", "schedulerName": "default-scheduler"}
+        item["spec"].update(podPriorityClassName="", schedulerName="default-scheduler")
+
+
+def _writable_root(objects: list[Object]) -> None:
+    for found in templates(objects):
+        serves = found.owner["kind"] == "LeaderWorkerSet" or found.container.get("command", [""])[0] == "vllm"
+        if found.computes or serves:
+            found.container["securityContext"]["readOnlyRootFilesystem"] = False
 
 
 PROFILE = """\
@@ -342,7 +354,6 @@ def effects(bucket: Object) -> dict[str, Callable[[list[Object]], None]]:
         "dataset-bucket": _dataset(bucket["volumes"][0], "bucket", bucket["initContainers"][0]),
         "dataset-claim": _dataset(CLAIM, "claim"),
         "dataset-host-path": _dataset(HOST_PATH, "host-path"),
-        "deadline": _deadline,
         "debug": _debug,
         "do-not-disrupt": _do_not_disrupt,
         "efa": _efa,
@@ -350,6 +361,7 @@ def effects(bucket: Object) -> dict[str, Callable[[list[Object]], None]]:
         "expert-parallel": _expert_parallel,
         "gpu-claim": _gpu_claim,
         "gpus": _gpus,
+        "limits": _limits,
         "node-pool": _node_pool,
         "pull-secret": _pull_secret,
         "queue": _queue,
@@ -358,4 +370,5 @@ def effects(bucket: Object) -> dict[str, Callable[[list[Object]], None]]:
         "trust-remote-code": _trust_remote_code,
         "scheduling": _scheduling,
         "ttl": _ttl,
+        "writable-root": _writable_root,
     }

@@ -26,17 +26,24 @@ FITTING = {
     "mask-rcnn-fp32-training-k8s/notebook/user-allocated-pvc": {*_SERVER, "environment"},
     "mask-rcnn-fp32-training-k8s/staging/user-allocated-pvc": _ALL,
     "mask-rcnn-fp32-training-k8s/tensorboard/user-allocated-pvc": _SERVER,
-    "mnist-fp32-training-k8s/first-run/none": {*_ALL, "debug", "environment", "gpus"},
+    "mnist-fp32-training-k8s/first-run/none": {*_ALL, "debug", "environment", "gpus", "writable-root"},
     "mnist-fp32-training-k8s/multi-node-job-set/user-allocated-pvc": {*_RUN, "debug", "gpus", "spread"},
-    "mnist-fp32-training-k8s/multi-node-train-job/user-allocated-pvc": {*_RUN, "debug", "gpus", "spread"} - {"ttl"},
+    "mnist-fp32-training-k8s/multi-node-train-job/user-allocated-pvc": {*_RUN, "debug", "gpus", "spread"},
     "release-job/publish/none": {*_ALL, "spread"},
     "resnet50v1-5-fp32-inference-k8s/serving/user-mounted-nfs": {*_SERVER, "environment", "queue", "spread"},
     "rfcn-fp32-inference-k8s/pipeline/user-mounted-nfs": {*_RUN, "debug"},
     "rfcn-fp32-inference-k8s/benchmark/user-mounted-nfs": {*_RUN, "debug", "gpus"},
     "unet-fp32-training-k8s/node-staging/node-local": {"do-not-disrupt", "node-pool", "pull-secret", "scheduling"},
-    "unet-fp32-training-k8s/parameter-server/node-local": {*_ALL, "debug", "environment", "gpus", "spread"},
+    "unet-fp32-training-k8s/parameter-server/node-local": {
+        *_ALL,
+        "debug",
+        "environment",
+        "gpus",
+        "writable-root",
+        "spread",
+    },
     "unet-fp32-training-k8s/ps-job-set/user-allocated-pvc": {*_RUN, "debug", "gpus", "spread"},
-    "wide-deep-large-ds-fp32-training-k8s/pipeline/user-mounted-nfs": {*_RUN, "debug", "spread"},
+    "wide-deep-large-ds-fp32-training-k8s/pipeline/user-mounted-nfs": {*_RUN, "debug", "spread"} - {"writable-root"},
 }
 
 
