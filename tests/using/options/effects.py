@@ -369,6 +369,5 @@ def effects(bucket: Object) -> dict[str, Callable[[list[Object]], None]]:
         "spread": _spread,
         "trust-remote-code": _trust_remote_code,
         "scheduling": _scheduling,
-        "ttl": _ttl,
         "writable-root": _writable_root,
     }
