@@ -110,15 +110,17 @@ def job_set_jobs(item: Object) -> list[Object]:
 
 @each_use_case
 def test_all_images_come_from_one_registry(package: Package, use_case: UseCase) -> None:
-    """REGISTRY says which, for helpers and options too; IMAGE is the whole name of an image that users choose."""
+    """REGISTRY says which, for helpers and options too; IMAGE and AMD_IMAGE are whole names that users choose."""
     mirror = "registry.example:5000/mirror"
     values = {"REGISTRY": mirror, "IMAGE": f"{mirror}/mine:1"}
     directory = shipped(package, use_case)
     there = directory.set({name: value for name, value in values.items() if name in directory.setters})
     items = (*there.parse(), *there.beside())
     named = {image for item in items for image in images.find(item)}
+    whole = {name: f"{mirror}/mine:1" for name in directory.option_setters if name.endswith("_IMAGE")}
     if "REGISTRY" in directory.option_setters:
-        directory = directory.set_options({"REGISTRY": mirror})
+        whole["REGISTRY"] = mirror
+    directory = directory.set_options(whole)
     text = b"\n".join(directory.options_files.values()).decode()
     named |= set(re.findall(r"^\s+(?:- )?image: (\S+)", text, re.MULTILINE))
     assert {image for image in named if not image.startswith(mirror)} == set()
