@@ -1,4 +1,4 @@
-"""llm-serving's pods with vLLM itself, on processors: they start, answer, and take an adapter.
+"""llm-serving's pods with vLLM itself, on processors: they start, answer, take an adapter, and end.
 
 One server runs for all tests, as it takes a minute to start.
 """
@@ -6,6 +6,7 @@ One server runs for all tests, as it takes a minute to start.
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -86,3 +87,25 @@ def test_adapters_are_served_beside_their_model_and_one_is_loaded_while_it_runs(
     for model in ("tuned", "other"):
         question = {"model": model, "prompt": "The quick", "max_tokens": 3, "ignore_eos": True}
         assert answer(*plain, "/v1/completions", question)["usage"]["completion_tokens"] == 3
+
+
+def test_a_request_that_runs_when_the_pod_is_to_end_is_answered(plain: Running, name: str) -> None:
+    """The last of this server: nothing asks it again."""
+    cluster, pod = plain
+    question = {"model": name, "prompt": "The quick", "max_tokens": 3000, "ignore_eos": True}
+    answered: list[tuple[int, str]] = []
+    asking = threading.Thread(target=lambda: answered.append(ask(cluster, pod, "/v1/completions", question)))
+    asking.start()
+    while "num_requests_running" not in (text := ask(cluster, pod, "/metrics")[1]) or not running(text):
+        assert asking.is_alive(), answered
+    cluster.end(pod)
+    assert pod.wait() in (0, 143), pod.log
+    asking.join()
+    ((status, body),) = answered
+    assert status == 200, pod.log
+    assert json.loads(body)["usage"]["completion_tokens"] == 3000
+
+
+def running(metrics: str) -> float:
+    lines = [line for line in metrics.splitlines() if line.startswith("vllm:num_requests_running")]
+    return sum(float(line.split()[-1]) for line in lines)
