@@ -35,11 +35,11 @@ def test_the_catalogue_has_at_most_2270_lines_a_package_on_average() -> None:
 
 
 @pytest.mark.slow
-def test_the_package_whose_program_six_use_cases_run_has_it_once_and_at_most_4460_lines() -> None:
+def test_the_package_whose_program_six_use_cases_run_has_it_once_and_at_most_4470_lines() -> None:
     found = lines(TUNING)
     assert sum(path.endswith("/programs.yaml") for path in found) == 6
     assert [path for path in found if path.endswith("train.py")] == ["quickstart/mlops/programs/finetune/train.py"]
-    assert sum(found.values()) <= 4_460
+    assert sum(found.values()) <= 4_470
 
 
 @each_package
