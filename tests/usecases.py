@@ -280,7 +280,11 @@ def of_bases_with(*texts: str) -> Any:
 
 @cache
 def _source_text(base: str) -> str:
-    files = [file.read_text() for file in sorted((real.REPOSITORY / "bases" / base).glob("*.yaml"))]
+    files = [
+        file.read_text()
+        for file in sorted((real.REPOSITORY / "bases" / base).glob("*.yaml"))
+        if file.name != "references.yaml"  # it lists kinds that others have
+    ]
     below = {name for text in files for name in re.findall(r"^- \.\./([a-z-]+)$", text, re.MULTILINE)}
     return "\n".join([*files, *map(_source_text, sorted(below))])
 
