@@ -254,8 +254,8 @@ def _amd(objects: list[Object]) -> None:
 
 def _compile_cache(objects: list[Object]) -> None:
     for found in _servers(objects):
-        found.container["env"].append({"name": "VLLM_CACHE_ROOT", "value": "/cache"})
-        found.container["volumeMounts"].append({"name": "storage", "mountPath": "/cache", "subPath": "caches/vllm"})
+        found.container["env"].append({"name": "VLLM_CACHE_ROOT", "value": "/cache/caches/vllm"})
+        found.container["volumeMounts"].append({"name": "storage", "mountPath": "/cache"})
 
 
 def _expert_parallel(objects: list[Object]) -> None:
