@@ -144,13 +144,13 @@ def test_what_is_of_no_run_is_only_taken_over_by_force_and_what_is_of_another_ru
 
 def test_claims_that_are_there_are_used_as_they_are(client: Kubectl, cluster: Api, namespace: str) -> None:
     cluster.create(claim(), namespace).expect_done()
-    made(client, claim("theirs"), run="other")
-    plan = planned(client, claim(), claim("theirs"), claim("own"))
+    made(client, claim("theirs"), config_map("of-theirs"), run="other")
+    plan = planned(client, claim(), claim("theirs"), claim("own"), config_map())
     assert [str(each) for each in plan.used] == ["PersistentVolumeClaim disk", "PersistentVolumeClaim theirs"]
     deploying.carry_out(client, plan)
-    assert [each.name for each in records.read_last(client, "first").objects] == ["own"]
+    assert [each.name for each in records.read_last(client, "first").objects] == ["own", "settings"]
     assert LABEL not in cluster.read(claim(), namespace).body["metadata"].get("labels", {})
-    assert planned(client, claim()).record.objects == ()
+    assert [each.name for each in planned(client, claim(), config_map()).record.objects] == ["settings"]
 
 
 def test_what_is_being_deleted_is_not_deployed(client: Kubectl, cluster: Api, namespace: str) -> None:
