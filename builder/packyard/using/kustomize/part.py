@@ -10,6 +10,7 @@ from packyard.core.errors import Problem
 from packyard.core.kubernetes import kustomization
 from packyard.core.yaml.node import Comment, Document, MappingNode, Node
 from packyard.using.kustomize.generator import Generated
+from packyard.using.kustomize.references import FieldSpec
 from packyard.using.kustomize.replacement import Replacement
 from packyard.using.setters.krmfile import NAME as KRMFILE
 
@@ -55,6 +56,7 @@ class Part:
     components: tuple[Part, ...] = ()
     generated: tuple[Generated, ...] = ()
     configurations: tuple[str, ...] = ()  # files that say where objects are named
+    references: tuple[FieldSpec, ...] = ()  # the fields that they say to name ConfigMaps
     patches: tuple[Patch, ...] = ()
     replacements: tuple[Replacement, ...] = ()
     krmfile: KrmfileData | None = None

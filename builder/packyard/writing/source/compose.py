@@ -147,7 +147,7 @@ def make(workspace: Workspace, package: Package, use_case: UseCase) -> Unfolded:
     layers = [*([each] for each in base.krmfiles()), *_layers_of(overlays), [krmfile] if krmfile else []]
     words = Words(parts.read_shared(sources, workspace.libraries), layers, use_case.setters, memo)
     folded = {name: item.with_root(words.fold(item.root)) for name, item in sorted({**beside, **named}.items())}
-    program.check(sources, objects)
+    program.check(objects)
     whole = {name: item.write() for name, item in folded.items() if program.is_shared(item)}
     documents = {name: program.write(own, use_case.path) for name, item in folded.items() if (own := program.own(item))}
     reached = reached_definitions.reach(words, documents)

@@ -7,7 +7,7 @@ would build.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from posixpath import basename, dirname, join, normpath, relpath
 from typing import NamedTuple
@@ -20,8 +20,9 @@ from packyard.core.yaml.fields import Fields
 from packyard.core.yaml.node import MappingNode, Node, Scalar, Source
 from packyard.core.yaml.sources import LIBRARIES, Sources
 from packyard.core.yaml.span import embedded
-from packyard.using.kustomize import generator, replacement, selector
+from packyard.using.kustomize import generator, references, replacement, selector
 from packyard.using.kustomize.part import KrmfileData, Part, Patch
+from packyard.using.kustomize.references import FieldSpec
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.writing.source.library import Library
 
@@ -79,6 +80,7 @@ def _read(sources: Sources, folder: str, kind: str, within: tuple[str, ...]) -> 
         components=tuple(components),
         generated=tuple(generated),
         configurations=tuple(configurations),
+        references=tuple(spec for path in configurations for spec in _references(sources, path)),
         patches=tuple(patches),
         replacements=tuple(replacements),
         krmfile=read_krmfile(sources, folder),
@@ -181,6 +183,11 @@ def _file(sources: Sources, fields: Fields, node: Node, folder: str) -> str | No
         fields.fault(node, "configurations", f"no file {name!r}")
         return None
     return sources.resolve(path)
+
+
+def _references(sources: Sources, file: str) -> Iterator[FieldSpec]:
+    root = only(sources.documents(file), sources.shown(file)).root
+    yield from references.read(root) if isinstance(root, MappingNode) else ()
 
 
 def _path(sources: Sources, fields: Fields, node: Node, key: str, within: tuple[str, ...]) -> str | None:

@@ -20,14 +20,12 @@ from packyard.core.errors import Problem, refuse
 from packyard.core.kubernetes import kustomization
 from packyard.core.kubernetes.name_fields import HOLDERS
 from packyard.core.yaml import layout, make
-from packyard.core.yaml.document import only
 from packyard.core.yaml.node import Entry, Item, MappingNode
 from packyard.core.yaml.sources import Sources
 from packyard.core.yaml.values import to_value
 from packyard.using.kustomize import references
 from packyard.using.kustomize.accumulate import SourceObject
 from packyard.using.kustomize.part import Part
-from packyard.using.kustomize.references import FieldSpec
 from packyard.using.options.folder import PROGRAMS
 
 REFERENCES = "references.yaml"
@@ -136,11 +134,11 @@ def files(sources: Sources, use_cases: Iterable[Sequence[SourceObject]]) -> dict
     }
 
 
-def check(sources: Sources, objects: Sequence[SourceObject]) -> None:
+def check(objects: Sequence[SourceObject]) -> None:
     """Refuse objects that name what is generated where nobody told kustomize to look: they would lack its hash."""
     programs = find(objects)
     names = {item.identity[3]: "" for each in programs for item in each.made}
-    known = [*references.KNOWN, *(spec for each in programs for spec in _told(sources, each))]
+    known = [*references.KNOWN, *(spec for each in programs for spec in each.part.references)]
     hint = "add the path to the file that configurations lists beside the configMapGenerator"
     problems = []
     for item in objects if names else ():
@@ -166,7 +164,7 @@ def _config_maps(value: object) -> Iterator[str]:
 
 def _files(sources: Sources, program: Program, kinds: Collection[str]) -> dict[str, bytes]:
     made = [item.made for item in program.made if item.made]
-    specs = [spec for spec in _told(sources, program) if spec.kind in kinds]
+    specs = [spec for spec in program.part.references if spec.kind in kinds]
     written = [_HEAD, *kustomization.header("Component"), "configMapGenerator:"]
     for each in made:
         written += layout.items([Item(each.entry, each.entry.start)])
@@ -178,13 +176,6 @@ def _files(sources: Sources, program: Program, kinds: Collection[str]) -> dict[s
         head = [_REFERENCES, "nameReference:", "- kind: ConfigMap", "  version: v1", "  fieldSpecs:"]
         found[REFERENCES] = _text([*head, *rows])
     return found
-
-
-def _told(sources: Sources, program: Program) -> Iterator[FieldSpec]:
-    """Yield the fields that a program's part says to name ConfigMaps."""
-    for file in program.part.configurations:
-        root = only(sources.documents(file), sources.shown(file)).root
-        yield from references.read(root) if isinstance(root, MappingNode) else ()
 
 
 def _new(item: SourceObject, *path: str) -> list[Entry]:
