@@ -279,6 +279,15 @@ def _trust_remote_code(objects: list[Object]) -> None:
             container["args"].append("--trust-remote-code")
 
 
+def _cpu(objects: list[Object]) -> None:
+    for item in objects:
+        if item["kind"] == "ConfigMap" and "SHARDING" in item["data"]:
+            item["data"]["DEVICE"] = "cpu"
+    for found in templates(objects):
+        if found.computes:
+            del found.container["resources"]["limits"]["nvidia.com/gpu"]
+
+
 def _gpu_claim(objects: list[Object]) -> None:
     for found in _servers(objects):
         del found.container["resources"]["limits"]["nvidia.com/gpu"]
@@ -351,6 +360,7 @@ def effects(bucket: Object) -> dict[str, Callable[[list[Object]], None]]:
         "amd": _amd,
         "api-key": _api_key,
         "compile-cache": _compile_cache,
+        "cpu": _cpu,
         "dataset-bucket": _dataset(bucket["volumes"][0], "bucket", bucket["initContainers"][0]),
         "dataset-claim": _dataset(CLAIM, "claim"),
         "dataset-host-path": _dataset(HOST_PATH, "host-path"),

@@ -81,9 +81,10 @@ def test_packyard_builds_alike(catalogue: Catalogue, tmp_path: Path) -> None:
         shutil.copytree(root, tmp_path / place.package, dirs_exist_ok=True)
         folder = tmp_path / place.package / place.path
         for name in place.options:
-            text = (place.folder / "kustomization.yaml").read_text()
+            listed = yaml.safe_load((place.folder / "kustomization.yaml").read_text())
             option = os.path.relpath(place.option(name), place.folder)
-            (folder / "kustomization.yaml").write_text(f"{text}components:\n- {option}\n")
+            listed["components"] = [*listed.get("components", ()), option]
+            (folder / "kustomization.yaml").write_text(yaml.safe_dump(listed))
             built = list(yaml.load_all(render(folder), Loader=yaml.CSafeLoader))
             assert _sorted(built) == _sorted(_expected(Build(place, (name,)))), f"{place}: {name}"
 

@@ -30,7 +30,7 @@ KINDS = {
 }
 each_kind = pytest.mark.parametrize("name", KINDS)
 #: Options that say nothing of containers.
-OF_PODS = ("do-not-disrupt", "node-pool", "pull-secret", "queue", "spread")
+OF_PODS = ("do-not-disrupt", "limits", "node-pool", "pull-secret", "queue", "scheduling", "spread")
 
 
 @dataclass(frozen=True)
@@ -204,6 +204,8 @@ def test_kustomize_3_sets_the_parameters_of_options_once_for_all_kinds(
     values = {
         "GPUS": "7",
         "DATASET_SIZE": "7Ti",
+        "DEADLINE_SECONDS": "77",
+        "TTL_SECONDS": "777",
         "DATASET_HOST_PATH": "/seven",
         "S3_ENDPOINT": "https://seven.example.com",
     }

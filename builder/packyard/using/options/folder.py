@@ -59,9 +59,10 @@ class Folder:
 
     def beside(self, name: str) -> list[str]:
         """Return the files of the use case that an option needs: ``# packyard: with resource-claim-template.yaml``."""
-        text = regular.read(f"{self.real}/{name}/{Path(self.file(name)).name}", limit=LONGEST).decode(
-            "utf-8", "replace"
-        )
+        file = f"{self.real}/{name}/{os.path.basename(self.file(name))}"
+        if not os.path.isfile(file):  # an upgrade enables what another version has
+            return []
+        text = regular.read(file, limit=LONGEST).decode("utf-8", "replace")
         files = [line.removeprefix(_WITH) for line in text.splitlines() if line.startswith(_WITH)]
         return [file for file in files if "/" not in file and os.path.isfile(f"{self.use_case}/{file}")]
 
