@@ -13,9 +13,7 @@ import real
 
 SHARED = ("packyard.yaml", "LICENSE", "Krmfile", "bases", "overlays", "docs/readme")
 #: Options that fit one package alone.
-ONLY_FOR = {"efa": "mask-rcnn-fp32-training-k8s", "cpu": "llm-finetune"}
-#: Patches of options for a Job that one package alone has.
-_BENCHMARK = re.compile(r"^- (\{path|target): [^\n]*component=benchmark\}.*\n(  .*\n)*", re.MULTILINE)
+ONLY_FOR = {"efa": "mask-rcnn-fp32-training-k8s"}
 PACKAGES = real.REPOSITORY / "packages"
 
 
@@ -36,9 +34,6 @@ def copy(folder: Path, packages: list[str]) -> Path:
     for option, package in ONLY_FOR.items():
         if package not in packages:
             shutil.rmtree(folder / "overlays/options" / option)
-    if "rfcn-fp32-inference-k8s" not in packages:
-        for file in folder.glob("overlays/options/*/kustomization.yaml"):
-            file.write_text(_BENCHMARK.sub("", file.read_text()))
     return folder
 
 

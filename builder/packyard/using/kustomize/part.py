@@ -10,7 +10,6 @@ from packyard.core.errors import Problem
 from packyard.core.kubernetes import kustomization
 from packyard.core.yaml.node import Comment, Document, MappingNode, Node
 from packyard.using.kustomize.generator import Generated
-from packyard.using.kustomize.references import FieldSpec
 from packyard.using.kustomize.replacement import Replacement
 from packyard.using.setters.krmfile import NAME as KRMFILE
 
@@ -55,8 +54,6 @@ class Part:
     resources: tuple[Part, ...] = ()
     components: tuple[Part, ...] = ()
     generated: tuple[Generated, ...] = ()
-    configurations: tuple[str, ...] = ()  # files that say where objects are named
-    references: tuple[FieldSpec, ...] = ()  # the fields that they say to name ConfigMaps
     patches: tuple[Patch, ...] = ()
     replacements: tuple[Replacement, ...] = ()
     krmfile: KrmfileData | None = None
@@ -72,8 +69,7 @@ class Part:
 
     def own_files(self) -> set[str]:
         """Return the files in its folder that its kustomization names, and those that say what it is."""
-        made = (join(self.folder, file) for made in self.generated for file in made.files)
-        named = {*self.files, *self.configurations, *made}
+        named = {*self.files, *(file for made in self.generated for file in made.files)}
         named |= {patch.file for patch in self.patches if patch.file}
         named |= {each.file for each in self.replacements}
         return named | {join(self.folder, name) for name in (*kustomization.NAMES, KRMFILE)}
