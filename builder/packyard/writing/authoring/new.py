@@ -83,7 +83,9 @@ def check(workspace: Workspace, answers: Answers, parts: Sequence[Offered]) -> N
     if not NAME.fullmatch(answers.name):
         meant = "-".join(re.findall("[a-z0-9]+", answers.name.lower()))
         hint = f"did you mean {meant!r}?" if NAME.fullmatch(meant) else "for example my-model"
-        raise InputError(Problem(f"{answers.name!r} cannot name a package: use lower case words joined by -", hint=hint))
+        raise InputError(
+            Problem(f"{answers.name!r} cannot name a package: use lower case words joined by -", hint=hint)
+        )
     if answers.name in workspace.package_names():
         hint = "choose another name, or change its package.yaml"
         raise InputError(Problem("exists already", file=str(workspace.root_dir / "packages" / answers.name), hint=hint))
