@@ -33,6 +33,12 @@ def only(found: Manifest, wanted: str) -> str:
     raise InputError(Problem(problem, hint=f"name one: {', '.join(names)}"))
 
 
+def names(found: Manifest) -> dict[str, str]:
+    """Return the short name of each use case by its path, in the order of work."""
+    known = found.deployed()
+    return dict(zip(known, shortened(known, known), strict=True))
+
+
 def told(name: str, description: str) -> Sequence[str]:
     """Return the lines that say what a use case is for."""
     return (name, *said(description, INDENT))

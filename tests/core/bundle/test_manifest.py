@@ -170,6 +170,6 @@ def test_use_cases_are_in_the_order_of_work() -> None:
     use_cases = {path: {"setters": {}, "requires": [], "after": names} for path, names in after.items()}
     found = Manifest.parse(changed(useCases=use_cases)).deployed()
     assert found == ("claim", "staging", "one-node", "stray")
-    free = {path: {"setters": {}, "requires": []} for path in ("run", "claim")}
-    free["zoo"] = {"setters": {}, "requires": [], "after": ["claim"]}  # type: ignore[dict-item]
+    free: dict[str, object] = {path: {"setters": {}, "requires": []} for path in ("run", "claim")}
+    free["zoo"] = {"setters": {}, "requires": [], "after": ["claim"]}
     assert Manifest.parse(changed(useCases=free)).deployed() == ("run", "claim", "zoo")

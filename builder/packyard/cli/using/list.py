@@ -97,9 +97,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _tell_use_cases(found: Manifest) -> None:
-    known = found.deployed()
     output.line()
-    for path, name in zip(known, use_cases.shortened(known, known), strict=True):
+    for path, name in use_cases.names(found).items():
         for line in use_cases.told(name, found.use_cases[path].description):
             output.line(line)
 

@@ -64,9 +64,8 @@ def run(arguments: argparse.Namespace) -> int:
     source = preferences.source(arguments.channel)
     offer = bundles.offer(Reference.parse(reference), source)
     manifest = offer.bundle.manifest
-    known = manifest.deployed()
     cases = {path: bundled.use_case(offer.bundle, path) for path in use_cases.meant(manifest, wanted.strip("/"))}
-    names = dict(zip(known, use_cases.shortened(known, known), strict=True))
+    names = use_cases.names(manifest)
     if wanted:
         found = [_case(offer, case) for case in cases.values()]
         if USE_CASES.show(found, arguments.output):

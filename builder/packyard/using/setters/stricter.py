@@ -58,7 +58,7 @@ def is_other_form(text: str) -> bool:
 
 def is_too_large(text: str) -> bool:
     """Say whether a text is a whole number that no field of Kubernetes can hold."""
-    return _WHOLE.fullmatch(text) is not None and len(text.lstrip("-")) >= _MOST_DIGITS
+    return is_whole(text) and len(text.lstrip("-")) >= _MOST_DIGITS
 
 
 def whole_number(text: str) -> str:
