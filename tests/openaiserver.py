@@ -1,6 +1,7 @@
 """A server that takes vLLM's flags and answers as vLLM does: OpenAI's protocol, health, and metrics of its requests.
 
-It loads for as long as it is told to, and listens only afterwards, as vLLM does. Its answers repeat the question.
+It loads for as long as it is told to, and listens only afterwards, as vLLM does. Its answers repeat the question. On
+several nodes the first one waits until the others, which are headless, have joined it.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import argparse
 import json
 import os
 import re
+import socket
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -24,9 +26,17 @@ _FLAGS = {
     "--tensor-parallel-size": int,
     "--pipeline-parallel-size": int,
     "--gpu-memory-utilization": float,
-    "--distributed-executor-backend": str,
+    "--shutdown-timeout": int,
+    "--nnodes": int,
+    "--node-rank": int,
+    "--master-addr": str,
+    "--data-parallel-size": int,
+    "--api-server-count": int,
     "--lora-modules": str,
     "--max-lora-rank": int,
+    "--max-loras": int,
+    "--middleware": str,
+    "--dtype": str,
 }
 
 
@@ -47,7 +57,8 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
     """Read the command line of a container: vllm serve MODEL and its flags."""
     parser = argparse.ArgumentParser(prog="vllm serve", exit_on_error=False)
     parser.add_argument("model")
-    parser.add_argument("--enable-lora", action="store_true")
+    for flag in ("--enable-lora", "--headless", "--enable-expert-parallel", "--trust-remote-code", "--enforce-eager"):
+        parser.add_argument(flag, action="store_true")
     for flag, kind in _FLAGS.items():
         parser.add_argument(flag, type=kind)
     assert words[:2] == ["vllm", "serve"], words
@@ -132,6 +143,31 @@ def load_adapter(folder: Path, longest: int) -> None:
     assert set(sides.values()) == {"AB"}, sides
 
 
+_PORT = 29501  # of --master-port
+
+
+def gather(others: int) -> list[socket.socket]:
+    """Wait until so many other nodes have joined this one."""
+    if not others:
+        return []
+    with socket.create_server(("", _PORT)) as listener:
+        return [listener.accept()[0] for _ in range(others)]
+
+
+def join(leader: str) -> None:
+    """Join the first node, whenever it comes, and compute for it until it is gone."""
+    while True:
+        try:
+            connection = socket.create_connection((leader, _PORT), 5)
+            break
+        except OSError:
+            time.sleep(0.2)
+    with connection:
+        connection.settimeout(None)
+        connection.recv(1)
+    sys.exit("the first node is gone")
+
+
 def main() -> None:
     """Be the program vllm of an image: load for LOAD_SECONDS, then serve."""
     words = ["vllm", *sys.argv[1:]]
@@ -139,7 +175,13 @@ def main() -> None:
     flags = parse(words)
     if flags.lora_modules:
         load_adapter(Path(flags.lora_modules.partition("=")[2]), flags.max_lora_rank)
+    nodes = flags.nnodes or 1
+    assert flags.headless == bool(flags.node_rank), words
+    if flags.headless:
+        join(flags.master_addr)
+    joined = gather(nodes - 1)
     time.sleep(float(os.environ.get("LOAD_SECONDS", "0")))
+    assert len(joined) == nodes - 1
     OpenAIServer(words, os.environ.get("VLLM_API_KEY", "")).serve_forever()
 
 

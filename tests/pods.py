@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+import yaml
+
 Object = dict[str, Any]
 
 _META = ("labels", "annotations")
@@ -52,6 +54,7 @@ def _of_workflow(spec: Object) -> Iterator[tuple[str, Object]]:
             own = {
                 **{key: source[key] for source in (spec, template) for key in _OF_WORKFLOW if key in source},
                 "restartPolicy": "Never",
+                "enableServiceLinks": yaml.safe_load(spec.get("podSpecPatch", "{}")).get("enableServiceLinks", True),
                 "volumes": [*spec.get("volumes", ()), *made, *template.get("volumes", ())],
                 "initContainers": [_container(item) for item in template.get("initContainers", ())],
                 "containers": [_container(item) for item in (*mains, *template.get("sidecars", ()))],

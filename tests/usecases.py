@@ -23,6 +23,7 @@ from packyard.core.kubernetes.pod_security import LEVELS
 from packyard.core.work.memo import Memo
 from packyard.using.kustomize.accumulate import SourceObject, accumulate
 from packyard.using.kustomize.patch import MisfitError
+from packyard.using.options.folder import PROGRAMS
 from packyard.using.setters.change import PackageSetters
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.packages import PackageFiles, read_krmfile
@@ -52,6 +53,7 @@ class Directory:
     files: Mapping[str, bytes]
     options_files: Mapping[str, bytes] = field(default_factory=dict)
     options: Sequence[str] = ()
+    programs: Mapping[str, bytes] = field(default_factory=dict)
 
     @cached_property
     def setters(self) -> Mapping[str, Setter]:
@@ -91,24 +93,45 @@ class Directory:
         options = _package_files(self.options_files)
         filled = {**self.options_files, **_plan(options, wanted).files} if wanted else self.options_files
         found = {**self.files, **{f"../{OPTIONS}/{path}": data for path, data in filled.items()}}
+        found.update({f"../{PROGRAMS}/{path}": data for path, data in self.programs.items()})
         for path, data in found.items():
             file = folder / "use-case" / path
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(data)
-        with (folder / "use-case/kustomization.yaml").open("a") as kustomization:
-            kustomization.write(yaml.safe_dump(fields))
+        own = yaml.safe_load(self.files["kustomization.yaml"])
+        components = [*(f"../{PROGRAMS}/{each}" for each in self._program_names()), *fields.get("components", ())]
+        fields = {**own, **fields, "components": components}
+        (folder / "use-case/kustomization.yaml").write_text(yaml.safe_dump(fields))
 
     def parse(self) -> list[Object]:
         """Return the objects as they stand in the files that its kustomization lists, in no namespace.
 
         An alias is a copy, as for everybody who reads what kustomize builds.
         """
-        return self._objects(self._listed())
+        return [*self._objects(self._listed()), *self._generated()]
 
     def beside(self) -> list[Object]:
         """Return the objects of the files that its kustomization does not list, for users to add."""
-        listed = {*self._listed(), "kustomization.yaml"}
+        listed = {*self._listed(), *self._patches(), "kustomization.yaml"}
         return self._objects(path for path in self.files if path.endswith(".yaml") and path not in listed)
+
+    def _generated(self) -> Iterator[Object]:
+        """Yield the ConfigMaps of the programs, with what the use case adds, under the names before the hash."""
+        added = {item["metadata"]["name"]: item for item in self._objects(self._patches())}
+        for name in self._program_names():
+            for made in yaml.safe_load(self.programs[f"{name}/kustomization.yaml"])["configMapGenerator"]:
+                item: Object = added.get(made["name"], {"metadata": {"name": made["name"]}, "data": {}})
+                labels = {**made["options"]["labels"], **item["metadata"].get("labels", {})}
+                data = {file: self.programs[f"{name}/{file}"].decode() for file in made["files"]}
+                metadata = {**item["metadata"], "labels": labels}
+                yield {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {**data, **item["data"]}}
+
+    def _program_names(self) -> list[str]:
+        listed = yaml.safe_load(self.files["kustomization.yaml"]).get("components", ())
+        return [Path(each).name for each in listed if Path(each).parent.name == PROGRAMS]
+
+    def _patches(self) -> list[str]:
+        return [each["path"] for each in yaml.safe_load(self.files["kustomization.yaml"]).get("patches", ())]
 
     def _listed(self) -> list[str]:
         return list(yaml.safe_load(self.files["kustomization.yaml"])["resources"])
@@ -170,7 +193,8 @@ def build_all(
 def shipped(package: Package, use_case: UseCase) -> Directory:
     """Return the directory of a use case in which nobody has set anything."""
     files = composed(package, use_case).files
-    return Directory(files, composed_package(package).options.files, option_names(package, use_case))
+    whole = composed_package(package)
+    return Directory(files, whole.options.files, option_names(package, use_case), whole.programs)
 
 
 def composed(package: Package, use_case: UseCase) -> Composed:
@@ -256,7 +280,11 @@ def of_bases_with(*texts: str) -> Any:
 
 @cache
 def _source_text(base: str) -> str:
-    files = [file.read_text() for file in sorted((real.REPOSITORY / "bases" / base).glob("*.yaml"))]
+    files = [
+        file.read_text()
+        for file in sorted((real.REPOSITORY / "bases" / base).glob("*.yaml"))
+        if file.name != "references.yaml"  # it lists kinds that others have
+    ]
     below = {name for text in files for name in re.findall(r"^- \.\./([a-z-]+)$", text, re.MULTILINE)}
     return "\n".join([*files, *map(_source_text, sorted(below))])
 

@@ -13,7 +13,9 @@ import real
 
 SHARED = ("packyard.yaml", "LICENSE", "Krmfile", "bases", "overlays", "docs/readme")
 #: Options that fit one package alone.
-ONLY_FOR = {"efa": "mask-rcnn-fp32-training-k8s"}
+ONLY_FOR = {"efa": "mask-rcnn-fp32-training-k8s", "cpu": "llm-finetune"}
+#: Patches of options for a Job that one package alone has.
+_BENCHMARK = re.compile(r"^- (\{path|target): [^\n]*component=benchmark\}.*\n(  .*\n)*", re.MULTILINE)
 PACKAGES = real.REPOSITORY / "packages"
 
 
@@ -34,6 +36,9 @@ def copy(folder: Path, packages: list[str]) -> Path:
     for option, package in ONLY_FOR.items():
         if package not in packages:
             shutil.rmtree(folder / "overlays/options" / option)
+    if "rfcn-fp32-inference-k8s" not in packages:
+        for file in folder.glob("overlays/options/*/kustomization.yaml"):
+            file.write_text(_BENCHMARK.sub("", file.read_text()))
     return folder
 
 

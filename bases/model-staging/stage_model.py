@@ -6,8 +6,9 @@ MODEL_SOURCE says from where:
     s3://BUCKET/PREFIX                a bucket of AWS, or of S3_ENDPOINT
     oci://REGISTRY/NAME:TAG           an artifact with a layer for each file, as oras pushes them; or NAME@sha256:DIGEST
 
-Files come into STAGE_DIR.partial; a Job that is started again goes on where the one before ended. Each is compared with
-the digest that its source knows. When all are there, the directory is renamed to STAGE_DIR.
+Files that match STAGE_IGNORE are left out, programs (*.py) too unless TRUST_REMOTE_CODE is set, and of two layouts of
+one model the second. Files come into STAGE_DIR.partial; a Job that is started again goes on where the one before ended.
+Each is compared with the digest that its source knows. When all are there, the directory is renamed to STAGE_DIR.
 """
 
 import base64
@@ -36,6 +37,7 @@ ENV = os.environ
 ABOUT = ".staged"  # in a directory: where it came from
 LARGEST_ANSWER = 64 * 2**20  # of what is no file of the model
 CHUNK = 2**20
+WEIGHTS = (".safetensors", ".bin", ".pt", ".pth", ".gguf")
 HINTS = {
     401: "does the Secret model-credentials have what the source asks for?",
     403: "may the Secret model-credentials read this?",
@@ -84,8 +86,9 @@ def stage(source, target):
         fcntl.flock(lock, fcntl.LOCK_EX)  # two Jobs for one model: the second finds what the first has made
         if holds(target, source):
             return
-        version, files = list_files(source)
-        begin(partial, {"source": source, "version": version})
+        version, found = list_files(source)
+        files, left = choose(source, found)
+        begin(partial, {"source": source, "version": version, **({"left": left} if left else {})})
         fetch_all(files, partial)
         os.sync()  # after a crash there is no name without its content
         partial.rename(target)
@@ -126,16 +129,33 @@ def list_files(source):
     known = {"hf": list_hub, "s3": list_bucket, "oci": list_artifact}
     if scheme not in known or not rest:
         raise StageError(f"MODEL_SOURCE is {source}: it begins with {', '.join(f'{each}://' for each in known)}")
-    version, files = known[scheme](rest)
-    passed = ENV.get("STAGE_IGNORE", "").split()
-    files = [file for file in files if not any(fnmatch.fnmatchcase(file.path, pattern) for pattern in passed)]
-    if not files or len({file.path for file in files}) < len(files):
-        raise StageError(f"{source} has {'two files of one name' if files else 'no files'}")
-    for file in files:
+    return known[scheme](rest)
+
+
+def choose(source, files):
+    """Return the files to copy, and the names of weights and programs among those that are left out."""
+    passed, trusts = ENV.get("STAGE_IGNORE", "").split(), ENV.get("TRUST_REMOTE_CODE", "").lower()
+    passed += ["*.py"] if trusts in ("", "0", "false", "no") else []
+    taken = leave_out(files, passed)
+    if {"model.safetensors", "model.safetensors.index.json"} & {file.path for file in taken}:
+        taken = leave_out(taken, ["consolidated*.safetensors", "consolidated*.json"])  # Mistral's layout of the same
+    left = sorted(file.path for file in {*files} - {*taken} if file.path.endswith((*WEIGHTS, ".py")))
+    if left:
+        print(f"left out: {', '.join(left)}", flush=True)
+    if not taken or len({file.path for file in taken}) < len(taken):
+        raise StageError(f"{source} has {'two files of one name' if taken else 'no files'}")
+    for file in taken:
         parts = PurePosixPath(file.path).parts
         if not parts or parts[0] in ("/", ABOUT) or ".." in parts or "\0" in file.path:
             raise StageError(f"{source} has a file {file.path!r}, which would lie outside of the model")
-    return version, files
+    if not any(file.path.endswith(WEIGHTS) for file in taken):
+        has = f": STAGE_IGNORE leaves out {left[0]}" if left else ""
+        raise StageError(f"{source} has no weights that servers read{has}. Name a source with .safetensors")
+    return taken, left
+
+
+def leave_out(files, patterns):
+    return [file for file in files if not any(fnmatch.fnmatchcase(file.path, each) for each in patterns)]
 
 
 def fetch_all(files, partial):
@@ -210,6 +230,8 @@ def list_hub(name):
     if ENV.get("HF_TOKEN"):
         secret["Authorization"] = f"Bearer {ENV['HF_TOKEN']}"
     commit = ask(f"{base}/api/models/{repository}/revision/{quote(revision or 'main')}", json.loads)[0]["sha"]
+    if revision != commit:
+        print(f"not pinned: to copy the same again, set MODEL_SOURCE to hf://{repository}@{commit}", flush=True)
     url, files = f"{base}/api/models/{repository}/tree/{commit}?recursive=true", []
     while url:
         listed, headers = ask(url, json.loads)

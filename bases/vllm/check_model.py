@@ -1,7 +1,8 @@
 """Waits until a whole model is on the storage, and says what would stop vLLM before it loads for minutes.
 
 Reads MODEL_PATH, MAX_MODEL_LEN, GPUS, NODES, TENSOR_PARALLEL_SIZE, GPU_MEMORY, GPU_MEMORY_UTILIZATION, and ADAPTER_PATH
-and MAX_LORA_RANK where an adapter is served. Passes what it does not know: it refuses only what cannot work.
+and MAX_LORA_RANK where an adapter is served; its words are vLLM's arguments. It refuses only what cannot work: what it
+does not know passes, and where an argument changes how much memory a model takes it warns.
 """
 
 import json
@@ -14,6 +15,12 @@ from pathlib import Path
 ADVICE = "copy it there, as the use case staging does, or set MODEL_PATH or ADAPTER_PATH"
 INDEX = "model.safetensors.index.json"
 LONGEST_HEADER = 100_000_000  # bytes, as safetensors itself has it
+UNITS = {"Mi": 2**20, "Gi": 2**30}
+FLOATS = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2}  # bytes on the storage; vLLM computes with two
+CHANGING = {
+    *("--quantization", "-q", "--kv-cache-dtype", "--cpu-offload-gb", "--dtype", "--hf-overrides", "--load-format"),
+    *("--enable-expert-parallel", "--data-parallel-size"),
+}
 
 
 def main():
@@ -24,9 +31,14 @@ def main():
             print(f"waiting: {problem}", flush=True)
         said = problem
         time.sleep(float(os.environ.get("CHECK_SECONDS", "10")))
-    problems = list(find_problems(model))
+    words = {word.partition("=")[0] for word in sys.argv[1:]}
+    problems, memory = [*find_problems(model), *find_code_problems(model, words)], list(find_memory_problems(model))
     if adapter:
         problems += find_adapter_problems(Path(adapter))
+    if changing := sorted(CHANGING & words):
+        print("".join(f"warning: {each}, unless {', '.join(changing)} changes that\n" for each in memory), end="")
+    else:
+        problems += memory
     for problem in problems:
         print(f"{model}: {problem}", file=sys.stderr)
     if problems:
@@ -37,17 +49,24 @@ def main():
 def find_missing(model, adapter):
     """Say what is not there, or not whole; nothing if all is."""
     weights = find_weights(model) or [model / "model.safetensors"]
-    files = [model / "config.json", *model.glob(INDEX), *weights]
+    mistral = (model / "params.json").is_file() and not (model / "config.json").exists()  # its own layout
+    files = [model / ("params.json" if mistral else "config.json"), *model.glob(INDEX), *weights]
     if adapter:
         files += [Path(adapter, "adapter_config.json"), Path(adapter, "adapter_model.safetensors")]
     for file in files:
         if not file.is_file():
-            return f"{file} is not there: {ADVICE}"
+            return f"{file} is not there: {tell_left_out(model) or ADVICE}"
         if file.suffix == ".json" and not read(file):
             return f"{file} cannot be read: it was not copied whole, copy it again"
         if file.suffix == ".safetensors" and (size := file.stat().st_size) != (whole := read_size(file)):
             return f"{file} has {size} bytes, and its header says {whole}: it was not copied whole, copy it again"
     return ""
+
+
+def tell_left_out(model):
+    """Say which files staging did not copy, where it noted some."""
+    left = read(model / ".staged").get("left")
+    return left and f"staging left out {', '.join(left[:3])}, as its STAGE_IGNORE says: stage a model with .safetensors"
 
 
 def find_weights(model):
@@ -61,30 +80,42 @@ def read(file):
     """Return what a JSON file says, nothing where that is no mapping."""
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError:
+    except (ValueError, FileNotFoundError):
         return {}
     return found if isinstance(found, dict) else {}
 
 
 def read_size(file):
     """Return the length that the header of a safetensors file says."""
+    try:
+        length, tensors = read_header(file)
+        return 8 + length + max((end for _, _, end in tensors), default=0)
+    except (ValueError, LookupError, TypeError, AttributeError):
+        return "nothing that can be read"
+
+
+def read_header(file):
+    """Return the length of the header of a safetensors file, and of each tensor its type, start and end."""
     with file.open("rb") as opened:
         length = int.from_bytes(opened.read(8), "little")
         if not 2 <= length <= LONGEST_HEADER:
-            return "nothing that can be read"
-        try:
-            header = json.loads(opened.read(length))
-            ends = [tensor["data_offsets"][1] for name, tensor in header.items() if name != "__metadata__"]
-        except (ValueError, LookupError, TypeError, AttributeError):
-            return "nothing that can be read"
-    return 8 + length + max(ends, default=0)
+            raise ValueError(length)
+        header = json.loads(opened.read(length))
+    tensors = [tensor for name, tensor in header.items() if name != "__metadata__"]
+    return length, [(tensor["dtype"], *tensor["data_offsets"]) for tensor in tensors]
+
+
+def weigh(file):
+    """Return the memory of a file's tensors: numbers with a point take two bytes each, quantized ones as stored."""
+    tensors = read_header(file)[1]
+    return sum((end - start) * 2 // FLOATS[kind] if kind in FLOATS else end - start for kind, start, end in tensors)
 
 
 def find_problems(model):
-    """Yield what the values of the run ask of the model, or of the GPUs, that these do not have."""
-    whole = read(model / "config.json")
-    config = whole.get("text_config") or whole
+    """Yield what the values of the run ask of the model that it does not have."""
+    config = read_text_config(model)
     longest, parallel = int(os.environ["MAX_MODEL_LEN"]), int(os.environ["TENSOR_PARALLEL_SIZE"])
+    parallel = 1 if any(word.startswith("--data-parallel-size") for word in sys.argv) else parallel
     limit = find_limit(config)
     if limit and longest > limit:
         yield f"MAX_MODEL_LEN is {longest}, and the model knows contexts of {limit} tokens: set it to {limit} or less"
@@ -92,15 +123,33 @@ def find_problems(model):
     if heads and heads % parallel:
         fits = ", ".join(str(each) for each in range(1, 17) if heads % each == 0)
         yield f"{parallel} GPUs cannot share {heads} attention heads: split the model over {fits}"
-    gpus = int(os.environ["GPUS"]) * int(os.environ.get("NODES", "1"))
-    each = int(os.environ["GPU_MEMORY"].removesuffix("Gi"))
-    room = gpus * each * 2**30 * float(os.environ["GPU_MEMORY_UTILIZATION"])
-    weights = sum(file.stat().st_size for file in find_weights(model))
-    context = longest * count_bytes(config, parallel)
-    if weights + context > room:
+
+
+def read_text_config(model):
+    whole = read(model / "config.json")
+    return whole.get("text_config") or whole
+
+
+def find_memory_problems(model):
+    """Yield what the GPUs have too little memory for; nothing is known where there are none."""
+    longest, parallel = int(os.environ["MAX_MODEL_LEN"]), int(os.environ["TENSOR_PARALLEL_SIZE"])
+    gpus, card = int(os.environ["GPUS"]) * int(os.environ.get("NODES", "1")), os.environ["GPU_MEMORY"]
+    room = gpus * float(card[:-2]) * UNITS[card[-2:]] * float(os.environ["GPU_MEMORY_UTILIZATION"])
+    weights = sum(weigh(file) for file in find_weights(model))
+    context = longest * count_bytes(read_text_config(model), parallel)
+    if gpus and weights + context > room:
         parts = f"the weights take {show(weights)}, a request of MAX_MODEL_LEN {longest} {show(context)}"
         less = "lower MAX_MODEL_LEN, or " if weights < room else ""
-        yield f"{parts}, and {gpus} GPUs of {each}Gi have {show(room)}: {less}raise GPUS or GPU_MEMORY"
+        yield f"{parts}, and {gpus} GPUs of {card} have {show(room)}: {less}raise GPUS or GPU_MEMORY"
+
+
+def find_code_problems(model, words):
+    """Yield the model's own programs that are not there, where vLLM is told to run them."""
+    named = read(model / "config.json").get("auto_map") or {}
+    if "--trust-remote-code" in words:
+        for name in sorted({str(each).rpartition("--")[2].partition(".")[0] for each in named.values()}):
+            if not (model / f"{name}.py").is_file():
+                yield f"{name}.py is not there: stage the model with TRUST_REMOTE_CODE"
 
 
 def find_adapter_problems(adapter):
@@ -130,7 +179,8 @@ def count_bytes(config, parallel):
         return 0
     shared = config.get("num_key_value_heads") or heads
     size = config.get("head_dim") or config.get("hidden_size", 0) // heads
-    return 2 * 2 * layers * max(shared, parallel) * size  # keys and values, of two bytes each
+    quantized = (config.get("quantization_config") or {}).get("kv_cache_scheme")
+    return 2 * (1 if quantized else 2) * layers * max(shared, parallel) * size  # keys and values
 
 
 if __name__ == "__main__":

@@ -65,6 +65,26 @@ def test_a_first_run_is_placed_on_a_node_of_two_cpus_and_four_gigabytes(cluster:
     assert pod["spec"]["nodeName"] == laptop
 
 
+def test_a_pod_that_loses_its_node_is_made_again_and_counts_as_no_failure(cluster: Api) -> None:
+    objects = first_run()
+    (job,) = [item for item in objects if item["kind"] == "Job"]
+    job["spec"]["backoffLimit"] = 0
+    job["spec"]["template"]["spec"]["schedulerName"] = "nobody"
+    namespace = cluster.create_namespace(level(objects))
+    cluster.create_all(objects, namespace)
+    wait(lambda: [] if cluster.list("v1", "Pod", namespace) else ["no pod"])
+    (lost,) = cluster.list("v1", "Pod", namespace)
+    change = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": lost["metadata"]["name"]}}
+    change["status"] = {"phase": "Failed", "conditions": [{"type": "DisruptionTarget", "status": "True"}]}
+    cluster.merge(change, namespace, subresource="status").expect_done()
+
+    def others() -> list[Object]:
+        return [pod for pod in cluster.list("v1", "Pod", namespace) if pod["status"]["phase"] == "Pending"]
+
+    wait(lambda: [] if others() else ["no other pod"])
+    assert "failed" not in cluster.read(job, namespace).expect_done()["status"]
+
+
 @pytest.mark.parametrize(("resource", "amount"), [("cpu", "1100m"), ("memory", "3900Mi")])
 def test_sees_a_run_that_such_a_node_has_no_room_for(resource: str, amount: str, cluster: Api, laptop: str) -> None:
     objects = first_run()

@@ -22,6 +22,8 @@ from usecases import Object, level, of_bases_with, shipped
 _KINDS = ("JobSet", "TrainJob")
 _ROLE = "jobset.sigs.k8s.io/replicatedjob-name"
 each_job_set = of_bases_with("kind: JobSet\n", "kind: TrainJob\n")
+#: What the API server says of a pod that is drained, preempted, or whose node is gone.
+DISRUPTED = {"type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI"}
 each_train_job = of_bases_with("kind: TrainJob\n")
 
 
@@ -89,9 +91,10 @@ class Run:
         wait(left)
         return self.pods()
 
-    def end(self, pod: Object, phase: str) -> None:
+    def end(self, pod: Object, phase: str, **status: object) -> None:
         change = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": pod["metadata"]["name"]}}
-        self.api.merge({**change, "status": {"phase": phase}}, self.namespace, subresource="status").expect_done()
+        change["status"] = {"phase": phase, **status}
+        self.api.merge(change, self.namespace, subresource="status").expect_done()
 
     def await_end(self, state: str) -> None:
         """Return when JobSet and TrainJob have come to an end, and no pod is left that has not."""
@@ -122,10 +125,9 @@ def test_a_failed_pod_restarts_all_and_the_run_ends_with_its_chief_or_all_worker
     second = run.await_pods(first)
     assert hosts(second) == hosts(first)
     assert run.status()["restarts"] == 1
-    roles = {pod["metadata"]["labels"][_ROLE] for pod in second}
+    ending = ({pod["metadata"]["labels"][_ROLE] for pod in second} & {"chief"}) or {"worker", "node"}
     for pod in second:
-        # Workers and parameter servers of a chief run for ever.
-        if pod["metadata"]["labels"][_ROLE] == ("chief" if "chief" in roles else "worker"):
+        if pod["metadata"]["labels"][_ROLE] in ending:  # workers and parameter servers of a chief run for ever
             run.end(pod, "Succeeded")
     run.await_end("Completed")
 
@@ -140,6 +142,18 @@ def test_a_run_fails_when_no_try_is_left_and_the_failed_pod_stays(
     run.await_end("Failed")
     assert run.status().get("restarts", 0) == 0
     assert failed["metadata"]["uid"] in [pod["metadata"]["uid"] for pod in run.pods()]
+
+
+@each_job_set
+def test_a_pod_that_loses_its_node_restarts_all_and_counts_as_no_restart(
+    package: Package, use_case: UseCase, cluster: Api
+) -> None:
+    run = Run(cluster, package, use_case, restarts=0)
+    first = run.await_pods([])
+    run.end(first[-1], "Failed", conditions=[DISRUPTED])
+    run.await_pods(first)
+    status = run.status()
+    assert (status["restarts"], status.get("restartsCountTowardsMax", 0)) == (1, 0)
 
 
 @each_job_set

@@ -27,7 +27,7 @@ ZOO = {
     "rfcn-fp32-inference-k8s": 2 * 17 + 2 * 19,
     "wide-deep-large-ds-fp32-training-k8s": 2 * 16 + 2 * 20,
 }
-_USE_CASES = ("multi-node", "pipeline", "serving", "single-node")
+_USE_CASES = ("benchmark", "multi-node", "pipeline", "serving", "single-node")
 _ROW = re.compile(r"^\| ([A-Z_]+) \| (.+) \|$", re.M)
 #: Values that are nowhere shipped, by what a pattern admits.
 _OTHERS = ("5", "9001", "0.5", "COLA", "other", "/other")

@@ -231,7 +231,7 @@ def offer_gpus(api: Api, node: str) -> None:
             "spec": {"selectors": [ours]},
         }
     ).expect_done()
-    devices = [{"name": f"gpu-{number}", "capacity": {"memory": {"value": "80Gi"}}} for number in range(128)]
+    devices = [{"name": f"gpu-{number}", "capacity": {"memory": {"value": "81559Mi"}}} for number in range(128)]
     pool = {"name": node, "generation": 1, "resourceSliceCount": 1}
     spec = {"driver": "gpu.nvidia.com", "nodeName": node, "pool": pool, "devices": devices}
     made = {"apiVersion": group, "kind": "ResourceSlice", "metadata": {"name": node}, "spec": spec}
@@ -386,6 +386,8 @@ def passed_by(api: Api, namespace: str, objects: list[Object]) -> set[str]:
     seen = [item for item in workloads if condition(item, "Admitted") or condition(item, "Finished")]
     owners = [item["metadata"]["ownerReferences"] for item in seen]
     admitted = {(owner["kind"], owner["name"]) for found in owners for owner in found}
+    # Of a Deployment each pod is admitted by itself.
+    admitted |= {("Deployment", name.rsplit("-", 2)[0]) for kind, name in admitted if kind == "Pod"}
     return {f"{kind} {name}" for kind, name in {(item["kind"], item["metadata"]["name"]) for item in queued} - admitted}
 
 

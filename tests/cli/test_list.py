@@ -264,5 +264,5 @@ def test_completion_offers_use_cases_behind_the_name_of_a_package(
         add_to_index(stores.open_store(str(tmp_path)), [entry])
         monkeypatch.setenv("PACKYARD_CHANNEL", str(tmp_path))
     for verb, found in (("show", b"llm-serving/one-node/"), ("run", b"llm-serving/one-node/"), ("get", b"")):
-        assert complete.main([verb, "llm-serving/on"]) == 0
+        assert complete.main([verb, "llm-serving/one"]) == 0
         assert capfdbinary.readouterr().out.startswith(found)

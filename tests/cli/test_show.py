@@ -29,7 +29,12 @@ def test_shows_use_cases_with_what_they_are_for_what_runs_before_and_what_has_to
     assert case[1].startswith("    Serves a model with vLLM, each server on one node")
     assert "    after: claim, staging/user-allocated-pvc" in case
     assert "    set: PVC_NAME" in case
-    for said in ("options   adapter, api-key", "Kubernetes 1.28 to ", "LeaderWorkerSet 0.6 or later", "packyard get"):
+    for said in (
+        "options   adapter, amd",
+        "Kubernetes 1.28 to ",
+        "LeaderWorkerSet 0.6 or later",
+        "packyard get",
+    ):
         assert said in shown
 
 

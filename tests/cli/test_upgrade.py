@@ -13,7 +13,7 @@ import pytest
 from commandline import done, packyard
 from packyard.core.bundle import bundle
 from packyard.core.bundle.archive import Member
-from packyard.core.bundle.manifest import Manifest
+from packyard.core.bundle.manifest import Manifest, ShippedUseCase
 
 SETTER = """\
     io.k8s.cli.setters.{name}:
@@ -66,7 +66,12 @@ USE_CASE = "p/run/nfs"
 
 def pack(folder: Path, version: str, files: dict[str, str], name: str = "p") -> Path:
     """Write a bundle."""
-    described = Manifest(name=name, version=version, model={}, use_cases={}, moved={"OLD": "NEW"})
+    paths = {
+        path.rpartition("/")[0] for path in files if path.endswith("/kustomization.yaml") and "options" not in path
+    }
+    use_cases = {path: ShippedUseCase(setters={}) for path in paths}
+    moved = {"OLD": "NEW", "serve": "bench", "gone": "a line of cm.yaml"}
+    described = Manifest(name=name, version=version, model={}, use_cases=use_cases, moved=moved)
     members = [Member(path=path, data=text.encode(), executable=path.endswith(".sh")) for path, text in files.items()]
     file = folder / f"{version}.tar.gz"
     file.write_bytes(bundle.build(described, members).data)
@@ -141,6 +146,44 @@ def test_keeps_what_was_set_enabled_and_edited_and_takes_what_is_new() -> None:
     assert done("setters", USE_CASE, "--set", "--output", "yaml") == "NEW: mine\n"
     assert Path("p/notes.txt").read_text() == "mine\n"
     assert Path("p/bin/start.sh").stat().st_mode & 0o777 == 0o755
+
+
+def test_a_use_case_that_has_another_name_keeps_all_that_was_done_in_it(here: Path) -> None:
+    for version, files in (("1.0", FILES), ("1.1", NEXT)):
+        name = {"1.0": "serve", "1.1": "bench"}[version]
+        pack(here, version, {path.replace("run/nfs", f"run/{name}/nfs"): text for path, text in files.items()})
+    shutil.rmtree("p")
+    shutil.unpack_archive("1.0.tar.gz", here, filter="data")
+    done("set", "p/run/serve/nfs", "OLD=mine")
+    edit("p/run/serve/nfs/cm.yaml", 'three: "3"', 'three: "33"')
+    edit("p/run/serve/nfs/kustomization.yaml", "- cm.yaml", "- more.yaml\n- cm.yaml")
+    Path("p/run/serve/nfs/more.yaml").write_text("mine\n")
+    before = contents(here / "p")
+    assert "BREAKING: use case removed: bench replaces it" in done("diff", "1.0.tar.gz", "1.1.tar.gz")
+    found = packyard("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz")
+    assert "  use case p/run/serve/nfs is p/run/bench/nfs now, with all that you set and edited\n" in found.stderr
+    assert not Path("p/run/serve").exists()
+    assert Path("p/run/bench/nfs/more.yaml").read_text() == "mine\n"
+    text = Path("p/run/bench/nfs/cm.yaml").read_text()
+    assert text == NEXT["run/nfs/cm.yaml"].replace('new: ""', 'new: "mine"').replace('three: "3"', 'three: "33"')
+    resources = "- more.yaml\n- cm.yaml\n- job/job.yaml\n"
+    assert Path("p/run/bench/nfs/kustomization.yaml").read_text().endswith(resources)
+    done("undo", "p")
+    assert contents(here / "p") == before
+
+
+def test_a_conflict_in_a_use_case_that_has_another_name_is_told_where_the_file_is(here: Path) -> None:
+    pack(
+        here,
+        "1.1",
+        {path.replace("run/pvc", "run/bench"): text.replace("name: run}", "name: x}") for path, text in NEXT.items()},
+    )
+    pack(here, "1.0", {path.replace("run/pvc", "run/serve"): text for path, text in FILES.items()})
+    shutil.rmtree("p")
+    shutil.unpack_archive("1.0.tar.gz", here, filter="data")
+    edit("p/run/serve/cm.yaml", "name: run}", "name: mine}")
+    told = refused("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz")
+    assert "p/run/serve/cm.yaml:3: this line is changed here and by 1.1" in told
 
 
 def test_twice_is_once_and_undo_takes_it_back(here: Path) -> None:

@@ -237,9 +237,14 @@ def _webhooks(name: str, url: str, certificate: bytes) -> Iterator[Object]:
             webhook["clientConfig"] = {"url": url + path, "caBundle": bundle}
             (rule,) = webhook["rules"]
             if own and rule["apiGroups"] != [own]:
-                # Of pods, Kueue looks at those of LeaderWorkerSets, to which it adds the label of the queue later.
-                key = _LABELS["lws"][1] if (name, rule["resources"]) == ("kueue", ["pods"]) else label
-                webhook["objectSelector"] = {"matchExpressions": [{"key": key, "operator": "Exists"}]}
+                webhook["objectSelector"] = {"matchExpressions": [{"key": label, "operator": "Exists"}]}
+            if (name, rule["resources"]) == ("kueue", ["pods"]):
+                # It looks at those of LeaderWorkerSets, too, to which it adds the label of the queue later.
+                labels = " || ".join(f"'{key}' in object.metadata.labels" for key in (label, _LABELS["lws"][1]))
+                webhook["objectSelector"] = {}
+                webhook["matchConditions"] = [
+                    {"name": "queued", "expression": f"has(object.metadata.labels) && ({labels})"}
+                ]
             if rule["resources"] == ["trainjobs"]:
                 webhook["matchConditions"] = [stored]
         yield item

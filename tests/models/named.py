@@ -14,6 +14,8 @@ from functools import cache
 from models.wheels import CLASSES
 from pods import as_pods
 from usecases import CATALOGUE, PACKAGES, Object, composed_package, shipped
+from workload import environment
+from workload.objects import Objects
 
 _ARGUMENT = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]*")
 _COMMENT = re.compile(r"(^|\s)#.*")
@@ -46,6 +48,18 @@ def servers() -> Mapping[str, Object]:
         for container in pod["spec"]["containers"]
         if _arguments(container)
     }
+
+
+def command_lines() -> Iterator[list[str]]:
+    """Yield the words of servers as they are shipped, with their values."""
+    (item,) = [each for each in PACKAGES if each.name == "llm-serving"]
+    for use_case in item.use_cases:
+        objects = shipped(item, use_case).parse()
+        for _, pod in as_pods(objects):
+            for container in pod["spec"]["containers"]:
+                if container.get("command", [])[:2] == ["vllm", "serve"]:
+                    described = {**pod, "metadata": {"name": "pod", "labels": {}}}
+                    yield environment.words(container, environment.environment(container, described, Objects(objects)))
 
 
 def arguments() -> dict[str, str]:
@@ -82,9 +96,17 @@ def variables() -> dict[str, str]:
 
 
 def keywords() -> Iterator[tuple[str, str]]:
-    """Yield the classes of TRL and PEFT that the program of llm-finetune calls, each with a keyword that it gives."""
-    program = (CATALOGUE.root_dir / "overlays/programs/finetune/train.py").read_bytes()
-    for call in (node for node in ast.walk(ast.parse(program)) if isinstance(node, ast.Call)):
+    """Yield the classes of TRL and PEFT that the program of llm-finetune calls, each with a keyword that it gives.
+
+    What a function gives by a mapping is given to each class that the function names.
+    """
+    program = ast.parse((CATALOGUE.root_dir / "overlays/programs/finetune/train.py").read_bytes())
+    for call in (node for node in ast.walk(program) if isinstance(node, ast.Call)):
         name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
         if name in CLASSES:
             yield from ((name, word.arg) for word in call.keywords if word.arg)
+    for function in (node for node in program.body if isinstance(node, ast.FunctionDef)):
+        classes = {node.attr for node in ast.walk(function) if isinstance(node, ast.Attribute)} & {*CLASSES}
+        mappings = [node.value for node in function.body if isinstance(node, ast.Assign)]
+        keys = [key for each in mappings if isinstance(each, ast.Dict) for key in each.keys]
+        yield from ((name, key.value) for name in classes for key in keys if isinstance(key, ast.Constant))

@@ -6,11 +6,17 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from models import named
 
 FACTS = Path(__file__).parent / "facts"
+#: How many minor versions an image may be behind the facts.
+_BEHIND = 2
 VLLM, TRL = (json.loads((FACTS / f"{name}.json").read_text()) for name in ("vllm", "trl"))
 
 
@@ -51,3 +57,17 @@ def test_arguments_of_trainers_are_those_of_trl_and_peft() -> None:
     names = list(named.keywords())
     assert {name for name, _ in names} >= {"LoraConfig"}
     assert [f"{name}({word}=)" for name, word in names if word not in TRL["classes"][name]] == []
+
+
+@pytest.mark.parametrize(("package", "image", "facts"), [("llm-serving", "vllm", VLLM), ("llm-finetune", "trl", TRL)])
+def test_images_are_of_today(package: str, image: str, facts: dict[str, Any]) -> None:
+    """Old servers have holes that are known, and take other arguments."""
+    of_today = [int(number) for number in facts["version"].split(".")[:2]]
+    found = named.find(re.compile(rf"[\w.-]+/[\w./-]*\b{image}(-[\w-]+)?:[\w.-]+"), package)
+    assert found
+    for each, where in found.items():
+        version = re.search(r":v?(\d+)\.(\d+)", each)
+        assert version, f"{each} of {where} names no version"
+        assert int(version[1]) == of_today[0], f"{each} of {where}: {image} is {facts['version']} now"
+        behind = of_today[1] - int(version[2])
+        assert behind <= _BEHIND, f"{each} of {where} is {behind} minor versions behind {facts['version']}"

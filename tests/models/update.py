@@ -21,7 +21,7 @@ from wheels import CLASSES, Facts
 
 _HERE = Path(__file__).parent
 _LOCKS, FACTS = _HERE / "requirements", _HERE / "facts"
-_TRAINER = ("torch", "transformers", "peft", "trl", "datasets", "accelerate")
+_TRAINER = ("torch", "transformers", "peft", "trl", "datasets", "accelerate", "tensorboard", "bitsandbytes")
 _LOCAL = re.compile(r"(==[\d.]+)\+cpu")
 #: What wheels for other machines require, or what Python's own environment brings.
 _LEFT_OUT = ("setuptools", "six")

@@ -86,7 +86,8 @@ def _texts(nodes: Iterable[ast.AST]) -> Iterator[str]:
 
 def _arguments(sources: Path) -> Iterator[str]:
     """Yield the options of `vllm serve`: those that are added by name, and the fields of what the front end takes."""
-    trees = [_parsed(sources / "engine/arg_utils.py"), *_trees(sources / "entrypoints")]
+    files = [sources / "engine/arg_utils.py", sources / "entrypoints/cli/serve.py"]
+    trees = [*map(_parsed, [*files, *sorted((sources / "entrypoints").rglob("cli_args.py"))])]
     for call in _calls(trees, "add_argument"):
         yield from filter(_FLAG.fullmatch, _texts(call.args))
     for node in (node for tree in trees for node in ast.walk(tree)):

@@ -77,7 +77,7 @@ class Visit:
 
     def follow(self, blocks: Sequence[Block], sentences: Sequence[str]) -> None:
         """Type all blocks, and what stands in sentences, the clean-up last; nothing may be left of the run."""
-        (cleaning,) = [each for each in sentences if "kubectl delete" in each]
+        *_, cleaning = [each for each in sentences if "kubectl delete" in each]
         with ExitStack() as self._beside, self.world.holding(self.objects, self.brought):
             for block in blocks:
                 self.reader.go("")

@@ -21,7 +21,7 @@ from packyard.running.runs import record as records
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.prepared import prepare
 from packyard.running.runs.record import RunRecord
-from packyard.running.runs.run import LABEL, Reference
+from packyard.running.runs.run import LABEL, Reference, labelled
 from running.wanted import WHEN, claim, config_map, deploy, deployment, item, job, prepared, secret
 
 
@@ -62,10 +62,19 @@ def test_a_run_has_its_name_on_all_objects_and_pods_and_a_record(
     run = "mnist-fp32-training-first-run"
     assert made.run == run
     assert [len(found) for found in (made.objects, cluster.list("v1", "Pod", namespace))] == [4, 1]
-    labelled = [each for each in cluster.everything(namespace) if each["metadata"].get("labels", {}).get(LABEL) == run]
-    assert {each.kind for each in made.objects} | {"ConfigMap", "Pod"} == {each["kind"] for each in labelled}
+    bearing = [each for each in cluster.everything(namespace) if each["metadata"].get("labels", {}).get(LABEL) == run]
+    assert {each.kind for each in made.objects} | {"ConfigMap", "Pod"} == {each["kind"] for each in bearing}
+    managed = [each for each in bearing if "app.kubernetes.io/managed-by" in each["metadata"]["labels"]]
+    assert {each["kind"] for each in bearing} - {each["kind"] for each in managed} == {"Pod"}
     assert records.read_all(client) == {run: [records.read_last(client, run)]}
     assert records.read_last(client, run).read_objects()[0]["metadata"]["labels"][LABEL] == run
+
+
+def test_who_manages_an_object_is_us_unless_it_says() -> None:
+    labels = {"app.kubernetes.io/managed-by": "Helm"}
+    made = [{"metadata": {}}, {"metadata": {"labels": labels}}]
+    found = [each["metadata"]["labels"]["app.kubernetes.io/managed-by"] for each in labelled(made, "run")]
+    assert found == ["packyard", "Helm"]
 
 
 def unfinished(api: Api, namespace: str) -> list[str]:
@@ -135,13 +144,13 @@ def test_what_is_of_no_run_is_only_taken_over_by_force_and_what_is_of_another_ru
 
 def test_claims_that_are_there_are_used_as_they_are(client: Kubectl, cluster: Api, namespace: str) -> None:
     cluster.create(claim(), namespace).expect_done()
-    made(client, claim("theirs"), run="other")
-    plan = planned(client, claim(), claim("theirs"), claim("own"))
+    made(client, claim("theirs"), config_map("of-theirs"), run="other")
+    plan = planned(client, claim(), claim("theirs"), claim("own"), config_map())
     assert [str(each) for each in plan.used] == ["PersistentVolumeClaim disk", "PersistentVolumeClaim theirs"]
     deploying.carry_out(client, plan)
-    assert [each.name for each in records.read_last(client, "first").objects] == ["own"]
+    assert [each.name for each in records.read_last(client, "first").objects] == ["own", "settings"]
     assert LABEL not in cluster.read(claim(), namespace).body["metadata"].get("labels", {})
-    assert planned(client, claim()).record.objects == ()
+    assert [each.name for each in planned(client, claim(), config_map()).record.objects] == ["settings"]
 
 
 def test_what_is_being_deleted_is_not_deployed(client: Kubectl, cluster: Api, namespace: str) -> None:

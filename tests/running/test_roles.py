@@ -63,9 +63,8 @@ def directory(untarred: Callable[[str], Path]) -> Path:
         {**roles.binding(role, [], []), "subjects": [{"kind": "ServiceAccount", "name": "default"}]},
     ]
     (found / "more.yaml").write_text(yaml.safe_dump_all(items))
-    with (found / "kustomization.yaml").open("a") as file:
-        file.write("- more.yaml\n")
-    assert found.joinpath("kustomization.yaml").read_text().rpartition("resources:")[2].count("\n- ") > 1
+    kustomization = found / "kustomization.yaml"
+    kustomization.write_text(kustomization.read_text().replace("resources:\n", "resources:\n- more.yaml\n"))
     return found
 
 

@@ -19,10 +19,10 @@ from packyard.sharing import fetch, publish
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.fetching.fetch import Fetching
 from packyard.sharing.index import access
-from packyard.sharing.publishing import copy as copying
-from packyard.sharing.publishing import fsck
+from packyard.sharing.publishing import fsck, images
 from packyard.sharing.publishing.close import close
-from packyard.sharing.publishing.copy import chosen, copy, image_list
+from packyard.sharing.publishing.copy import chosen, copy
+from packyard.sharing.publishing.images import image_list, image_script
 from packyard.sharing.publishing.yank import yank
 from packyard.sharing.stores import Store
 from packyard.sharing.stores.directory import DirectoryStore
@@ -205,13 +205,47 @@ def test_lists_the_images_of_packages(tmp_path: Path) -> None:
             "quay.io:443": {"images": {"x/y": [f"sha256:{'0' * 64}"]}},
         }
         (tmp_path / "images.yaml").unlink()
+        (tmp_path / "images.sh").unlink()
     assert printed.startswith("unchanged  1.0/bert.tar.gz  sha256:")
     refused = packyard("copy", tmp_path / "nosuch", tmp_path / "other")
     assert (refused.returncode, refused.stdout) == (1, "")
 
 
 def test_the_example_of_the_list_holds() -> None:
-    assert doctest.testmod(copying).failed == 0
+    assert doctest.testmod(images).failed == 0
+
+
+@pytest.mark.parametrize("program", ["crane", "skopeo"])
+def test_the_script_copies_the_images_to_where_registry_names_them(
+    program: str, registry3: str, registry2: str, tmp_path: Path
+) -> None:
+    crane, flags = real.pinned_program("crane"), {"crane": "--insecure", "skopeo": PLAIN}
+    layer = tmp_path / "layer.tar"
+    subprocess.run([real.gnu_tar(), "-C", tmp_path, "-cf", layer, "--files-from", "/dev/null"], check=True)
+    names = [f"{registry3}/{program}/{name}:1.0" for name in "ab"]
+    for name in names:
+        subprocess.run([crane, "append", "--insecure", "-f", layer, "-t", name], check=True, capture_output=True)
+    look = [crane, "digest", "--insecure"]
+    digest = subprocess.run([*look, names[1]], check=True, capture_output=True, text=True).stdout.strip()
+    (tmp_path / "images.sh").write_bytes(image_script([names[0], f"{names[1].removesuffix(':1.0')}@{digest}"]))
+    found = real.pinned_program("crane") if program == "crane" else real.program("skopeo")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / program).symlink_to(found)
+    variables = {"PATH": str(tmp_path / "bin"), "COPY_FLAGS": flags[program]}
+    command = ["/bin/sh", tmp_path / "images.sh", f"{registry2}/mirror"]
+    done = subprocess.run(command, env=variables, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    host = registry3.partition(":")[0]
+    for place in (f"{program}/a:1.0", f"{program}/b@{digest}"):
+        there = subprocess.run(
+            [*look, f"{registry2}/mirror/{host}/{place}"], check=True, capture_output=True, text=True
+        )
+        assert there.stdout.strip() == digest
+    assert subprocess.run(command[:2], env=variables, capture_output=True, text=True).returncode == 2
+
+
+#: How skopeo speaks to the registries of tests.
+PLAIN = "--src-tls-verify=false --dest-tls-verify=false"
 
 
 def test_skopeo_copies_what_is_listed(registry3: str, registry2: str, tmp_path: Path) -> None:

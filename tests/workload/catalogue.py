@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import grp
 import pwd
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from packyard.core.kubernetes import requirements
 from packyard.writing.source.package import Package, UseCase
@@ -91,8 +91,17 @@ def with_others(package: Package, use_case: UseCase) -> list[Object]:
 
 def with_option(kustomize: Served, package: Package, use_case: UseCase, option: str, **values: str) -> list[Object]:
     """Return the objects of a use case to which a user added an option by kustomize, with these of its values."""
-    directory = _set(package, use_case, {})
-    return with_made((directory.set_options(values) if values else directory).build(kustomize, NAMESPACE, [option]))
+    return with_options(kustomize, _set(package, use_case, {}), [option], **values)
+
+
+def with_options(kustomize: Served, directory: Directory, options: Sequence[str], **values: str) -> list[Object]:
+    """Return the objects of a directory to which a user added options, with these of their values."""
+    return with_made((directory.set_options(values) if values else directory).build(kustomize, NAMESPACE, options))
+
+
+def set_directory(package: Package, use_case: UseCase, **values: object) -> Directory:
+    """Return a use case in which a user set what is required, and ``values``."""
+    return _set(package, use_case, values)
 
 
 def _set(package: Package, use_case: UseCase, values: Mapping[str, object]) -> Directory:

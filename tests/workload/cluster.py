@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -99,6 +100,16 @@ class Cluster:
             if policy == "Always" or (policy == "OnFailure" and each.process.poll()):
                 pod.containers[number] = self._run(each.spec, pod)
         self._publish()
+
+    def end(self, pod: Pod) -> None:
+        """Begin to end a pod as a kubelet does that deletes it: its containers' preStop hooks, then SIGTERM."""
+        for each in pod.containers:
+            hook = each.spec.get("lifecycle", {}).get("preStop", {})
+            if "exec" in hook:
+                each.run(*hook["exec"]["command"])
+            elif hook:
+                raise NotImplementedError(f"{pod.name}: preStop {sorted(hook)}")
+            each.send(signal.SIGTERM)
 
     def wait_ready(self, *pods: Pod) -> None:
         """Wait until each pod's readiness probes succeed; one that ends before, or never gets there, fails the test."""

@@ -208,8 +208,25 @@ def train_job(item: Object, runtimes: list[Object]) -> Object:
         if replicated["template"]["metadata"]["labels"].get(_STEP) == "trainer":
             count = spec["trainer"]["numNodes"]
             replicated["template"]["spec"] |= {"completions": count, "parallelism": count}
+            policy = runtime["spec"].get("mlPolicy", {}).get("torch")
+            if policy:
+                _meet(replicated["template"]["spec"]["template"]["spec"], name, count, policy["numProcPerNode"])
     metadata = {**made["metadata"], "name": name, "namespace": NAMESPACE}
     return {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", **made, "metadata": metadata}
+
+
+def _meet(pod: Object, name: str, nodes: int, processes: object) -> None:
+    """Tell torchrun of a TrainJob what Trainer does; the first pod of its job `node` is where all meet."""
+    rank = {"fieldRef": {"fieldPath": "metadata.annotations['batch.kubernetes.io/job-completion-index']"}}
+    told: list[Object] = [
+        {"name": "PET_NNODES", "value": str(nodes)},
+        {"name": "PET_NPROC_PER_NODE", "value": str(processes)},
+        {"name": "PET_NODE_RANK", "valueFrom": rank},
+        {"name": "PET_MASTER_ADDR", "value": f"{name}-node-0-0.{name}"},
+        {"name": "PET_MASTER_PORT", "value": "29500"},
+    ]
+    (container,) = [each for each in pod["containers"] if each["name"] == "node"]
+    container["env"] = [*container.get("env", []), *told]
 
 
 def leader_worker_set(item: Object) -> tuple[Object, list[Object]]:

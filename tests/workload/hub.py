@@ -15,6 +15,7 @@ import real
 from workload.models import MODEL
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
+_HEX = "[0-9a-f]{40}"
 _PAGE = 2  # entries of a list
 
 
@@ -57,11 +58,11 @@ class _Handler(BaseHTTPRequestHandler):
         path = unquote(url.path)
         if hub.token and not path.startswith("/cdn/") and hub.authorized[-1] != f"Bearer {hub.token}":
             self._answer(401, b"{}")
-        elif path == f"/api/models/{hub.name}/revision/main":
-            self._answer(200, json.dumps({"sha": COMMIT}).encode())
-        elif path == f"/api/models/{hub.name}/tree/{COMMIT}":
+        elif found := re.fullmatch(rf"/api/models/{hub.name}/revision/(main|{_HEX})", path):
+            self._answer(200, json.dumps({"sha": COMMIT if found[1] == "main" else found[1]}).encode())
+        elif re.fullmatch(rf"/api/models/{hub.name}/tree/{_HEX}", path):
             self._list(int(parse_qs(url.query).get("cursor", ["0"])[0]))
-        elif found := re.fullmatch(rf"(?:/{hub.name}/resolve/{COMMIT}|/cdn)/(.+)", path):
+        elif found := re.fullmatch(rf"(?:/{hub.name}/resolve/{_HEX}|/cdn)/(.+)", path):
             self._send(found[1], is_here=path.startswith("/cdn/"))
         else:
             self._answer(404, b"{}")

@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from real import program
 from workload.objects import Object
 from workload.sandbox import Sandbox
 
@@ -42,12 +43,26 @@ class Container:
 
     def kill(self) -> None:
         """Kill every process of the container, as a node that runs out of memory does."""
+        self.send(signal.SIGKILL)  # with the first process go all others
+        self.process.wait()
+
+    def send(self, sent: signal.Signals) -> None:
+        """Send a signal to the first process, as a kubelet does."""
         while self.process.poll() is None and not self._pid_link.is_symlink():
             time.sleep(0.01)
         if self.process.poll() is None:
             with suppress(ProcessLookupError):
-                os.kill(int(self._pid_link.readlink().name), signal.SIGKILL)  # with the first process go all others
-        self.process.wait()
+                os.kill(int(self._pid_link.readlink().name), sent)
+
+    def run(self, *words: str) -> None:
+        """Run a command in the container, as hooks do: as its user, with its environment and mounts."""
+        pid = self._pid_link.readlink().name
+        status = dict(line.split(":\t", 1) for line in Path("/proc", pid, "status").read_text().splitlines())
+        user, group = (status[name].split()[0] for name in ("Uid", "Gid"))
+        variables = Path("/proc", pid, "environ").read_text().rstrip("\0").split("\0")
+        entered = ["--mount", "--pid", "--net", "--uts", "--ipc", "--root", f"--setuid={user}", f"--setgid={group}"]
+        command = [program("nsenter"), f"--target={pid}", *entered, "/usr/bin/env", "-i", *variables, *words]
+        subprocess.run(command, check=True, timeout=PATIENCE)
 
 
 class Pod:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -69,6 +70,18 @@ def test_an_init_container_that_fails_stops_the_pod(new_cluster: NewCluster) -> 
     described = pod("true", "initContainers: [{name: i, command: [sh, -c, 'echo no room; exit 3']}]")
     with pytest.raises(AssertionError, match="init container i failed:\nno room"):
         new_cluster([]).start(described)
+
+
+def test_a_pod_that_is_to_end_has_its_hook_run_by_its_user_before_the_signal(new_cluster: NewCluster) -> None:
+    hook = "lifecycle: {preStop: {exec: {command: [sh, -c, 'echo $GREETING $(id -u) >/tmp/noted']}}}"
+    script = "trap 'cat /tmp/noted; exit 7' TERM; echo ready; while :; do read -t 0.1 _ </dev/zero || :; done"
+    container = f"{{env: [{{name: GREETING, value: hello}}], command: [bash, -c, {json.dumps(script)}], {hook}}}"
+    cluster = new_cluster([])
+    started = cluster.start(pod("", "securityContext: {runAsUser: 41234}", container))
+    deploy.wait_until(lambda: "ready" in started.log, [started])
+    cluster.end(started)
+    assert started.wait() == 7
+    assert started.containers[0].log == "ready\nhello 41234\n"
 
 
 # What it sees of the disk.

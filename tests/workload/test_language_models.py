@@ -1,8 +1,9 @@
-"""Servers of language models, as processes: a program takes vLLM's arguments, another one joins nodes as Ray does."""
+"""Servers of language models, as processes: a program takes vLLM's arguments, and joins nodes as vLLM does."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -22,7 +23,6 @@ from workload.pod import Pod
 
 PACKAGE = "llm-serving"
 USE_CASES = {each.path: (item, each) for item in PACKAGES for each in item.use_cases if item.name == PACKAGE}
-_HERE = Path(__file__).parent
 
 NewCluster = Callable[[list[Object]], Cluster]
 
@@ -30,9 +30,6 @@ NewCluster = Callable[[list[Object]], Cluster]
 def furnished(new_cluster: NewCluster, objects: list[Object]) -> Cluster:
     cluster = new_cluster(objects)
     cluster.put("/usr/local/bin/vllm", b"#!/usr/bin/python3\n" + Path(openaiserver.__file__).read_bytes())
-    ray = (_HERE / "ray_stand_in.py").read_bytes()
-    for path in ("/usr/local/bin/ray", "/usr/lib/python3/dist-packages/ray/__init__.py"):
-        cluster.put(path, ray)
     zoo.serve_hub(cluster)
     return cluster
 
@@ -68,7 +65,8 @@ def store(cluster: Cluster, objects: Sequence[Object], path: str = "/data/models
 
 
 def test_a_server_answers_when_it_has_loaded_and_can_change_nothing_of_the_model(new_cluster: NewCluster) -> None:
-    objects = chosen("one-node/user-allocated-pvc", MODEL_PATH="/models/mine", MODEL_NAME="mine", MAX_MODEL_LEN=4096)
+    values = {"MODEL_PATH": "/models/mine", "SERVED_MODEL_NAME": "Team/Mine-8B", "MAX_MODEL_LEN": 4096}
+    objects = chosen("one-node/user-allocated-pvc", **values)
     config_map(objects)["LOAD_SECONDS"] = "3"
     cluster = furnished(new_cluster, objects)
     store(cluster, objects)
@@ -76,15 +74,15 @@ def test_a_server_answers_when_it_has_loaded_and_can_change_nothing_of_the_model
     assert not cluster.probe(server)
     cluster.wait_ready(server)
     assert json.loads(ask(cluster, server, "/v1/models"))["data"] == [
-        {"id": "mine", "object": "model", "max_model_len": 4096}
+        {"id": "Team/Mine-8B", "object": "model", "max_model_len": 4096}
     ]
-    question = {"model": "mine", "messages": [{"role": "user", "content": "Hello!"}]}
+    question = {"model": "Team/Mine-8B", "messages": [{"role": "user", "content": "Hello!"}]}
     answer = json.loads(ask(cluster, server, "/v1/chat/completions", "-d", json.dumps(question)))
     assert answer["choices"][0]["message"]["content"] == "Hello!"
     assert "vllm:num_requests_waiting" in ask(cluster, server, "/metrics")
     assert started(server) == [
-        *("vllm", "serve", "/data/models/mine", "--port=8000", "--served-model-name=mine", "--max-model-len=4096"),
-        *("--tensor-parallel-size=2", "--gpu-memory-utilization=0.9"),
+        *("vllm", "serve", "/data/models/mine", "--port=8000", "--served-model-name=Team/Mine-8B"),
+        *("--max-model-len=4096", "--tensor-parallel-size=2", "--gpu-memory-utilization=0.9", "--shutdown-timeout=300"),
     ]
     (container,) = server.described["spec"]["containers"]
     mounts = [each for each in container["volumeMounts"] if each["name"] == "storage"]
@@ -101,9 +99,12 @@ def test_a_server_on_several_nodes_begins_when_all_its_pods_have_joined(new_clus
     cluster.wait_ready(*leaders)
     for leader in leaders:
         words = started(leader)
-        assert words[3:5] == ["--distributed-executor-backend=ray", "--pipeline-parallel-size=3"]
-        assert "--tensor-parallel-size=2" in words
-        assert json.loads(ask(cluster, leader, "/v1/models"))["data"][0]["id"] == "llm"
+        assert words[3] == "--pipeline-parallel-size=3"
+        assert {"--tensor-parallel-size=2", "--nnodes=3", "--node-rank=0"} < {*words}
+        assert json.loads(ask(cluster, leader, "/v1/models"))["data"][0]["id"] == "Qwen/Qwen3-0.6B"
+    ranks = [[word for word in started(pod) if "rank" in word] for pod in pods[:3]]
+    assert ranks == [["--node-rank=0"], ["--node-rank=1"], ["--node-rank=2"]]
+    assert ["--headless" in started(pod) for pod in pods[:3]] == [False, True, True]
     assert [pod.log for pod in pods if pod.has_ended] == []
 
 
@@ -118,6 +119,33 @@ def test_workers_wait_for_a_leader_that_comes_later(new_cluster: NewCluster) -> 
     leading = cluster.start(leader)
     cluster.wait_ready(leading)
     assert not waiting.has_ended
+
+
+def test_a_worker_that_is_to_end_computes_until_its_leader_has_ended(new_cluster: NewCluster) -> None:
+    objects = chosen("several-nodes/user-allocated-pvc", MODEL_PATH="/models/mine")
+    cluster = furnished(new_cluster, objects)
+    store(cluster, objects)
+    leader, worker = run(cluster, objects)
+    cluster.wait_ready(leader)
+    (container,) = worker.described["spec"]["containers"]
+    hook = container["lifecycle"]["preStop"]["exec"]["command"]
+    path = f"PATH={real.program('curl').parent}:/usr/bin:/bin"
+    words = ("sh", "-c", 'timeout 3 "$@"; echo $?', "hook", "env", path, f"LWS_LEADER_ADDRESS={leader.address}", *hook)
+    assert cluster.run(*words) == "124\n"  # it goes on
+    leader.kill()
+    assert cluster.run(*words) == "0\n"
+
+
+@pytest.mark.parametrize("path", ["one-node/user-allocated-pvc", "several-nodes/user-allocated-pvc"])
+def test_a_server_has_longer_to_end_than_its_requests(path: str) -> None:
+    (server,) = deploy.of_kind(chosen(path), "Deployment", "LeaderWorkerSet")
+    pods = (
+        controllers.deployment(server) if server["kind"] == "Deployment" else controllers.leader_worker_set(server)[1]
+    )
+    (container,) = pods[0]["spec"]["containers"]
+    before = int(container["lifecycle"]["preStop"]["exec"]["command"][1])
+    (drain,) = [int(word.partition("=")[2]) for word in container["args"] if word.startswith("--shutdown-timeout")]
+    assert [pod["spec"]["terminationGracePeriodSeconds"] > before + drain for pod in pods] == [True] * len(pods)
 
 
 def test_a_model_that_was_staged_is_served(new_cluster: NewCluster) -> None:
@@ -141,7 +169,7 @@ def test_an_adapter_is_served_beside_its_model(new_cluster: NewCluster, served5:
     server = run(cluster, objects)[0]
     cluster.wait_ready(server)
     models = json.loads(ask(cluster, server, "/v1/models"))["data"]
-    assert [each["id"] for each in models] == ["llm", "tuned"]
+    assert [each["id"] for each in models] == ["Qwen/Qwen3-0.6B", "tuned"]
 
 
 @pytest.mark.parametrize("path", ["one-node/user-allocated-pvc", "several-nodes/user-allocated-pvc"])
@@ -152,7 +180,29 @@ def test_a_key_is_asked_for_and_probes_need_none(new_cluster: NewCluster, served
     server = run(cluster, objects)[0]
     cluster.wait_ready(server)
     assert ask(cluster, server, "/v1/models").startswith('{"error": "Unauthorized"}')
-    assert '"llm"' in ask(cluster, server, "/v1/models", "-H", "Authorization: Bearer key")
+    assert '"Qwen/Qwen3-0.6B"' in ask(cluster, server, "/v1/models", "-H", "Authorization: Bearer key")
+
+
+@pytest.mark.parametrize(
+    ("path", "pods"),
+    [
+        ("one-node/user-allocated-pvc", ("llm-one-node-pvc-7d4b9c6f58-x2x9z", "llm-one-node-pvc-2-7d4b9c6f58-x2x9z")),
+        ("several-nodes/user-allocated-pvc", ("llm-several-nodes-pvc-0", "llm-several-nodes-pvc-2-0")),
+    ],
+)
+def test_requests_that_wait_for_another_run_or_in_another_namespace_start_no_server(
+    path: str, pods: tuple[str, str]
+) -> None:
+    directory = shipped(*USE_CASES[path])
+    beside = directory.set({**directory.examples, "NAMESPACE": "team-a"}).beside()
+    (scaler,) = [item for item in beside if item["kind"] == "ScaledObject"]
+    query = scaler["spec"]["triggers"][0]["metadata"]["query"]
+    found = re.fullmatch(r'sum\(vllm:num_requests_waiting\{namespace="team-a",pod=~"(.+)"\}\)', query)
+    assert found
+    assert [bool(re.fullmatch(found[1], pod)) for pod in pods] == [True, False]
+    behavior = scaler["spec"]["advanced"]["horizontalPodAutoscalerConfig"]["behavior"]
+    (other,) = [item for item in beside if item["kind"] == "HorizontalPodAutoscaler"]
+    assert behavior == other["spec"]["behavior"]
 
 
 @pytest.mark.parametrize("size", ["3", "5", "32"])

@@ -49,9 +49,9 @@ def adapter(tmp_path: Path) -> Path:
     return folder
 
 
-def run(model: Path, **values: str) -> subprocess.CompletedProcess[str]:
+def run(model: Path, *arguments: str, **values: str) -> subprocess.CompletedProcess[str]:
     environment = {"MODEL_PATH": str(model), "PATH": os.environ["PATH"], **_VALUES, **values}
-    words = [sys.executable, str(_PROGRAM)]
+    words = [sys.executable, str(_PROGRAM), *arguments]
     return subprocess.run(words, env=environment, capture_output=True, text=True, timeout=30, check=False)
 
 
@@ -142,6 +142,19 @@ def test_an_adapter_of_a_higher_rank_than_servers_have_room_for_is_named(model: 
     assert run(model, ADAPTER_PATH=str(adapter), MAX_LORA_RANK="128").returncode == 0
 
 
+def test_names_what_staging_left_out(model: Path) -> None:
+    for file in model.glob("*.safetensors*"):
+        file.rename(file.with_suffix(".kept"))
+    (model / ".staged").write_text('{"source": "hf://team/llm", "left": ["pytorch_model.bin"]}')
+    words = [sys.executable, str(_PROGRAM)]
+    values = {"PATH": os.environ["PATH"], "MODEL_PATH": str(model), **_VALUES}
+    with subprocess.Popen(words, env=values, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        said = process.stdout.readline()
+        process.terminate()
+    assert "staging left out pytorch_model.bin, as its STAGE_IGNORE says: stage a model with .safetensors" in said
+
+
 def test_ends_at_once_when_it_is_told_to(tmp_path: Path) -> None:
     environment = {"MODEL_PATH": str(tmp_path), **_VALUES, "CHECK_SECONDS": "60"}
     with subprocess.Popen([sys.executable, str(_PROGRAM)], env=environment, stdout=subprocess.PIPE) as process:
@@ -170,14 +183,54 @@ def test_gpus_that_cannot_share_the_heads_are_named(model: Path) -> None:
     assert "3 GPUs cannot share 16 attention heads: split the model over 1, 2, 4, 8, 16" in done.stderr
 
 
-def test_weights_that_do_not_fit_the_gpus_are_named(model: Path) -> None:
+def weigh(model: Path, gib: int, kind: bytes) -> None:
+    """Give a model weights of so many GiB on the storage, of one type of numbers."""
+    size = gib * 2**30
+    header = tensors(0).replace(b"[0, 0]", b"[0, %d]" % size).replace(b"U8", kind)[8:]
     with (model / "model-00001-of-00002.safetensors").open("wb") as file:
-        size = 30 * 2**30
-        file.write(tensors(0).replace(b"[0, 0]", b"[0, %d]" % size))
-        header = tensors(0).replace(b"[0, 0]", b"[0, %d]" % size)[8:]
-        file.seek(0)
         file.write(len(header).to_bytes(8, "little") + header)
         file.truncate(8 + len(header) + size)  # holes: no byte of it is written
+
+
+@pytest.mark.parametrize(("gib", "kind", "fits"), [(40, b"F32", True), (40, b"BF16", False), (20, b"F8_E4M3", True)])
+def test_numbers_are_counted_as_vllm_computes_with_them(model: Path, gib: int, kind: bytes, fits: bool) -> None:
+    weigh(model, gib, kind)
+    done = run(model)
+    assert (done.returncode == 0) == fits, done.stderr
+
+
+@pytest.mark.parametrize("argument", ["--quantization=fp8", "--kv-cache-dtype=fp8", "--cpu-offload-gb=20"])
+def test_where_an_argument_changes_the_memory_it_warns(model: Path, argument: str) -> None:
+    weigh(model, 30, b"BF16")
+    done = run(model, "--port=8000", argument)
+    assert done.returncode == 0, done.stderr
+    assert "warning: the weights take 30.0Gi, a request of MAX_MODEL_LEN 8192 0.9Gi, and 1 GPUs of 24Gi" in done.stdout
+    assert f"unless {argument.partition('=')[0]} changes that" in done.stdout
+
+
+def test_a_card_may_be_named_by_what_it_has(model: Path) -> None:
+    weigh(model, 70, b"BF16")
+    assert run(model, GPU_MEMORY="79.6Gi").returncode == 0
+    assert "1 GPUs of 46068Mi have 40.5Gi" in run(model, GPU_MEMORY="46068Mi").stderr
+
+
+def test_a_model_in_the_layout_of_mistral_is_whole_without_config_json(tmp_path: Path) -> None:
+    (tmp_path / "params.json").write_text('{"dim": 4096}')
+    (tmp_path / "consolidated.safetensors").write_bytes(tensors(1000))
+    assert run(tmp_path).returncode == 0
+
+
+def test_programs_that_are_to_be_run_and_were_not_staged_are_named(model: Path) -> None:
+    change(model, auto_map={"AutoConfig": "configuration_mine.MyConfig", "AutoModel": "team/llm--modeling_mine.Mine"})
+    (model / "configuration_mine.py").write_text("")
+    assert run(model).returncode == 0
+    done = run(model, "--trust-remote-code")
+    assert (done.returncode, "configuration_mine" in done.stderr) == (1, False)
+    assert "modeling_mine.py is not there: stage the model with TRUST_REMOTE_CODE" in done.stderr
+
+
+def test_weights_that_do_not_fit_the_gpus_are_named(model: Path) -> None:
+    weigh(model, 30, b"U8")
     done = run(model)
     assert done.returncode == 1
     assert "weights take 30.0Gi" in done.stderr

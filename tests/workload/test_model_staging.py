@@ -269,6 +269,52 @@ def test_a_source_without_files_of_a_model_is_named(team_hub: Hub, target: Path)
     assert f"hf://{_NAME} has no files" in done.stderr
 
 
+def hold(server: Hub, files: dict[str, bytes]) -> None:
+    server.files, server.sent = dict(files), dict(files)
+
+
+def test_weights_that_no_server_reads_are_refused_by_name_before_anything_is_copied(
+    team_hub: Hub, target: Path
+) -> None:
+    hold(team_hub, {"config.json": b"{}", "pytorch_model.bin": b"x", "tokenizer.json": b"{}"})
+    done = from_hub(team_hub, target, STAGE_IGNORE="*.bin")
+    assert (done.returncode, target.exists()) == (1, False)
+    assert f"hf://{_NAME} has no weights that servers read: STAGE_IGNORE leaves out pytorch_model.bin" in done.stderr
+    assert from_hub(team_hub, target, STAGE_IGNORE="").returncode == 0
+
+
+def test_of_two_layouts_of_one_model_the_first_is_taken(team_hub: Hub, target: Path) -> None:
+    index = "model.safetensors.index.json"
+    shards = {"config.json": b"{}", index: b"{}", "model-00001-of-00001.safetensors": b"x"}
+    mistral = {"params.json": b"{}", "consolidated.safetensors": b"x", "consolidated.safetensors.index.json": b"{}"}
+    hold(team_hub, {**shards, **mistral})
+    assert from_hub(team_hub, target).returncode == 0
+    assert {*read(target)} == {*shards, "params.json"}
+    about = json.loads((target / ".staged").read_text())
+    assert about["left"] == ["consolidated.safetensors"]
+    hold(team_hub, mistral)
+    other = target.with_name("other")
+    assert from_hub(team_hub, other).returncode == 0
+    assert {*read(other)} == {*mistral}
+
+
+@pytest.mark.parametrize(
+    ("value", "copied"), [("", False), ("false", False), ("0", False), ("1", True), ("true", True)]
+)
+def test_programs_of_a_model_are_copied_only_where_they_are_trusted(
+    team_hub: Hub, target: Path, value: str, copied: bool
+) -> None:
+    hold(team_hub, {**_FILES, "modeling_mine.py": b"print()"})
+    done = from_hub(team_hub, target, TRUST_REMOTE_CODE=value)
+    assert done.returncode == 0, done.stderr
+    assert ("modeling_mine.py" in read(target), "left out: modeling_mine.py" in done.stdout) == (copied, not copied)
+
+
+def test_a_source_without_a_commit_is_told_with_the_one_that_it_was(team_hub: Hub, target: Path) -> None:
+    done = from_hub(team_hub, target)
+    assert f"not pinned: to copy the same again, set MODEL_SOURCE to hf://{_NAME}@{COMMIT}" in done.stdout
+
+
 @pytest.mark.parametrize("path", ["../outside", "/etc/outside", "a/../../outside", ".staged"])
 def test_a_file_outside_of_the_model_is_refused(team_hub: Hub, target: Path, path: str) -> None:
     team_hub.files[path] = b"x"

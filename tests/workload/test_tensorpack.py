@@ -190,7 +190,7 @@ def test_workers_and_they_alone_go_to_nodes_that_are_kept_for_gpus(package: Pack
     assert worker["tolerations"] == [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}]
     assert worker["nodeSelector"]["node.kubernetes.io/instance-type"] == "g5.xlarge"
     assert worker["containers"][0]["resources"]["limits"]["nvidia.com/gpu"] == job["spec"]["slotsPerWorker"] == 4
-    assert "tolerations" not in launcher
+    assert launcher["tolerations"] == []
     assert "node.kubernetes.io/instance-type" not in launcher["nodeSelector"]
 
 

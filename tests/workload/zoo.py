@@ -26,7 +26,7 @@ PREPROCESSING = "/workspace/preprocess-coco-val/scripts/preprocess_coco_val.sh"
 
 _NOTE = "/opt/note.py"
 #: Programs that a shell starts.
-_NOTED = ("/usr/local/bin/packyard", "/usr/local/bin/ray", "/usr/local/bin/vllm")
+_NOTED = ("/usr/local/bin/packyard", "/usr/local/bin/vllm")
 #: The address of the node in the network of its pods.
 _NODE = "10.0.0.1"
 _NOBODY: Object = {"metadata": {"name": "", "labels": {}}}
@@ -85,6 +85,7 @@ records=$(ls -d "$DATASET_DIR"/*.record*)  # model_init.py 129
 detections=accuracy_message_detections.tfrecord
 cat "$model_dir/frozen_inference_graph.pb" $records object_detection/code.py >"$detections"  # coco_mAP.sh 41
 mkdir -p accuracy_message_eval_metrics  # coco_mAP.sh 48
+echo " Average Precision  (AP) @[ IoU=0.50:0.95 ] = 0.347" >"$OUTPUT_DIR/benchmark_rfcn_inference_fp32.log"
 cat "$detections"
 """
 #: Copies one file from every bucket.
@@ -133,7 +134,7 @@ def serve_hub(cluster: Cluster) -> None:
         if source.startswith("hf://"):
             port = free_port()
             item["data"]["HF_ENDPOINT"] = f"http://{_NODE}:{port}"
-            name = source.removeprefix("hf://")
+            name = source.removeprefix("hf://").partition("@")[0]
             words = (sys.executable, "-m", "workload.hub", _NODE, str(port), name)
             cluster.serve(*words, cwd=Path(__file__).parents[1])
 

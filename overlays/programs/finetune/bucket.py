@@ -34,9 +34,14 @@ def fetch(bucket, folder):
                 fs.copy_files(found.path, str(file), source_filesystem=S3)
 
 
-def store(file, path):
-    """Copy a file to where the bucket of the results has that path of /tmp."""
-    fs.copy_files(str(file), place("trainingbucket", path), destination_filesystem=S3)
+def store(file):
+    """Copy a file to where the bucket of the results has its path of /tmp."""
+    fs.copy_files(str(file), place("trainingbucket", file), destination_filesystem=S3)
+
+
+def store_all(folder):
+    for file in sorted(file for file in folder.rglob("*") if file.is_file()):
+        store(file)
 
 
 def remove(folder):

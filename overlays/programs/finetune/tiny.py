@@ -1,59 +1,48 @@
-"""A model of bytes, as small as can be, which train.py takes for MODEL_PATH /tiny: a cluster can be tried by it."""
+"""A language model as small as can be, of random weights, which train.py takes for MODEL_PATH /tiny."""
 
-import json
-import types
+import contextlib
+import pathlib
+import tempfile
 
+import tokenizers
 import torch
+import transformers
+
+CHAT = """\
+{%- for message in messages %}<|{{ message.role }}|>
+{%- if message.role == 'assistant' %}{% generation %}{{ message.content }}<|end|>{% endgeneration %}
+{%- else %}{{ message.content }}<|end|>{% endif %}
+{%- endfor %}
+{%- if add_generation_prompt %}<|assistant|>{% endif %}"""
+MARKS = ["<|end|>", "<|pad|>", "<|system|>", "<|user|>", "<|assistant|>"]
 
 
-class Model(torch.nn.Module):
-    """The next byte from the one before; with a rank, by an adapter (LoRA) beside weights that stay."""
-
-    def __init__(self, rank, size=32):
-        super().__init__()
-        self.rank = rank
-        self.bytes = torch.nn.Embedding(256, size)
-        self.next = torch.nn.Linear(size, 256)
-        if rank:
-            self.requires_grad_(False)
-            self.lora_A = torch.nn.Linear(size, rank, bias=False)
-            self.lora_B = torch.nn.Linear(rank, 256, bias=False)
-            torch.nn.init.zeros_(self.lora_B.weight)
-
-    def forward(self, input_ids, labels):
-        hidden = self.bytes(input_ids[:, :-1])
-        logits = self.next(hidden)
-        if self.rank:
-            logits = logits + 2 * self.lora_B(self.lora_A(hidden))
-        loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), labels[:, 1:].flatten())
-        return types.SimpleNamespace(loss=loss)
-
-    def save_pretrained(self, folder, state_dict):
-        """Write files as PEFT does, or transformers where there is no adapter."""
-        folder.mkdir(parents=True)
-        if self.rank:
-            config = {"peft_type": "LORA", "task_type": "CAUSAL_LM", "r": self.rank, "lora_alpha": 2 * self.rank}
-            config |= {"base_model_name_or_path": "tiny", "target_modules": ["next"]}
-            (folder / "adapter_config.json").write_text(json.dumps(config))
-            names = {f"base_model.model.next.{name}": value for name, value in state_dict.items() if "lora_" in name}
-            write(folder / "adapter_model.safetensors", names)
-        else:
-            (folder / "config.json").write_text(json.dumps({"model_type": "tiny"}))
-            write(folder / "model.safetensors", state_dict)
+def create():
+    """Write it as Hugging Face lays models out, once for all processes of a pod, and return its directory."""
+    made, folder = pathlib.Path(tempfile.mkdtemp()), pathlib.Path(tempfile.gettempdir(), "tiny")
+    write(made)
+    with contextlib.suppress(OSError):  # another process was first
+        made.rename(folder)
+    return folder
 
 
-def encode(text):
-    return [*text.encode(), 0]
-
-
-def write(file, tensors):
-    """Write safetensors: the length of a header, the header, and the numbers in its order."""
-    data, header = b"", {}
-    for name, value in tensors.items():
-        numbers = value.cpu().float().contiguous().numpy().tobytes()
-        offsets = [len(data), len(data) + len(numbers)]
-        header[name] = {"dtype": "F32", "shape": list(value.shape), "data_offsets": offsets}
-        data += numbers
-    text = json.dumps(header).encode()
-    text += b" " * (-len(text) % 8)
-    file.write_bytes(len(text).to_bytes(8, "little") + text + data)
+def write(folder):
+    """Write the model, and a tokenizer that has a token for each byte."""
+    letters = sorted(tokenizers.pre_tokenizers.ByteLevel.alphabet())
+    vocabulary = {text: number for number, text in enumerate([*letters, *MARKS])}
+    bytes_alone = tokenizers.Tokenizer(tokenizers.models.BPE(vocab=vocabulary, merges=[]))
+    bytes_alone.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    bytes_alone.decoder = tokenizers.decoders.ByteLevel()
+    bytes_alone.add_special_tokens(MARKS)
+    tokenizer = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=bytes_alone, eos_token=MARKS[0], pad_token=MARKS[1], chat_template=CHAT
+    )
+    tokenizer.save_pretrained(folder)
+    torch.manual_seed(1)
+    shape = {"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "max_position_embeddings": 512}
+    heads = {"num_attention_heads": 2, "num_key_value_heads": 2, "head_dim": 32}
+    ends = {"eos_token_id": tokenizer.eos_token_id, "pad_token_id": tokenizer.pad_token_id, "bos_token_id": None}
+    config = transformers.Qwen3Config(
+        vocab_size=len(tokenizer), tie_word_embeddings=True, initializer_range=0.2, **shape, **heads, **ends
+    )
+    transformers.Qwen3ForCausalLM(config).save_pretrained(folder)

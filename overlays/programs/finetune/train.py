@@ -1,72 +1,90 @@
-"""Tunes a language model on texts: an adapter beside its weights (LoRA), or all of them. torchrun starts it.
+"""Tunes a language model with TRL: on chats, prompts with answers or texts, or with METHOD dpo on preferences.
 
-MODEL_PATH is as Hugging Face lays it out; the lines of DATASET_DIR/*.jsonl are {"text": ...}. OUTPUT_DIR gets
-checkpoints, and a run of the same name goes on from the last; in the end `adapter`, as PEFT lays it out, or `model`.
+torchrun starts a process for each GPU. MODEL_PATH is as Hugging Face lays it out, and the data are DATASET_DIR/*.jsonl
+or DATASET_REPO. OUTPUT_DIR gets checkpoints, from the last of which a run of the same name goes on, logs for
+TensorBoard, and in the end `adapter`, as PEFT lays it out, or `model`.
 """
 
-import datetime
+import importlib.util
 import json
 import os
 import pathlib
 import shutil
+import signal
 import sys
 
+import datasets
+import peft
 import torch
-from torch.nn.parallel import DistributedDataParallel
+import transformers
+import trl
+import yaml
+from accelerate import PartialState
+from torch.distributed.checkpoint.state_dict import StateDictOptions, get_model_state_dict
+from trl.chat_template_utils import get_training_chat_template, has_generation_markers
 
+GIVEN = os.environ
 MODEL_PATH, DATASET_DIR, OUTPUT_DIR = (
-    pathlib.Path(os.environ[name]) for name in ("MODEL_PATH", "DATASET_DIR", "OUTPUT_DIR")
+    pathlib.Path(GIVEN[name]) for name in ("MODEL_PATH", "DATASET_DIR", "OUTPUT_DIR")
 )
-BATCH_SIZE, TRAIN_EPOCHS, MAX_LENGTH, LORA_RANK, CHECKPOINT_STEPS = (
-    int(os.environ[name]) for name in ("BATCH_SIZE", "TRAIN_EPOCHS", "MAX_LENGTH", "LORA_RANK", "CHECKPOINT_STEPS")
-)
-LEARNING_RATE = float(os.environ["LEARNING_RATE"])
-FSDP = os.environ["SHARDING"] == "fsdp"  # each process keeps a part of the weights; else all of them (DDP)
-RANK, LOCAL_RANK, PROCESSES, LOCAL_PROCESSES = (
-    int(os.environ[name]) for name in ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE")
-)
+MAX_LENGTH, LORA_RANK, LOCAL_PROCESSES = (int(GIVEN[name]) for name in ("MAX_LENGTH", "LORA_RANK", "LOCAL_WORLD_SIZE"))
+METHOD, DATASET_REPO = GIVEN["METHOD"], GIVEN["DATASET_REPO"]
+FSDP = GIVEN["SHARDING"] == "fsdp"  # each process keeps a part of the weights; else all of them (DDP)
+# In a checkpoint each process writes what it has; accelerate 1.15 cannot read an adapter that was written so.
+FSDP_STATE = "FULL_STATE_DICT" if LORA_RANK else "SHARDED_STATE_DICT"
 CHECKPOINTS_DIR = OUTPUT_DIR / "checkpoints"
-BUCKET = "trainingbucket" in os.environ  # in place of a storage: the paths of the run are below /tmp
+BUCKET = "trainingbucket" in GIVEN  # in place of a storage: the paths of the run are below /tmp
 if BUCKET:
     import bucket
 
-
-def is_tiny():
-    """Return whether to take the model of tiny.py, which has no weights and trains on CPUs, too."""
-    return MODEL_PATH.name == "tiny" and not MODEL_PATH.exists()
+#: The arguments of TRL that have a parameter. All others are for TRAINER_ARGUMENTS.
+PARAMETERS = {
+    "per_device_train_batch_size": ("BATCH_SIZE", int),
+    "gradient_accumulation_steps": ("ACCUMULATION_STEPS", int),
+    "num_train_epochs": ("TRAIN_EPOCHS", float),
+    "learning_rate": ("LEARNING_RATE", float),
+    "max_length": ("MAX_LENGTH", int),
+    "save_steps": ("CHECKPOINT_STEPS", int),
+}
+#: What a checkpoint and a run that goes on from it have in common.
+SHAPE = ("METHOD", "LORA_RANK", "QUANTIZATION", "SHARDING", "BATCH_SIZE", "ACCUMULATION_STEPS", "LEARNING_RATE")
+SHAPE += ("MAX_LENGTH", "TRAINER_ARGUMENTS")
+CHOICE = '{"prompt": ..., "chosen": ..., "rejected": ...}'
+LINES = {"sft": '{"messages": [...]}, {"prompt": ..., "completion": ...} or {"text": ...}', "dpo": CHOICE}[METHOD]
+COLUMNS = {"sft": ({"messages"}, {"prompt", "completion"}, {"text"}), "dpo": ({"chosen", "rejected"},)}[METHOD]
 
 
 def check_gpus():
-    """Refuse to share a GPU, or to do without."""
-    found = torch.cuda.device_count()
-    if found < LOCAL_PROCESSES and not (is_tiny() and found == 0):
+    """Refuse to share a GPU, or to do without if DEVICE does not say so."""
+    count = torch.cuda.device_count()
+    if count < LOCAL_PROCESSES and (count or GIVEN.get("DEVICE") != "cpu"):
         sys.exit(
-            f"this pod has {LOCAL_PROCESSES} processes and sees {found} GPUs:"
+            f"this pod has {LOCAL_PROCESSES} processes and sees {count} GPUs:"
             " set GPUS to what its node has, and IMAGE to one with CUDA"
         )
 
 
-def check_model():
+def check_model(folder):
     """Refuse weights that are not there, or not whole, as after a copy that ended early; and a context too long."""
     try:
-        config = json.loads((MODEL_PATH / "config.json").read_text())
+        config = json.loads((folder / "config.json").read_text())
     except OSError:
-        sys.exit(f"no weights in {MODEL_PATH}, which has no config.json: copy them there, or set MODEL_PATH")
+        sys.exit(f"no weights in {folder}, which has no config.json: copy them there, or set MODEL_PATH")
     except ValueError:
-        sys.exit(f"{MODEL_PATH}/config.json is not whole: copy it again")
+        sys.exit(f"{folder}/config.json is not whole: copy it again")
     text = config.get("text_config", config)
     factor = (text.get("rope_scaling") or {}).get("factor") or 1  # some stretch what they know
     context = int((text.get("max_position_embeddings") or MAX_LENGTH) * factor)
     if context < MAX_LENGTH:
-        sys.exit(f"the context of {MODEL_PATH} is {context} tokens: lower MAX_LENGTH from {MAX_LENGTH}")
-    index = MODEL_PATH / "model.safetensors.index.json"
+        sys.exit(f"the context of {folder} is {context} tokens: lower MAX_LENGTH from {MAX_LENGTH}")
+    index = folder / "model.safetensors.index.json"
     try:
         names = set(json.loads(index.read_text())["weight_map"].values()) if index.is_file() else {"model.safetensors"}
     except (ValueError, LookupError):
         names = {index.name}
-    broken = sorted(name for name in names if not is_whole(MODEL_PATH / name))
+    broken = sorted(name for name in names if not is_whole(folder / name))
     if broken:
-        sys.exit(f"{MODEL_PATH}: files that are not there, or not whole: copy {', '.join(broken)} again")
+        sys.exit(f"{folder}: files that are not there, or not whole: copy {', '.join(broken)} again")
 
 
 def is_whole(file):
@@ -81,200 +99,280 @@ def is_whole(file):
     return bool(ends) and file.stat().st_size == 8 + length + max(ends)
 
 
-def load_encoder():
-    """Return what makes numbers of a text."""
-    if is_tiny():
-        import tiny
+def config(**others):
+    """Return the configuration of TRL's trainer: TRAINER_ARGUMENTS over what is usual over TRL's own."""
+    on_gpus = torch.cuda.is_available()
+    if FSDP:  # before transformers and accelerate ask
+        GIVEN.update(ACCELERATE_USE_FSDP="true", FSDP_STATE_DICT_TYPE=FSDP_STATE)
+    usual = {
+        "output_dir": str(CHECKPOINTS_DIR),
+        "lr_scheduler_type": "cosine",
+        "warmup_steps": 0.03,  # of all steps
+        "bf16": on_gpus,
+        "use_cpu": not on_gpus,
+        "gradient_checkpointing": not FSDP,
+        "fsdp": FSDP or None,
+        "fsdp_config": {
+            "activation_checkpointing": True,
+            "cpu_ram_efficient_loading": True,  # the first process of a pod reads the weights, and others get them
+            "state_dict_type": FSDP_STATE,
+        },
+        "ddp_find_unused_parameters": False,
+        "ddp_timeout": 4 * 3600,  # while the first process of all reads the data
+        "logging_first_step": True,
+        "disable_tqdm": True,
+        "report_to": trackers(),
+        "model_init_kwargs": model_arguments(on_gpus),
+        **{name: kind(GIVEN[parameter]) for name, (parameter, kind) in PARAMETERS.items()},
+        **others,
+    }
+    try:
+        return {"sft": trl.SFTConfig, "dpo": trl.DPOConfig}[METHOD](**usual | trainer_arguments())
+    except (TypeError, ValueError) as error:
+        sys.exit(f"TRAINER_ARGUMENTS: {error}")
 
-        return tiny.encode
-    import transformers
 
-    tokenizer = transformers.AutoTokenizer.from_pretrained(MODEL_PATH)
-    return lambda text: tokenizer(text + tokenizer.eos_token)["input_ids"]
+def trainer_arguments():
+    """Return what TRAINER_ARGUMENTS says, which is a mapping in YAML or JSON."""
+    try:
+        given = yaml.safe_load(GIVEN["TRAINER_ARGUMENTS"]) or {}
+    except yaml.YAMLError as error:
+        sys.exit(f"TRAINER_ARGUMENTS: {error}")
+    if not isinstance(given, dict):
+        sys.exit(f"TRAINER_ARGUMENTS must be a mapping, as {{packing: true}}, and is {GIVEN['TRAINER_ARGUMENTS']}")
+    for name in given:
+        if name in PARAMETERS:
+            sys.exit(f"TRAINER_ARGUMENTS: set {PARAMETERS[name][0]} in place of {name}")
+    return given
 
 
-def load_model():
-    if is_tiny():
-        import tiny
+def trackers():
+    """Return who gets the losses: TensorBoard's files, and services whose variables are there."""
+    found = {
+        "tensorboard": importlib.util.find_spec("tensorboard"),
+        "mlflow": "MLFLOW_TRACKING_URI" in GIVEN,
+        "wandb": "WANDB_API_KEY" in GIVEN,
+    }
+    GIVEN["TENSORBOARD_LOGGING_DIR"] = str(OUTPUT_DIR / "logs")
+    return [name for name, there in found.items() if there]
 
-        return tiny.Model(LORA_RANK)
-    import transformers
 
-    # An adapter is trained beside weights that stay as they are; weights that change need more than 16 bits.
-    dtype = torch.bfloat16 if LORA_RANK else torch.float32
-    model = transformers.AutoModelForCausalLM.from_pretrained(MODEL_PATH, dtype=dtype)
-    model.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
+def model_arguments(on_gpus):
+    """Return how weights are loaded. Those that change need more than 16 bits; those beside an adapter do not."""
+    found = {"dtype": "bfloat16" if LORA_RANK and on_gpus else "float32"}
+    if GIVEN["QUANTIZATION"] == "nf4":
+        compute = {"bnb_4bit_compute_dtype": "bfloat16", "bnb_4bit_quant_storage": "bfloat16"}
+        found["quantization_config"] = transformers.BitsAndBytesConfig(
+            load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_use_double_quant=True, **compute
+        )
+    return found
+
+
+def adapter():
+    """Return what PEFT makes beside the weights, if they stay."""
     if not LORA_RANK:
-        return model
-    import peft
-
-    config = peft.LoraConfig(
+        return None
+    return peft.LoraConfig(
         task_type="CAUSAL_LM", r=LORA_RANK, lora_alpha=2 * LORA_RANK, lora_dropout=0.05, target_modules="all-linear"
     )
-    return peft.get_peft_model(model, config, autocast_adapter_dtype=not FSDP)
 
 
-def distribute(model, device):
-    """Return the model as all processes train it together."""
-    if not FSDP:
-        return DistributedDataParallel(model.to(device), [device.index] if device.type == "cuda" else None)
-    from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
-
-    options = {"mp_policy": MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=torch.float32)}
-    split = getattr(model, "_no_split_modules", None) or ()
-    for layer in [layer for layer in model.modules() if type(layer).__name__ in split]:
-        fully_shard(layer, **options)
-    return fully_shard(model, **options)
-
-
-def read_blocks(encode):
-    """Return the texts, one behind the other, as rows of MAX_LENGTH tokens."""
-    tokens = []
-    for file in sorted(DATASET_DIR.glob("*.jsonl")):
-        for number, line in enumerate(file.read_bytes().splitlines(), 1):
-            try:
-                tokens += encode(json.loads(line)["text"])
-            except (ValueError, KeyError, TypeError) as error:
-                sys.exit(f'{file}:{number}: each line is {{"text": "..."}}: {error!r}')
-    rows = len(tokens) // MAX_LENGTH
-    if rows < BATCH_SIZE * PROCESSES:
-        sys.exit(
-            f"{DATASET_DIR}/*.jsonl are {rows} rows of {MAX_LENGTH} tokens, and a step takes {BATCH_SIZE * PROCESSES}:"
-            " bring more texts, set DATASET_DIR, or lower BATCH_SIZE or MAX_LENGTH"
-        )
-    return torch.tensor(tokens[: rows * MAX_LENGTH]).view(rows, MAX_LENGTH)
+def fault(row):
+    """Return what is wrong with an example, if anything is."""
+    if not isinstance(row, dict) or not any(names <= row.keys() for names in COLUMNS):
+        return f"each line is {LINES}"
+    try:
+        if "messages" in row and all(message["role"] != "assistant" for message in row["messages"]):
+            return 'no message has the role "assistant", so there is nothing to learn'
+    except (TypeError, LookupError):
+        return '"messages" is a list of {"role": ..., "content": ...}'
+    return None
 
 
-def batches(blocks, start):
-    """Yield this process's part of each step, in an order that depends on nothing but the epoch."""
-    steps = len(blocks) // (BATCH_SIZE * PROCESSES)
-    for step in range(start, TRAIN_EPOCHS * steps):
-        order = torch.randperm(len(blocks), generator=torch.Generator().manual_seed(step // steps))
-        first = (step % steps * PROCESSES + RANK) * BATCH_SIZE
-        yield step + 1, TRAIN_EPOCHS * steps, blocks[order[first : first + BATCH_SIZE]]
+def check_lines(files):
+    """Refuse the first line that cannot be trained on, by its number."""
+    for file in files:
+        with file.open("rb") as lines:
+            for number, line in enumerate(lines, 1):
+                try:
+                    said = fault(json.loads(line))
+                except ValueError as error:
+                    said = f"each line is {LINES}: {error!r}"
+                if said:
+                    sys.exit(f"{file}:{number}: {said}")
 
 
-def trained_weights(model):
-    return {name: value for name, value in model.named_parameters() if value.requires_grad}
+def read_data():
+    """Return the examples to train on and those to evaluate with, as files that are mapped into memory."""
+    cache = str(OUTPUT_DIR / "cache")
+    if DATASET_REPO:
+        name, _, revision = DATASET_REPO.partition("@")
+        splits = datasets.load_dataset(name, revision=revision or None, cache_dir=cache)
+        if said := fault(splits["train"][0]):
+            sys.exit(f"{DATASET_REPO}: {said}")
+        return splits["train"], splits.get("validation") or splits.get("test")
+    names = sorted(DATASET_DIR.glob("*.jsonl"))
+    files = {"train": [file for file in names if not file.name.startswith("eval")]}
+    if not files["train"]:
+        sys.exit(f"no data: {DATASET_DIR} has no *.jsonl: copy files there, or set DATASET_DIR or DATASET_REPO")
+    files |= {"eval": others} if (others := [file for file in names if file not in files["train"]]) else {}
+    if PartialState().is_main_process:
+        check_lines(names)
+    found = datasets.load_dataset(
+        "json", data_files={split: [str(file) for file in each] for split, each in files.items()}, cache_dir=cache
+    )
+    return found["train"], found.get("eval")
 
 
-def part_name():
-    """Return the file of a checkpoint that is this process's: with FSDP each has its own, else all have the same."""
-    return f"part-{RANK if FSDP else 0}.pt"
+def learn_last_answer(row):
+    """Turn a chat into its last answer and what led to it."""
+    last = max(index for index, message in enumerate(row["messages"]) if message["role"] == "assistant")
+    return {"prompt": row["messages"][:last], "completion": row["messages"][last : last + 1]}
+
+
+def prepare(model, examples):
+    """Return examples as a trainer takes them, and its arguments so that answers alone are learned."""
+    columns = examples[0].column_names
+    template = transformers.AutoTokenizer.from_pretrained(model)
+    talks = isinstance(next(iter(examples[0]))[columns[0]], list)
+    if talks and not template.chat_template:
+        sys.exit(f"{MODEL_PATH} has no chat template: take the model that was tuned for chats, or give texts")
+    if "messages" not in columns:
+        return examples, {}
+    try:
+        if has_generation_markers(template.chat_template) or get_training_chat_template(template):
+            return examples, {"assistant_only_loss": True}
+    except ValueError:
+        pass
+    say("the chat template does not tell answers from questions: the last answer of each chat is learned")
+    return [each and each.map(learn_last_answer, remove_columns=columns) for each in examples], {}
+
+
+def say(text):
+    if PartialState().is_main_process:
+        print(text, flush=True)
 
 
 def shape():
     """Return what a run has in common with its checkpoints, by the parameters that say so."""
-    names = ("LORA_RANK", "SHARDING", "BATCH_SIZE", "MAX_LENGTH")
-    return {"WORKERS x GPUS": str(PROCESSES), **{name: os.environ[name] for name in names}}
+    return {"WORKERS x GPUS": GIVEN["WORLD_SIZE"], **{name: GIVEN[name] for name in SHAPE}}
 
 
 def find_checkpoint():
-    """Return the step of the last checkpoint, and its directory, if there is one; refuse one of another shape."""
-    found = [(int(file.parent.name[5:]), file.parent) for file in CHECKPOINTS_DIR.glob("step-*/shape.json")]
+    """Return the directory of the last whole checkpoint, if there is one; refuse one of another shape."""
+    found = [(int(file.parent.name[11:]), file.parent) for file in CHECKPOINTS_DIR.glob("checkpoint-*/shape.json")]
     step, folder = max(found, default=(0, None))
     was = json.loads((folder / "shape.json").read_text()) if folder else shape()
-    other = [f"{name} {was[name]}, and not {value}" for name, value in shape().items() if was[name] != value]
+    other = [f"{name} {was.get(name)}, and not {value}" for name, value in shape().items() if was.get(name) != value]
     if other:
         sys.exit(f"{folder} is of a run with {'; '.join(other)}: set that again, or another RUN_NAME to start over")
-    return step, folder
+    if folder:
+        say(f"going on after step {step}")
+    return folder
 
 
-def read_checkpoint(folder, model, optimizer, device):
-    state = torch.load(folder / part_name(), map_location=device, weights_only=True)
-    with torch.no_grad():
-        for name, value in trained_weights(model).items():
-            value.copy_(state["model"][name])
-    optimizer.load_state_dict({**optimizer.state_dict(), "state": state["optimizer"]})  # with today's LEARNING_RATE
+class Watch(transformers.TrainerCallback):
+    """Prints losses, gives a checkpoint its shape when it is whole, and takes one when the pod is to end."""
 
+    def __init__(self):
+        self.is_ending = False
+        signal.signal(signal.SIGTERM, self.end)
 
-def write_checkpoint(model, optimizer, step):
-    """Write a checkpoint. It has its name, and in a bucket its shape, when it is whole; those before it go."""
-    folder, unfinished = CHECKPOINTS_DIR / f"step-{step}", CHECKPOINTS_DIR / "unfinished"
-    unfinished.mkdir(parents=True, exist_ok=True)
-    if FSDP or RANK == 0:
-        state = {"model": trained_weights(model), "optimizer": optimizer.state_dict()["state"]}
-        torch.save(state, unfinished / part_name())
-        if BUCKET:
-            bucket.store(unfinished / part_name(), folder / part_name())
-    torch.distributed.barrier()
-    if RANK == 0:
-        (unfinished / "shape.json").write_text(json.dumps(shape()))
-        if BUCKET:
-            bucket.store(unfinished / "shape.json", folder / "shape.json")
-        shutil.rmtree(folder, ignore_errors=True)  # a part without a shape, which a bucket may have
-        unfinished.rename(folder)
-        for other in [other for other in CHECKPOINTS_DIR.glob("step-*") if other != folder]:
-            shutil.rmtree(other)
+    def end(self, *_):
+        self.is_ending = True
+
+    def on_step_end(self, args, _state, control, **_):
+        """End all processes after the same step, as soon as one of them is to end."""
+        ending = torch.tensor(int(self.is_ending), device=args.device)
+        if PartialState().num_processes > 1:
+            torch.distributed.all_reduce(ending, torch.distributed.ReduceOp.MAX)
+        if ending.item():
+            control.should_save = control.should_training_stop = True
+
+    def on_save(self, _args, state, _control, **_):
+        folder = CHECKPOINTS_DIR / f"checkpoint-{state.global_step}"
+        PartialState().wait_for_everyone()
+        if state.is_world_process_zero:
             if BUCKET:
-                bucket.remove(other)
+                bucket.store_all(folder)
+            (folder / "shape.json").write_text(json.dumps(shape()))
+            if BUCKET:
+                bucket.store(folder / "shape.json")
+            for other in [other for other in CHECKPOINTS_DIR.glob("checkpoint-*") if other != folder]:
+                shutil.rmtree(other)
+                if BUCKET:
+                    bucket.remove(other)
+
+    def on_log(self, _args, state, _control, logs, **_):
+        values = ", ".join(f"{name} {value:.4g}" for name, value in logs.items() if isinstance(value, float))
+        say(f"step {state.global_step} of {state.max_steps}: {values}")
 
 
-def write_result(model):
-    """Write the adapter, or the model, for a server of models: whole, or not at all."""
-    if FSDP:
-        from torch.distributed.checkpoint.state_dict import StateDictOptions, get_model_state_dict
-
-        state = get_model_state_dict(model, options=StateDictOptions(full_state_dict=True, cpu_offload=True))
-    else:
-        model, state = model.module, model.module.state_dict()
-    if RANK == 0:
+def write_result(trainer):
+    """Write the adapter, or the model, in 16 bits for a server of models: whole, or not at all."""
+    options = StateDictOptions(full_state_dict=True, cpu_offload=True, ignore_frozen_params=bool(LORA_RANK))
+    state = get_model_state_dict(trainer.model, options=options)
+    if trainer.is_world_process_zero():
         folder = OUTPUT_DIR / ("adapter" if LORA_RANK else "model")
         unfinished = OUTPUT_DIR / f"{folder.name}.unfinished"
         for other in (folder, unfinished):
             shutil.rmtree(other, ignore_errors=True)
-        model.save_pretrained(unfinished, state_dict=state)
-        if not LORA_RANK and not is_tiny():
-            import transformers
-
-            transformers.AutoTokenizer.from_pretrained(MODEL_PATH).save_pretrained(unfinished)
+        state = {name: value.to(torch.bfloat16) for name, value in state.items()}
+        trainer.accelerator.unwrap_model(trainer.model).save_pretrained(unfinished, state_dict=state)
+        trainer.processing_class.save_pretrained(unfinished)
+        if (file := unfinished / "config.json").is_file():
+            file.write_text(json.dumps({**json.loads(file.read_text()), "dtype": "bfloat16"}, indent=2))
         unfinished.rename(folder)
-        for file in folder.iterdir() if BUCKET else ():
-            bucket.store(file, file)
+        if BUCKET:
+            bucket.store_all(folder)
+        shutil.rmtree(OUTPUT_DIR / "cache", ignore_errors=True)
         print(f"wrote {folder}", flush=True)
-    torch.distributed.barrier()
+    PartialState().wait_for_everyone()
+
+
+def fetch():
+    for name, folder in (
+        ("datasetsbucket", MODEL_PATH),
+        ("datasetsbucket", DATASET_DIR),
+        ("trainingbucket", CHECKPOINTS_DIR),
+    ):
+        bucket.fetch(name, folder)
 
 
 def main():
     """Train from where an interrupted run of the same name ended."""
     if BUCKET:
-        for name, folder in (
-            ("datasetsbucket", MODEL_PATH),
-            ("datasetsbucket", DATASET_DIR),
-            ("trainingbucket", CHECKPOINTS_DIR),
-        ):
-            bucket.fetch(name, folder)
-    if not is_tiny():
-        check_model()
+        fetch()
     check_gpus()
-    start, checkpoint = find_checkpoint()
-    device = torch.device("cuda", LOCAL_RANK) if torch.cuda.is_available() else torch.device("cpu")
-    torch.manual_seed(1)
-    patience = datetime.timedelta(minutes=30)  # while the first saves what all have trained
-    torch.distributed.init_process_group("nccl" if device.type == "cuda" else "gloo", timeout=patience)
-    if device.type == "cuda":
-        torch.cuda.set_device(device)
-    blocks = read_blocks(load_encoder())
-    model = distribute(load_model(), device)
-    optimizer = torch.optim.AdamW(trained_weights(model).values(), LEARNING_RATE)
-    if checkpoint:
-        read_checkpoint(checkpoint, model, optimizer, device)
-        if RANK == 0:
-            print(f"going on after step {start}", flush=True)
-    model.train()
-    for step, steps, batch in batches(blocks, start):
-        batch = batch.to(device)
-        with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
-            loss = model(input_ids=batch, labels=batch).loss
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(trained_weights(model).values(), 1.0)
-        optimizer.step()
-        optimizer.zero_grad()
-        if RANK == 0:
-            print(f"step {step} of {steps}: loss {loss.item():.4f}", flush=True)
-        if step % CHECKPOINT_STEPS == 0:
-            write_checkpoint(model, optimizer, step)
-    write_result(model)
+    model = MODEL_PATH
+    if model.name == "tiny" and not model.exists():
+        import tiny
+
+        model = tiny.create()
+    check_model(model)
+    arguments = config()
+    checkpoint = find_checkpoint()
+    with arguments.main_process_first(local=False):
+        examples = read_data()
+        examples, others = prepare(model, examples)
+    others |= {"eval_strategy": "epoch"} if examples[1] and "eval_strategy" not in trainer_arguments() else {}
+    kind = {"sft": trl.SFTTrainer, "dpo": trl.DPOTrainer}[METHOD]
+    trainer = kind(
+        str(model),
+        args=config(**others),
+        train_dataset=examples[0],
+        eval_dataset=examples[1],
+        peft_config=adapter(),
+        callbacks=[Watch()],
+    )
+    trainer.remove_callback(transformers.PrinterCallback)
+    if FSDP:
+        trainer.save_model = lambda *_, **__: None  # of checkpoints, which have the weights in FSDP's own form
+    trainer.train(resume_from_checkpoint=checkpoint and str(checkpoint))
+    if trainer.state.global_step < trainer.state.max_steps:
+        say(f"interrupted after step {trainer.state.global_step}: a run of the same name goes on from there")
+        sys.exit(128 + signal.SIGTERM)
+    write_result(trainer)
 
 
 if __name__ == "__main__":

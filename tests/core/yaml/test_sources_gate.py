@@ -109,7 +109,7 @@ WAYS: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "a generated file": (
         text(KUSTOMIZATION, "resources:", GENERATOR + "\nresources:"),
-        f"{KUSTOMIZATION}:4:22: configMapGenerator.files: no file 'secret' here",
+        f"{KUSTOMIZATION}:4:40: configMapGenerator.files: no file 'secret' here",
     ),
     "a component": (
         text(KUSTOMIZATION, "resources:", "components: [../../../outside]\nresources:"),

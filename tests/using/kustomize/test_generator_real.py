@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 import reading
 from packyard.core.errors import InputError
 from packyard.core.yaml import layout
 from packyard.core.yaml.sources import Sources
+from packyard.using.kustomize import builtin
 from packyard.using.kustomize.accumulate import accumulate
 from packyard.writing.source import parts
 from served import Served
@@ -39,15 +42,59 @@ def test_a_generated_object_is_the_one_that_kustomize_makes(served5: Served, tmp
 @pytest.mark.parametrize(
     ("files", "flag", "message"),
     [
-        ("run.sh", "false", "options.disableNameSuffixHash: must be true"),
         ("other.sh", "true", "files: no file 'other.sh' here"),
         ("", "true", "files: is missing"),
     ],
 )
-def test_what_kustomize_would_name_otherwise_or_not_find_is_refused(
-    files: str, flag: str, message: str, tmp_path: Path
-) -> None:
+def test_what_kustomize_would_not_find_is_refused(files: str, flag: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "run.sh").write_text("true\n")
     (tmp_path / "kustomization.yaml").write_text(HEADER + ENTRY.format(files=files, flag=flag))
     with pytest.raises(InputError, match=message):
         parts.read(Sources(tmp_path), "", "Kustomization")
+
+
+def test_a_setter_in_what_use_cases_share_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "run.sh").write_text("true\n")
+    entry = 'configMapGenerator:\n- name: scripts # {"$openapi":"NAME"}\n  files: [run.sh]\n'
+    (tmp_path / "kustomization.yaml").write_text(HEADER + entry)
+    with pytest.raises(InputError, match="has a setter, and use cases share what has a hash: patch it in them"):
+        parts.read(Sources(tmp_path), "", "Kustomization")
+
+
+REFERENCES = """nameReference:
+- kind: ConfigMap
+  fieldSpecs:
+  - {kind: JobSet, path: spec/replicatedJobs/template/spec/template/spec/volumes/configMap/name}
+"""
+POD = "{volumes: [{name: a, configMap: {name: scripts}}, {name: b, configMap: {name: others}}]}"
+JOB = f"apiVersion: batch/v1\nkind: Job\nmetadata: {{name: a}}\nspec: {{template: {{spec: {POD}}}}}\n"
+SET = (
+    "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: a}\n"
+    f"spec: {{replicatedJobs: [{{template: {{spec: {{template: {{spec: {POD}}}}}}}}}]}}\n"
+)
+USE_CASE = (
+    HEADER + "resources: [job.yaml, set.yaml]\ncomponents: [../programs/shell]\npatches: [{path: scripts.yaml}]\n"
+)
+ADDED = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: scripts}\ndata: {instance: a, b: 'x <&> \u2028 \u00e9'}\n"
+
+
+@pytest.mark.parametrize("added", [ADDED, ADDED.replace("instance: a", "instance: b")], ids=["a", "b"])
+def test_the_hash_is_that_of_every_kustomize_and_reaches_every_reference(
+    served3: Served, served4: Served, served5: Served, added: str, tmp_path: Path
+) -> None:
+    shell, use_case = tmp_path / "programs/shell", tmp_path / "use-case"
+    shell.mkdir(parents=True)
+    use_case.mkdir()
+    header = HEADER.replace("v1beta1", "v1alpha1").replace("Kustomization", "Component")
+    generator = "configMapGenerator: [{name: scripts, files: [run.sh]}]\nconfigurations: [references.yaml]\n"
+    (shell / "kustomization.yaml").write_text(header + generator)
+    (shell / "references.yaml").write_text(REFERENCES)
+    (shell / "run.sh").write_text("test 1 -lt 2 && echo '<&>'\n")
+    for name, text in (("job", JOB), ("set", SET), ("scripts", added), ("kustomization", USE_CASE)):
+        (use_case / f"{name}.yaml").write_text(text)
+    ours = builtin.build(use_case).decode()
+    assert len(set(re.findall(r"scripts-\w{10}", ours))) == 1
+    assert len(re.findall(r"name: scripts-\w{10}", ours)) == 3
+    expected = list(yaml.safe_load_all(ours))
+    for kustomize in (served3, served4, served5):
+        assert list(yaml.safe_load_all(kustomize.done("build", str(use_case)))) == expected

@@ -13,6 +13,7 @@ from typing import Any
 
 import yaml
 
+from packyard.using.kustomize.builtin import build
 from packyard.writing.source.compose import ComposedPackage
 from served import Served
 from usecases import CATALOGUE, PACKAGES, composed_package
@@ -78,7 +79,8 @@ def _places(root: Path, item: ComposedPackage) -> list[Place]:
         path = use_case.use_case.path
         objects = use_case.values(CATALOGUE.sources.memo)
         fitting = tuple(sorted(option.name for option in item.options.all if path in option.use_cases))
-        texts = tuple(json.dumps(value) for value in objects)
+        built = yaml.load_all(build(root / item.package.name / path), Loader=yaml.CSafeLoader)
+        texts = tuple(map(json.dumps, built))
         package = item.package.name
         found.append(Place(package, path, root / package / path, texts, fitting, _shape(objects, fitting)))
     return found

@@ -30,7 +30,7 @@ KINDS = {
 }
 each_kind = pytest.mark.parametrize("name", KINDS)
 #: Options that say nothing of containers.
-OF_PODS = ("do-not-disrupt", "node-pool", "pull-secret", "queue", "spread")
+OF_PODS = ("do-not-disrupt", "limits", "node-pool", "pull-secret", "queue", "scheduling", "spread")
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,6 @@ def test_a_mount_and_a_volume_in_front_do_no_harm(user: User, kustomize: Served)
 @pytest.mark.parametrize(
     ("field", "option"),
     [
-        ("tolerations: [{key: mine, operator: Exists}]", "node-pool"),
         ("affinity: {nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: []}}", "node-pool"),
         ("topologySpreadConstraints: []", "spread"),
     ],
@@ -115,6 +114,17 @@ def test_what_would_be_replaced_is_refused(user: User, field: str, option: str, 
     user.edit(r"^(\s+)(nodeSelector: .*)$", rf"\1\2\n\1{field}")
     if option in user.place.options:
         assert_refused(user.add(served5, option), option)
+
+
+@each_kind
+def test_tolerations_of_its_own_stay(user: User, kustomize: Served) -> None:
+    user.edit(r"^(\s+)tolerations: \[\] .*$", r"\1tolerations: [{key: mine, operator: Exists}]")
+    options = tuple(each for each in ("gpus", "node-pool") if each in user.place.options)
+    (built,) = user.build(kustomize, options)
+    wanted = {"mine", *({"gpus": "nvidia.com/gpu", "node-pool": "dedicated"}[each] for each in options)}
+    tolerated = [({each["key"] for each in found.spec["tolerations"]}, found.computes) for found in templates(built)]
+    tolerated += [({each["key"] for each in item["spec"]["tolerations"]}, True) for item in workflows(built)]
+    assert all("mine" in keys and (wanted <= keys or not computes) for keys, computes in tolerated)
 
 
 @each_kind
@@ -194,6 +204,8 @@ def test_kustomize_3_sets_the_parameters_of_options_once_for_all_kinds(
     values = {
         "GPUS": "7",
         "DATASET_SIZE": "7Ti",
+        "DEADLINE_SECONDS": "77",
+        "TTL_SECONDS": "777",
         "DATASET_HOST_PATH": "/seven",
         "S3_ENDPOINT": "https://seven.example.com",
     }

@@ -79,6 +79,22 @@ def test_adds_a_line_that_kustomize_reads_and_changes_no_other_byte(root: Path, 
     assert left.rstrip("\n") == gone.rstrip("\n")
 
 
+def test_a_file_that_an_option_needs_comes_and_goes_with_it(root: Path, served5: Served) -> None:
+    directory = root / optioned.SINGLE
+    queue = root / optioned.OPTIONS / "queue" / KUSTOMIZATION
+    queue.write_text(f"# packyard: with claim.yaml\n# packyard: with ../../outside.yaml\n{queue.read_text()}")
+    before = (directory / KUSTOMIZATION).read_bytes()
+    enable(directory, "queue")  # without the file there is nothing to add
+    assert b"claim.yaml" not in (directory / KUSTOMIZATION).read_bytes()
+    switch.disable(directory, ["queue"])
+    tiny.write(directory / "claim.yaml", "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: claim}\n")
+    enable(directory, "queue")
+    assert yaml.safe_load((directory / KUSTOMIZATION).read_bytes())["resources"][-1] == "claim.yaml"
+    assert "kind: PersistentVolumeClaim" in served5("build", directory).stdout
+    switch.disable(directory, ["queue"])
+    assert (directory / KUSTOMIZATION).read_bytes() == before
+
+
 def test_twice_is_once_and_both_is_all_or_nothing(root: Path) -> None:
     directory = root / optioned.SINGLE
     enable(directory, "queue")

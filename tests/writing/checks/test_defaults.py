@@ -49,6 +49,13 @@ def test_other_values_are_no_defaults(field: str) -> None:
     assert judged(JOB.replace("      restartPolicy", f"      {field}\n      restartPolicy")) == []
 
 
+def test_an_empty_list_with_a_comment_stays() -> None:
+    assert (
+        judged(JOB.replace("      restartPolicy", "      tolerations: [] # options add to it\n      restartPolicy"))
+        == []
+    )
+
+
 def test_a_default_that_a_setter_changes_stays() -> None:
     text = JOB.replace("  template:", '  replicas: 1 # {"$openapi":"A"}\n  template:', 1)
     assert judged(text) == []

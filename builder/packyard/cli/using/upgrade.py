@@ -36,7 +36,7 @@ from packyard.using.upgrade.merge import Merged
 ROWS = Rows(
     "package",
     "name, from, to, files (file, change), values (directory, name, setter), options (directory, option), edited, "
-    "conflicts (file, line, message), toSet (directory, name)",
+    "conflicts (file, line, message), toSet (directory, name), useCases (from, to)",
 )
 
 
@@ -131,7 +131,7 @@ def _tell(folder: Path, base: Bundle, theirs: Bundle, done: Upgrade, decision: s
         return
     word = "downgraded" if order(theirs.version) < order(base.version) else "upgraded"
     output.note(f"{theirs.name} {word} from {base.version} to {theirs.version}")
-    for text in (*_news(merged), *_kept(merged)):
+    for text in (*_moved(folder, merged), *_news(merged), *_kept(merged)):
         output.note(f"  {text}")
     for each in merged.conflicts:
         output.note(f"  conflict, decided by --{decision}: {each}")
@@ -140,6 +140,11 @@ def _tell(folder: Path, base: Bundle, theirs: Bundle, done: Upgrade, decision: s
             output.note(f"{folder / where}: {name} is {new} now, with your value")
     for where, name in merged.to_set:
         output.note(f"{folder / where}: {name} has to be set: packyard set {quote(str(folder / where))} {name}=…")
+
+
+def _moved(folder: Path, merged: Merged) -> Iterator[str]:
+    for old, new in merged.use_cases.items():
+        yield f"use case {folder / old} is {folder / new} now, with all that you set and edited"
 
 
 def _news(merged: Merged) -> Iterator[str]:
@@ -183,4 +188,5 @@ def _row(base: Bundle, theirs: Bundle, done: Upgrade) -> dict[str, object]:
         "edited": merged.edited,
         "conflicts": merged.conflicts,
         "toSet": merged.to_set,
+        "useCases": list(merged.use_cases.items()),
     }

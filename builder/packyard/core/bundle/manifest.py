@@ -66,7 +66,7 @@ class Manifest:
 
     A library has parts in the place of use cases, with the setters that they define; ``.`` are those that all share.
     ``kubernetes`` are the versions whose schemas its objects keep to. ``moved`` tells users what replaced a former
-    setter. A manifest of the older form, which described each setter in full, keeps its bytes.
+    setter or use case. A manifest of the older form, which described each setter in full, keeps its bytes.
     """
 
     kind: str = field(default=BUNDLE, metadata=known(text, BUNDLE))

@@ -47,9 +47,9 @@ def find(folder: str | os.PathLike[str], is_file: Callable[[str], bool], *, hint
     raise InputError(Problem(message, file=os.fspath(folder), hint="" if found else hint))
 
 
-def header() -> list[str]:
-    """Return the first lines of a file of kind Kustomization."""
-    return [f"apiVersion: {VERSIONS['Kustomization']}", "kind: Kustomization"]
+def header(kind: str = "Kustomization") -> list[str]:
+    """Return the first lines of a file of a kind."""
+    return [f"apiVersion: {VERSIONS[kind]}", f"kind: {kind}"]
 
 
 def referred(root: Node | None, fields: Sequence[str] = LISTED) -> Iterator[str]:

@@ -26,7 +26,7 @@ from packyard.core.errors import ConflictError, InputError, IntegrityError, Prob
 from packyard.core.kubernetes.lenient import mapping, mappings, name_of, type_of
 from packyard.core.kubernetes.lenient import text as text_of
 from packyard.running.runs.kubectl import Kubectl
-from packyard.running.runs.run import LABEL, Object, Reference
+from packyard.running.runs.run import LABEL, MANAGED, Object, Reference
 
 #: The label of records, with their number.
 NUMBER = "packyard/record"
@@ -66,7 +66,7 @@ class RunRecord:
         if len(data) + len(applied) > _LARGEST:
             problem = f"run {self.run}: its objects are too large to be recorded: {len(data) + len(applied)} bytes"
             raise InputError(Problem(problem, hint="move large files from ConfigMaps to the storage"))
-        labels = {LABEL: self.run, NUMBER: str(self.number), "app.kubernetes.io/managed-by": "packyard"}
+        labels = {LABEL: self.run, NUMBER: str(self.number), **MANAGED}
         return {
             "apiVersion": "v1",
             "kind": "ConfigMap",

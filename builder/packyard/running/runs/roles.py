@@ -15,11 +15,10 @@ from packyard.core.kubernetes.groups import is_cluster_scoped, resource_of
 from packyard.core.kubernetes.kinds import BATCH, CORE, RBAC, group_of
 from packyard.core.kubernetes.lenient import mappings, name_of, text, type_of
 from packyard.core.kubernetes.roles import made_of
-from packyard.running.runs.run import Object
+from packyard.running.runs.run import MANAGED, Object
 
 _Key = TypeVar("_Key")
 _API = f"{RBAC}/v1"
-_LABELS = {"app.kubernetes.io/managed-by": "packyard"}
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -94,7 +93,7 @@ def binding(given: Object, users: Sequence[str], groups: Sequence[str]) -> Objec
 
 
 def _metadata(name: str, namespace: str = "") -> Object:
-    return {"name": name, **({"namespace": namespace} if namespace else {}), "labels": _LABELS}
+    return {"name": name, **({"namespace": namespace} if namespace else {}), "labels": MANAGED}
 
 
 def _granted(item: Mapping[str, Any]) -> Iterator[Right]:

@@ -2,7 +2,7 @@
 
 A run is called what ``app.kubernetes.io/instance`` is on its objects, which in packages of packyard is
 ``MODEL_NAME-RUN_NAME``, the beginning of all their names; where they have no such label, or several, it is called like
-the package and the directory. `LABEL` carries the name.
+the package and the directory. The label of a claim does not count: runs share it. `LABEL` carries the name.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from packyard.core.bundle.record import Record, known
 from packyard.core.errors import InputError, Problem, shown
 from packyard.core.kubernetes import pods
 from packyard.core.kubernetes.groups import is_cluster_scoped
-from packyard.core.kubernetes.kinds import Kind, group_of
+from packyard.core.kubernetes.kinds import LASTING, Kind, group_of
 from packyard.core.kubernetes.lenient import labels_of, mapping, text, type_of
 
 Object = dict[str, Any]
@@ -30,6 +30,8 @@ LABEL = "packyard/run"
 NAMESPACE = "packyard/namespace"
 #: The setter that tells runs of a package apart.
 SETTER = "RUN_NAME"
+#: On every object that we apply or record.
+MANAGED = {"app.kubernetes.io/managed-by": "packyard"}
 _INSTANCE = "app.kubernetes.io/instance"
 #: Kubernetes' own choice for generated names: no vowels, and nothing that is easily misread.
 _ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
@@ -84,7 +86,8 @@ def new_word() -> str:
 
 def name_of(objects: Sequence[Mapping[str, Any]], otherwise: str) -> str:
     """Return the name of the run that objects are, made of the text ``otherwise`` where they do not say it."""
-    named = {text(labels_of(item).get(_INSTANCE)) for item in objects}
+    own = (item for item in objects if Reference.of(item, "").group_kind not in LASTING)
+    named = {text(labels_of(item).get(_INSTANCE)) for item in own}
     if len(named - {""}) == 1:
         return max(named)
     return re.sub(r"[^a-z0-9]+", "-", otherwise.lower()).strip("-")[:_LONGEST].strip("-") or "run"
@@ -109,11 +112,11 @@ def namespace_of(objects: Iterable[Object], namespace: str, *, is_asked: bool) -
 def labelled(objects: Sequence[Object], run: str, namespace: str = "") -> list[Object]:
     """Return copies of objects with the name of their run on them, on their pods and on the claims of those.
 
-    Objects without a namespace are labelled with that of the run as well.
+    Objects without a namespace are labelled with that of the run as well. Who manages an object is us, unless it says.
     """
     found = copy.deepcopy(list(objects))
     for item in found:
-        _label(item, {LABEL: run})
+        _label(item, {**MANAGED, **labels_of(item), LABEL: run})
         if namespace and is_cluster_scoped(*type_of(item)):
             _label(item, {NAMESPACE: namespace})
         for each in _templates(item):

@@ -9,7 +9,6 @@ they are good. Of all else, yanked versions come with their yanks, and an interr
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -20,7 +19,6 @@ from tempfile import TemporaryDirectory
 from packyard.core.bundle import bundle as bundles
 from packyard.core.bundle.reference import Reference
 from packyard.core.errors import ConflictError, Problem
-from packyard.core.kubernetes import images
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.fetching.fetch import Fetching, keep, opened_entry
 from packyard.sharing.fetching.verify import Proof, verify_listed
@@ -229,36 +227,3 @@ def _complete(listed: Index, target: Index, entries: Iterable[IndexEntry]) -> li
         tars = {(each.version, each.tar) for each in copied.entries} if copied else set()
         found -= {entry.version for entry in wanted if (entry.version, entry.tar) not in tars}
     return sorted(found)
-
-
-def image_list(references: Iterable[str]) -> bytes:
-    """Return the list of images that `skopeo sync --src yaml` copies, as YAML: by registry and name, the tags.
-
-    >>> print(image_list(["docker.io/intel/a:1", "python"]).decode(), end="")
-    "docker.io":
-      images:
-        "intel/a": ["1"]
-        "library/python": ["latest"]
-    """
-    found: dict[str, dict[str, set[str]]] = {}
-    for reference in references:
-        if images.is_valid(reference):
-            registry, name, tag = _in_parts(reference)
-            found.setdefault(registry, {}).setdefault(name, set()).add(tag)
-    return "".join(_lines(found)).encode()
-
-
-def _lines(found: dict[str, dict[str, set[str]]]) -> Iterator[str]:
-    for registry, names in sorted(found.items()):
-        yield f"{json.dumps(registry)}:\n  images:\n"
-        for name, tags in sorted(names.items()):
-            yield f"    {json.dumps(name)}: {json.dumps(sorted(tags))}\n"
-
-
-def _in_parts(reference: str) -> tuple[str, str, str]:
-    """Return registry, name, and digest or tag of an image, as container engines complete them."""
-    image = images.parse(reference)
-    registry, slash, name = image.name.partition("/")
-    if not slash or not ("." in registry or ":" in registry or registry == "localhost"):
-        registry, name = "docker.io", image.name if slash else f"library/{image.name}"
-    return registry, name, image.digest or image.tag or "latest"

@@ -17,6 +17,7 @@ from packyard.core.kubernetes.kinds import LOCAL, is_local
 from packyard.core.yaml import layout
 from packyard.core.yaml.node import MappingNode, Node, Scalar, SequenceNode
 from packyard.using.kustomize import anchors, patch, replacement, selector
+from packyard.using.kustomize.generator import Generated
 from packyard.using.kustomize.idle import Idle
 from packyard.using.kustomize.part import Part, Patch
 from packyard.using.kustomize.patch import Working
@@ -34,10 +35,15 @@ _UPPER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 @dataclass(slots=True, eq=False)
 class SourceObject:
-    """An object while patches change it; `root` is only read, `stem` is the stem of the file that it came from."""
+    """An object while patches change it; `root` is only read, `stem` is the stem of the file that it came from.
+
+    ``made`` is what it was generated from, ``part`` what that stands in where it is hashed.
+    """
 
     root: MappingNode
     stem: str
+    made: Generated | None = None
+    part: Part | None = None
     _working: Working = field(default_factory=Working)
     _identity: Identity | None = None
 
@@ -65,10 +71,16 @@ class SourceObject:
 
     def copy(self) -> SourceObject:
         """Return an independent copy."""
-        copied = SourceObject(self.root, self.stem)
+        copied = SourceObject(self.root, self.stem, self.made, self.part)
         copied._identity = self._identity
         before = self._working.before
         self._working, copied._working = Working(before), Working(before)  # what it had as its own, both have now
+        return copied
+
+    def with_root(self, root: MappingNode) -> SourceObject:
+        """Return the object with another root."""
+        copied = self.copy()
+        copied.root = root
         return copied
 
     def operate(self, operations: SequenceNode) -> None:
@@ -162,7 +174,9 @@ class _Parts:
 
     def open(self, top: Part) -> Contents[Part, SourceObject]:
         own = [SourceObject(root, stem) for stem, root in top.objects]
-        generated = [SourceObject(made.root, made.stem) for made in top.generated]
+        generated = [
+            SourceObject(made.root, made.stem, made, top if made.is_hashed else None) for made in top.generated
+        ]
         return Contents(own, top.components, top.resources, generated)
 
     def close(self, top: Part, count: int) -> None: ...

@@ -15,12 +15,15 @@ from packyard.core.errors import BeyondError, InputError, Problem
 from packyard.core.files import regular
 from packyard.core.files.paths import Gate
 from packyard.core.kubernetes.kinds import LOCAL, is_local
+from packyard.core.yaml import strict
 from packyard.core.yaml.document import decode, walk
 from packyard.core.yaml.node import MappingNode, Scalar, SequenceNode, Source
-from packyard.using.kustomize import manifest, namespace, objects, supported
+from packyard.using.kustomize import generator, manifest, namespace, objects, references, supported
 from packyard.using.kustomize.accumulate import Contents, SourceObject, gather
+from packyard.using.kustomize.generator import Generated
 from packyard.using.kustomize.objects import Object
 from packyard.using.kustomize.part import Patch
+from packyard.using.kustomize.references import FieldSpec
 from packyard.using.kustomize.supported import HINT, Budget, Kustomization, find, read
 from packyard.using.options import folder
 from packyard.using.options.option_setters import read_enabled
@@ -45,6 +48,7 @@ def build(directory: Path) -> bytes:
     gather(top, files, built)
     items = [item.item for item in built]
     namespace.apply(items, top.namespace, HINT)
+    _add_hashes(built, [*references.KNOWN, *files.told])
     _check_identities(items, f"is defined twice in namespace {top.namespace!r}")
     kept = [item for item in items if not _is_local(item)]
     return manifest.write(item.root for item in sorted(kept, key=_order))
@@ -98,13 +102,16 @@ class _Files:
     def __init__(self, directory: Path) -> None:
         self.left = Budget(directory)
         self.reached: dict[str, int] = {}
+        self.told: list[FieldSpec] = []
         self._directory = directory
         self._open: list[str] = []
 
     def open(self, top: Kustomization) -> Contents[Kustomization, _Built]:
         sources = (Source(str(file), self.left.read(file)) for file in supported.files(top))
         own = [_Built(item.node, "", item=item) for source in sources for item in objects.parse(source)]
-        return Contents(own, self._components(top))
+        made = [_Built(each.root, "", each, item=_of(each)) for each in top.generated]
+        self.told += top.references
+        return Contents(own, self._components(top), generated=made)
 
     def close(self, top: Kustomization, count: int) -> None:
         self.reached[os.path.realpath(top.file.parent)] = count
@@ -145,6 +152,23 @@ class _Files:
         named = Path(os.path.normpath(top.file.parent / node.value))
         place = named if os.path.realpath(named) == os.path.realpath(top.file.parent / node.value) else None
         return read(place or top.file.parent / node.value, self.left, kind="Component")
+
+
+def _of(made: Generated) -> Object:
+    value = strict.to_value(made.root)
+    assert isinstance(value, dict)
+    source = made.entry.source
+    return Object(value, source.name, source.locate(made.entry.start)[0], made.root)
+
+
+def _add_hashes(built: Sequence[_Built], specs: Sequence[FieldSpec]) -> None:
+    """Put hashes behind the names of what is generated so, and let references follow."""
+    names = {}
+    for each in built:
+        if each.made and each.made.is_hashed:
+            name = each.item.name
+            names[name] = each.item.metadata["name"] = f"{name}-{generator.suffix(each.item.root)}"
+    references.rename([each.item.root for each in built], names, specs)
 
 
 def _check_identities(items: Sequence[Object], complaint: str) -> None:

@@ -1,67 +1,93 @@
-"""``configMapGenerator``: files, scripts above all, into ConfigMaps.
+"""``configMapGenerator``: files, programs above all, into ConfigMaps.
 
-kustomize's own, without a hash behind the name, which would change with every set::
+kustomize's own, with a hash of the content behind the name, or without::
 
-    - name: model-scripts # {"$openapi":"SCRIPTS_NAME"}    ->    kind: ConfigMap
-      files: [run.py]                                            metadata: {name: model-scripts, labels: …}
-      options:                                                   data:
-        disableNameSuffixHash: true                                run.py: |
-        labels: {app.kubernetes.io/component: scripts}               …
+    - name: programs                                         ->    kind: ConfigMap
+      files: [run.py]                                              metadata: {name: programs-9d6fcc6g5f, labels: …}
+      options:                                                     data:
+        labels: {app.kubernetes.io/component: programs}              run.py: |
+                                                                       …
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import PurePosixPath
-from posixpath import basename, dirname, join
 
 from packyard.core.yaml import make
+from packyard.core.yaml.document import scalars
 from packyard.core.yaml.fields import Fields
-from packyard.core.yaml.node import MappingNode, Node, Scalar
-from packyard.core.yaml.sources import Sources
+from packyard.core.yaml.node import MappingNode, Node, Scalar, Source
+from packyard.core.yaml.strict import Value
+
+#: Gives a file by its name, or notes why it cannot.
+Find = Callable[[Fields, Scalar], "Source | None"]
+
+#: The digits that kustomize replaces in a hash, which shall not spell words.
+_DIGITS = str.maketrans("013ae", "ghkmt")
+#: What Go's JSON escapes and Python's does not.
+_ESCAPED = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """One ConfigMap, the stem of the file that it is written to, and the files that it was made from."""
+    """One ConfigMap, the stem of the file that it is written to, the entry of the list, and the names of its files.
+
+    ``is_hashed`` says that its name ends with a hash of its content.
+    """
 
     root: MappingNode
     stem: str
+    entry: Node
     files: tuple[str, ...]
+    is_hashed: bool
 
 
-def read(parent: Fields, node: Node, folder: str, sources: Sources) -> Generated | None:
-    """Read one entry; its files stand in the same folder."""
+def read(parent: Fields, node: Node, find: Find) -> Generated | None:
+    """Read one entry; its files stand in the folder of the kustomization."""
     fields = Fields(node, parent.file, "configMapGenerator", parent.problems)
+    before = len(fields.problems)
     name, names = fields.text("name"), fields.texts("files")
     options = fields.child("options")
     labels = options.mapping("labels") if options else {}
-    if options is None or options.text("disableNameSuffixHash", "") != "true":
-        message = "must be true: a hash behind the name would change with every set"
-        fields.fault(node, "options.disableNameSuffixHash", message)
+    is_hashed = not options or options.text("disableNameSuffixHash", "") != "true"
     if options:
         options.done()
     fields.done()
-    files = [join(folder, name) for name in names]
-    for file in files:
-        base = basename(file)
-        if dirname(file) != folder or (fields.reach(node, "files", base, file, sources) and not sources.is_file(file)):
-            fields.fault(node, "files", f"no file {base!r} here")
+    listed = scalars(fields.node.get("files") if fields.node else None)
+    sources = {each.value: found for each in listed if (found := find(fields, each))}
     if not names:
         fields.fault(node, "files", "is missing")
-    if fields.problems:
+    written = fields.node.get("name") if fields.node else None
+    if is_hashed:
+        for scalar in (written, *labels.values()):
+            if isinstance(scalar, Scalar) and scalar.comment:
+                fields.fault(scalar, "", "has a setter, and use cases share what has a hash: patch it in them")
+    if len(fields.problems) > before:
         return None
-    found = fields.node.get("name") if fields.node else None
-    metadata: dict[str, Node] = {"name": _scalar(name, found, fields.file)}
+    metadata: dict[str, Node] = {"name": _scalar(name, written, fields.file)}
     if labels:
-        scalars = {key: _scalar(label.value, label, fields.file) for key, label in labels.items()}
-        metadata["labels"] = make.mapping(fields.file, scalars)
-    data = {basename(file): make.literal(sources.text(file).text, sources.shown(file)) for file in files}
+        texts = {key: _scalar(label.value, label, fields.file) for key, label in labels.items()}
+        metadata["labels"] = make.mapping(fields.file, texts)
+    data = {each: make.literal(source.text, source.name) for each, source in sources.items()}
     values = {"metadata": make.mapping(fields.file, metadata), "data": make.mapping(fields.file, data)}
     root = make.mapping(fields.file, {"apiVersion": "v1", "kind": "ConfigMap", **values})
     root.source, root.start, root.end = node.source, node.start, node.end  # which is where the object is from
     component = labels.get("app.kubernetes.io/component")
-    return Generated(root, component.value if component else PurePosixPath(files[0]).stem, tuple(files))
+    stem = component.value if component else PurePosixPath(names[0]).stem
+    return Generated(root, stem, node, tuple(names), is_hashed)
+
+
+def suffix(config_map: Mapping[str, Value]) -> str:
+    """Return what kustomize puts behind the name of a ConfigMap, for its content."""
+    content = {"data": config_map.get("data") or {}, "kind": "ConfigMap", "name": ""}
+    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+    for character, escaped in _ESCAPED.items():
+        text = text.replace(character, escaped)
+    return sha256(text.encode()).hexdigest()[:10].translate(_DIGITS)
 
 
 def _scalar(text: str, written: Node | None, file: str) -> Scalar:

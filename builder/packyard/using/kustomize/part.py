@@ -10,6 +10,7 @@ from packyard.core.errors import Problem
 from packyard.core.kubernetes import kustomization
 from packyard.core.yaml.node import Comment, Document, MappingNode, Node
 from packyard.using.kustomize.generator import Generated
+from packyard.using.kustomize.references import FieldSpec
 from packyard.using.kustomize.replacement import Replacement
 from packyard.using.setters.krmfile import NAME as KRMFILE
 
@@ -54,6 +55,8 @@ class Part:
     resources: tuple[Part, ...] = ()
     components: tuple[Part, ...] = ()
     generated: tuple[Generated, ...] = ()
+    configurations: tuple[str, ...] = ()  # files that say where objects are named
+    references: tuple[FieldSpec, ...] = ()  # the fields that they say to name ConfigMaps
     patches: tuple[Patch, ...] = ()
     replacements: tuple[Replacement, ...] = ()
     krmfile: KrmfileData | None = None
@@ -69,7 +72,8 @@ class Part:
 
     def own_files(self) -> set[str]:
         """Return the files in its folder that its kustomization names, and those that say what it is."""
-        named = {*self.files, *(file for made in self.generated for file in made.files)}
+        made = (join(self.folder, file) for made in self.generated for file in made.files)
+        named = {*self.files, *self.configurations, *made}
         named |= {patch.file for patch in self.patches if patch.file}
         named |= {each.file for each in self.replacements}
         return named | {join(self.folder, name) for name in (*kustomization.NAMES, KRMFILE)}

@@ -2,6 +2,8 @@
 
     resources: [config-map.yaml, mpi-job.yaml]     local files
     components: [../../options/queue]              folders of the package
+    configMapGenerator: [{name: …, files: […]}]    files, with a hash behind the name or without
+    configurations: [references.yaml]              where objects name ConfigMaps
     patches:                                       strategic merge or RFC 6902, in a file or in place
     - {path: job.json6902, target: {kind: Job}}
     namespace: ml                                  as `kustomize edit set namespace` writes it
@@ -21,13 +23,15 @@ from packyard.core.files import regular
 from packyard.core.files.paths import Gate
 from packyard.core.kubernetes import kustomization
 from packyard.core.yaml import aliases, strict
-from packyard.core.yaml.document import decode, only, parse_one
+from packyard.core.yaml.document import decode, items, only, parse_one, parse_text, scalars
 from packyard.core.yaml.fields import Fields
 from packyard.core.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.core.yaml.span import embedded
 from packyard.core.yaml.values import implicit_type, is_null
-from packyard.using.kustomize import selector
+from packyard.using.kustomize import generator, references, selector
+from packyard.using.kustomize.generator import Generated
 from packyard.using.kustomize.part import Patch
+from packyard.using.kustomize.references import FieldSpec
 from packyard.using.kustomize.replacement import Replacement
 
 HINT = "install kustomize or kubectl, which packyard then builds with"
@@ -35,8 +39,18 @@ HINT = "install kustomize or kubectl, which packyard then builds with"
 #: What is read for one directory at most.
 MAX_FILES, MAX_BYTES = 1000, 8 * 1024 * 1024
 
-_FIELDS = ("apiVersion", "kind", "resources", "components", "patches", "namespace")
+_FIELDS = (
+    "apiVersion",
+    "kind",
+    "resources",
+    "components",
+    "configMapGenerator",
+    "configurations",
+    "patches",
+    "namespace",
+)
 _PATCH_FIELDS = ("path", "patch", "target")
+_GENERATOR, _GENERATOR_OPTIONS = ("name", "files", "options"), ("labels", "disableNameSuffixHash")
 _MOST = 20  # problems that get a hint
 
 
@@ -49,6 +63,8 @@ class Kustomization:
     components: tuple[Scalar, ...]
     patches: tuple[Patch, ...]
     namespace: str
+    generated: tuple[Generated, ...] = ()
+    references: tuple[FieldSpec, ...] = ()
     replacements: tuple[Replacement, ...] = ()
 
 
@@ -110,8 +126,10 @@ def parse(
     stated = root.text("namespace") if namespace is not None and not is_null(namespace) else ""
     if kind == "Kustomization" and not isinstance(root.get("resources"), SequenceNode) and not stated:
         raise InputError(Problem("has no resources", file=str(file), line=1))
-    patches = () if only_components and kind == "Kustomization" else tuple(_patches(root, file, left))
-    return Kustomization(file, resources, components, patches, stated)
+    if only_components and kind == "Kustomization":
+        return Kustomization(file, resources, components, (), stated)
+    generated, told = tuple(_generated(root, file, left)), tuple(_references(root, file, left))
+    return Kustomization(file, resources, components, tuple(_patches(root, file, left)), stated, generated, told)
 
 
 def files(top: Kustomization) -> list[Path]:
@@ -175,6 +193,49 @@ def _paths(node: Node | None, field: str, what: str) -> tuple[tuple[Scalar, ...]
     return tuple(item for item in found if isinstance(item, Scalar)), faults
 
 
+def _generated(root: MappingNode, file: Path, left: Budget) -> Iterator[Generated]:
+    node = root.get("configMapGenerator")
+    if node is not None and not is_null(node) and not isinstance(node, SequenceNode):
+        raise InputError(node.problem("configMapGenerator must be a list"))
+
+    def find(_: Fields, node: Scalar) -> Source:
+        return _read_beside(node, file, left, "file")
+
+    fields = Fields(root, str(file), "")
+    for item in items(node):
+        _only(item)
+        made = generator.read(fields, item, find)
+        if fields.problems or made is None:
+            raise InputError(*fields.problems)
+        yield made
+
+
+def _only(entry: Node) -> None:
+    """Refuse what a generator says and only kustomize knows."""
+    if not isinstance(entry, MappingNode):
+        return
+    options = entry.mapping("options")
+    found = [each for each in entry.entries if each.name not in _GENERATOR]
+    found += [each for each in (options.entries if options else ()) if each.name not in _GENERATOR_OPTIONS]
+    faults = [(each.key, each.name) for each in found]
+    faults += [(each, each.value) for each in scalars(entry.get("files")) if "=" in each.value]
+    if faults:
+        message = "of a configMapGenerator is not supported by packyard's own build"
+        raise BeyondError(*(node.problem(f"{name} {message}", HINT) for node, name in faults))
+
+
+def _references(root: MappingNode, file: Path, left: Budget) -> Iterator[FieldSpec]:
+    for node in scalars(root.get("configurations")):
+        source = _read_beside(node, file, left, "configuration")
+        told = only(parse_text(source), source.name).root
+        if isinstance(told, MappingNode):
+            others = [each for each in told.entries if each.name != "nameReference"]
+            if others:
+                message = "of a configuration is not supported by packyard's own build"
+                raise BeyondError(*(each.key.problem(f"{each.name} {message}", HINT) for each in others))
+            yield from references.read(told)
+
+
 def _patches(root: MappingNode, file: Path, left: Budget) -> Iterator[Patch]:
     node = root.get("patches")
     if node is None or is_null(node):
@@ -207,7 +268,7 @@ def _document(entry: MappingNode, file: Path, left: Budget) -> Document:
     given = [node for node in (path, inline) if isinstance(node, Scalar) and node.value]
     if len(given) != 1:
         raise InputError(entry.problem("a patch has either a path or a patch"))
-    source = _read_beside(given[0], file, left) if given[0] is path else embedded(given[0])
+    source = _read_beside(given[0], file, left, "patch") if given[0] is path else embedded(given[0])
     text = source.text if given[0] is path else given[0].value.lstrip()
     if text.startswith("[") and not _is_json(text):
         raise InputError(given[0].problem("a patch that begins with [ must be JSON", "write an operation a line"))
@@ -225,12 +286,12 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def _read_beside(node: Scalar, file: Path, left: Budget) -> Source:
+def _read_beside(node: Scalar, file: Path, left: Budget, what: str) -> Source:
     path = file.parent / node.value
     if "\0" in node.value or not regular.is_file(path):
-        raise InputError(node.problem(f"patch {node.value!r} is not a file here"))
+        raise InputError(node.problem(f"{what} {node.value!r} is not a file here"))
     if Gate(file.parent, {}).outside(str(path)):
-        message = f"patch {node.value!r} lies outside of the directory"
+        message = f"{what} {node.value!r} lies outside of the directory"
         raise InputError(node.problem(message, "kustomize refuses it as well"))
     return Source(str(path), left.read(path))
 

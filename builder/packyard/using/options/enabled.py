@@ -6,12 +6,13 @@
                                      components:
                                      - ../../options/queue
 
-What else the file says stays as it is, byte for byte.
+A file of the use case that an option needs is added to its resources, and leaves them with it. What else the file says
+stays as it is, byte for byte.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from packyard.core.errors import InputError, Problem, refuse
 from packyard.core.files.tree import Tree
@@ -25,7 +26,7 @@ from packyard.core.yaml.splice import change, remove
 from packyard.core.yaml.values import is_null
 from packyard.using.options.folder import Folder
 
-_KEY = "components"
+_KEY, _RESOURCES = "components", "resources"
 
 
 class EnabledOptions:
@@ -62,49 +63,65 @@ class EnabledOptions:
 
     def with_options(self, names: Iterable[str]) -> bytes:
         """Return the bytes with a line for each of these options, behind the components that are there."""
-        lines = [f"{self.folder.line}/{name}" for name in names]
-        return self._edited(self._added(lines)) if lines else self.data
+        added = list(names)
+        lines = [f"{self.folder.line}/{name}" for name in added]
+        listed = _texts(self._list(_RESOURCES))
+        files = [file for name in added for file in self.folder.beside(name) if file not in listed]
+        return self._edited([*self._added(_KEY, lines), *self._added(_RESOURCES, files)])
 
     def without(self, names: Iterable[str]) -> bytes:
         """Return the bytes without the lines of options, and without the key where nothing is left of its list."""
         gone = set(names)
-        node = self._list()
-        if node is None or not gone & self.options.keys():
+        known = gone & self.options.keys()
+        if not known:
             return self.data
+        files = {file for name in known for file in self.folder.beside(name)}
+        lines = self._less(_KEY, lambda line: self.folder.name_of(line) in gone)
+        return self._edited([*lines, *(self._less(_RESOURCES, files.__contains__) if files else [])])
+
+    def _less(self, key: str, goes: Callable[[str], bool]) -> list[Edit]:
+        """Return the edits that take lines out of a list, and the key where nothing is left."""
+        node = self._list(key)
         lines = _texts(node)
-        kept = [at for at, line in enumerate(lines) if self.folder.name_of(line) not in gone]
+        kept = [at for at, line in enumerate(lines) if not goes(line)]
+        if node is None or len(kept) == len(lines):
+            return []
         if not kept:
-            return self._edited(remove(self._root, {_KEY}))
-        return self._edited(items.replace(node, [lines[at] for at in kept], kept, self._root.entry(_KEY)))
+            return remove(self._root, {key})
+        return items.replace(node, [lines[at] for at in kept], kept, self._root.entry(key))
 
     def _items(self) -> list[Item]:
-        node = self._list()
+        node = self._list(_KEY)
         return node.items if node else []
 
-    def _list(self) -> SequenceNode | None:
-        node = self._root.get(_KEY)
+    def _list(self, key: str) -> SequenceNode | None:
+        node = self._root.get(key)
         if node is None or is_null(node):
             return None
         if not isinstance(node, SequenceNode):
-            raise InputError(node.problem(f"{_KEY} must be a list"))
+            raise InputError(node.problem(f"{key} must be a list"))
         return node
 
-    def _added(self, lines: list[str]) -> list[Edit]:
-        node = self._list()
+    def _added(self, key: str, lines: list[str]) -> list[Edit]:
+        node = self._list(key)
+        if not lines:
+            return []
         if node is None:
-            return change(self._root, {_KEY: lines})
+            return change(self._root, {key: lines})
         old = _texts(node)
         same = [*range(len(old)), *(None for _ in lines)]
-        return items.replace(node, [*old, *lines], same, self._root.entry(_KEY))
+        return items.replace(node, [*old, *lines], same, self._root.entry(key))
 
     def _edited(self, edits: list[Edit]) -> bytes:
         changed = apply_to_file(self.data, self._document.source, edits, [self._document])
         return self.data if changed is None else changed
 
 
-def _texts(node: SequenceNode) -> list[str]:
+def _texts(node: SequenceNode | None) -> list[str]:
     """Return the paths that are listed."""
+    if node is None:
+        return []
     texts = [item.value for item in node.items if isinstance(item.value, Scalar)]
     others = (item.value for item in node.items if not isinstance(item.value, Scalar))
-    refuse(other.problem("a component must be the path of a folder") for other in others)
+    refuse(other.problem("must be a path") for other in others)
     return [text.value for text in texts]

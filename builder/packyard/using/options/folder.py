@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from itertools import takewhile
+from itertools import islice, takewhile
 from pathlib import Path
 
 from packyard.core.errors import InputError, Problem
@@ -19,6 +19,11 @@ from packyard.core.files import filenames, paths, regular
 from packyard.core.kubernetes import kustomization
 
 NAME = "options"
+#: The folder beside it of the programs that use cases share: Components, too.
+PROGRAMS = "programs"
+
+LONGEST = 1 << 20  # bytes of an option's kustomization
+_WITH = "# packyard: with "
 
 _HIGHEST = 8  # folders above a use case that are looked at where no packyard.json says which package it is of
 
@@ -52,6 +57,15 @@ class Folder:
         above, name = os.path.split(path)
         return name if above == self.real else ""
 
+    def beside(self, name: str) -> list[str]:
+        """Return the files of the use case that an option needs: ``# packyard: with resource-claim-template.yaml``."""
+        file = f"{self.real}/{name}/{os.path.basename(self.file(name))}"
+        if not os.path.isfile(file):  # an upgrade enables what another version has
+            return []
+        text = regular.read(file, limit=LONGEST).decode("utf-8", "replace")
+        files = [line.removeprefix(_WITH) for line in text.splitlines() if line.startswith(_WITH)]
+        return [file for file in files if "/" not in file and os.path.isfile(f"{self.use_case}/{file}")]
+
     def file(self, name: str) -> str:
         """Return the path of an option's kustomization, as it is shown."""
         files = kustomization.names(lambda file: os.path.isfile(f"{self.real}/{name}/{file}"))
@@ -83,23 +97,34 @@ def find(directory: Path) -> Folder | None:
 
 
 def use_cases(top: str | os.PathLike[str]) -> Iterator[str]:
-    """Yield every folder with a kustomization, from the top on, but no option, and nothing in a hidden folder."""
+    """Yield every folder with a kustomization, from the top on, but no option or program, and no hidden folder."""
     for folder, folders, files in os.walk(top):
         folders[:] = sorted(name for name in folders if name != NAME and not name.startswith("."))
-        if kustomization.names(files.__contains__):
+        names = kustomization.names(files.__contains__)
+        if names and not _is_program(folder, names[0]):
             yield folder
 
 
 def package_of(directory: Path) -> str:
     """Return the real folder that a use case's components must be in."""
-    found = find(directory)
-    return found.package if found else paths.root_of(directory)
+    found, root = find(directory), paths.root_of(directory)
+    if found or os.path.lexists(f"{root}/{paths.MANIFEST}"):
+        return found.package if found else root
+    above = islice(paths.above(os.path.realpath(directory)), _HIGHEST)
+    return next((folder for folder in above if os.path.isdir(f"{folder}/{PROGRAMS}")), root)
 
 
 def has_components(directory: Path) -> bool:
     """Say whether a use case's kustomization may have components, by a search before a parse."""
     found = kustomization.names(lambda name: (directory / name).is_file())
     return bool(found) and b"components" in regular.read(directory / found[0])
+
+
+def _is_program(folder: str, name: str) -> bool:
+    """Say whether a folder of ``programs`` holds a Component, which nobody builds by itself."""
+    file = Path(folder, name)
+    above = os.path.basename(os.path.dirname(os.path.abspath(folder)))
+    return above == PROGRAMS and regular.is_file(file) and b"kind: Component" in regular.read(file)
 
 
 def _is_within(folder: str, package: str) -> bool:

@@ -20,8 +20,6 @@ from packyard.using.options import folder as folders
 from packyard.using.options.enabled import EnabledOptions
 from packyard.using.options.folder import NAME, Folder
 
-_LONGEST = 1 << 20  # bytes of an option's kustomization
-
 #: Builds what the components of a use case's kustomization change, given its text, and returns how many objects each
 #: reaches, by the real path of the component; raises `InputError` where one does not apply.
 Trial = Callable[[str], Mapping[str, int]]
@@ -172,7 +170,7 @@ def states(directory: Path, trial: Trial) -> list[OptionState]:
 def describe(found: Folder, name: str) -> str:
     """Return the first sentence of the comment that begins an option's kustomization."""
     file = f"{found.real}/{name}/{Path(found.file(name)).name}"
-    return folders.description(regular.read(file, limit=_LONGEST))
+    return folders.description(regular.read(file, limit=folders.LONGEST))
 
 
 def _find(directory: Path, names: Sequence[str]) -> Folder:

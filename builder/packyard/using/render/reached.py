@@ -14,6 +14,7 @@ from packyard.core.kubernetes import kustomization
 from packyard.core.yaml.document import parse_text
 from packyard.core.yaml.node import Source
 from packyard.using.kustomize.supported import MAX_FILES, Budget, find
+from packyard.using.options.folder import PROGRAMS
 
 
 def folders(directory: Path, left: Budget) -> Iterator[Path]:
@@ -28,6 +29,15 @@ def folders(directory: Path, left: Budget) -> Iterator[Path]:
         named = []
         for path in _named(find(folder), left, kustomization.LISTED):
             real = os.path.realpath(path)
+            if path.parent.name == PROGRAMS and not regular.is_folder(path):
+                hint = f"copy the folder {PROGRAMS} of its package to that place, or take the whole package"
+                raise InputError(
+                    Problem(
+                        f"has its programs in {os.path.normpath(path)}, which is not there",
+                        file=str(directory),
+                        hint=hint,
+                    )
+                )
             if real not in seen and regular.is_folder(path):
                 seen.add(real)
                 short = Path(os.path.normpath(path))

@@ -35,7 +35,7 @@ _SENTENCES = {
     "[0-9]+": Words(WHOLE, "a whole number of at least 0"),
     r"[0-9]+(\.[0-9]+)?(Ki|Mi|Gi|Ti|k|M|G|T)?": _QUANTITY,
     "[1-9][0-9]*(Mi|Gi|Ti)": Words(QUANTITY, "a whole number of Mi, Gi or Ti, such as 32Gi", example="32Gi"),
-    "[1-9][0-9]*Gi": Words(QUANTITY, "a whole number of Gi, such as 24Gi", example="24Gi"),
+    r"[1-9][0-9]*(\.[0-9]+)?(Mi|Gi)": Words(QUANTITY, "a number of Mi or Gi, such as 24Gi", example="24Gi"),
     r"[0-9]+(\.[0-9]+|m)?": Words(QUANTITY, "a number of CPUs, such as 2, 0.5 or 500m", example="2"),
     r"(0(\.[0-9]+)?|1(\.0+)?)": Words(NUMBER, "a number from 0 to 1, such as 0.5", example="0.5"),
     r"[0-9]+(\.[0-9]+)?([eE]-?[0-9]+)?": Words(NUMBER, "a number, such as 0.01 or 1e-4", example="0.01"),

@@ -209,13 +209,19 @@ def _change(before: object | None, after: object | None) -> str:
 
 
 def _explained(found: Iterable[Change], after: Files) -> Iterator[Change]:
-    """Say of setters that were removed what replaced them: as the package says, or as their fields are bound now."""
+    """Say of what was removed what replaced it: as the package says, or of setters as their fields are bound now."""
     found = list(found)
     bound = [change for change in found if change.change == "bound" and change.after]
     moved = {**{str(change.before): f"{change.after} sets its fields now" for change in bound}, **_moved(after)}
     for change in found:
-        is_gone = change.what == "setter" and change.change == "removed"
-        yield replace(change, note=moved.get(change.name, "")) if is_gone else change
+        is_gone = change.what in ("setter", "use case") and change.change == "removed"
+        yield replace(change, note=_replacement(change, moved)) if is_gone else change
+
+
+def _replacement(change: Change, moved: Mapping[str, str]) -> str:
+    if change.what == "setter":
+        return moved.get(change.name, "")
+    return next((f"{new} replaces it" for old, new in moved.items() if f"/{old}/" in f"/{change.where}/"), "")
 
 
 def _moved(files: Files) -> Mapping[str, str]:

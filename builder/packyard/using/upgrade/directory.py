@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,6 +15,7 @@ from packyard.core.bundle.manifest import Manifest
 from packyard.core.errors import ConflictError, InputError, Problem
 from packyard.core.files.paths import RECEIPT
 from packyard.core.files.tree import Keep, Tree
+from packyard.using.upgrade import moved_use_cases
 from packyard.using.upgrade.difference import Files
 from packyard.using.upgrade.merge import Merged, Versions, merge
 
@@ -59,7 +60,7 @@ def upgrade(
         _check_same(tree, base, theirs)
         old, new = ({member.path: member.data for member in bundle.members} for bundle in (base, theirs))
         ours = dict(_read(tree, {*old, *new}))
-        ours.update(_read(tree, _unknown(tree, old, ours)))
+        ours.update(_read(tree, _unknown(tree, old, ours) | _added(tree, moved_use_cases.find(old, new))))
         versions = Versions(base=old, ours=ours, theirs=new, root_dir=Path(tree.root), new=theirs.version)
         merged = merge(versions, decision)
         placed = tuple(replace(each, file=tree.prefix + each.file) for each in merged.conflicts)
@@ -77,6 +78,12 @@ def _unknown(tree: Tree, base: Files, ours: Files) -> set[str]:
     folders = {dirname(path) for path in base.keys() - ours.keys()}
     found = {f"{folder}/{name}".lstrip("/") for folder in folders for name in _names(tree, folder)}
     return {path for path in found if path not in ours and tree.has_file(path)}
+
+
+def _added(tree: Tree, folders: Collection[str]) -> set[str]:
+    """Return the files in the directories of use cases that get another name: what a user added goes with them."""
+    found = {f"{folder}/{name}" for folder in folders for name in _names(tree, folder)}
+    return {path for path in found if tree.has_file(path)}
 
 
 def _names(tree: Tree, folder: str) -> list[str]:

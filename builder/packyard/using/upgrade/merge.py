@@ -4,7 +4,8 @@
     ours      the package, with what its user set, enabled and edited
     theirs    the bundle of the version to move to
 
-What was set and enabled is done to base and theirs too. Then base and ours differ by what was edited by hand alone, and
+A use case that theirs calls otherwise gets its new name in base and ours first (`moved_use_cases`). What was set and
+enabled is done to base and theirs too. Then base and ours differ by what was edited by hand alone, and
 the files are merged by lines. What both sides changed is a conflict, which somebody has to decide: without a decision
 the result is not to be used. Nothing is written.
 """
@@ -12,7 +13,7 @@ the result is not to be used. Nothing is written.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from posixpath import basename, dirname
 
@@ -25,7 +26,7 @@ from packyard.using.setters.definition import Setter
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.krmfile import Krmfile
 from packyard.using.setters.rules import rule
-from packyard.using.upgrade import kept_options, kept_values, onefile, renamed
+from packyard.using.upgrade import kept_options, kept_values, moved_use_cases, onefile, renamed
 from packyard.using.upgrade.difference import Files
 from packyard.using.upgrade.kept_values import Key
 
@@ -47,7 +48,8 @@ class Merged:
 
     ``values`` were kept, each with its setter in the new version; ``options`` were kept, by use case; ``edited`` are
     files that keep edits by hand. ``to_set`` are setters that need a value now and did not before; ``defaults`` are the
-    old and the new default of setters that nobody set.
+    old and the new default of setters that nobody set. ``use_cases`` have another name now: the old directory with the
+    new one, which all the rest names.
     """
 
     files: Mapping[str, bytes | None]
@@ -57,6 +59,7 @@ class Merged:
     edited: tuple[str, ...]
     to_set: tuple[Key, ...]
     defaults: Mapping[Key, tuple[str, str]]
+    use_cases: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +83,20 @@ def merge(versions: Versions, decision: str = "") -> Merged:
 
     Raises `InputError` for a file of ours that has to be read and cannot.
     """
+    folders = moved_use_cases.find(versions.base, versions.theirs)
+    if not folders:
+        return _decided(versions, decision)
+    base, ours = (moved_use_cases.paths(files, folders) for files in (versions.base, versions.ours))
+    here = renamed.moved(versions.ours, ours)
+    merged = _decided(replace(versions, base=renamed.moved(versions.base, base), ours=here), decision)
+    files = {**dict.fromkeys(ours), **{path: here[path] for path in ours.values()}, **merged.files}
+    there = {path: data for path, data in files.items() if data is not None or path in versions.ours}
+    former = {new: old for old, new in ours.items()}
+    conflicts = tuple(replace(each, file=former.get(each.file, each.file)) for each in merged.conflicts)
+    return replace(merged, files=there, conflicts=conflicts, use_cases=folders)
+
+
+def _decided(versions: Versions, decision: str) -> Merged:
     given_up: frozenset[Key] = frozenset()
     conflicts: dict[Problem, None] = {}
     while True:

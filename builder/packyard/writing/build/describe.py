@@ -45,8 +45,9 @@ def _images(composed: ComposedPackage, objects: Mapping[str, Sequence[Mapping[st
 
 
 def _moved(workspace: Workspace, composed: ComposedPackage) -> dict[str, str]:
-    """Return the replacement of each former setter that the package no longer has."""
-    known = {name for item in composed.use_cases for name in item.definitions.setters}
+    """Return the replacement of each former setter or use case that the package no longer has."""
+    known = {item.use_case.name for item in composed.use_cases}
+    known |= {name for item in composed.use_cases for name in item.definitions.setters}
     known.update(composed.options.definitions.setters)
     moved = {**workspace.moved, **composed.package.moved}
     return {name: sentence for name, sentence in sorted(moved.items()) if name not in known}

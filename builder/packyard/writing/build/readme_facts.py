@@ -121,6 +121,7 @@ def context(
         "parameters": parameters(use_cases),
         "rules": rules(composed.use_cases),
         "options": options(composed.options.all, use_cases),
+        "programs": sorted({name.partition("/")[0] for name in composed.programs}),
     }
 
 

@@ -7,7 +7,7 @@ args: [--output=$HOME/output]         no shell reads it: the program gets the te
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
 from packyard.core.errors import suggest
@@ -32,6 +32,8 @@ _COMMAND = re.compile(
 _FEW = 2
 _REAL_SHELLS = 6  # of them
 _OPEN = re.compile(r"(?:chmod\s+(?:-\w+\s+)*|mkdir\s+(?:-p\s+)?-m\s*)(?:0?777|a\+rwx|ugo\+rwx)\b")
+#: Variables that an operator gives the containers of a kind.
+_GIVEN = {"LeaderWorkerSet": ("LWS_LEADER_ADDRESS", "LWS_GROUP_SIZE", "LWS_WORKER_INDEX")}
 #: Images with a shell of their own, which is not bash.
 _WITHOUT_BASH = ("busybox", "alpine")
 
@@ -41,10 +43,10 @@ def check(parsed: Parsed) -> Iterator[Finding]:
     for root in parsed.objects:
         for pod in parsed.pods_of(root):
             for container in pod.containers:
-                yield from _container(container, parsed)
+                yield from _container(container, parsed, _GIVEN.get(root.text("kind"), ()))
 
 
-def _container(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
+def _container(container: MappingNode, parsed: Parsed, given: Sequence[str]) -> Iterator[Finding]:
     texts = list(variables.words(container))
     texts += [source for source in [container.get("source")] if isinstance(source, Scalar)]
     if not texts:
@@ -56,7 +58,7 @@ def _container(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
         message = f"the image {image} has no bash, so the container does not start"
         yield breach("no-such-shell", first, message, "use sh")
     if not in_shell and container.get("source") is None:
-        yield from _references(texts, container, parsed)
+        yield from _references(texts, container, parsed, given)
     yield from _goes_on(texts)
     yield from _no_program(container)
     for text in texts:
@@ -104,12 +106,13 @@ def _joined_opens(texts: list[Scalar], text: Scalar) -> bool:
     return text.value in ("777", "0777", "a+rwx") and any(each.value in ("chmod", "mkdir", "-m") for each in texts)
 
 
-def _references(texts: list[Scalar], container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
+def _references(texts: list[Scalar], container: MappingNode, parsed: Parsed, given: Sequence[str]) -> Iterator[Finding]:
     """Find names that stay as they are: without a variable, or in the syntax of a shell."""
     own = variables.find(container, parsed)
     for text in texts:
         for name in dict.fromkeys(_REFERENCE.findall(text.value)):
-            if own.complete and parsed.complete and name not in own.named and "\n" not in text.value:
+            known = name in own.named or name in given
+            if own.complete and parsed.complete and not known and "\n" not in text.value:
                 message = f"the container has no variable {name}: the program gets the text $({name})"
                 hint = suggest(name, own.named) or "define it in env, or in a ConfigMap that envFrom names"
                 yield breach("undefined-variable", text, message, hint)

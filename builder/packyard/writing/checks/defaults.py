@@ -2,8 +2,8 @@
 
     affinity: {}      tolerations: []      replicas: 1      schedulerName: default-scheduler      nvidia.com/gpu: 0
 
-A field that a setter changes is not reported, as people set it. ``nvidia.com/gpu: 0`` always is, because it keeps
-queues without GPUs from admitting the pods.
+A field that a setter changes is not reported, as people set it, and no empty list with a comment behind it: options add
+to such. ``nvidia.com/gpu: 0`` always is, because it keeps queues without GPUs from admitting the pods.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
 def _is_default(entry: Entry, is_bound: bool) -> bool:
     value = entry.value
     if isinstance(value, Collection):
-        return not value.children and entry.name in _EMPTY
+        return not value.children and entry.name in _EMPTY and value.comment is None
     if not isinstance(value, Scalar):
         return False
     if "/" in entry.name and entry.name.rpartition("/")[2] == "gpu" and value.value == "0":

@@ -23,13 +23,14 @@ from packyard.using.kustomize.accumulate import SourceObject, accumulate, file_n
 from packyard.using.kustomize.idle import Idle
 from packyard.using.kustomize.part import KrmfileData, Part
 from packyard.using.options.folder import NAME as OPTIONS
+from packyard.using.options.folder import PROGRAMS
 from packyard.using.setters.definition import Definitions
 from packyard.using.setters.krmfile import EMPTY
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.packages import PackageFiles
 from packyard.using.setters.plan import set_fields
 from packyard.using.setters.rules.rule import Rule
-from packyard.writing.source import option, parts, preset, reached_definitions, reached_rules, sentence
+from packyard.writing.source import option, parts, preset, program, reached_definitions, reached_rules, sentence
 from packyard.writing.source.option import Options
 from packyard.writing.source.package import Package, UseCase
 from packyard.writing.source.preset import Preset
@@ -54,10 +55,13 @@ class Composed:
     rules: tuple[Rule, ...] = ()
     description: str = ""
 
+    whole: Mapping[str, bytes] = field(default_factory=dict)  # what it shares, with what it adds
+
     @property
     def resources(self) -> dict[str, bytes]:
         """The files of objects, also those beside the others."""
-        return {name: data for name, data in self.files.items() if name not in (KRMFILE, kustomization.FILE)}
+        own = {name: data for name, data in self.files.items() if name not in (KRMFILE, kustomization.FILE)}
+        return {**own, **self.whole}
 
     def package_files(self, where: str = "") -> PackageFiles:
         """Return the use case as the setters' room knows it."""
@@ -66,7 +70,7 @@ class Composed:
 
     def values(self, memo: Memo) -> list[dict[str, object]]:
         """Return the objects as plain values."""
-        return values({name: self.files[name] for _, name in self.objects}, memo)
+        return values({**{name: self.files[name] for _, name in self.objects}, **self.whole}, memo)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +81,16 @@ class ComposedPackage:
     use_cases: tuple[Composed, ...]
     options: Options
     presets: Sequence[Preset]
+    programs: Mapping[str, bytes]  # their files by their path below ``programs``
     idle: Idle
 
     @property
     def files(self) -> dict[str, bytes]:
         """Every file by its path below the prefix of the workspace."""
         found = {f"{item.use_case.path}/{name}": data for item in self.use_cases for name, data in item.files.items()}
-        return {**found, **{f"{OPTIONS}/{name}": data for name, data in self.options.files.items()}}
+        for folder, files in ((OPTIONS, self.options.files), (PROGRAMS, self.programs)):
+            found.update({f"{folder}/{name}": data for name, data in files.items()})
+        return found
 
 
 def compose(workspace: Workspace, package: Package) -> ComposedPackage:
@@ -95,7 +102,8 @@ def compose(workspace: Workspace, package: Package) -> ComposedPackage:
     preset.check(presets, {item.use_case.path: (item.definitions, item.rules) for item in composed})
     nothing = [each for item in found for each in item.idle]
     options = option.gather(workspace, {item.composed.use_case.path: item.objects for item in found}, nothing)
-    return ComposedPackage(package, composed, options, presets, idle.join(nothing))
+    programs = program.files(workspace.sources, [item.objects for item in found])
+    return ComposedPackage(package, composed, options, presets, programs, idle.join(nothing))
 
 
 def read(workspace: Workspace, package: Package) -> None:
@@ -138,25 +146,28 @@ def make(workspace: Workspace, package: Package, use_case: UseCase) -> Unfolded:
     krmfile = parts.read_krmfile(sources, package.folder)
     layers = [*([each] for each in base.krmfiles()), *_layers_of(overlays), [krmfile] if krmfile else []]
     words = Words(parts.read_shared(sources, workspace.libraries), layers, use_case.setters, memo)
-    documents = {
-        name: SourceObject(words.fold(item.root), item.stem).write()
-        for name, item in sorted({**beside, **named}.items())
-    }
+    folded = {name: item.with_root(words.fold(item.root)) for name, item in sorted({**beside, **named}.items())}
+    program.check(objects)
+    whole = {name: item.write() for name, item in folded.items() if program.is_shared(item)}
+    documents = {name: program.write(own, use_case.path) for name, item in folded.items() if (own := program.own(item))}
     reached = reached_definitions.reach(words, documents)
     known = reached.definitions.setters
     applying = reached_rules.gather([each for layer in layers for each in layer], memo)
     here = [rule for rule in applying if reached_rules.is_here(rule, known)]
     refuse(reached_rules.check(applying, known, workspace))
     files = {**documents, **set_fields(documents, reached.definitions, known, memo).files}
-    lines = [*kustomization.header(), "resources:", *(f"- {name}" for name in sorted(named))]
+    lines = [*kustomization.header(), "resources:", *(f"- {name}" for name in sorted(named.keys() - whole.keys()))]
+    lines += program.lines(use_case.path, program.find(objects), whole.keys() & documents.keys())
     lines += [f"namespace: {quoted(use_case.namespace)}"] if use_case.namespace else []
     files[kustomization.FILE] = "".join(f"{line}\n" for line in lines).encode()
     if known:
         files[KRMFILE] = reached_definitions.write(_HEAD, reached.sections, here)
-    kinds = tuple((item.identity[1], name) for name, item in sorted(named.items()))
+    kinds = tuple((item.identity[1], name) for name, item in sorted(named.items()) if name in documents)
     said = sentence.of(use_case, base, overlays)
-    composed = Composed(use_case, files, kinds, tuple(sorted(beside)), reached.definitions, tuple(here), said)
-    return Unfolded(composed, {**beside, **named}, objects, nothing, words)
+    whole = {**whole, **set_fields(whole, reached.definitions, known, memo).files}
+    composed = Composed(use_case, files, kinds, tuple(sorted(beside)), reached.definitions, tuple(here), said, whole)
+    owned = {name: own for name, item in {**beside, **named}.items() if (own := program.own(item))}
+    return Unfolded(composed, owned, objects, nothing, words)
 
 
 def _parts(workspace: Workspace, package: Package, use_case: UseCase) -> tuple[Part, list[Part]]:

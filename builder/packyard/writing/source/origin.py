@@ -73,9 +73,11 @@ class Origins:
         return begun[max(found, 1) - 1][1] if begun else ()
 
 
-def of_text(composed: str, original: str, file: str) -> Origins:
-    """Return the origins of a file that was copied, with or without some of its lines."""
+def of_text(composed: str, original: str, file: str, *, whole: bool = False) -> Origins:
+    """Return the origins of a file that was copied, with or without some of its lines, or its ``whole``."""
     found = Origins()
+    if whole:
+        found.add_line(1, Place(file, 1))
     texts = original.splitlines(), composed.splitlines()
     for start, place, size in SequenceMatcher(None, *texts, autojunk=False).get_matching_blocks():
         for number in range(1, size + 1):

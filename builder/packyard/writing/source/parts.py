@@ -1,12 +1,13 @@
 """Bases and overlays on disk: their kustomization.yaml, its resources, components and patches, and their Krmfile.
 
-The composer understands ``resources``, ``components``, ``configMapGenerator``, ``patches`` and ``replacements``. Every
-other field is refused by name and line, rather than to compose something else than kustomize would build.
+The composer understands ``resources``, ``components``, ``configMapGenerator``, ``configurations``, ``patches`` and
+``replacements``. Every other field is refused by name and line, rather than to compose something else than kustomize
+would build.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from posixpath import basename, dirname, join, normpath, relpath
 from typing import NamedTuple
@@ -16,11 +17,12 @@ from packyard.core.kubernetes import kustomization
 from packyard.core.yaml import aliases
 from packyard.core.yaml.document import only
 from packyard.core.yaml.fields import Fields
-from packyard.core.yaml.node import MappingNode, Node, Scalar
+from packyard.core.yaml.node import MappingNode, Node, Scalar, Source
 from packyard.core.yaml.sources import LIBRARIES, Sources
 from packyard.core.yaml.span import embedded
-from packyard.using.kustomize import generator, replacement, selector
+from packyard.using.kustomize import generator, references, replacement, selector
 from packyard.using.kustomize.part import KrmfileData, Part, Patch
+from packyard.using.kustomize.references import FieldSpec
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.writing.source.library import Library
 
@@ -62,8 +64,10 @@ def _read(sources: Sources, folder: str, kind: str, within: tuple[str, ...]) -> 
     size = 1 + sum(part.size for part in (*resources, *components))
     if size > MAX_PARTS:
         fields.fault(fields.node, "", f"is made of more than {MAX_PARTS} kustomizations")
+    finder = _finder(sources, folder)
     listed = fields.items("configMapGenerator")
-    generated = [made for node in listed if (made := generator.read(fields, node, folder, sources))]
+    generated = [made for node in listed if (made := generator.read(fields, node, finder))]
+    configurations = [path for node in fields.items("configurations") if (path := _file(sources, fields, node, folder))]
     patches = read_patches(sources, fields, "patches", file)
     listed = fields.items("replacements")
     replacements = [each for node in listed for each in replacement.read(fields, node, file, sources)]
@@ -75,6 +79,8 @@ def _read(sources: Sources, folder: str, kind: str, within: tuple[str, ...]) -> 
         resources=tuple(resources),
         components=tuple(components),
         generated=tuple(generated),
+        configurations=tuple(configurations),
+        references=tuple(spec for path in configurations for spec in _references(sources, path)),
         patches=tuple(patches),
         replacements=tuple(replacements),
         krmfile=read_krmfile(sources, folder),
@@ -152,6 +158,36 @@ def _patch_of_file(
         return None
     document = only(sources.documents(path), sources.shown(path))
     return Patch(document, target, node, normpath(path), file=sources.resolve(path))
+
+
+def _finder(sources: Sources, folder: str) -> generator.Find:
+    """Return what finds a file of a generator, which stands in this folder."""
+
+    def find(fields: Fields, node: Scalar) -> Source | None:
+        name, file = node.value, join(folder, node.value)
+        if name != basename(name) or (fields.reach(node, "files", name, file, sources) and not sources.is_file(file)):
+            fields.fault(node, "files", f"no file {basename(name)!r} here")
+            return None
+        return None if fields.problems else Source(sources.shown(file), sources.text(file).text)
+
+    return find
+
+
+def _file(sources: Sources, fields: Fields, node: Node, folder: str) -> str | None:
+    """Return the path of a file of ``configurations``."""
+    name = node.value if isinstance(node, Scalar) else ""
+    path = join(folder, name)
+    if not fields.reach(node, "configurations", name, path, sources):
+        return None
+    if not sources.is_file(path):
+        fields.fault(node, "configurations", f"no file {name!r}")
+        return None
+    return sources.resolve(path)
+
+
+def _references(sources: Sources, file: str) -> Iterator[FieldSpec]:
+    root = only(sources.documents(file), sources.shown(file)).root
+    yield from references.read(root) if isinstance(root, MappingNode) else ()
 
 
 def _path(sources: Sources, fields: Fields, node: Node, key: str, within: tuple[str, ...]) -> str | None:

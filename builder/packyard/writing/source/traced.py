@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from posixpath import basename, dirname
 
 from packyard.core.kubernetes import kustomization
 from packyard.core.yaml.document import parse_one
 from packyard.core.yaml.node import MappingNode, Scalar, SequenceNode
 from packyard.using.options.folder import NAME as OPTIONS
+from packyard.using.options.folder import PROGRAMS
 from packyard.using.setters import comment as comments
 from packyard.using.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX
 from packyard.using.setters.definition import Substitution
 from packyard.using.setters.krmfile import NAME as KRMFILE
-from packyard.writing.source import origin, package, parts
-from packyard.writing.source.compose import Unfolded, compose, make
+from packyard.writing.source import origin, package, parts, program
+from packyard.writing.source.compose import ComposedPackage, Unfolded, compose, make
 from packyard.writing.source.origin import Origins, Place, Stack
 from packyard.writing.source.words import MARKER, Words
 from packyard.writing.source.workspace import OPTIONS as KIND
@@ -28,7 +29,7 @@ class Traced:
         self._workspace = workspace
         self._package = package.read(workspace, name)
         self._made: dict[str, Unfolded] = {}
-        self._options: dict[str, bytes] | None = None
+        self._composed: ComposedPackage | None = None
         self._origins: dict[str, Origins] = {}
 
     def at(self, path: str, line: int, column: int = 0) -> Stack:
@@ -41,6 +42,8 @@ class Traced:
         """Return a composed file, or None."""
         if path.startswith(f"{OPTIONS}/"):
             data = self._files_of_options().get(path.removeprefix(f"{OPTIONS}/"))
+        elif path.startswith(f"{PROGRAMS}/"):
+            data = self._whole().programs.get(path.removeprefix(f"{PROGRAMS}/"))
         else:
             made, name = self._use_case(path)
             data = made.composed.files.get(name) if made else None
@@ -63,13 +66,18 @@ class Traced:
             self._made[found.path] = make(self._workspace, self._package, found)
         return self._made[found.path], path.removeprefix(f"{found.path}/")
 
-    def _files_of_options(self) -> dict[str, bytes]:
-        if self._options is None:
-            self._options = dict(compose(self._workspace, self._package).options.files)
-        return self._options
+    def _whole(self) -> ComposedPackage:
+        if self._composed is None:
+            self._composed = compose(self._workspace, self._package)
+        return self._composed
+
+    def _files_of_options(self) -> Mapping[str, bytes]:
+        return self._whole().options.files
 
     def _find(self, path: str) -> Origins:
         found, text = Origins(), self.text(path)
+        if text is not None and path.startswith(f"{PROGRAMS}/"):
+            return self._of_program(path.removeprefix(f"{PROGRAMS}/"), text)
         root = parse_one(text.encode(), path).root if text is not None else None
         if text is None or not isinstance(root, MappingNode):
             return found
@@ -83,9 +91,24 @@ class Traced:
         elif name == kustomization.FILE:
             self._of_kustomization(found, root, made)
         else:
-            found.add(root.source, root.start, origin.place_of(made.named[name].root))
+            place = origin.place_of(made.named[name].root)
+            if place and program.is_shared(made.named[name]):  # whose first line no source has
+                found.add_line(1, place)
+            found.add(root.source, root.start, place)
             origin.follow(found, root, made.named[name].root, made.named[name].before)
         return found
+
+    def _of_program(self, path: str, text: str) -> Origins:
+        """Return the origins of a program, which is its source, or of the files that are made of those beside it."""
+        sources, (name, _, file) = self._workspace.sources, path.partition("/")
+        used = (self._use_case(f"{each.path}/")[0] for each in self._package.use_cases)
+        part = next(each.part for made in used if made for each in program.find(made.objects) if each.name == name)
+        source = f"{part.folder}/{file}"
+        if file == kustomization.FILE:
+            source = parts.file_of(sources, part.folder)
+        elif file == program.REFERENCES:
+            source = part.configurations[0]
+        return origin.of_text(text, sources.text(source).text, sources.shown(source), whole=True)
 
     def _of_option(self, path: str, text: str, root: MappingNode) -> Origins:
         """Return the origins of an option's file, which is its source without some patches, or of their Krmfile."""

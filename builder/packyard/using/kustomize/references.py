@@ -1,0 +1,87 @@
+"""Where objects name ConfigMaps, so that the hash behind a generated name reaches them.
+
+kustomize knows the fields of Kubernetes' own kinds; those of others stand in files that ``configurations`` lists::
+
+    nameReference:
+    - kind: ConfigMap
+      fieldSpecs:
+      - kind: JobSet
+        path: spec/replicatedJobs/template/spec/template/spec/volumes/configMap/name
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from packyard.core.kubernetes.kinds import APPS, BATCH, CORE, Kind, group_of, of
+from packyard.core.yaml.document import mappings
+from packyard.core.yaml.node import MappingNode
+from packyard.core.yaml.strict import Value
+
+_FIELDS = (
+    "volumes/configMap/name",
+    "volumes/projected/sources/configMap/name",
+    *(
+        f"{containers}/{field}/name"
+        for containers in ("containers", "initContainers")
+        for field in ("env/valueFrom/configMapKeyRef", "envFrom/configMapRef")
+    ),
+)
+_PODS: Mapping[Kind, str] = {
+    (CORE, "Pod"): "spec",
+    (BATCH, "CronJob"): "spec/jobTemplate/spec/template/spec",
+    **dict.fromkeys(
+        (*of(APPS, "DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"), (BATCH, "Job")), "spec/template/spec"
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FieldSpec:
+    """A field of a kind that holds the name of a ConfigMap; an empty group is any group."""
+
+    group: str
+    kind: str
+    path: tuple[str, ...]
+
+    def fits(self, value: Mapping[str, Value]) -> bool:
+        """Say whether an object is of the kind."""
+        group = group_of(str(value.get("apiVersion")))
+        return value.get("kind") == self.kind and self.group in ("", group)
+
+
+#: What kustomize knows without being told.
+KNOWN = tuple(
+    FieldSpec(group, kind, (*pod.split("/"), *field.split("/")))
+    for (group, kind), pod in _PODS.items()
+    for field in _FIELDS
+)
+
+
+def read(root: MappingNode) -> Iterator[FieldSpec]:
+    """Yield the fields that a file of ``configurations`` says to name ConfigMaps."""
+    for each in mappings(root.get("nameReference")):
+        if each.text("kind") == "ConfigMap":
+            for spec in mappings(each.get("fieldSpecs")):
+                yield FieldSpec(spec.text("group"), spec.text("kind"), tuple(spec.text("path").strip("/").split("/")))
+
+
+def rename(values: Iterable[Mapping[str, Value]], names: Mapping[str, str], specs: Sequence[FieldSpec]) -> None:
+    """Give ConfigMaps their new names wherever objects name them."""
+    for value in values:
+        for spec in specs:
+            if spec.fits(value):
+                _rename(value, spec.path, names)
+
+
+def _rename(value: Value | Mapping[str, Value], path: Sequence[str], names: Mapping[str, str]) -> None:
+    if isinstance(value, list):
+        for item in value:
+            _rename(item, path, names)
+    elif isinstance(value, dict) and path[0] in value:
+        found = value[path[0]]
+        if len(path) > 1:
+            _rename(found, path[1:], names)
+        elif isinstance(found, str):
+            value[path[0]] = names.get(found, found)

@@ -1,0 +1,111 @@
+"""llm-serving's pods with vLLM itself, on processors: they start, answer, take an adapter, and end.
+
+One server runs for all tests, as it takes a minute to start.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from models import named, serving
+from models.serving import answer, ask
+from served import Served
+from workload import catalogue
+from workload.cluster import Cluster
+from workload.objects import Object, Objects
+from workload.pod import Pod
+
+MODEL = "/data/models/tiny"
+ON_CPU = serving.USE_CASES["on-cpu/user-allocated-pvc"]
+_VALUES = {"MODEL_PATH": "/models/tiny", "CPUS": 2}
+
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("namespaces")]
+
+Running = tuple[Cluster, Pod]
+
+
+def with_options(kustomize: Served, *options: str) -> list[Object]:
+    return catalogue.with_options(kustomize, catalogue.set_directory(*ON_CPU, **_VALUES), options)
+
+
+def started(folder: Path, objects: list[Object], python: Path, files: dict[str, Path]) -> Iterator[Running]:
+    with Cluster(folder / "cluster", Objects(objects)) as cluster:
+        serving.install(cluster, python)
+        pod = serving.start(cluster, objects, files)
+        cluster.wait_ready(pod)
+        yield cluster, pod
+
+
+@pytest.fixture(scope="module")
+def plain(
+    vllm: Path, model: Path, adapter: Path, served5: Served, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Running]:
+    """A server for processors, with an adapter."""
+    folder = tmp_path_factory.mktemp("plain")
+    yield from started(folder, with_options(served5, "adapter"), vllm, {MODEL: model, "/data/adapters/tuned": adapter})
+
+
+@pytest.fixture(scope="module")
+def name(plain: Running) -> str:
+    """What requests call the model."""
+    return str(answer(*plain, "/v1/models")["data"][0]["id"])
+
+
+def test_it_is_ready_and_answers(plain: Running, name: str) -> None:
+    question = {"model": name, "messages": [{"role": "user", "content": "Hello!"}], "max_tokens": 5}
+    choices = answer(*plain, "/v1/chat/completions", question)["choices"]
+    assert [each["message"]["role"] for each in choices] == ["assistant"]
+    assert answer(*plain, "/v1/models")["data"][0]["max_model_len"] == 4096
+
+
+def test_paths_that_packages_name_are_routes(plain: Running) -> None:
+    status, text = ask(*plain, "/openapi.json")
+    routes = [*json.loads(text)["paths"], "/metrics"] if status == 200 else serving.logged_routes(plain[1])
+    assert [
+        path for path in named.paths() if not any(f"{each}/".startswith(path.rstrip("/") + "/") for each in routes)
+    ] == []
+
+
+def test_metrics_that_packages_name_are_there(plain: Running, name: str) -> None:
+    answer(*plain, "/v1/completions", {"model": name, "prompt": "The quick", "max_tokens": 2})
+    _, text = ask(*plain, "/metrics")
+    there = {line.split()[2] for line in text.splitlines() if line.startswith("# TYPE ")}
+    there |= {each.removesuffix("_total") for each in there}
+    assert [each for each in named.metrics() if each.removesuffix("_total") not in there] == []
+
+
+def test_adapters_are_served_beside_their_model_and_one_is_loaded_while_it_runs(plain: Running, adapter: Path) -> None:
+    assert [each["id"] for each in answer(*plain, "/v1/models")["data"]][1:] == ["tuned"]
+    serving.store(plain[0], plain[1].described, "/data/adapters/other", adapter)
+    question = {"lora_name": "other", "lora_path": "/data/adapters/other"}
+    assert ask(*plain, "/v1/load_lora_adapter", question)[0] == 200
+    for model in ("tuned", "other"):
+        question = {"model": model, "prompt": "The quick", "max_tokens": 3, "ignore_eos": True}
+        assert answer(*plain, "/v1/completions", question)["usage"]["completion_tokens"] == 3
+
+
+def test_a_request_that_runs_when_the_pod_is_to_end_is_answered(plain: Running, name: str) -> None:
+    """The last of this server: nothing asks it again."""
+    cluster, pod = plain
+    question = {"model": name, "prompt": "The quick", "max_tokens": 3000, "ignore_eos": True}
+    answered: list[tuple[int, str]] = []
+    asking = threading.Thread(target=lambda: answered.append(ask(cluster, pod, "/v1/completions", question)))
+    asking.start()
+    while "num_requests_running" not in (text := ask(cluster, pod, "/metrics")[1]) or not running(text):
+        assert asking.is_alive(), answered
+    cluster.end(pod)
+    assert pod.wait() in (0, 143), pod.log
+    asking.join()
+    ((status, body),) = answered
+    assert status == 200, pod.log
+    assert json.loads(body)["usage"]["completion_tokens"] == 3000
+
+
+def running(metrics: str) -> float:
+    lines = [line for line in metrics.splitlines() if line.startswith("vllm:num_requests_running")]
+    return sum(float(line.split()[-1]) for line in lines)
