@@ -135,11 +135,11 @@ _AT_ONCE = 50
 
 def _build(kustomize: Served, scratch: Path, builds: Sequence[Build]) -> list[list[Object]]:
     shutil.rmtree(scratch, ignore_errors=True)
-    for number, build in enumerate(builds):
+    for number, each in enumerate(builds):
         folder = scratch / f"n{number}"
         folder.mkdir(parents=True)
-        options = [build.place.option(name) for name in build.options]
-        _write(folder, build.place.folder, options, namespace=f"n{number}")
+        options = [each.place.option(name) for name in each.options]
+        _write(folder, each.place.folder, options, namespace=f"n{number}")
     folders = [f"n{number}" for number in range(len(builds))]
     (scratch / "kustomization.yaml").write_text(yaml.safe_dump({**_HEAD, "resources": folders}))
     built = kustomize.done("build", scratch)

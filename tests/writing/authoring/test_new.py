@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 
@@ -22,6 +23,8 @@ from terminal import on_terminal
 
 #: Those that call their objects as the base `staging` does.
 _PARTS_OF_STAGING = ("copy", "node-staging")
+#: Those whose pods mount no storage.
+_WITHOUT_STORAGE = ("smoke-test",)
 CLAIM = ("--storage", "user-allocated-pvc")
 
 
@@ -33,6 +36,12 @@ def catalogue(tmp_path: Path) -> Path:
 def new(folder: Path, *words: str) -> Path:
     done("new", "hello", "--workspace", folder, *words)
     return folder / "packages/hello"
+
+
+def bases(names: Sequence[str]) -> list[str]:
+    words = [word for number, name in enumerate(names) for word in ("--base", f"case-{number}={name}")]
+    without = [f"case-{number}=" for number, name in enumerate(names) if name in _WITHOUT_STORAGE]
+    return [*words, *(word for name in without for word in ("--storage", name))]
 
 
 def refused(folder: Path, *words: str) -> str:
@@ -48,7 +57,7 @@ def test_a_package_of_every_base_builds_and_is_what_kustomize_builds(catalogue: 
     names = [part.name for part in parts if part.kind == BASE and part.name not in _PARTS_OF_STAGING]
     names.sort(key=lambda name: sha256(f"{sample.SEED} {name}".encode()).digest())
     chosen = names if sample.WHOLE else names[:5]
-    words = [word for number, name in enumerate(chosen) for word in ("--base", f"case-{number}={name}")]
+    words = bases(chosen)
     words += ["--set", "PREPROCESS_IMAGE=${REGISTRY}/preprocess:1"] if "preprocess-and-test" in chosen else []
     new(catalogue, *words, *CLAIM)
     path = catalogue / "programs"
@@ -73,23 +82,22 @@ def test_a_package_of_every_base_lints_without_an_edit(catalogue: Path, left_out
     parts = [part for part in offered.find(workspace.read(real.REPOSITORY)) if part.kind == BASE]
     chosen = [part.name for part in parts if part.name not in left_out]
     assert len(chosen) >= 22
-    words = [word for number, name in enumerate(chosen) for word in ("--base", f"case-{number}={name}")]
-    words += ["--set", "PREPROCESS_IMAGE=${REGISTRY}/preprocess:1", *CLAIM, "--workspace", catalogue]
-    code, _, said = tiny.run("new", "hello", *words)
+    words = ["--set", "PREPROCESS_IMAGE=${REGISTRY}/preprocess:1", *CLAIM, "--workspace", catalogue]
+    code, _, said = tiny.run("new", "hello", *bases(chosen), *words)
     assert (code, [line for line in said.splitlines() if ": error: " in line]) == (0, [])
 
 
 @pytest.mark.slow
 def test_a_program_gets_the_variables_that_it_names_from_its_parts_or_the_package(catalogue: Path) -> None:
-    bases = ("--base", "ps=parameter-server", "--base", "alone=single-node")
-    package = new(catalogue, *bases, *CLAIM, "--set", "MODEL_SCRIPT=train.py")
+    named = ("--base", "ps=parameter-server", "--base", "alone=single-node")
+    package = new(catalogue, *named, *CLAIM, "--set", "MODEL_SCRIPT=train.py")
     variables = (package / "patches/ps-variables.yaml").read_text()
     assert variables.endswith('data:\n  MODEL_SCRIPT: train.py # {"$openapi":"MODEL_SCRIPT"}\n')
     described = (package / "package.yaml").read_text()
     assert "setters:\n  MODEL_SCRIPT: train.py\n" in described
     assert described.count("variables.yaml") == 1
     shutil.rmtree(package)
-    package = new(catalogue, *bases, *CLAIM)
+    package = new(catalogue, *named, *CLAIM)
     assert "setters:\n  MODEL_SCRIPT: launch_benchmark.py\n" in (package / "package.yaml").read_text()
     shutil.rmtree(package)
     package = new(catalogue, "--base", "job-set", *CLAIM, "--programs", "mnist")
@@ -118,9 +126,9 @@ def test_what_is_written_is_short_and_says_what_was_asked(catalogue: Path) -> No
 
 @pytest.mark.slow
 def test_use_cases_have_storages_programs_and_values_of_their_own(catalogue: Path) -> None:
-    bases = ("--base", "alone=single-node", "--base", "many=job-set", "--base", "claim")
+    named = ("--base", "alone=single-node", "--base", "many=job-set", "--base", "claim")
     of_many = ("--programs", "many=mnist", "--storage", "many=user-mounted-nfs", "--set", "many=WORKERS=4")
-    package = new(catalogue, *bases, *CLAIM, *of_many, "--storage", "claim=", "--set", "MODEL_SCRIPT=a=b.py")
+    package = new(catalogue, *named, *CLAIM, *of_many, "--storage", "claim=", "--set", "MODEL_SCRIPT=a=b.py")
     described = (package / "package.yaml").read_text()
     assert described.endswith(
         "setters:\n"

@@ -35,7 +35,7 @@ def write(files: Mapping[str, bytes], folder: Path) -> Path:
 def test_builds_what_its_kustomization_builds(
     package: Package, use_case: UseCase, served5: Served, tmp_path: Path
 ) -> None:
-    files = compose.plain(CATALOGUE, package, use_case)
+    files = compose.plain(CATALOGUE, package, use_case).files
     listed = "".join(f"- {name}\n" for name in files).encode()
     plain = write({**files, "kustomization.yaml": b"resources:\n" + listed}, tmp_path / "plain")
     source = for_kustomize.to_bytes(CATALOGUE, use_case, tmp_path / "source")

@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     problems = [finding.problem for finding in findings if finding.rule == "does-not-compose"]
     if problems:
         shutil.rmtree(written)
-        hint = "name use cases by --base USECASE=BASE, give values by --set NAME=VALUE"
+        hint = "leave a storage out by --storage USECASE=, name use cases by --base USECASE=BASE, give values by --set"
         raise InputError(*problems, Problem("was not written", file=str(written), hint=hint))
     for finding in findings:
         output.marked(finding.severity, f"{finding.problem} [{finding.rule}]")

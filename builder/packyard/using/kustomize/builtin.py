@@ -18,7 +18,7 @@ from packyard.core.kubernetes.kinds import LOCAL, is_local
 from packyard.core.yaml import strict
 from packyard.core.yaml.document import decode, walk
 from packyard.core.yaml.node import MappingNode, Scalar, SequenceNode, Source
-from packyard.using.kustomize import generator, manifest, namespace, objects, references, supported
+from packyard.using.kustomize import manifest, namespace, objects, references, supported
 from packyard.using.kustomize.accumulate import Contents, SourceObject, gather
 from packyard.using.kustomize.generator import Generated
 from packyard.using.kustomize.objects import Object
@@ -48,7 +48,7 @@ def build(directory: Path) -> bytes:
     gather(top, files, built)
     items = [item.item for item in built]
     namespace.apply(items, top.namespace, HINT)
-    _add_hashes(built, [*references.KNOWN, *files.told])
+    references.add_hashes(items, [each.item for each in built if each.made and each.made.is_hashed], files.told)
     _check_identities(items, f"is defined twice in namespace {top.namespace!r}")
     kept = [item for item in items if not _is_local(item)]
     return manifest.write(item.root for item in sorted(kept, key=_order))
@@ -159,16 +159,6 @@ def _of(made: Generated) -> Object:
     assert isinstance(value, dict)
     source = made.entry.source
     return Object(value, source.name, source.locate(made.entry.start)[0], made.root)
-
-
-def _add_hashes(built: Sequence[_Built], specs: Sequence[FieldSpec]) -> None:
-    """Put hashes behind the names of what is generated so, and let references follow."""
-    names = {}
-    for each in built:
-        if each.made and each.made.is_hashed:
-            name = each.item.name
-            names[name] = each.item.metadata["name"] = f"{name}-{generator.suffix(each.item.root)}"
-    references.rename([each.item.root for each in built], names, specs)
 
 
 def _check_identities(items: Sequence[Object], complaint: str) -> None:

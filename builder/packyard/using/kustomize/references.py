@@ -18,6 +18,8 @@ from packyard.core.kubernetes.kinds import APPS, BATCH, CORE, Kind, group_of, of
 from packyard.core.yaml.document import mappings
 from packyard.core.yaml.node import MappingNode
 from packyard.core.yaml.strict import Value
+from packyard.using.kustomize import generator
+from packyard.using.kustomize.objects import Object
 
 _FIELDS = (
     "volumes/configMap/name",
@@ -65,6 +67,15 @@ def read(root: MappingNode) -> Iterator[FieldSpec]:
         if each.text("kind") == "ConfigMap":
             for spec in mappings(each.get("fieldSpecs")):
                 yield FieldSpec(spec.text("group"), spec.text("kind"), tuple(spec.text("path").strip("/").split("/")))
+
+
+def add_hashes(items: Sequence[Object], made: Iterable[Object], told: Sequence[FieldSpec]) -> None:
+    """Put hashes behind the names of what is made so; references follow where kustomize knows them, or was told."""
+    names = {}
+    for item in made:
+        before = item.name
+        names[before] = item.metadata["name"] = f"{before}-{generator.suffix(item.root)}"
+    rename([item.root for item in items], names, [*KNOWN, *told])
 
 
 def rename(values: Iterable[Mapping[str, Value]], names: Mapping[str, str], specs: Sequence[FieldSpec]) -> None:

@@ -9,10 +9,12 @@ from pathlib import Path
 
 from packyard.core.kubernetes import kustomization
 from packyard.core.yaml.node import Source
-from packyard.using.kustomize import builtin, objects
+from packyard.using.kustomize import builtin, objects, references
+from packyard.using.kustomize.objects import Object
 from packyard.using.render.programs import Program
 from packyard.writing.build import for_kustomize
 from packyard.writing.source import compose
+from packyard.writing.source.compose import Plain
 from packyard.writing.source.package import Package, UseCase
 from packyard.writing.source.workspace import Workspace
 
@@ -24,23 +26,32 @@ def of_sources(workspace: Workspace, package: Package, use_case: UseCase, progra
 
     They are compared before setters get the values of the package, which kustomize knows nothing of.
     """
-    ours = _objects(compose.plain(workspace, package, use_case).values())
+    ours = _named(_plain(compose.plain(workspace, package, use_case)))
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         real = Path(os.path.realpath(folder))
         (real / kustomization.FILE).write_bytes(for_kustomize.to_bytes(workspace, use_case, real))
-        theirs = _objects([program.build(real, unrestricted=True)])
+        theirs = _named(_parsed(program.build(real, unrestricted=True)))
     return [f"{name} is composed otherwise than {program.name} builds it" for name in _unlike(ours, theirs)]
 
 
 def of_directory(directory: Path, manifests: bytes) -> list[str]:
     """Return the objects that packyard builds otherwise of a directory than they are in what a program built of it."""
-    ours, theirs = _objects([builtin.build(directory)]), _objects([manifests])
+    ours, theirs = _named(_parsed(builtin.build(directory))), _named(_parsed(manifests))
     return [f"{name} is built otherwise by packyard itself" for name in _unlike(ours, theirs)]
 
 
-def _objects(texts: Iterable[bytes]) -> _Objects:
-    found = [item for text in texts for item in objects.parse(Source("", text.decode()))]
-    return {f"{item.kind}/{item.name}": item.root for item in found}
+def _plain(made: Plain) -> list[Object]:
+    items = [item for name, text in made.files.items() for item in _parsed(text, name)]
+    references.add_hashes(items, [item for item in items if item.file in made.hashed], made.references)
+    return items
+
+
+def _parsed(text: bytes, name: str = "") -> list[Object]:
+    return list(objects.parse(Source(name, text.decode())))
+
+
+def _named(items: Iterable[Object]) -> _Objects:
+    return {f"{item.kind}/{item.name}": item.root for item in items}
 
 
 def _unlike(some: _Objects, others: _Objects) -> list[str]:

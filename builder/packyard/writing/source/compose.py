@@ -22,6 +22,7 @@ from packyard.using.kustomize import idle
 from packyard.using.kustomize.accumulate import SourceObject, accumulate, file_names
 from packyard.using.kustomize.idle import Idle
 from packyard.using.kustomize.part import KrmfileData, Part
+from packyard.using.kustomize.references import FieldSpec
 from packyard.using.options.folder import NAME as OPTIONS
 from packyard.using.options.folder import PROGRAMS
 from packyard.using.setters.definition import Definitions
@@ -119,10 +120,25 @@ def read(workspace: Workspace, package: Package) -> None:
     option.read(workspace)
 
 
-def plain(workspace: Workspace, package: Package, use_case: UseCase) -> dict[str, bytes]:
-    """Return the objects of a use case by their file names as its kustomization builds them: no word is looked up."""
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """The objects of a use case by their file names, before any word is looked up.
+
+    The names of those in ``hashed`` get a hash, which follows to the fields that kustomize knows and to ``references``.
+    """
+
+    files: Mapping[str, bytes]
+    hashed: frozenset[str]
+    references: Sequence[FieldSpec]
+
+
+def plain(workspace: Workspace, package: Package, use_case: UseCase) -> Plain:
+    """Return the objects of a use case as its kustomization builds them."""
     objects, _ = _objects(workspace, package, use_case, *_parts(workspace, package, use_case))
-    return {name: item.write() for name, item in zip(file_names(objects), objects, strict=True)}
+    named = dict(zip(file_names(objects), objects, strict=True))
+    hashed = frozenset(name for name, item in named.items() if program.is_shared(item))
+    told = [spec for each in program.find(objects) for spec in each.part.references]
+    return Plain({name: item.write() for name, item in named.items()}, hashed, told)
 
 
 @dataclass(frozen=True, slots=True)
