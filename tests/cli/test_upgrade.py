@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import yaml
 
 from commandline import done, packyard
 from packyard.core.bundle import bundle
@@ -333,6 +335,31 @@ def test_a_rule_that_breaks_is_a_conflict_and_theirs_gives_up_its_values(here: P
     assert "eight is too many" in told
     upgrade("--theirs")
     assert done("setters", USE_CASE, "--set", "--output", "yaml") == "NEW: mine\n"
+
+
+def test_a_program_that_was_edited_stays_edited_where_use_cases_share_a_file_now(here: Path) -> None:
+    """The new version has it in a file beside the use cases; of the ConfigMap in the use case a patch is left."""
+    config_map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: programs}\n"
+    before = {**FILES, "run/nfs/programs.yaml": config_map + "data:\n  run.py: |\n    print(1)\n    print(2)\n"}
+    before["run/nfs/kustomization.yaml"] = KUSTOMIZATION + "- programs.yaml\n"
+    generator = "configMapGenerator:\n- {name: programs, files: [run.py]}\n"
+    after = {
+        **FILES,
+        "run/programs/tune/kustomization.yaml": COMPONENT.partition("labels")[0] + generator,
+        "run/programs/tune/run.py": "print(1)\nprint(3)\n",
+        "run/nfs/programs.yaml": config_map + "data: {instance: one}\n",
+        "run/nfs/kustomization.yaml": KUSTOMIZATION + "components: [../programs/tune]\npatches: [{path: programs.yaml}]\n",
+    }
+    shutil.rmtree("p")
+    shutil.unpack_archive(pack(here, "2.0", before), filter="data")
+    pack(here, "2.1", after)
+    edit("p/run/nfs/programs.yaml", "print(2)", "print('mine')")
+    words = ("upgrade", "p", "2.1.tar.gz", "--base", "2.0.tar.gz")
+    assert "p/run/nfs/programs.yaml:4: lines 4 to 7 are changed here and by 2.1" in refused(*words)
+    done(*words, "--ours")
+    (programs,) = (item for item in yaml.safe_load_all(done("render", USE_CASE)) if "run.py" in item["data"])
+    assert programs["data"]["run.py"] == "print(1)\nprint('mine')\n"
+    assert re.fullmatch(r"programs-\w{10}", programs["metadata"]["name"])
 
 
 def test_a_use_case_that_is_gone_goes_unless_something_was_changed_in_it(here: Path) -> None:

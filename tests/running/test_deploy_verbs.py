@@ -109,6 +109,37 @@ def test_from_deploy_to_undeploy(cluster: Api, namespace: str) -> None:
     assert [each["kind"] for each in cluster.everything(namespace) if each["kind"] in ("Job", "Pod")] == []
 
 
+@pytest.mark.usefixtures("user")
+def test_a_changed_program_is_refused_in_a_run_and_served_by_servers_that_keep_no_old_one(
+    package: Path, untarred: Callable[[str], Path], cluster: Api, namespace: str
+) -> None:
+    def programs() -> list[str]:
+        names = (each["metadata"]["name"] for each in cluster.list("v1", "ConfigMap", namespace))
+        return [name for name in names if re.fullmatch(r"(programs|check)-\w{10}", name)]
+
+    def change(file: Path) -> None:
+        file.write_text(f"{file.read_text()}# changed\n")
+
+    run("deploy", "first-run/none", "--no-wait")
+    change(package / "programs/mnist/keras_mnist.py")
+    refused = run("deploy", "first-run/none", "--no-wait", code=1).stderr
+    (before,) = programs()
+    assert re.search(rf"Job {RUN}: .*volumes.*{before} -> programs-\w{{10}} *", refused), refused
+    run("deploy", "first-run/none", "RUN_NAME=second", "--no-wait")
+    assert len(programs()) == 2
+    run("undeploy", "--package", "mnist-fp32-training-k8s", "--yes")
+    assert programs() == []
+
+    servers = untarred("llm-serving")
+    directory = str(servers / "on-cpu/user-allocated-pvc")
+    run("deploy", directory, "PVC_NAME=disk", "--no-wait", "--no-doctor")
+    (before,) = programs()
+    change(servers / "programs/vllm/check_model.py")
+    run("deploy", directory, "PVC_NAME=disk", "--no-wait", "--no-doctor")
+    (after,) = programs()
+    assert after != before
+
+
 @pytest.mark.usefixtures("package")
 def test_what_each_verb_asks_of_the_server(cluster: Api, namespace: str, user: str) -> None:
     """Bounded by the number of objects; the applying itself is a request for each, and the record is one."""
