@@ -342,13 +342,14 @@ def test_a_program_that_was_edited_stays_edited_where_use_cases_share_a_file_now
     config_map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: programs}\n"
     before = {**FILES, "run/nfs/programs.yaml": config_map + "data:\n  run.py: |\n    print(1)\n    print(2)\n"}
     before["run/nfs/kustomization.yaml"] = KUSTOMIZATION + "- programs.yaml\n"
+    shared = "components: [../programs/tune]\npatches: [{path: programs.yaml}]\n"
     generator = "configMapGenerator:\n- {name: programs, files: [run.py]}\n"
     after = {
         **FILES,
         "run/programs/tune/kustomization.yaml": COMPONENT.partition("labels")[0] + generator,
         "run/programs/tune/run.py": "print(1)\nprint(3)\n",
         "run/nfs/programs.yaml": config_map + "data: {instance: one}\n",
-        "run/nfs/kustomization.yaml": KUSTOMIZATION + "components: [../programs/tune]\npatches: [{path: programs.yaml}]\n",
+        "run/nfs/kustomization.yaml": KUSTOMIZATION + shared,
     }
     shutil.rmtree("p")
     shutil.unpack_archive(pack(here, "2.0", before), filter="data")
