@@ -208,6 +208,7 @@ def test_kustomize_3_sets_the_parameters_of_options_once_for_all_kinds(
         "TTL_SECONDS": "777",
         "DATASET_HOST_PATH": "/seven",
         "S3_ENDPOINT": "https://seven.example.com",
+        "AWS_CLI_IMAGE": "seven-value/amazon/aws-cli:",  # which follows from REGISTRY
     }
     setters = re.findall(r"setters\.(\S+):$", (options / "Krmfile").read_text(), re.MULTILINE)
     values |= {name: "seven-value" for name in setters if name not in (*values, "SPREAD_ELSE")}

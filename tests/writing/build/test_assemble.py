@@ -8,9 +8,11 @@ from functools import cache
 import pytest
 
 import real
+from packyard.core.bundle.manifest import Manifest
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.packages import read_krmfile
 from packyard.writing.build.assemble import assemble
+from packyard.writing.checks.exception import MARK
 from packyard.writing.source import workspace
 from packyard.writing.source.package import Package
 from usecases import PACKAGES, composed_package, each_package
@@ -40,6 +42,15 @@ def test_the_package_whose_program_six_use_cases_run_has_it_once_and_at_most_447
     assert sum(path.endswith("/programs.yaml") for path in found) == 6
     assert [path for path in found if path.endswith("train.py")] == ["quickstart/mlops/programs/finetune/train.py"]
     assert sum(found.values()) <= 4_470
+
+
+@each_package
+def test_files_have_no_comments_for_lint_and_packyard_json_has_them(package: Package) -> None:
+    bundle = assemble(workspace.read(real.REPOSITORY), package.name, "1.0.0")
+    assert [item.path for item in bundle.members if MARK in item.data] == []
+    composed = {path: data for path, data in composed_package(package).files.items() if MARK in data}
+    described = Manifest.parse(next(item.data for item in bundle.members if item.path == "packyard.json"))
+    assert {f"quickstart/mlops/{path}" for path in composed} == {*described.exceptions}
 
 
 @each_package

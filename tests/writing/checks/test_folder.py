@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import tiny
+from packyard.core.bundle.manifest import Manifest
+from packyard.core.digest import Digest
 from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import schemas
 from packyard.writing.checks import archive, folder
@@ -70,6 +73,17 @@ def test_what_is_required_may_be_set_in_a_copy_and_is_doubtful_elsewhere(tmp_pat
     assert rules(tmp_path) == ["Krmfile:7 required-but-set"]
     tiny.write(tmp_path / "packyard.json", "{}\n")
     assert rules(tmp_path) == []
+
+
+def test_an_exception_that_a_package_was_shipped_with_counts_in_a_copy_for_its_file_and_rule(tmp_path: Path) -> None:
+    unlabelled = CONFIG_MAP.replace(", labels: {app.kubernetes.io/name: a}", "")
+    for name in ("a", "b"):
+        tiny.write(tmp_path / f"run/{name}.yaml", unlabelled.replace("settings", name))
+    described = Manifest(name="p", version="1", model={}, use_cases={}, exceptions={"run/a.yaml": {"no-labels": "why"}})
+    described = replace(described, files={"run/a.yaml": Digest.of(b"")})
+    (tmp_path / "packyard.json").write_bytes(described.to_bytes())
+    assert rules(tmp_path) == ["run/b.yaml:3 no-labels"]
+    assert rules(tmp_path / "run") == ["b.yaml:3 no-labels"]
 
 
 PACKED = "package/README 0644\npackage/a.yaml 0644\n"

@@ -66,7 +66,8 @@ class Manifest:
 
     A library has parts in the place of use cases, with the setters that they define; ``.`` are those that all share.
     ``kubernetes`` are the versions whose schemas its objects keep to. ``moved`` tells users what replaced a former
-    setter or use case. A manifest of the older form, which described each setter in full, keeps its bytes.
+    setter or use case. ``exceptions`` are those that sources make to rules of lint: by the path of a file and by the
+    rule, the reason. A manifest of the older form, which described each setter in full, keeps its bytes.
     """
 
     kind: str = field(default=BUNDLE, metadata=known(text, BUNDLE))
@@ -76,6 +77,7 @@ class Manifest:
     images: tuple[str, ...] = field(default=(), metadata=known(list_of(text)))
     kubernetes: tuple[str, ...] = field(default=(), metadata=known(list_of(text), ()))
     moved: Mapping[str, str] = field(default_factory=dict, metadata=known(map_of(text), {}))
+    exceptions: Mapping[str, Mapping[str, str]] = field(default_factory=dict, metadata=known(map_of(map_of(text)), {}))
     use_cases: Mapping[str, ShippedUseCase] = field(metadata=known(map_of(ShippedUseCase.parse)))
     files: Mapping[str, Digest] = field(default_factory=dict, metadata=known(map_of(digest)))
     extra: Mapping[str, object] = field(default_factory=dict)
@@ -99,7 +101,7 @@ class Manifest:
         if self.old:
             return self.old
         fields = {"apiVersion": record.API_VERSION, "kind": BUNDLE, **record.document(self)}
-        return record.to_lines(fields, levels={"useCases": 2, "files": 1})
+        return record.to_lines(fields, levels={"exceptions": 1, "useCases": 2, "files": 1})
 
     def deployed(self) -> tuple[str, ...]:
         """Return the paths of the use cases in the order of work, without folders of options.

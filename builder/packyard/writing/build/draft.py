@@ -15,10 +15,11 @@ from dataclasses import dataclass, replace
 from packyard.core.bundle import archive, bundle
 from packyard.core.bundle.archive import Member
 from packyard.core.bundle.bundle import Bundle
-from packyard.core.bundle.manifest import Manifest
+from packyard.core.bundle.manifest import LIBRARY, Manifest
 from packyard.using.kustomize import idle
 from packyard.using.kustomize.idle import Idle
 from packyard.writing.build.product import options_of
+from packyard.writing.checks import exception
 
 README = "README.md"
 #: Stands for the version in a README: a text that no author writes, of characters that a version may have.
@@ -39,8 +40,11 @@ class Draft:
     def bundle(self, version: str) -> Bundle:
         """Return the bundle of a version."""
         assert self.manifest.version in (MARK, version)
-        members = [_with_version(member, version) if member.path == README else member for member in self.members]
-        return bundle.build(replace(self.manifest, version=version), members)
+        members, exceptions = list(self.members), self.manifest.exceptions
+        if self.manifest.kind != LIBRARY:  # whose packages have to find them where its parts need them
+            members, exceptions = exception.take_out(members)
+        members = [_with_version(member, version) if member.path == README else member for member in members]
+        return bundle.build(replace(self.manifest, version=version, exceptions=exceptions), members)
 
     def readme(self, version: str) -> bytes:
         """Return the README of a version."""

@@ -7,19 +7,23 @@
 
 They are found in the text of a file, so that scripts and patches inside of YAML have them too; in Markdown they are
 comments of HTML. One that says no reason, names no rule or is not needed is an error.
+
+They are for authors: what is built has them in ``packyard.json``, for a file and a rule, and no comment.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from packyard.core.bundle.archive import Member
 from packyard.core.errors import suggest
 from packyard.writing.checks.explanation import table
 from packyard.writing.checks.finding import REMOVE, Finding
 
 MARK = b"packyard: allow"
+_HOLDING = re.compile(r"\.(ya?ml|json6902|md|markdown)\Z|(^|/)(Krmfile|Kptfile|Kustomization)\Z")
 _COMMENT = re.compile(r"(?:#|<!--|//)[ \t]*packyard: allow\b[ \t]*([^\s:]*)[ \t]*:?[ \t]*(.*?)[ \t]*(?:-->)?$")
 
 
@@ -72,6 +76,32 @@ def apply(
         is_needed = key in used or each.file not in judged or each.rule in unjudged
         left += _faults(each, is_needed=is_needed, shipped=shipped)
     return left
+
+
+def take_out(members: Iterable[Member]) -> tuple[list[Member], dict[str, dict[str, str]]]:
+    """Return the files of a package without the comments, and the reasons of exceptions by path and rule."""
+    left, taken = list[Member](), dict[str, dict[str, str]]()
+    for member in members:
+        found = list(_find(member.path, member.data)) if may_have(member.path) else []
+        if found:
+            taken[member.path] = {each.rule: each.reason for each in found}
+            member = replace(member, data=_without(member.data, found))
+        left.append(member)
+    return left, taken
+
+
+def may_have(path: str) -> bool:
+    """Say whether exceptions are looked for in a file."""
+    return bool(_HOLDING.search(path))
+
+
+def _without(data: bytes, found: Iterable[_Exception]) -> bytes:
+    lines = data.decode("utf-8", "replace").splitlines(keepends=True)
+    for each in found:
+        line = lines[each.line - 1]
+        before, end = line[: each.column - 1].rstrip(), line[len(line.rstrip("\r\n")) :]
+        lines[each.line - 1] = f"{before}{end}" if before else ""
+    return "".join(lines).encode()
 
 
 def _find(name: str, data: bytes) -> Iterator[_Exception]:

@@ -6,12 +6,16 @@ values are as they are shipped, or somebody has set them. The templates of Helm 
 
 from __future__ import annotations
 
+import os
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 
-from packyard.core.bundle import manifest
+from packyard.core.bundle import manifest, shipped
+from packyard.core.errors import IntegrityError
 from packyard.core.files import regular
 from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import images, kustomization
@@ -28,8 +32,6 @@ from packyard.writing.checks.parsed import Parsed, parse
 
 _CHART = "Chart.yaml"
 _PAGE = re.compile(r"\.(md|markdown)\Z", re.IGNORECASE)
-#: Files that may hold exceptions.
-_EXCEPTED = re.compile(r"\.(ya?ml|json6902|md|markdown)\Z|(^|/)(Krmfile|Kptfile|Kustomization)\Z")
 _PATCHES = (".json6902",)
 
 
@@ -63,8 +65,8 @@ def lint(tree: Tree, *, judges: Sequence[Judge], is_closed: bool = False) -> Lin
 
     found = []
     for folder, package in read.items():
-        shipped = False if _is_copy(tree, folder) else None
-        found += find(package, parsed[folder], shipped=shipped, judges=judges, exists=exists)
+        is_shipped = False if _is_copy(tree, folder) else None
+        found += find(package, parsed[folder], shipped=is_shipped, judges=judges, exists=exists)
     own = [each for folder, each in parsed.items() if folder in seen.setters and not _is_copy(tree, folder)]
     shared = collisions.check([named for each in own for named in collisions.names(each)])
     found += (replace(each, severity="warning") for each in shared)  # nobody says that they are applied together
@@ -72,9 +74,11 @@ def lint(tree: Tree, *, judges: Sequence[Judge], is_closed: bool = False) -> Lin
     found += documents.check({file: tree.read(file) for file in files if _PAGE.search(file)}, seen, tree.prefix)
     secret = (file for file in files if secret_texts.is_looked_into(file) and tree.has_file(file))
     found += secret_texts.check_files({tree.prefix + file: tree.read(file) for file in secret})
-    named = {tree.prefix + file: tree.read(file) for file in files if _EXCEPTED.search(file) and tree.has_file(file)}
-    judged = [] if any(_is_copy(tree, each) for each in read) else list(named)
-    left = exception.apply(dict.fromkeys(found), named, judged, shipped=False)
+    named = {tree.prefix + file: tree.read(file) for file in files if exception.may_have(file) and tree.has_file(file)}
+    copies = [each for each in read if _is_copy(tree, each)]
+    shipped_with = _exceptions(tree, copies)
+    found = [each for each in found if each.rule not in shipped_with.get(each.file, ())]
+    left = exception.apply(dict.fromkeys(found), named, [] if copies else list(named), shipped=False)
     return Linted(in_order(left), list(read))
 
 
@@ -106,6 +110,19 @@ def _is_copy(tree: Tree, folder: str) -> bool:
         above.append(posixpath.dirname(above[-1]))
     here = any(tree.has_file(f"{each}/{manifest.FILE}".lstrip("/")) for each in above)
     return here or regular.is_file(f"{tree.root}/{manifest.FILE}")
+
+
+def _exceptions(tree: Tree, copies: Iterable[str]) -> dict[str, Collection[str]]:
+    """Return the rules that the packages of copies make exceptions to, by the files as findings name them."""
+    found: dict[str, Collection[str]] = {}
+    here = os.path.realpath(tree.root_dir)
+    for folder in copies:
+        with suppress(IntegrityError):  # of which verify tells
+            if package := shipped.package_of(Path(tree.root_dir, folder)):
+                root, described = package
+                for path, rules in described.exceptions.items():
+                    found[tree.prefix + os.path.relpath(f"{root}/{path}", here)] = rules.keys()
+    return found
 
 
 def _setters(parsed: dict[str, Parsed]) -> Setters:
