@@ -8,7 +8,6 @@ import time
 import urllib.error
 import urllib.request
 
-ADDRESS = f"http://{os.environ['SERVER']}:{os.environ.get('SERVER_PORT', '8000')}"
 HINTS = {
     401: "put the servers' key into the Secret api-key, under the name key",
     404: "is SERVER the Service of a language model?",
@@ -34,7 +33,7 @@ def wait_for_models():
         except urllib.error.HTTPError:
             raise
         except OSError as error:
-            problem = f"{ADDRESS} does not answer: {error}"
+            problem = f"{server()} does not answer: {error}"
         if time.monotonic() > until:
             sys.exit(f"smoke_test: {problem}. Set SERVER to the name of the servers' Service, or see their log")
         if problem != said:
@@ -56,12 +55,16 @@ def ask_model(model):
     return send("/v1/completions", {"model": model, "prompt": question, "max_tokens": 32})["choices"][0]["text"]
 
 
+def server():
+    return f"http://{os.environ['SERVER']}:{os.environ.get('SERVER_PORT', '8000')}"
+
+
 def send(path, body=None):
     headers = {"Content-Type": "application/json"}
     if key := os.environ.get("API_KEY"):
         headers["Authorization"] = f"Bearer {key}"
     data = None if body is None else json.dumps(body).encode()
-    with urllib.request.urlopen(urllib.request.Request(ADDRESS + path, data, headers), timeout=600) as answer:
+    with urllib.request.urlopen(urllib.request.Request(server() + path, data, headers), timeout=600) as answer:
         return json.load(answer)
 
 

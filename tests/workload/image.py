@@ -9,7 +9,10 @@ from workload import environment
 from workload.objects import Object, Objects
 
 #: What images have for Python, beside what comes with it.
-FRAMEWORKS = ("horovod", "keras", "numpy", "pyarrow", "tensorflow", "torch")
+FRAMEWORKS = (
+    *("datasets", "horovod", "keras", "numpy", "peft", "pyarrow", "tensorflow", "tokenizers", "torch", "transformers"),
+    "trl",
+)
 
 #: Where a container looks for programs.
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"

@@ -187,7 +187,7 @@ def test_the_zoo_makes_no_records_where_images_are_not_linked_to_them(new_cluste
 
 @each_storage
 def test_the_benchmark_finds_the_model_that_was_unpacked_and_images(storage: str, new_cluster: NewCluster) -> None:
-    objects = set_objects(f"{RFCN}/serving/{storage}", CPUS=3, PRETRAINED_MODEL_DIR="model", BENCHMARK_STEPS=20)
+    objects = set_objects(f"{RFCN}/benchmark/{storage}", CPUS=3, PRETRAINED_MODEL_DIR="model", BENCHMARK_STEPS=20)
     cluster = new_cluster(objects)
     zoo.furnish(cluster)
     (job,) = deploy.of_kind(objects, "Job")
