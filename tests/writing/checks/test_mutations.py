@@ -60,7 +60,7 @@ SURVIVORS = {
         "fsGroupChangePolicy": "all files are given to the group each time, which is slower",
         "medium|sizeLimit": "an emptyDir is on the node's disk, without a limit, by default",
         "mountOptions|storageClassName": "node and cluster choose a default",
-        "nodeSelector|annotations": "a cluster of one kind of nodes, or without a mesh, needs none",
+        "nodeSelector|tolerations|annotations": "a cluster of one kind of nodes, or without a mesh, needs none",
         "app.kubernetes.io/(component|name|instance)|matchLabels|from": "nothing selects it, or all are meant",
         "cpu|requests": "a request equals its limit unless it is written, and CPUs need no limit",
         "backoffLimit": "a Job is tried six times by default",

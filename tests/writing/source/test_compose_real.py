@@ -12,12 +12,12 @@ import yaml
 
 import reading
 import real
+from packyard.using.render.programs import Program
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.packages import PackageFiles, read_krmfile
 from packyard.using.setters.plan import Assignment, plan
 from packyard.using.setters.value import faults
-from packyard.writing.build import for_kustomize
-from packyard.writing.source import compose
+from packyard.writing.judging import by_kustomize
 from packyard.writing.source.package import Package, UseCase
 from sample import some
 from served import Cfg, Served
@@ -32,23 +32,17 @@ def write(files: Mapping[str, bytes], folder: Path) -> Path:
 
 
 @each_use_case
-def test_builds_what_its_kustomization_builds(
-    package: Package, use_case: UseCase, served5: Served, tmp_path: Path
-) -> None:
-    files = compose.plain(CATALOGUE, package, use_case).files
-    listed = "".join(f"- {name}\n" for name in files).encode()
-    plain = write({**files, "kustomization.yaml": b"resources:\n" + listed}, tmp_path / "plain")
-    source = for_kustomize.to_bytes(CATALOGUE, use_case, tmp_path / "source")
-    source_dir = write({"kustomization.yaml": source}, tmp_path / "source")
-    unrestricted = ("--load-restrictor", "LoadRestrictionsNone")
-    assert reading.built(served5, plain) == reading.built(served5, source_dir, *unrestricted)
+def test_builds_what_its_kustomization_builds(package: Package, use_case: UseCase, kustomize5: Path) -> None:
+    assert by_kustomize.of_sources(CATALOGUE, package, use_case, Program(kustomize5, "build")) == []
 
 
 @each_use_case
 def test_builds_alike_with_old_and_new_kustomize(
     package: Package, use_case: UseCase, served3: Served, served4: Served, served5: Served, tmp_path: Path
 ) -> None:
-    folder = write(composed(package, use_case).files, tmp_path / "composed")
+    shared = {path: data for path, data in composed_package(package).files.items() if path.startswith("programs/")}
+    own = {f"{use_case.path}/{name}": data for name, data in composed(package, use_case).files.items()}
+    folder = write({**shared, **own}, tmp_path) / use_case.path
     built = reading.built(served5, folder)
     assert reading.built(served3, folder) == built
     assert reading.built(served4, folder) == built
@@ -139,7 +133,16 @@ def set_values(files: PackageFiles, values: Mapping[str, str]) -> PackageFiles:
 def another(alike: list[Setter]) -> str:
     """Return a value that setters of one name may have and have not."""
     first = max(alike, key=lambda setter: len(setter.value))
-    texts = [*(setter.example or "" for setter in alike), f"{first.value}2", "x", "5Gi", "3", "/x", "GN", "False"]
+    texts = [
+        *(setter.example or "" for setter in alike),
+        re.sub("^0(?=[0-9])", "", f"{first.value}2"),
+        "x",
+        "5Gi",
+        "3",
+        "/x",
+        "GN",
+        "False",
+    ]
     texts += [re.sub("[0-9]", lambda digit: str((int(digit.group()) + 1) % 10), first.value), *map(str, _enum(first))]
     fitting = [
         text for text in texts if text and all(text != each.value and not faults(each, [text]) for each in alike)

@@ -36,6 +36,7 @@ TRIED = {
         {"NODES": "2", "GPUS": "8", "TENSOR_PARALLEL_SIZE": "16"},
     ),
     'quantity(MEMORY) > quantity("8Gi")': ({"MEMORY": "8192Mi"}, {"MEMORY": "9Gi"}),
+    "MAX_SURGE + MAX_UNAVAILABLE > 0": ({"MAX_UNAVAILABLE": "0"}, {"MAX_UNAVAILABLE": "0", "MAX_SURGE": "1"}),
     "DATA_TRAIN != DATA_VAL": ({"DATA_TRAIN": "all", "DATA_VAL": "all"}, {"DATA_TRAIN": "all", "DATA_VAL": "some"}),
 }
 KRMFILES = [

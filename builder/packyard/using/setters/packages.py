@@ -30,7 +30,8 @@ class PackageFiles:
 
     ``where`` stands before paths in messages; it is empty, or ends in a slash. ``name`` is that of the file with the
     definitions, empty where there is none. A ``kptfile`` comes with what it reaches besides: the files of packages
-    below, ``nested``. ``patches`` are files of RFC 6902, in which nothing is bound, for those who look at them.
+    below, ``nested``. For those who look at them: ``patches`` are files of RFC 6902, in which nothing is bound, and
+    ``programs`` files that it shares with others.
     """
 
     krmfile: bytes
@@ -40,6 +41,7 @@ class PackageFiles:
     kptfile: bytes | None = None
     nested: Mapping[str, bytes] = field(default_factory=dict)
     patches: Mapping[str, bytes] = field(default_factory=dict)
+    programs: Mapping[str, bytes] = field(default_factory=dict)
 
     @property
     def is_of_kustomize(self) -> bool:

@@ -18,6 +18,7 @@ from packyard.core.yaml.sources import LIBRARIES
 from packyard.using.kustomize import idle
 from packyard.using.kustomize.idle import Idle
 from packyard.using.options.folder import NAME as OPTIONS
+from packyard.using.options.folder import PROGRAMS
 from packyard.using.setters.krmfile import EMPTY, NAME
 from packyard.using.setters.packages import PackageFiles
 from packyard.writing.build.draft import Draft
@@ -127,6 +128,7 @@ def package_files(draft: Draft) -> list[PackageFiles]:
     found: list[PackageFiles] = []
     if draft.manifest.kind == LIBRARY:
         return found
+    programs = {each.path: each.data for each in draft.members if f"/{PROGRAMS}/" in each.path}
     for folder in draft.manifest.use_cases:
         files = {
             member.path.removeprefix(f"{folder}/"): member.data
@@ -135,7 +137,9 @@ def package_files(draft: Draft) -> list[PackageFiles]:
         }
         krmfile = files.pop(NAME, EMPTY + b"\n")
         patches = {path: files.pop(path) for path in list(files) if not path.endswith(".yaml")}
-        found.append(PackageFiles(krmfile, files, f"{draft.manifest.name}/{folder}/", patches=patches))
+        found.append(
+            PackageFiles(krmfile, files, f"{draft.manifest.name}/{folder}/", patches=patches, programs=programs)
+        )
     return found
 
 

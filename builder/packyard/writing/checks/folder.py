@@ -21,6 +21,7 @@ from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import images, kustomization
 from packyard.core.kubernetes.schemas import Judge
 from packyard.core.work.memo import Memo
+from packyard.using.options.folder import PROGRAMS
 from packyard.using.setters.krmfile import EMPTY
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.packages import KPTFILE, PackageFiles, find_packages, read_package, read_resources
@@ -32,6 +33,8 @@ from packyard.writing.checks.parsed import Parsed, parse
 
 _CHART = "Chart.yaml"
 _PAGE = re.compile(r"\.(md|markdown)\Z", re.IGNORECASE)
+#: Files that use cases of a package share.
+_PROGRAM = re.compile(rf"(^|/){PROGRAMS}/[^/]+/[^/]+\.(py|sh)\Z")
 _PATCHES = (".json6902",)
 
 
@@ -50,7 +53,9 @@ def lint(tree: Tree, *, judges: Sequence[Judge], is_closed: bool = False) -> Lin
     """
     files = [f"{folder}/{name}" if folder else name for folder, _, names in tree.walk() for name in names]
     charts = [posixpath.dirname(file) for file in files if posixpath.basename(file) == _CHART]
-    read = {folder: _without_charts(charts, folder, package) for folder, package in _packages(tree, files)}
+    programs = {file: tree.read(file) for file in files if _PROGRAM.search(file) and tree.has_file(file)}
+    packages = {folder: replace(package, programs=programs) for folder, package in _packages(tree, files)}
+    read = {folder: _without_charts(charts, folder, package) for folder, package in packages.items()}
     memo = Memo()
     parsed = {folder: parse(package, memo) for folder, package in read.items()}
     seen = Folder(files, _setters(parsed), _images(parsed.values()), is_closed=is_closed)

@@ -1,11 +1,13 @@
 """Faults of MPIJobs that their definition admits: variables that do not reach the ranks, and an unknown policy.
 
-A variable that the launcher's own words hold, ``--steps=$(STEPS)``, reaches the program with them, or is its shell's.
+A variable that the launcher's own words hold, ``--steps=$(STEPS)``, reaches the program with them, or is its shell's;
+so is one of the script that the shell runs. Of a script that nobody sees here, nothing is said.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import posixpath
+from collections.abc import Iterator, Sequence
 
 from packyard.core.errors import suggest
 from packyard.core.kubernetes import mpi_jobs
@@ -15,6 +17,8 @@ from packyard.writing.checks import variables
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
 from packyard.writing.checks.variables import Variables
+
+_SHELLS = ("sh", "bash", "dash", "ash")
 
 
 def check(parsed: Parsed) -> Iterator[Finding]:
@@ -48,12 +52,24 @@ def _launcher(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
             yield breach("exported-twice", container, message, "name all variables in the list")
         yield from _valueless(listed, own)
         passed += [each.partition("=")[0] for each in listed.value.split(";")]
-    used = {name for node in walk(container) if isinstance(node, Scalar) for name in mpi_jobs.used(node.value)}
+    script = _script(words)
+    if script and script not in parsed.programs:
+        return
+    texts = [node.value for node in walk(container) if isinstance(node, Scalar)]
+    texts += [parsed.programs[script].decode("utf-8", "replace")] if script else []
+    used = {name for text in texts for name in mpi_jobs.used(text)}
     for name, place in own.named.items():
         if name not in passed and name not in used and not mpi_jobs.is_own(name):
             message = f"{name} does not reach the ranks: mpirun starts them through ssh, which passes no variables on"
             hint = f"add it to {mpi_jobs.LIST}" if listed else f"add -x {name} to the command of the launcher"
             yield breach("not-exported", place, message, hint)
+
+
+def _script(words: Sequence[str]) -> str:
+    """Return the name of the file that a launcher's shell runs, nothing where it runs a text or is no shell."""
+    first = next((word for word in words[1:] if not word.startswith("-")), "")
+    is_file = posixpath.basename(words[0]) in _SHELLS and first.startswith("/")
+    return posixpath.basename(first) if is_file else ""
 
 
 def _valueless(listed: Scalar, own: Variables) -> Iterator[Finding]:

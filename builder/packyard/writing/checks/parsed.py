@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -44,6 +45,7 @@ class Parsed:
     pods: Mapping[int, list[Pod[MappingNode]]]  # those of each object, by its node
     roots: Mapping[int, MappingNode]  # the root of the document of each bound field, by its node
     keys: Mapping[int, Mapping[str, list[tuple[MappingNode, Entry]]]]  # what has each key in each object, by its node
+    programs: Mapping[str, bytes]  # by the names of their files
 
     @property
     def is_loose(self) -> bool:
@@ -144,6 +146,7 @@ def parse(package: PackageFiles, memo: Memo) -> Parsed:
         pods={key: pods.find(root) for key, root in objects.items()},
         roots=roots,
         keys={key: _keys(root) for key, root in objects.items()},
+        programs={posixpath.basename(path): data for path, data in package.programs.items()},
     )
 
 
