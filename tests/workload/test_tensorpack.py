@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 import real
 from packyard.writing.source.package import Package, UseCase
@@ -25,11 +24,7 @@ from workload.test_use_cases import seen_from_here
 
 NewCluster = Callable[[list[Object]], Cluster]
 
-(SCRIPT,) = [
-    operation["value"]
-    for operation in yaml.safe_load((real.REPOSITORY / "overlays/programs/tensorpack/mpi-job.yaml").read_bytes())
-    if "\n" in str(operation.get("value"))
-]
+SCRIPT = real.REPOSITORY / "overlays/programs/tensorpack/launch.sh"
 #: 1000 images are 250 steps of 2 processes with 2 images each.
 ENVIRONMENT = {"IMAGES_PER_EPOCH": "1000", "BATCH_SIZE_PER_GPU": "2"}
 HOSTS = "worker-0.run.ml.svc slots=1\nworker-1.run.ml.svc slots=1\n"
@@ -58,7 +53,7 @@ def start(output_dir: Path, hosts: str = HOSTS, **environment: str) -> subproces
     path = real.path_with("sed", "grep")
     given = {**ENVIRONMENT, "OUTPUT_DIR": str(output_dir), "TRY_NAME": "second"}
     return subprocess.Popen(
-        ["/bin/sh", "-euc", SCRIPT, "launcher", "python3", "-c", PROGRAM, "--config", "A=1"],
+        ["/bin/sh", "-eu", SCRIPT, "python3", "-c", PROGRAM, "--config", "A=1"],
         env={"PATH": path, "OMPI_MCA_orte_default_hostfile": str(hostfile), **given, **environment},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

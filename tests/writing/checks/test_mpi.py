@@ -7,6 +7,8 @@ from collections.abc import Callable
 import pytest
 
 import tiny
+from packyard.using.setters.packages import PackageFiles
+from packyard.writing.checks.lint import lint
 
 JOB = tiny.text("checks/mpi-job.yaml")
 ENVIRONMENT = """\
@@ -45,6 +47,21 @@ def test_a_command_is_read_in_every_form(command: str, found: Callable[..., list
     if "DATASET_DIR" in command:
         lacking = command.replace("DATASET_DIR", "OTHER")
         assert found(a_yaml=JOB.replace(old, lacking), b_yaml=ENVIRONMENT) == ["b.yaml:5:3 error not-exported"]
+
+
+def test_a_script_that_the_launcher_runs_may_read_them() -> None:
+    old = "[mpirun, -x, DATASET_DIR, -x, OUTPUT_DIR=/out, python3, train.py]"
+    job = JOB.replace(old, "[/bin/sh, -eu, /programs/launch.sh, mpirun, -x, DATASET_DIR, python3, train.py]").encode()
+    files = {"a.yaml": job, "b.yaml": ENVIRONMENT.encode()}
+
+    def rules(**programs: bytes) -> list[str]:
+        given = {f"programs/p/{name}.sh": data for name, data in programs.items()}
+        found = lint(PackageFiles(b"kind: Krmfile\n", files, programs=given))
+        return [each.rule for each in found if each.rule == "not-exported"]
+
+    assert rules() == []  # nobody sees the script
+    assert rules(launch=b'cd "$OUTPUT_DIR"\nexec "$@"\n') == []
+    assert rules(launch=b'exec "$@"\n') == ["not-exported"]
 
 
 LISTED = (

@@ -7,13 +7,16 @@ kustomize reads it with ``--load-restrictor LoadRestrictionsNone``, as its parts
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from packyard.core.kubernetes import kustomization
+from packyard.core.yaml import strict
 from packyard.core.yaml.node import MappingNode, Node, Scalar
 from packyard.core.yaml.values import double_quoted
+from packyard.using.kustomize.part import Patch
 from packyard.writing.build import tree
 from packyard.writing.source import compose, package
 from packyard.writing.source.package import UseCase
@@ -45,10 +48,16 @@ def to_bytes(workspace: Workspace, use_case: UseCase, folder: Path) -> bytes:
         lines.append("patches:")
         for patch in use_case.patches:
             path = patch.file
-            lines.append(f"- path: {way(path)}" if path else f"- patch: {double_quoted(patch.document.source.text)}")
+            lines.append(f"- path: {way(path)}" if path else f"- patch: {double_quoted(_text(patch))}")
             lines += ["  target:", *_target(patch.entry)] if patch.target else []
     lines += [f"namespace: {double_quoted(use_case.namespace)}"] if use_case.namespace else []
     return "".join(f"{line}\n" for line in lines).encode()
+
+
+def _text(patch: Patch) -> str:
+    """Return the text of a patch; kustomize takes one that begins with ``[`` for JSON."""
+    text, root = patch.document.source.text, patch.document.root
+    return json.dumps(strict.to_value(root)) if root and text.lstrip().startswith("[") else text
 
 
 def _target(entry: Node) -> list[str]:

@@ -80,10 +80,10 @@ def lint(tree: Tree, *, judges: Sequence[Judge], is_closed: bool = False) -> Lin
     secret = (file for file in files if secret_texts.is_looked_into(file) and tree.has_file(file))
     found += secret_texts.check_files({tree.prefix + file: tree.read(file) for file in secret})
     named = {tree.prefix + file: tree.read(file) for file in files if exception.may_have(file) and tree.has_file(file)}
-    copies = [each for each in read if _is_copy(tree, each)]
-    shipped_with = _exceptions(tree, copies)
+    shipped_with = _exceptions(tree, files)
     found = [each for each in found if each.rule not in shipped_with.get(each.file, ())]
-    left = exception.apply(dict.fromkeys(found), named, [] if copies else list(named), shipped=False)
+    judged = [] if any(_is_copy(tree, each) for each in read) else list(named)
+    left = exception.apply(dict.fromkeys(found), named, judged, shipped=False)
     return Linted(in_order(left), list(read))
 
 
@@ -117,11 +117,12 @@ def _is_copy(tree: Tree, folder: str) -> bool:
     return here or regular.is_file(f"{tree.root}/{manifest.FILE}")
 
 
-def _exceptions(tree: Tree, copies: Iterable[str]) -> dict[str, Collection[str]]:
-    """Return the rules that the packages of copies make exceptions to, by the files as findings name them."""
+def _exceptions(tree: Tree, files: Iterable[str]) -> dict[str, Collection[str]]:
+    """Return the rules that untarred packages, here or around, make exceptions to, by files as findings name them."""
+    below = (posixpath.dirname(file) for file in files if posixpath.basename(file) == manifest.FILE)
     found: dict[str, Collection[str]] = {}
     here = os.path.realpath(tree.root_dir)
-    for folder in copies:
+    for folder in {"", *below}:
         with suppress(IntegrityError):  # of which verify tells
             if package := shipped.package_of(Path(tree.root_dir, folder)):
                 root, described = package
