@@ -1,6 +1,6 @@
-"""llm-serving's pods with vLLM itself, on processors: they start, answer, take an adapter, and end.
+"""llm-serving's pods with vLLM itself, on processors: they start, answer, ask for a key, take an adapter, and end.
 
-One server runs for all tests, as it takes a minute to start.
+Two servers run, each for several tests, as one takes a minute to start.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from workload.cluster import Cluster
 from workload.objects import Object, Objects
 from workload.pod import Pod
 
+FACTS = Path(__file__).parent / "facts"
 MODEL = "/data/models/tiny"
 ON_CPU = serving.USE_CASES["on-cpu/user-allocated-pvc"]
 _VALUES = {"MODEL_PATH": "/models/tiny", "CPUS": 2}
@@ -109,3 +110,23 @@ def test_a_request_that_runs_when_the_pod_is_to_end_is_answered(plain: Running, 
 def running(metrics: str) -> float:
     lines = [line for line in metrics.splitlines() if line.startswith("vllm:num_requests_running")]
     return sum(float(line.split()[-1]) for line in lines)
+
+
+@pytest.fixture(scope="module")
+def guarded(vllm: Path, model: Path, served5: Served, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A server that asks for a key."""
+    yield from started(tmp_path_factory.mktemp("guarded"), with_options(served5, "api-key"), vllm, {MODEL: model})
+
+
+def test_a_key_is_asked_for_below_v1_and_probes_need_none(guarded: Running) -> None:
+    assert ask(*guarded, "/v1/models")[0] == 401
+    assert ask(*guarded, "/health")[0] == ask(*guarded, "/metrics")[0] == 200
+    answer(*guarded, "/v1/models", key="key")
+
+
+def test_no_route_answers_with_the_model_to_those_without_a_key(guarded: Running) -> None:
+    (listed,) = answer(*guarded, "/v1/models", key="key")["data"]
+    question = {"model": listed["id"], "prompt": "The quick", "input": "The quick", "max_tokens": 1}
+    routes = json.loads((FACTS / "vllm.json").read_text())["routes"]
+    asked = {path: ask(*guarded, path, question)[0] for path in routes if "{" not in path}
+    assert {path: status for path, status in asked.items() if status < 400} == {}
