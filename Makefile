@@ -48,7 +48,7 @@ soak: $(VENV) $(if $(shell command -v go),tools $(SELDOM))  ## run the tests wit
 test-tensorflow: $(VENV) .tensorflow/.installed  ## run the MNIST package's programs with TensorFlow (half a GB)
 	PACKYARD_TENSORFLOW="$(CURDIR)/.tensorflow/bin/python" $(BIN)/pytest tests/frameworks $(ARGS)
 
-test-models: $(VENV) .models/trainer/.installed .models/vllm/.installed .models/newest/.unpacked  ## tune a language model with PyTorch and PEFT of today, and install vLLM and TRL (12 GB; Linux, Python >= 3.11)
+test-models: $(VENV) .models/trainer/.installed .models/vllm/.installed .models/newest/.unpacked  ## serve and tune language models with vLLM, PyTorch, TRL and PEFT of today (12 GB; Linux, Python >= 3.11)
 	PACKYARD_TORCH="$(CURDIR)/.models/trainer/bin/python" PACKYARD_VLLM="$(CURDIR)/.models/vllm/bin/python" \
 	PACKYARD_NEWEST="$(CURDIR)/.models/newest" PACKYARD_REQUIRE_MODELS=1 PATH="$(CURDIR)/$(BIN):$$PATH" \
 	$(BIN)/pytest tests/models tests/frameworks $(ARGS)
