@@ -7,6 +7,8 @@ from collections.abc import Callable
 import pytest
 
 import tiny
+from packyard.using.setters.packages import PackageFiles
+from packyard.writing.checks.lint import lint
 
 Found = Callable[..., list[str]]
 
@@ -274,3 +276,20 @@ def test_finds_a_reference_whose_name_slipped_out_of_it(found: Found, holder: st
 def test_a_name_that_waits_for_its_setter_is_no_fault(found: Found) -> None:
     pod = POD.replace("configMapRef", "secretRef").replace("        name: run", '        name: ""')
     assert not [line for line in found(KRMFILE, a_yaml=CONFIG, b_yaml=pod) if "empty-reference" in line]
+
+
+def test_config_maps_of_programs_are_known_and_hide_no_other_reference() -> None:
+    component = b"kind: Component\nconfigMapGenerator:\n- {name: programs, files: [run.py]}\n"
+    patch = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: NAME}\ndata: {instance: a}\n"
+    listed = "resources: [pod.yaml]\ncomponents: [../programs/tune]\npatches: [{path: programs.yaml}]\n"
+
+    def rules(mounted: str, patched: str = "programs") -> list[str]:
+        pod = POD.replace(COMMENT, "").replace("name: run", f"name: {mounted}").replace(ALSO, "")
+        files = {"pod.yaml": pod, "kustomization.yaml": listed, "programs.yaml": patch.replace("NAME", patched)}
+        encoded = {name: text.encode() for name, text in files.items()}
+        package = PackageFiles(b"kind: Krmfile\n", encoded, programs={"p/programs/tune/kustomization.yaml": component})
+        return [each.rule for each in lint(package) if each.rule == "dangling-reference"]
+
+    assert rules("programs") == []
+    assert rules("others") == ["dangling-reference"]
+    assert rules("others", patched="others") == []  # which patches what is not known here

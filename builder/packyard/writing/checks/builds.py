@@ -6,7 +6,8 @@
 
 A kustomization that another one refers to is not a build of its own, nor is a Component. The objects of files without
 a kustomization in their folder or above make one build. In a package, objects beside a kustomization that none mentions
-make one too: a user may add them.
+make one too: a user may add them. Of programs, Components that use cases share, the names of the ConfigMaps are known,
+and patches of these change no other object.
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from packyard.core.kubernetes import images, kustomization
+from packyard.core.kubernetes.kinds import CORE, is_kind, name_of
 from packyard.core.kubernetes.kustomization import GROUP, NAMES, referred
 from packyard.core.yaml.document import mappings, walk
-from packyard.core.yaml.node import Document, MappingNode, Scalar
+from packyard.core.yaml.node import Document, Entry, MappingNode, Scalar
+from packyard.using.options.folder import PROGRAMS
 
 #: The fields of a kustomization that leave the names and references of its files unchanged.
 _FLAT = ("apiVersion", "kind", "resources", "namespace", "bases", "components")
@@ -45,7 +48,8 @@ class Build:
     ``complete`` says that no object can come from elsewhere or be changed by a kustomization. ``apart`` has for each
     object, by its node, the kustomizations that rename it. ``kustomizations`` are the ones that it is built by, and
     ``is_whole`` says that all their objects are known: none comes from elsewhere, or is generated. ``is_loose`` says
-    that nothing puts the files together: neither a kustomization nor a Krmfile.
+    that nothing puts the files together: neither a kustomization nor a Krmfile. ``generated`` are the names of
+    ConfigMaps that its programs make, before their hashes.
     """
 
     objects: tuple[MappingNode, ...]
@@ -54,6 +58,7 @@ class Build:
     kustomizations: tuple[MappingNode, ...] = ()
     is_whole: bool = False
     is_loose: bool = False
+    generated: frozenset[str] = frozenset()
 
     def image(self, reference: str) -> str:
         """Return an image as the kustomizations leave it."""
@@ -63,12 +68,19 @@ class Build:
         return reference
 
 
-def find(paths: Collection[str], files: Files, *, is_loose: bool = False) -> list[Build]:
+def find(
+    paths: Collection[str],
+    files: Files,
+    *,
+    is_loose: bool = False,
+    programs: Mapping[str, frozenset[str]] | None = None,
+) -> list[Build]:
     """Return the builds of a tree: ``paths`` are those of its files, ``files`` the documents of YAML files.
 
-    The rest, which no kustomization has, is one build; if it ``is_loose``, one for each folder.
+    The rest, which no kustomization has, is one build; if it ``is_loose``, one for each folder. ``programs`` are the
+    names of ConfigMaps that folders beside the tree make, by the folders' names.
     """
-    found = _Kustomizations(paths, files)
+    found = _Kustomizations(paths, files, programs or {})
     rest: dict[str, list[MappingNode]] = {}
     for path in files:
         if not found.has_above(path):
@@ -83,8 +95,9 @@ def find(paths: Collection[str], files: Files, *, is_loose: bool = False) -> lis
 class _Kustomizations:
     """The kustomizations of a tree, by the folders that they are in."""
 
-    def __init__(self, paths: Collection[str], files: Files) -> None:
+    def __init__(self, paths: Collection[str], files: Files, programs: Mapping[str, frozenset[str]]) -> None:
         self._files = files
+        self._programs = programs
         self._file = {
             posixpath.dirname(path): path
             for name in reversed(NAMES)
@@ -115,6 +128,7 @@ class _Kustomizations:
         complete = whole = True
         seen: set[str] = set()
         roots: list[MappingNode] = []
+        generated: frozenset[str] = frozenset().union(*map(self._made, self._taken[top]))
         ahead = [(top, "")]
         while ahead:
             path, names = ahead.pop()
@@ -125,7 +139,7 @@ class _Kustomizations:
                 root = self._root[path]
                 roots += [root] if root else []
                 whole = whole and root is not None and not any(root.get(name) for name in _MAKING)
-                if root is None or not all(entry.name in _FLAT for entry in root.entries):
+                if root is None or not all(self._is_flat(path, entry, generated) for entry in root.entries):
                     complete = False
                 if path != top and root and any(root.get(name) is not None for name in _RENAMING):
                     names, complete = f"{len(seen)} {names}", False
@@ -136,9 +150,26 @@ class _Kustomizations:
                 for each in objects_there:
                     objects[id(each)] = each
                     apart[id(each)] = names
-            else:
+            elif not self._made(path):
                 complete = whole = False
-        return Build(tuple(objects.values()), complete, apart, tuple(roots), whole)
+        return Build(tuple(objects.values()), complete, apart, tuple(roots), whole, generated=generated)
+
+    def _made(self, path: str) -> frozenset[str]:
+        """Return the names of the ConfigMaps of programs beside the tree."""
+        folder, name = posixpath.split(path)
+        is_program = posixpath.basename(folder) == PROGRAMS and path.startswith("..")
+        return self._programs.get(name, frozenset()) if is_program else frozenset()
+
+    def _is_flat(self, folder: str, entry: Entry, generated: frozenset[str]) -> bool:
+        """Say whether a field leaves objects as they are in their files: patches may change what programs make."""
+        if entry.name != "patches" or not generated:
+            return entry.name in _FLAT
+        paths = [posixpath.normpath(posixpath.join(folder, each.text("path"))) for each in mappings(entry.value)]
+        changed = [root for path in paths for root in _objects(self._files.get(path, ()))]
+        return len(changed) == len(paths) and all(
+            is_kind(root, CORE, "ConfigMap") and (name := name_of(root)) is not None and name.value in generated
+            for root in changed
+        )
 
     def beside(self, folder: str) -> Iterator[MappingNode]:
         """Yield the objects in a kustomization's folder that no kustomization says a word of."""

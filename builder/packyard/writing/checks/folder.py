@@ -34,7 +34,7 @@ from packyard.writing.checks.parsed import Parsed, parse
 _CHART = "Chart.yaml"
 _PAGE = re.compile(r"\.(md|markdown)\Z", re.IGNORECASE)
 #: Files that use cases of a package share.
-_PROGRAM = re.compile(rf"(^|/){PROGRAMS}/[^/]+/[^/]+\.(py|sh)\Z")
+_PROGRAM = re.compile(rf"(^|/){PROGRAMS}/[^/]+/([^/]+\.(py|sh)|{re.escape(kustomization.FILE)})\Z")
 _PATCHES = (".json6902",)
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 
 from packyard.core.errors import InputError, Problem
-from packyard.core.kubernetes import pods
+from packyard.core.kubernetes import kustomization, pods
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.work.memo import Memo
 from packyard.core.yaml import aliases
-from packyard.core.yaml.document import check_keys, find_comments, parse_file, walk
+from packyard.core.yaml.document import check_keys, find_comments, mappings, parse_file, walk
 from packyard.core.yaml.node import Comment, Document, Entry, MappingNode, Node, Source
 from packyard.using.setters import fields
 from packyard.using.setters.comment import is_marked
@@ -51,6 +53,11 @@ class Parsed:
     def is_loose(self) -> bool:
         """Whether nothing puts the files of the build together."""
         return any(build.is_loose for build in self.builds)
+
+    @property
+    def generated(self) -> frozenset[str]:
+        """The names of the ConfigMaps that programs make, before their hashes."""
+        return frozenset().union(*(build.generated for build in self.builds))
 
     @property
     def documents(self) -> list[Document]:
@@ -127,7 +134,7 @@ def parse(package: PackageFiles, memo: Memo) -> Parsed:
             bound += here
             roots.update(inside)
             comments += [(document.source, comment) for document, comment in said]
-    found = builds.find(package.resources, files, is_loose=not package.name)
+    found = builds.find(package.resources, files, is_loose=not package.name, programs=_generated(package, memo))
     reached = _reached(bound, krmfile.definitions if krmfile else Definitions())
     found = [_with_embedded(build, reached) for build in found]
     objects = {id(root): root for build in found for root in build.objects}
@@ -148,6 +155,24 @@ def parse(package: PackageFiles, memo: Memo) -> Parsed:
         keys={key: _keys(root) for key, root in objects.items()},
         programs={posixpath.basename(path): data for path, data in package.programs.items()},
     )
+
+
+def _generated(package: PackageFiles, memo: Memo) -> dict[str, frozenset[str]]:
+    """Return the names of the ConfigMaps that programs make, by their folders' names; what is broken makes none."""
+    found = {}
+    for path, data in package.programs.items():
+        folder, name = posixpath.split(path)
+        if name == kustomization.FILE:
+            with suppress(InputError):
+                key = ("generators", data)
+                found[posixpath.basename(folder)] = memo.once(key, partial(_generators, data, path))
+    return found
+
+
+def _generators(data: bytes, path: str) -> frozenset[str]:
+    roots = (each.root for each in parse_file(data, path))
+    lists = (root.get("configMapGenerator") for root in roots if isinstance(root, MappingNode))
+    return frozenset(each.text("name") for found in lists for each in mappings(found))
 
 
 def _keys(root: MappingNode) -> dict[str, list[tuple[MappingNode, Entry]]]:

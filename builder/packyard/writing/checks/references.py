@@ -35,10 +35,10 @@ class _Reference:
     optional: bool = False
     is_loose: bool = False  # whether all works without the object, but for names in DNS
 
-    @property
-    def is_always_there(self) -> bool:
-        """Whether every cluster or namespace has the object."""
-        return (self.kind[1], self.name.value) in ALWAYS_THERE
+    def is_known(self, parsed: Parsed) -> bool:
+        """Say whether programs make the object, or every cluster or namespace has it."""
+        is_generated = self.kind == (CORE, "ConfigMap") and self.name.value in parsed.generated
+        return is_generated or (self.kind[1], self.name.value) in ALWAYS_THERE
 
 
 def check(parsed: Parsed) -> Iterator[Finding]:
@@ -57,7 +57,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
             target = own.get(reference.kind, {}).get(reference.name.value)
             if target is not None:
                 yield from _left_behind(reference, target, parsed)
-            elif parsed.complete and not reference.optional and not reference.is_always_there:
+            elif parsed.complete and not reference.optional and not reference.is_known(parsed):
                 yield from _missing(reference, own.get(reference.kind, {}), parsed, naming)
 
 
