@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from pathlib import Path
 
 import pytest
 
 import real
 from packyard.core.bundle.manifest import Manifest
+from packyard.core.files.tree import Tree
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.packages import read_krmfile
 from packyard.writing.build.assemble import assemble
+from packyard.writing.checks import folder
 from packyard.writing.checks.exception import MARK
 from packyard.writing.source import workspace
 from packyard.writing.source.package import Package
@@ -44,9 +47,11 @@ def test_the_package_whose_program_six_use_cases_run_has_it_once_and_at_most_447
     assert sum(found.values()) <= 4_470
 
 
+@pytest.mark.slow
 @each_package
-def test_files_have_no_comments_for_lint_and_packyard_json_has_them(package: Package) -> None:
+def test_files_have_no_comments_for_lint_and_packyard_json_has_them(package: Package, tmp_path: Path) -> None:
     bundle = assemble(workspace.read(real.REPOSITORY), package.name, "1.0.0")
+    assert [str(each) for each in folder.lint(Tree(bundle.unpack(tmp_path)), judges=()).findings] == []
     assert [item.path for item in bundle.members if MARK in item.data] == []
     composed = {path: data for path, data in composed_package(package).files.items() if MARK in data}
     described = Manifest.parse(next(item.data for item in bundle.members if item.path == "packyard.json"))
