@@ -86,6 +86,37 @@ def test_without_programs_what_needs_them_is_skipped_and_the_readme_works_by_pac
     assert done.returncode == 0, done.stderr
     assert "kustomize one: not checked: neither kustomize nor kubectl is on PATH" in done.stderr
     assert "4 passed, 0 failed, 2 skipped" in done.stderr
+    assert packyard("test", "p", "--strict", cwd=workspace, PATH=str(shell)).returncode == 1
+
+
+@pytest.mark.parametrize("libraries", ["", "libraries: [builtin]\n"])
+def test_kustomize_builds_patches_in_package_yaml_and_parts_on_libraries_that_are_not_copied(
+    workspace: Path, path: str, libraries: str
+) -> None:
+    file = workspace / "packyard.yaml"
+    file.write_text(file.read_text() + libraries)
+    if libraries:
+        theirs = "[cm.yaml, ../../libraries/builtin/bases/claim]"
+        tiny.replace(workspace / "bases/one/kustomization.yaml", "[cm.yaml]", theirs)
+    patches = """
+  one:
+    base: one
+    patches:
+    - patch: |
+        apiVersion: v1
+        kind: ConfigMap
+        metadata:
+          name: x
+        data:
+          b: two
+    - target: {kind: ConfigMap, name: x}
+      patch: |
+        - {op: add, path: /data/c, value: three}
+"""
+    tiny.replace(workspace / "packages/p/package.yaml", "\n  one: {base: one}\n", patches)
+    assert ("kustomize", "one", "passed") in verdicts(workspace, path, "--strict")
+    tiny.replace(workspace / "packages/p/package.yaml", "/data/c", "/data/c/d")
+    assert failed(workspace, path) == [("build", "")]
 
 
 def test_what_kustomize_builds_otherwise_is_named(workspace: Path, tmp_path: Path, kustomize5: Path) -> None:

@@ -1,6 +1,8 @@
 """Build packages and try them: lint, kustomize, rendering, the commands of their READMEs, on request an API server.
 
-The exit code is 1 if a check failed. Programs are taken from PATH; a check that needs one that is not there is skipped.
+The exit code is 1 if a check failed. Programs are taken from PATH; a check that needs one that is not there is skipped,
+and so are README commands that are more than plain words. With --strict the exit code is 1 for other checks that were
+skipped, too.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ import os
 
 from packyard.cli import output, workspaces
 from packyard.cli.rows import Rows
+from packyard.writing.build.draft import README
 from packyard.writing.judging.questions import Judges, judge
 
 ROWS = Rows("check", "package, check, where, state, details", columns="PACKAGE, CHECK, WHERE, RESULT=state")
@@ -21,6 +24,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--server", action="store_true", help="ask the API server of kubectl's current context, by a dry run"
     )
+    strict = "exit with 1 where a check could not be made, too, but for commands of READMEs"
+    parser.add_argument("--strict", action="store_true", help=strict)
     workspaces.add_argument(parser)
 
 
@@ -39,4 +44,5 @@ def run(arguments: argparse.Namespace) -> int:
             output.note(f"{each.package} {each.check} {each.where}: not checked: {'; '.join(each.details)}")
     states = [each.state for each in verdicts]
     output.note(", ".join(f"{states.count(state)} {state}" for state in ("passed", "failed", "skipped")))
-    return 1 if "failed" in states else 0
+    is_open = any(each.state == "skipped" and each.check != README for each in verdicts)
+    return 1 if "failed" in states or (arguments.strict and is_open) else 0

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -35,11 +36,14 @@ def write(workspace: Workspace, names: Sequence[str], out_dir: Path) -> list[Pat
     return [out_dir / path for path in tree.write_folders(folders, out_dir)]
 
 
-def to_bytes(workspace: Workspace, use_case: UseCase, folder: Path) -> bytes:
-    """Return the kustomization.yaml of a use case for a folder, from which it points at the sources."""
+def to_bytes(workspace: Workspace, use_case: UseCase, folder: Path, root_dir: Path | None = None) -> bytes:
+    """Return the kustomization.yaml of a use case for a folder, from which it points at the sources.
+
+    ``root_dir`` is a copy of them that holds the libraries, too.
+    """
 
     def way(path: str) -> str:
-        return double_quoted(os.path.relpath(workspace.sources.shown(path), folder))
+        return double_quoted(os.path.relpath(root_dir / path if root_dir else workspace.sources.shown(path), folder))
 
     lines = [*kustomization.header(), "resources:", f"- {way(workspace.base_dir(use_case.base))}"]
     if use_case.overlays:
@@ -55,8 +59,8 @@ def to_bytes(workspace: Workspace, use_case: UseCase, folder: Path) -> bytes:
 
 
 def _text(patch: Patch) -> str:
-    """Return the text of a patch; kustomize takes one that begins with ``[`` for JSON."""
-    text, root = patch.document.source.text, patch.document.root
+    """Return the text of a patch, without its indent in package.yaml; one that begins with ``[`` has to be JSON."""
+    text, root = textwrap.dedent(patch.document.source.text).strip("\n"), patch.document.root
     return json.dumps(strict.to_value(root)) if root and text.lstrip().startswith("[") else text
 
 

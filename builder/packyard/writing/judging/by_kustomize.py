@@ -21,15 +21,18 @@ from packyard.writing.source.workspace import Workspace
 _Objects = dict[str, object]
 
 
-def of_sources(workspace: Workspace, package: Package, use_case: UseCase, program: Program) -> list[str]:
+def of_sources(
+    workspace: Workspace, package: Package, use_case: UseCase, program: Program, root_dir: Path | None = None
+) -> list[str]:
     """Return the objects, ``Kind/name``, that a program builds otherwise of a use case's sources, a sentence each.
 
-    They are compared before setters get the values of the package, which kustomize knows nothing of.
+    They are compared before setters get the values of the package, which kustomize knows nothing of. ``root_dir`` is a
+    copy of the sources that holds the libraries, too.
     """
     ours = _named(_plain(compose.plain(workspace, package, use_case)))
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         real = Path(os.path.realpath(folder))
-        (real / kustomization.FILE).write_bytes(for_kustomize.to_bytes(workspace, use_case, real))
+        (real / kustomization.FILE).write_bytes(for_kustomize.to_bytes(workspace, use_case, real, root_dir))
         theirs = _named(_parsed(program.build(real, unrestricted=True)))
     return [f"{name} is composed otherwise than {program.name} builds it" for name in _unlike(ours, theirs)]
 

@@ -10,6 +10,7 @@ README      each block of commands does what it is there for
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -18,15 +19,16 @@ from typing import Literal
 
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.errors import PackyardError
-from packyard.core.yaml.sources import LIBRARIES
 from packyard.using.render import programs
 from packyard.using.render.programs import Program
 from packyard.using.render.render import render, unset
 from packyard.using.setters.change import change_setters
+from packyard.writing.authoring import vendor
 from packyard.writing.build import workspace_lint
 from packyard.writing.build.draft import README
 from packyard.writing.build.packing import Packing, Settings
 from packyard.writing.judging import by_kustomize, runnable, server, typed
+from packyard.writing.source import library
 from packyard.writing.source import package as packages
 from packyard.writing.source.package import Package, UseCase
 from packyard.writing.source.workspace import Workspace
@@ -87,32 +89,45 @@ def judge(workspace: Workspace, name: str, judges: Judges) -> Iterator[Verdict]:
     errors = [each for each in workspace_lint.judge(workspace, [linted], alone=True) if each.severity == "error"]
     yield Verdict.of(name, "lint", details=map(str, errors))
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
-        Path(folder, "use-cases").mkdir()
-        yield from _use_cases(workspace, bundle, Path(folder, "use-cases"), judges)
+        yield from _use_cases(workspace, bundle, Path(folder), judges)
         yield from _readme(bundle, Path(folder), judges)
 
 
 def _use_cases(workspace: Workspace, bundle: Bundle, folder: Path, judges: Judges) -> Iterator[Verdict]:
     package = packages.read(workspace, bundle.name)
-    package_dir, program = bundle.unpack(folder) / workspace.prefix, programs.find(judges.path)
+    unpacked_dir = folder / "use-cases"
+    unpacked_dir.mkdir()
+    package_dir, program = bundle.unpack(unpacked_dir) / workspace.prefix, programs.find(judges.path)
+    root_dir = _with_libraries(workspace, package.name, folder / "sources") if program else None
     for use_case in package.use_cases:
         directory = package_dir / use_case.path
-        yield _by_kustomize(workspace, package, use_case, program)
+        if program is None:
+            yield Verdict.skipped(package.name, _KUSTOMIZE, use_case.path, "neither kustomize nor kubectl is on PATH")
+        else:
+            details = _by_kustomize(workspace, package, use_case, program, root_dir)
+            yield Verdict.of(package.name, _KUSTOMIZE, use_case.path, details=details)
         yield from _rendered(package.name, use_case.path, directory, judges)
 
 
-def _by_kustomize(workspace: Workspace, package: Package, use_case: UseCase, program: Program | None) -> Verdict:
-    """Return what kustomize says of the sources; parts that extend a library by path it finds in a copy alone."""
-    if program is None:
-        return Verdict.skipped(package.name, _KUSTOMIZE, use_case.path, "neither kustomize nor kubectl is on PATH")
+def _with_libraries(workspace: Workspace, name: str, folder: Path) -> Path | None:
+    """Copy a package's sources to a folder with the libraries, where kustomize finds them, unless all are there."""
+    if all(library.copy_dir(workspace.root_dir, each.name).is_dir() for each in workspace.libraries):
+        return None
+    for path in ("bases", "overlays", f"packages/{name}"):
+        if (workspace.root_dir / path).is_dir():
+            shutil.copytree(workspace.root_dir / path, folder / path)
+    vendor.copy(folder, workspace.libraries)
+    return folder
+
+
+def _by_kustomize(
+    workspace: Workspace, package: Package, use_case: UseCase, program: Program, root_dir: Path | None
+) -> list[str]:
+    """Return what kustomize builds of the sources otherwise, or why it does not build them."""
     try:
-        found = by_kustomize.of_sources(workspace, package, use_case, program)
+        return by_kustomize.of_sources(workspace, package, use_case, program, root_dir)
     except PackyardError as error:
-        if workspace.libraries and not (workspace.root_dir / LIBRARIES).is_dir():
-            reason = "packyard update --vendor copies the libraries that kustomize needs for it"
-            return Verdict.skipped(package.name, _KUSTOMIZE, use_case.path, reason)
-        found = [str(each) for each in error.problems]
-    return Verdict.of(package.name, _KUSTOMIZE, use_case.path, details=found)
+        return [str(each) for each in error.problems]
 
 
 def _rendered(name: str, path: str, directory: Path, judges: Judges) -> Iterator[Verdict]:
