@@ -215,7 +215,7 @@ WRITTEN_OUT = substitution("PATH", "x").replace('"x"', '"x", values: [{marker: a
 FAULTS = {
     "a comment with an unknown name": (
         lambda root: tiny.replace(root / "bases/one/cm.yaml", '"A"', '"AA"'),
-        "AA: no part defines it (did you mean 'A'?)",
+        "bases/one/cm.yaml:6:6: AA: no part defines it (did you mean 'A'?)",
     ),
     "a pattern with an unknown name": (
         lambda root: define(root, "overlays/storage/s", substitution("PATH", "/${BB}")),

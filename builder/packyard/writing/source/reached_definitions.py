@@ -12,7 +12,7 @@ from packyard.core.errors import Problem, refuse
 from packyard.core.work.memo import Memo
 from packyard.core.yaml import layout, make
 from packyard.core.yaml.document import parse_shared
-from packyard.core.yaml.node import Entry, MappingNode, Source
+from packyard.core.yaml.node import Entry, MappingNode, Node, Source
 from packyard.core.yaml.values import double_quoted, quoted
 from packyard.using.setters import comment as comments
 from packyard.using.setters import fields
@@ -54,10 +54,11 @@ def reach(words: Words, documents: Mapping[str, bytes]) -> Reached:
     """Find what the comments of files reach, and write it."""
     reached: dict[str, Setter | Substitution] = {}
     texts = (Source(path, data.decode()) for path, data in documents.items() if comments.is_marked(data))
-    todo = [name for source in texts for name in _references(source, words.memo)]
+    asked = {name: node for source in texts for name, node in _references(source, words.memo)}
+    todo = list(asked)
     while todo:
         name = todo.pop()
-        meaning = words.meaning(name)
+        meaning = words.meaning_at(asked[name], name) if name in asked else words.meaning(name)
         if name not in reached and not isinstance(meaning, str):
             reached[name] = meaning
             todo += MARKER.findall(meaning.pattern) if isinstance(meaning, Substitution) else []
@@ -75,10 +76,10 @@ def reach(words: Words, documents: Mapping[str, bytes]) -> Reached:
     return Reached(parse_krmfile(Source(KRMFILE, data.decode()), words.memo).definitions, sections)
 
 
-def _references(source: Source, memo: Memo) -> Iterable[str]:
-    """Return what the comments of a file refer to, each once."""
-    found = [item.reference.name for document in parse_shared(source, memo) for item in fields.find(document)]
-    return list(dict.fromkeys(found))
+def _references(source: Source, memo: Memo) -> Iterable[tuple[str, Node]]:
+    """Yield what the comments of a file refer to, and a node that refers to it."""
+    for document in parse_shared(source, memo):
+        yield from ((item.reference.name, item.node) for item in fields.find(document))
 
 
 def _review(words: Words, name: str, meaning: Meaning) -> Iterator[Problem]:

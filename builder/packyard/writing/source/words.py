@@ -37,6 +37,7 @@ _Collection = TypeVar("_Collection", bound=Collection)
 
 MARKER = re.compile(r"\$\{([^{}]+)\}")
 Meaning = str | Setter | Substitution
+_UNDEFINED = "no part defines it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +121,12 @@ class Words:
             self._meanings[name] = self._find(name, (*above, name))
         return self._meanings[name]
 
+    def meaning_at(self, node: Node, name: str) -> Meaning:
+        """Return what the comment of a node means by a name; an unknown one is told where the node is."""
+        if name not in self.defined and name not in self.values:
+            raise InputError(node.problem(f"{name}: {_UNDEFINED}", suggest(name, self.known)))
+        return self.meaning(name)
+
     def _find(self, name: str, above: tuple[str, ...]) -> Meaning:
         word, value = self.defined.get(name), self.values.get(name)
         if word is not None and name in self._disputed and word.layer <= 0:
@@ -134,7 +141,7 @@ class Words:
         elif word is not None and isinstance(word.definition, Substitution):
             pattern = word.definition.pattern
         else:
-            raise InputError(self._problem(name, "no part defines it", suggest(name, set(self.known) - {name})))
+            raise InputError(self._problem(name, _UNDEFINED, suggest(name, set(self.known) - {name})))
         folded = MARKER.sub(lambda found: self._piece(name, found.group(1), above), pattern)
         alone = MARKER.fullmatch(folded)
         other = self.meaning(alone.group(1), above) if alone else None
@@ -163,7 +170,7 @@ class Words:
         if not isinstance(value, Scalar) or value.comment is None:
             return value, behind
         reference = comments.parse(value.comment.text)
-        meaning = self.meaning(reference.name) if reference else None
+        meaning = self.meaning_at(value, reference.name) if reference else None
         if isinstance(meaning, str):
             return _constant(meaning, value), behind
         renamed = self._renamed(value.comment, value)
@@ -177,7 +184,7 @@ class Words:
         reference = comments.parse(comment.text) if comment else None
         if comment is None or reference is None:
             return comment
-        meaning = self.meaning(reference.name)
+        meaning = self.meaning_at(node, reference.name)
         if isinstance(meaning, str):
             raise InputError(node.problem(f"{reference.name} is a constant, which a list cannot be bound to"))
         if meaning.name == reference.name:
