@@ -436,6 +436,7 @@ def set_objects(path: str, **values: object) -> list[Object]:
     for item in objects:
         if "LORA_RANK" in item.get("data", {}):
             item["data"] |= {"DEVICE": "cpu", "HF_HUB_OFFLINE": "1", "TRAINER_ARGUMENTS": "{logging_steps: 1}"}
+            item["data"]["CHECKPOINT_STEPS"] = "5"  # in buckets a plain line
     return objects
 
 

@@ -10,13 +10,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from packyard.core.bundle.manifest import Manifest, ShippedUseCase
-from packyard.core.kubernetes import images, operators
-from packyard.core.kubernetes.lenient import name_of, text
+from packyard.core.kubernetes import images, operators, pods
+from packyard.core.kubernetes.lenient import labels_of, name_of, text
 from packyard.using.setters.definition import Setter
 from packyard.writing.source import sentence
 from packyard.writing.source.compose import Composed, ComposedPackage
 from packyard.writing.source.option import Option
 from packyard.writing.source.workspace import Workspace
+
+_INSTANCE = "app.kubernetes.io/instance"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +26,8 @@ class DocumentedUseCase:
     """What a README fragment may ask of a use case; ``name`` is that without its storage.
 
     ``objects`` are kinds and files, ``names`` what the first object of each kind is called as shipped. ``after`` are
-    the paths of the use cases that run before it, in the order of work.
+    the paths of the use cases that run before it, in the order of work. ``containers`` are the names of all that its
+    pods have, and ``instance`` is the label ``app.kubernetes.io/instance`` of the first pods that have one.
     """
 
     path: str
@@ -38,6 +41,8 @@ class DocumentedUseCase:
     images: tuple[str, ...]
     description: str
     after: tuple[str, ...]
+    containers: frozenset[str]
+    instance: str
 
     @property
     def required(self) -> list[Setter]:
@@ -114,6 +119,7 @@ def context(
         "use_cases": use_cases,
         "kinds": {kind for use_case in use_cases for kind, _ in use_case.objects},
         "names": {row.name for use_case in use_cases for row in use_case.setters},
+        "containers": {name for use_case in use_cases for name in use_case.containers},
         "operators": operators.needed(each for use_case in use_cases for each in use_case.requirements),
         "images": sorted({image for use_case in use_cases for image in use_case.images}),
         "required": required(use_cases),
@@ -126,6 +132,8 @@ def context(
 
 
 def _use_case(item: Composed, objects: Sequence[Mapping[str, object]], described: ShippedUseCase) -> DocumentedUseCase:
+    found = pods.find_all(objects)
+    labels = (labels_of(pod.template) for pod in found if pod.template)
     return DocumentedUseCase(
         path=item.use_case.path,
         name=item.use_case.name,
@@ -138,6 +146,8 @@ def _use_case(item: Composed, objects: Sequence[Mapping[str, object]], described
         images=images.find(objects),
         description=item.description,
         after=item.use_case.after,
+        containers=frozenset(text(each.get("name")) for pod in found for each in pod.containers),
+        instance=next((label for each in labels if (label := text(each.get(_INSTANCE)))), ""),
     )
 
 
