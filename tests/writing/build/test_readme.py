@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+import tiny
 from packyard.core.errors import InputError
 from packyard.core.work.memo import Memo
 from packyard.writing.build.readme import only_prints, render
@@ -166,3 +168,57 @@ def test_jinja_is_not_imported_before_it_is_needed() -> None:
 )
 def test_use_cases_are_written_as_few_patterns_that_stand_for_no_other(paths: list[str], expected: list[str]) -> None:
     assert abbreviate(paths, ["a/pvc", "a/nfs", "b/pvc", "b/nfs", "claim"]) == expected
+
+
+FOREIGN = """\
+apiVersion: ray.io/v1
+kind: RayJob
+metadata:
+  name: train
+  labels: {app.kubernetes.io/name: train}
+spec:
+  entrypoint: python train.py
+  rayClusterSpec:
+    headGroupSpec:
+      rayStartParams: {}
+      template:
+        spec:
+          containers:
+          - {name: head, image: registry.example/ray:2.9.0, resources: {limits: {memory: 1Gi}}}
+          volumes:
+          - name: data
+            nfs:
+              server: a.example # {"$openapi":"NFS_SERVER"}
+              path: /export
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata:
+  name: train
+  labels: {app.kubernetes.io/name: train}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: train}
+subjects: [{kind: ServiceAccount, name: default}]
+"""
+KRMFILE = """\
+apiVersion: config.k8s.io/v1alpha1
+kind: Krmfile
+openAPI:
+  definitions:
+    io.k8s.cli.setters.NFS_SERVER:
+      description: The server.
+      x-k8s-cli: {setter: {name: NFS_SERVER, value: a.example}}
+"""
+
+
+def test_the_fragments_of_the_library_say_of_a_foreign_package_only_what_it_has(tmp_path: Path) -> None:
+    root = tiny.workspace(tmp_path / "ws")
+    (root / "packyard.yaml").write_text((root / "packyard.yaml").read_text() + "libraries: [builtin]\n")
+    for number, text in enumerate(FOREIGN.split("---\n")):
+        tiny.write(root / f"bases/one/{number}.yaml", text)
+    tiny.replace(root / "bases/one/kustomization.yaml", "[cm.yaml]", "[cm.yaml, 0.yaml, 1.yaml]")
+    tiny.write(root / "bases/one/Krmfile", KRMFILE)
+    code, text, said = tiny.run("build", "p", "--readmes", "-", "--workspace", root)
+    assert code == 0, said
+    assert "kubectl get pods -n ml\n" in text
+    for foreign in ("NAMESPACE", "USER_ID", "FS_ID", "RUN_NAME", "OUTPUT_DIR", "do-not-disrupt", "/instance="):
+        assert foreign not in text, foreign
