@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from packyard.core.kubernetes.kinds import APPS, BATCH, CORE, KUBEFLOW, is_kind, of
+from packyard.core.kubernetes.kinds import APPS, BATCH, CORE, JOBSET, KUBEFLOW, TRAINER, is_kind, of
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.document import mappings, walk
 from packyard.core.yaml.node import MappingNode, Scalar
@@ -17,6 +17,7 @@ from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
 
 _ENDLESS = (*of(APPS, "Deployment", "DaemonSet", "ReplicaSet", "StatefulSet"), (CORE, "ReplicationController"))
+_OF_JOBS = ((JOBSET, "JobSet"), *of(TRAINER, "TrainingRuntime", "ClusterTrainingRuntime"))
 _MOST_RETRIES = 100
 
 
@@ -45,6 +46,9 @@ def _restarts(pod: Pod[MappingNode], root: MappingNode) -> Iterator[Finding]:
             what = f"is {text!r}" if text else "is missing"
             message = f"restartPolicy {what}: a Job's pod must have OnFailure or Never"
             yield breach("restart-policy", place, message, "restartPolicy: OnFailure")
+    elif text == "Always" and any(is_kind(root, group, kind) for group, kind in _OF_JOBS):
+        message = f"restartPolicy is {text!r}: the Jobs of a {root.text('kind')} must have OnFailure or Never"
+        yield breach("restart-policy", place, message, "restartPolicy: OnFailure")
     elif text and any(is_kind(root, group, kind) for group, kind in _ENDLESS):
         if text != "Always":
             message = f"restartPolicy is {text!r}: the pods of a {root.text('kind')} must have Always"

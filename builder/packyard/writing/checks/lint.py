@@ -35,6 +35,7 @@ from packyard.writing.checks import (
     secret_texts,
     security,
     selectors,
+    server_rules,
     setter_rules,
     setters,
     vocabulary,
@@ -48,6 +49,7 @@ from packyard.writing.checks.parsed import Parsed, parse
 _OF_BUILDS = (
     *(workload, mpi, launch, names, references, selectors, port_numbers, mounts, claims, image, arguments, lifecycle),
     *(quantities, keys, argo, roles, empty, security, secret_texts),
+    server_rules,
 )
 
 

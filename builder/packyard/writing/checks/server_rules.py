@@ -1,0 +1,209 @@
+"""What an API server refuses although its schemas admit it: its own validation, as a table of rules.
+
+A test puts an object of each row to a real API server, which refuses it, and the same object without the fault.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain
+
+from packyard.core.kubernetes.kinds import APPS, BATCH, CORE, group_of
+from packyard.core.kubernetes.pods import Pod
+from packyard.core.yaml.document import mappings
+from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar
+from packyard.core.yaml.values import is_null
+from packyard.writing.checks.finding import Finding, breach
+from packyard.writing.checks.parsed import Parsed
+
+_PROTOCOLS = ("TCP", "UDP", "SCTP")
+_PATH_TYPES = ("Exact", "Prefix", "ImplementationSpecific")
+_HANDLERS = ("exec", "httpGet", "tcpSocket", "grpc")
+_PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
+_LARGEST_PORT = 65535
+
+Fault = tuple[Node | Entry, str, str]
+
+
+def check(parsed: Parsed) -> Iterator[Finding]:
+    """Find what an API server refuses, for a place with what is wrong there and what is right."""
+    for root in parsed.objects:
+        rule = _OBJECTS.get((group_of(root.text("apiVersion")), root.text("kind")))
+        spec = root.mapping("spec")
+        found = rule(spec) if rule and spec else iter(())
+        for place, message, hint in chain(found, *map(_pod, parsed.pods_of(root))):
+            yield breach("server-refuses", place, f"{message}: the API server refuses it", hint)
+
+
+def _pod(pod: Pod[MappingNode]) -> Iterator[Fault]:
+    for volume in pod.volumes:
+        sources = [entry for entry in volume.entries if entry.name != "name" and not is_null(entry.value)]
+        if len(sources) > 1:
+            names = " and ".join(entry.name for entry in sources)
+            yield (
+                sources[1],
+                f"volume {volume.text('name')!r} has {names}",
+                f"put `{sources[0].name}: null` into the patch",
+            )
+        yield from _nfs(volume)
+    for container in pod.containers:
+        for each in mappings(container.get("env")):
+            if each.text("value") and each.get("valueFrom") is not None:
+                yield each, f"variable {each.text('name')} has both value and valueFrom", "remove one"
+        yield from _ports(mappings(container.get("ports")), "containerPort", "hostPort")
+        for name in _PROBES:
+            probe = container.mapping(name)
+            yield from _probe(name, probe) if probe else ()
+
+
+def _probe(name: str, probe: MappingNode) -> Iterator[Fault]:
+    handlers = [entry for entry in probe.entries if entry.name in _HANDLERS]
+    if len(handlers) > 1:
+        yield handlers[1], f"{name} asks in two ways", f"keep {handlers[0].name} or {handlers[1].name}"
+    for handler in (probe.mapping(each) for each in _HANDLERS):
+        yield from _port(handler, "port") if handler else ()
+    if name != "readinessProbe" and probe.text("successThreshold") not in ("", "1"):
+        yield from _at(probe, "successThreshold", f"successThreshold of {name} is 1 alone", "remove it")
+
+
+def _ports(ports: list[MappingNode], *fields: str) -> Iterator[Fault]:
+    for each in ports:
+        for field in fields:
+            yield from _port(each, field)
+        if _is_set(each.get("protocol")) and each.text("protocol") not in _PROTOCOLS:
+            yield from _at(each, "protocol", f"there is no protocol {each.text('protocol')!r}", "TCP, UDP or SCTP")
+
+
+def _port(holder: MappingNode, field: str) -> Iterator[Fault]:
+    text = holder.text(field)
+    if text.isdecimal() and not 0 < int(text) <= _LARGEST_PORT:
+        yield from _at(holder, field, f"{field} is {text}", f"ports are from 1 to {_LARGEST_PORT}")
+
+
+def _nfs(holder: MappingNode) -> Iterator[Fault]:
+    nfs = holder.mapping("nfs")
+    path = nfs.get("path") if nfs else None
+    if _is_set(path) and isinstance(path, Scalar) and not path.value.startswith("/"):
+        yield path, f"the path of an NFS export is absolute, not {path.value!r}", f"/{path.value}"
+
+
+def _autoscaler(spec: MappingNode) -> Iterator[Fault]:
+    least, most = spec.text("minReplicas"), spec.text("maxReplicas")
+    if least.isdecimal() and most.isdecimal() and int(least) > int(most):
+        yield from _at(spec, "minReplicas", f"minReplicas is {least}, maxReplicas {most}", "raise maxReplicas")
+
+
+def _budget(spec: MappingNode) -> Iterator[Fault]:
+    if spec.get("minAvailable") is not None and spec.get("maxUnavailable") is not None:
+        yield from _at(spec, "maxUnavailable", "minAvailable and maxUnavailable exclude each other", "remove one")
+
+
+def _deployment(spec: MappingNode) -> Iterator[Fault]:
+    strategy = spec.mapping("strategy")
+    rolling = strategy.mapping("rollingUpdate") if strategy else None
+    if strategy is None or rolling is None:
+        return
+    if strategy.text("type") == "Recreate":
+        yield from _at(
+            strategy, "rollingUpdate", "a Deployment that is recreated rolls nothing", "remove rollingUpdate"
+        )
+    elif all(rolling.text(field) in ("0", "0%") for field in ("maxSurge", "maxUnavailable")):
+        yield from _at(rolling, "maxSurge", "maxSurge and maxUnavailable are both 0", "set one of them to 1")
+
+
+def _service(spec: MappingNode) -> Iterator[Fault]:
+    ports = mappings(spec.get("ports"))
+    yield from _ports(ports, "port", "targetPort", "nodePort")
+    for each in ports if len(ports) > 1 else ():
+        if each.get("name") is None:
+            yield each, "each port of a Service with several has a name", "name it"
+    if spec.text("type") == "ExternalName" and not spec.text("externalName"):
+        yield from _at(spec, "type", "a Service of type ExternalName has an externalName", "add externalName")
+
+
+def _ingress(spec: MappingNode) -> Iterator[Fault]:
+    for rule in mappings(spec.get("rules")):
+        http = rule.mapping("http")
+        for path in mappings(http.get("paths")) if http else ():
+            kind = path.get("pathType")
+            if _is_set(kind) and path.text("pathType") not in _PATH_TYPES:
+                yield from _at(
+                    path, "pathType", f"there is no pathType {path.text('pathType')!r}", ", ".join(_PATH_TYPES)
+                )
+            if path.text("pathType") in _PATH_TYPES[:2] and not path.text("path").startswith("/"):
+                yield from _at(path, "pathType", "a path of this pathType begins with /", f"path: /{path.text('path')}")
+
+
+def _network_policy(spec: MappingNode) -> Iterator[Fault]:
+    for direction in ("ingress", "egress"):
+        for rule in mappings(spec.get(direction)):
+            yield from _ports(mappings(rule.get("ports")), "port", "endPort")
+
+
+def _volume(spec: MappingNode) -> Iterator[Fault]:
+    yield from _nfs(spec)
+
+
+def _job(spec: MappingNode) -> Iterator[Fault]:
+    if spec.get("backoffLimitPerIndex") is not None and spec.text("completionMode") != "Indexed":
+        yield from _at(spec, "backoffLimitPerIndex", "only an Indexed Job has indexes", "completionMode: Indexed")
+
+
+def _cron_job(spec: MappingNode) -> Iterator[Fault]:
+    schedule = spec.get("schedule")
+    fault = _schedule(schedule.value) if isinstance(schedule, Scalar) and _is_set(schedule) else ""
+    if fault and schedule:
+        yield schedule, fault, "minute hour day-of-month month day-of-week, as in 0 3 * * 1-5"
+    template = spec.mapping("jobTemplate", "spec")
+    yield from _job(template) if template else ()
+
+
+_MONTHS = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"]
+_DAYS = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"]
+_CRON = (("minute", 0, 59), ("hour", 0, 23), ("day", 1, 31), ("month", 1, 12), ("day of the week", 0, 6))
+_CRON_NAMES = {
+    **{name: number for number, name in enumerate(_MONTHS, 1)},
+    **{name: number for number, name in enumerate(_DAYS)},
+}
+_MACRO = re.compile(r"@(yearly|annually|monthly|weekly|daily|midnight|hourly|every \S+)\Z")
+_PART = re.compile(r"(?:[*?]|(\w+)(?:-(\w+))?)(?:/(\d+))?\Z")
+
+
+def _schedule(text: str) -> str:
+    """Return what is wrong with the schedule of a CronJob, by robfig/cron, with which Kubernetes reads it."""
+    fields = text.split()
+    if _MACRO.match(text):
+        return ""
+    if len(fields) != len(_CRON):
+        return f"the schedule {text!r} has {len(fields)} fields, and not {len(_CRON)}"
+    for field, (what, least, most) in zip(fields, _CRON, strict=True):
+        for part in field.split(","):
+            found = _PART.match(part)
+            ends = [_CRON_NAMES.get(end.upper(), end) for end in found.groups()[:2] if end] if found else [""]
+            numbers = [int(end) if str(end).isdecimal() else most + 1 for end in ends]
+            if not all(least <= number <= most for number in numbers) or numbers != sorted(numbers):
+                return f"{part!r} in the schedule {text!r} is no {what} from {least} to {most}"
+    return ""
+
+
+def _is_set(node: Node | None) -> bool:
+    """Say whether a field has a text that no template and no setter fills in later."""
+    return isinstance(node, Scalar) and bool(node.value) and "{{" not in node.value and "$(" not in node.value
+
+
+def _at(holder: MappingNode, field: str, message: str, hint: str) -> Iterator[Fault]:
+    yield holder.get(field) or holder, message, hint
+
+
+_OBJECTS: Mapping[tuple[str, str], Callable[[MappingNode], Iterator[Fault]]] = {
+    ("autoscaling", "HorizontalPodAutoscaler"): _autoscaler,
+    ("policy", "PodDisruptionBudget"): _budget,
+    (APPS, "Deployment"): _deployment,
+    (CORE, "Service"): _service,
+    (CORE, "PersistentVolume"): _volume,
+    ("networking.k8s.io", "Ingress"): _ingress,
+    ("networking.k8s.io", "NetworkPolicy"): _network_policy,
+    (BATCH, "Job"): _job,
+    (BATCH, "CronJob"): _cron_job,
+}
