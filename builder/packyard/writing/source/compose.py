@@ -209,10 +209,31 @@ def _objects(
 ) -> tuple[list[SourceObject], list[Idle]]:
     """Return the objects of a use case, and which patches of its parts reach nothing; its package's own have to."""
     begun, nothing = _begun(workspace.sources, base, overlays)
+    _check_storage(workspace.sources, package, use_case, base, overlays)
     own: list[Idle] = []
     objects = accumulate(Part(package.folder, patches=use_case.patches), [item.copy() for item in begun], own)
     refuse(idle.problems(idle.join(own), f"the use case {use_case.path}", workspace.sources))
     return [item for item in objects if not item.is_local], list(nothing)
+
+
+def _check_storage(sources: Sources, package: Package, use_case: UseCase, base: Part, overlays: Sequence[Part]) -> None:
+    """Refuse a storage whose patches change nothing of what a use case has without it."""
+    if not use_case.storage or not _has_patches(overlays[-1]):  # else it is there for its definitions
+        return
+    before, after = (
+        [each.root for each in _begun(sources, base, parts)[0] if not each.is_local]
+        for parts in (overlays[:-1], overlays)
+    )
+    if len(before) == len(after) and all(
+        one is other or to_value(one) == to_value(other) for one, other in zip(before, after, strict=True)
+    ):
+        message = f"storage {use_case.storage} changes nothing in {use_case.name}"
+        hint = f"have it patch {' or '.join(sorted({root.text('kind') for root in after}))}, or leave it out"
+        raise InputError(Problem(message, file=package.file, line=use_case.line, hint=hint))
+
+
+def _has_patches(part: Part) -> bool:
+    return bool(part.patches or part.replacements) or any(map(_has_patches, (*part.resources, *part.components)))
 
 
 def _layers_of(overlays: Sequence[Part]) -> list[list[KrmfileData]]:
