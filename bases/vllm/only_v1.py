@@ -4,7 +4,7 @@ vLLM asks for a key below /v1 only, and answers elsewhere with the same model (/
 adapters from any path.
 """
 
-OPEN = {"/health", "/metrics", "/ping", "/version"}
+OPEN = {"/health", "/metrics"}
 CLOSED = {"/v1/load_lora_adapter", "/v1/unload_lora_adapter"}
 
 

@@ -142,9 +142,9 @@ def environments(folder: Path, processes: int, values: Mapping[str, object]) -> 
 @pytest.fixture(scope="module")
 def trainer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trainer]:
     found = Trainer(tmp_path_factory.mktemp("trainer"))
-    yield found
-    found.process.kill()
-    found.process.wait()
+    with found.process:
+        yield found
+        found.process.kill()
 
 
 def trained(trainer: Trainer, folder: Path, rows: Sequence[object] = CHATS, **values: object) -> Ended:

@@ -129,4 +129,4 @@ def test_no_route_answers_with_the_model_to_those_without_a_key(guarded: Running
     question = {"model": listed["id"], "prompt": "The quick", "input": "The quick", "max_tokens": 1}
     routes = json.loads((FACTS / "vllm.json").read_text())["routes"]
     asked = {path: ask(*guarded, path, question)[0] for path in routes if "{" not in path}
-    assert {path: status for path, status in asked.items() if status < 400} == {}
+    assert {path for path, status in asked.items() if status < 400} <= {"/health", "/metrics"}
