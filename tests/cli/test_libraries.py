@@ -397,3 +397,18 @@ def test_update_deletes_no_copy_that_somebody_changed(parts: Path, tmp_path: Pat
     assert (code, out) == (1, "")
     assert "was changed since it was copied (move it away" in err
     assert changed.read_text() == "Ours.\n"
+
+
+def test_a_lock_names_a_channel_by_its_way_from_the_workspace(
+    parts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish(parts, "1.0.0")
+    libraries.name(tmp_path / "ws", "{name: parts, version: ^1.0, from: ../channel}")
+    assert in_workspace(parts, "update")[0] == 0
+    assert 'channel: "../channel"\n' in (tmp_path / "ws/packyard.lock").read_text()
+    for folder in ("ws", "channel"):
+        shutil.move(tmp_path / folder, tmp_path / "elsewhere" / folder)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "another"))
+    words = ("build", "p", "--version", "1", "--out", tmp_path / "out", "--workspace", tmp_path / "elsewhere/ws")
+    code, _, err = tiny.run(*words)
+    assert code == 0, err

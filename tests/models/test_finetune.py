@@ -92,10 +92,10 @@ class Ended:
 class Trainer:
     """Starts programs where TRL has been loaded already."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, python: str | Path = PYTHON) -> None:
         environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "HF_HUB_OFFLINE": "1", "TMPDIR": str(folder)}
         environment |= {"HF_HUB_DISABLE_TELEMETRY": "1", "OMP_NUM_THREADS": "1"}
-        words = [PYTHON, str(_HERE / "forked.py")]
+        words = [python, _HERE / "forked.py"]
         self.process = subprocess.Popen(
             words, env=environment, text=True, bufsize=1, stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )

@@ -14,6 +14,7 @@ import pytest
 
 from models import named, serving
 from models.serving import answer, ask
+from models.test_finetune import PROVERBS, Trainer, trained
 from served import Served
 from workload import catalogue
 from workload.cluster import Cluster
@@ -88,6 +89,23 @@ def test_adapters_are_served_beside_their_model_and_one_is_loaded_while_it_runs(
     for model in ("tuned", "other"):
         question = {"model": model, "prompt": "The quick", "max_tokens": 3, "ignore_eos": True}
         assert answer(*plain, "/v1/completions", question)["usage"]["completion_tokens"] == 3
+
+
+def test_what_llm_finetune_learned_is_what_the_server_answers(
+    plain: Running, model: Path, trainer: Path, tmp_path: Path
+) -> None:
+    """The adapter that llm-finetune's program leaves for the model, loaded while the server runs."""
+    tuning = Trainer(tmp_path, trainer)
+    with tuning.process:
+        trained(tuning, tmp_path, MODEL_PATH=model, LORA_RANK=16, TRAIN_EPOCHS=60, CHECKPOINT_STEPS=1000)
+        tuning.process.kill()
+    serving.store(plain[0], plain[1].described, "/data/adapters/proverbs", tmp_path / "output/adapter")
+    question = {"lora_name": "proverbs", "lora_path": "/data/adapters/proverbs"}
+    assert ask(*plain, "/v1/load_lora_adapter", question)[0] == 200
+    for beginning, end in list(PROVERBS.items())[:3]:
+        messages = [{"role": "user", "content": beginning}]
+        question = {"model": "proverbs", "messages": messages, "max_tokens": 40, "temperature": 0}
+        assert answer(*plain, "/v1/chat/completions", question)["choices"][0]["message"]["content"] == end
 
 
 def test_a_request_that_runs_when_the_pod_is_to_end_is_answered(plain: Running, name: str) -> None:

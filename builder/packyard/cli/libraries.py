@@ -110,10 +110,21 @@ def _fetch_bundle(entry: Entry, asked: Reference, pin: Pin | None) -> tuple[Path
     from packyard.sharing.configuration import normal
     from packyard.sharing.fetching.fetch import opened
 
-    channel = normal(preferences.required_channel((pin.channel if pin else "") or entry.channel or None).value)
+    named = (pin.channel if pin else "") or entry.channel
+    channel = normal(preferences.required_channel(_beside(entry, named) or None).value)
     reference = Reference(name=entry.name, version=pin.version) if pin else asked
     with opened(open_to_read(channel), reference, fetching(channel), pin=pin) as fetched:
         chosen = fetched.choice.entry
         output.detail(f"the library {chosen} from {channel}, {fetched.choice.why}")
         folder, tar = shelf().put(entry.name, fetched.read().members)
-    return folder, Pin(version=chosen.version, channel=channel, tar=tar, digest=chosen.digest)
+    said = entry.channel if _is_relative(entry.channel) else channel
+    return folder, Pin(version=chosen.version, channel=said, tar=tar, digest=chosen.digest)
+
+
+def _is_relative(channel: str) -> bool:
+    """Say whether a channel is a folder named by its way from packyard.yaml, which a lock says on any computer."""
+    return bool(channel) and "://" not in channel and not channel.startswith("/")
+
+
+def _beside(entry: Entry, channel: str) -> str:
+    return str(Path(entry.file).parent / channel) if _is_relative(channel) else channel
