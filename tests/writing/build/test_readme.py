@@ -207,6 +207,9 @@ openAPI:
     io.k8s.cli.setters.NFS_SERVER:
       description: The server.
       x-k8s-cli: {setter: {name: NFS_SERVER, value: a.example}}
+    io.k8s.cli.setters.SIZE:
+      description: How much.
+      x-k8s-cli: {setter: {name: SIZE, value: "", required: true}}
 """
 
 
@@ -217,8 +220,10 @@ def test_the_fragments_of_the_library_say_of_a_foreign_package_only_what_it_has(
         tiny.write(root / f"bases/one/{number}.yaml", text)
     tiny.replace(root / "bases/one/kustomization.yaml", "[cm.yaml]", "[cm.yaml, 0.yaml, 1.yaml]")
     tiny.write(root / "bases/one/Krmfile", KRMFILE)
+    tiny.replace(root / "bases/one/cm.yaml", 'a: "1"', 'a: "" # {"$openapi":"SIZE"}')
     code, text, said = tiny.run("build", "p", "--readmes", "-", "--workspace", root)
     assert code == 0, said
     assert "kubectl get pods -n ml\n" in text
+    assert "kustomize cfg set . SIZE VALUE\n" in text
     for foreign in ("NAMESPACE", "USER_ID", "FS_ID", "RUN_NAME", "OUTPUT_DIR", "do-not-disrupt", "/instance="):
         assert foreign not in text, foreign

@@ -291,6 +291,10 @@ REFUSED: dict[str, tuple[Callable[[Path], None], str]] = {
     "an unknown key": (entry("{path: ../parts, branch: main}"), "libraries.branch: is not a known key"),
     "a name that is a path": (entry("{name: ../x, version: '1'}"), "libraries.name: '../x' cannot be a library's name"),
     "our own name": (entry("{name: builtin, version: '1'}"), "; builtin is packyard's own"),
+    "a choice that is none of ours": (
+        entry("{name: a, version: '>=1.1,<1.2'}"),
+        "libraries.version: packyard does not understand the choice '>=1.1,<1.2': ask for 1.2.0, ^1.2, ~1.2.0, latest",
+    ),
     "a version that is none": (entry("{name: a, version: x}"), "libraries.version: 'x' is not a version"),
     "an absolute path": (entry("{path: /etc}"), "libraries.path: must be a path from the folder of packyard.yaml"),
     "a branch": (

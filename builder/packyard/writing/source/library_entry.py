@@ -114,7 +114,7 @@ def _faults(name: str, texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         try:
             _reference(name, texts)
         except InputError as error:
-            yield "version", error.problems[0].message
+            yield "version", ": ".join(filter(None, (error.problems[0].message, error.problems[0].hint)))
     if (path := texts.get("path", "")) and ("\0" in path or path.startswith("/")):
         yield "path", "must be a path from the folder of packyard.yaml"
     if git := texts.get("git", ""):
