@@ -23,6 +23,8 @@ libraries:
 - {path: parts}
 - {git: https://git.example/repository, commit: "0123456789012345678901234567890123456789"}
 moved: {OLD: NEW}
+lint:
+  name: {severity: "off", reason: r}
 """
 PACKAGE = """
 apiVersion: packyard/v1

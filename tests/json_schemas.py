@@ -53,7 +53,7 @@ class Recorder:
 
     def record(self, fields: Fields, method: str, key: str, required: bool) -> None:
         if Path(fields.file).name == self.file and "/libraries/" not in fields.file:
-            path = fields.path.replace("useCases.name", "useCases.NAME")
+            path = fields.path.replace("useCases.name", "useCases.NAME").replace("lint.name", "lint.NAME")
             self.asked.setdefault(path, {}).setdefault(key, (method, required))
 
     def schema(self, path: str = "") -> Schema:
@@ -159,6 +159,7 @@ CONSTRAINTS: dict[tuple[str, str], Schema] = {
     (WORKSPACE, "libraries.name"): {"type": "string", "pattern": f"^{library_entry.NAME.pattern}$"},
     (WORKSPACE, "libraries.commit"): {"type": "string", "pattern": f"^{library_entry._COMMIT.pattern}$"},
     (WORKSPACE, "libraries.git"): {"type": "string", "pattern": f"^({'|'.join(library_entry.PROTOCOLS)})://"},
+    (WORKSPACE, "lint.NAME.severity"): {"enum": [False, *workspace.SEVERITIES]},  # YAML 1.1 reads off as false
     (WORKSPACE, "libraries.path"): {"type": "string", "pattern": "^[^/]"},
 }
 #: What an item of a list may be as a text.

@@ -6,13 +6,14 @@ What `build` refuses is a finding here, so that one fault does not hide the othe
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from importlib.metadata import version
 
 from packyard.core.bundle.manifest import LIBRARY
-from packyard.core.errors import InputError
+from packyard.core.errors import InputError, Problem, suggest
+from packyard.core.files.paths import WORKSPACE
 from packyard.core.kubernetes import kustomization, schemas
 from packyard.core.yaml.sources import LIBRARIES
 from packyard.using.kustomize import idle
@@ -23,7 +24,7 @@ from packyard.using.setters.krmfile import EMPTY, NAME
 from packyard.using.setters.packages import PackageFiles
 from packyard.writing.build.draft import Draft
 from packyard.writing.build.packing import Drafted, Packing, Settings, inputs
-from packyard.writing.checks import collisions, exception, purpose, shared_parts
+from packyard.writing.checks import collisions, exception, explanation, purpose, shared_parts
 from packyard.writing.checks.collisions import Named
 from packyard.writing.checks.finding import REMOVE, Finding, finding
 from packyard.writing.checks.lint import find, in_order
@@ -35,6 +36,8 @@ from packyard.writing.source.traced import Traced
 from packyard.writing.source.workspace import Workspace
 
 _VERSION = "0.0.0"  # which no finding shows
+#: The rules without which nothing can be built.
+_ALWAYS = ("does-not-compose", "unreadable")
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +169,25 @@ def judge(here: Workspace, linted: Sequence[Linted], *, alone: bool = False) -> 
     files = {here.sources.shown(path): here.sources.read(path) for path in paths}
     unjudged = () if is_whole else collisions.BETWEEN
     shown = set(map(here.sources.shown, judged))
-    return in_order(exception.apply(_once(found), files, shown, shipped=True, unjudged=unjudged))
+    left = exception.apply(_once(found), files, shown, shipped=True, unjudged=unjudged)
+    return in_order([*_as_severe(left, here.severities), *_unknown(here)])
+
+
+def _as_severe(findings: Iterable[Finding], severities: Mapping[str, str]) -> Iterator[Finding]:
+    """Yield findings as severe as the workspace says of their rules; what does not compose is an error anyway."""
+    for each in findings:
+        severity = severities.get(each.rule, each.severity) if each.rule not in _ALWAYS else each.severity
+        if severity != "off":
+            yield replace(each, severity="error" if severity == "error" else "warning")
+
+
+def _unknown(here: Workspace) -> Iterator[Finding]:
+    """Yield what packyard.yaml says of rules that lint does not have."""
+    for rule in here.severities:
+        if rule not in explanation.table():
+            hint = suggest(rule, explanation.table()) or "packyard lint --explain lists all rules"
+            problem = Problem(f"lint: there is no rule {rule!r}", file=here.sources.shown(WORKSPACE), line=1, hint=hint)
+            yield finding("exception-to-no-rule", problem)
 
 
 def refuse(here: Workspace, linted: Sequence[Linted]) -> int:

@@ -26,6 +26,8 @@ from packyard.writing.source.library import Library
 #: The kinds of overlays, each a folder below ``overlays``.
 OVERLAYS = STORAGE, PROGRAMS, OPTIONS = "storage", "programs", "options"
 _PREFIX = "use-cases"  # of packages in a library
+#: How severe a rule of lint may be in a workspace.
+SEVERITIES = ("off", "warning", "error")
 #: An address for others: it has no password, and a shell reads it as one word.
 _CHANNEL = re.compile(r"(https|s3|gs|az|oci)://[A-Za-z0-9][A-Za-z0-9._:-]*(/[A-Za-z0-9._~-]+)*")
 _PREFIX_PART = re.compile(r"[A-Za-z0-9]([-._A-Za-z0-9]*[A-Za-z0-9])?")
@@ -36,8 +38,9 @@ class Workspace:
     """A catalogue's sources; `path prefix` is where use cases stand inside a package, ``quickstart/mlops``.
 
     ``channel`` is the address that READMEs name, if there is one. ``moved`` says of setters that packages used to have
-    where each went. A part is looked for in the workspace first, then in its ``libraries`` in their order. A library is
-    a workspace that others build on; its packages try its parts.
+    where each went, ``severities`` of rules of lint how severe each is here. A part is looked for in the workspace
+    first, then in its ``libraries`` in their order. A library is a workspace that others build on; its packages try its
+    parts.
     """
 
     sources: Sources
@@ -49,6 +52,7 @@ class Workspace:
     kubernetes: tuple[str, ...] = ()
     channel: str = ""
     moved: Mapping[str, str] = field(default_factory=dict)
+    severities: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def root_dir(self) -> Path:
@@ -150,6 +154,7 @@ def read(root_dir: Path, memo: Memo | None = None, libraries: Sequence[Library] 
         kubernetes=tuple(fields.texts("kubernetes")),
         channel=fields.text("channel", "").rstrip("/"),
         moved=fields.sentences("moved"),
+        severities=_severities(fields),
     )
     library_entry.read(fields)
     if is_library and not library_entry.NAME.fullmatch(workspace.name):
@@ -168,6 +173,18 @@ def read(root_dir: Path, memo: Memo | None = None, libraries: Sequence[Library] 
             fields.fault(named, key, f"{named.value!r} must be words joined by slashes")
     fields.done()
     return workspace
+
+
+def _severities(fields: Fields) -> dict[str, str]:
+    """Read how severe rules of lint are, each with its reason."""
+    found = {}
+    for rule, each in fields.children("lint").items():
+        found[rule] = each.text("severity")
+        each.text("reason")
+        if found[rule] not in ("", *SEVERITIES):
+            each.fault(each.node, "severity", f"must be {' or '.join(SEVERITIES)}, not {found[rule]!r}")
+        each.done()
+    return found
 
 
 def is_prefix(text: str) -> bool:
