@@ -45,6 +45,8 @@ def test_openais_protocol_health_and_metrics_reach_the_server(path: str) -> None
             "//v1/models",
             "/health/x",
             "/V1/models",
+            "/ping",
+            "/version",
         ),
         *("/v1/load_lora_adapter", "/v1/unload_lora_adapter", "/collective_rpc", "/docs", "/openapi.json"),
     ],
