@@ -129,15 +129,15 @@ def test_a_patch_of_a_part_has_to_reach_something_in_one_use_case_of_the_workspa
 
 
 def test_a_storage_that_changes_nothing_in_a_use_case_is_refused_there(root: Path) -> None:
-    patches = "patches:\n- path: b.yaml\n  target: {kind: Job}\n"
+    patches = "patches:\n- path: b.yaml\n  target: {kind: ConfigMap}\n"
     tiny.write(root / "overlays/storage/s/kustomization.yaml", HEAD + patches)
-    tiny.write(root / "overlays/storage/s/b.yaml", "- {op: add, path: /spec/suspend, value: false}\n")
-    tiny.replace(root / PACKAGE, "{base: job}", "{base: job, storage: [s]}")
+    tiny.write(root / "overlays/storage/s/b.yaml", ADD)
+    tiny.replace(root / PACKAGE, "one: {base: one}", "one: {base: one, storage: [s]}")
     assert judged(root) == ""
     shutil.rmtree(root.parent / "out")
     shutil.rmtree(root.parent / "channel")
-    tiny.replace(root / PACKAGE, "one: {base: one}", "one: {base: one, storage: [s]}")
-    expected = f"error: {PACKAGE}:4: storage s changes nothing in one (have it patch ConfigMap, or leave it out)"
+    tiny.replace(root / PACKAGE, "{base: job}", "{base: job, storage: [s]}")
+    expected = f"error: {PACKAGE}:5: storage s changes nothing in job (have it patch "
     assert judged(root).startswith(expected)
 
 

@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from posixpath import basename
 
 from packyard.core.errors import InputError, Problem, refuse, suggest
-from packyard.core.kubernetes import kustomization
+from packyard.core.kubernetes import kustomization, pods
 from packyard.core.work.memo import Memo
 from packyard.core.yaml import aliases
 from packyard.core.yaml.node import MappingNode, Source
@@ -217,15 +217,17 @@ def _objects(
 
 
 def _check_storage(sources: Sources, package: Package, use_case: UseCase, base: Part, overlays: Sequence[Part]) -> None:
-    """Refuse a storage whose patches change nothing of what a use case has without it."""
+    """Refuse a storage whose patches change nothing of what a use case with pods has without it."""
     if not use_case.storage or not _has_patches(overlays[-1]):  # else it is there for its definitions
         return
     before, after = (
         [each.root for each in _begun(sources, base, parts)[0] if not each.is_local]
         for parts in (overlays[:-1], overlays)
     )
-    if len(before) == len(after) and all(
-        one is other or to_value(one) == to_value(other) for one, other in zip(before, after, strict=True)
+    if (
+        pods.find_all(after)
+        and len(before) == len(after)
+        and all(one is other or to_value(one) == to_value(other) for one, other in zip(before, after, strict=True))
     ):
         message = f"storage {use_case.storage} changes nothing in {use_case.name}"
         hint = f"have it patch {' or '.join(sorted({root.text('kind') for root in after}))}, or leave it out"
