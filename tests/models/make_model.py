@@ -35,7 +35,9 @@ def main(folder: str) -> None:
     size = {"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "max_position_embeddings": 4096}
     heads = {"num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 32}
     ends = {"eos_token_id": tokenizer.eos_token_id, "pad_token_id": tokenizer.pad_token_id, "bos_token_id": None}
-    config = Qwen3Config(vocab_size=len(tokenizer), tie_word_embeddings=True, **size, **heads, **ends)
+    config = Qwen3Config(
+        vocab_size=len(tokenizer), tie_word_embeddings=True, initializer_range=0.2, **size, **heads, **ends
+    )
     Qwen3ForCausalLM(config).save_pretrained(folder)
 
 

@@ -105,7 +105,9 @@ def test_what_llm_finetune_learned_is_what_the_server_answers(
     for beginning, end in list(PROVERBS.items())[:3]:
         messages = [{"role": "user", "content": beginning}]
         question = {"model": "proverbs", "messages": messages, "max_tokens": 40, "temperature": 0}
-        assert answer(*plain, "/v1/chat/completions", question)["choices"][0]["message"]["content"] == end
+        said = answer(*plain, "/v1/chat/completions", question)["choices"][0]["message"]["content"]
+        print(f"{beginning!r}: {said!r}")
+        assert said == end
 
 
 def test_a_request_that_runs_when_the_pod_is_to_end_is_answered(plain: Running, name: str) -> None:
