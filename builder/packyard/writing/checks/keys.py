@@ -21,7 +21,7 @@ from packyard.writing.checks.parsed import Parsed
 _FIELD_PATH = re.compile(r"metadata\.(annotations|labels)\['([^']+)'\]\Z")
 _SOURCES = ("configMap", "downwardAPI")
 #: Fields whose values are a few words, which no schema of Kubernetes lists.
-_CHOICES = {
+CHOICES = {
     "persistentVolumeReclaimPolicy": ("Retain", "Delete", "Recycle"),
     "imagePullPolicy": ("Always", "IfNotPresent", "Never"),
     "concurrencyPolicy": ("Allow", "Forbid", "Replace"),
@@ -94,8 +94,8 @@ def _words(holder: MappingNode | None) -> Iterator[Finding]:
     context = holder.mapping("securityContext") if holder else None
     for part in (*parts, *([context] if context else [])):
         for entry in part.entries:
-            if entry.name in _CHOICES:
-                yield from _word(entry.value, entry.name, _CHOICES[entry.name])
+            if entry.name in CHOICES:
+                yield from _word(entry.value, entry.name, CHOICES[entry.name])
 
 
 def _address(node: Node | None) -> Iterator[Finding]:

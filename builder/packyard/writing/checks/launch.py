@@ -168,7 +168,7 @@ def _told(pod: Pod[MappingNode], pods: _Number, parsed: Parsed) -> Iterator[Find
 def _tf_config(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
     """Find a TF_CONFIG that TensorFlow refuses: no JSON, an index that is text, a task that the cluster lacks."""
     node = variables.find(container, parsed).value("TF_CONFIG") if container.get("env") else None
-    if node is None or "$(" in node.value or "{{" in node.value or not node.value:
+    if node is None or not node.value or variables.is_filled_in(node.value):
         return
     try:
         config = json.loads(node.value)

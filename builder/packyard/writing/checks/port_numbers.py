@@ -18,8 +18,8 @@ _PORT = re.compile(r"\d+\Z|[a-z][a-z0-9-]*\Z")
 #: A flag with the port that a program listens on.
 _PORT_FLAG = re.compile(r"(?:^|\s)--?(?:http[-_]?|grpc[-_]?|rest[-_]?api[-_]?)?port[= ](\d{2,5})\b")
 _TOLD_PORT = re.compile(r"(?:^-p|port[= ]|^:)\d{2,5}\Z", re.IGNORECASE)
-_PROBES = ("startupProbe", "readinessProbe", "livenessProbe")
-_ASKED = ("httpGet", "tcpSocket", "grpc")
+PROBES = ("startupProbe", "readinessProbe", "livenessProbe")
+ASKED = ("httpGet", "tcpSocket", "grpc")
 #: Ports of one server that speak different protocols.
 _SERVERS = (
     ("TensorFlow Serving", {"8500": "gRPC", "8501": "HTTP"}),
@@ -43,7 +43,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
 
 def _probes(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
     """Find probes of a port that the container does not have, or that a set parts from it."""
-    asked = [container.mapping(probe, kind) for probe in _PROBES for kind in _ASKED]
+    asked = [container.mapping(probe, kind) for probe in PROBES for kind in ASKED]
     asked += [container.mapping("lifecycle", hook, "httpGet") for hook in ("postStart", "preStop")]
     declared = mappings(container.get("ports"))
     for port in (each.get("port") for each in asked if each):
@@ -76,7 +76,7 @@ def _without_question(container: MappingNode, parsed: Parsed) -> Iterator[Findin
     """Find a probe that does not say what to ask, which the API server rejects."""
     for entry in container.entries if parsed.complete else ():
         value = entry.value
-        if entry.name in _PROBES and isinstance(value, MappingNode) and not any(map(value.get, (*_ASKED, "exec"))):
+        if entry.name in PROBES and isinstance(value, MappingNode) and not any(map(value.get, (*ASKED, "exec"))):
             message = f"{entry.name} asks nothing: the API server rejects it"
             yield breach("probe-without-question", entry, message, "add httpGet or tcpSocket")
 

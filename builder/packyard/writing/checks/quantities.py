@@ -9,6 +9,7 @@ from packyard.core.errors import suggest
 from packyard.core.kubernetes import quantity
 from packyard.core.yaml.node import MappingNode, Scalar
 from packyard.core.yaml.values import implicit_type
+from packyard.writing.checks import variables
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
 
@@ -62,7 +63,7 @@ def _amount(node: object, name: str) -> Iterator[Finding]:
     """Find a text that is no quantity; one that waits for its setter is empty."""
     if not isinstance(node, Scalar) or (node.style == "plain" and implicit_type(node.value) == "boolean"):
         return  # which schemas report
-    if node.value and "{{" not in node.value and "$(" not in node.value:
+    if node.value and not variables.is_filled_in(node.value):
         amount = quantity.parse(node.value)
         if amount is None or amount < 0:
             message = f"{node.value!r} is not an amount of {name}"

@@ -17,6 +17,7 @@ from packyard.core.kubernetes.name_fields import ALWAYS_THERE, HOLDERS, NAMES, T
 from packyard.core.yaml.document import mappings, walk
 from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar
 from packyard.using.setters.comment import parse
+from packyard.writing.checks import variables
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
 
@@ -126,8 +127,8 @@ def _read(entry: Entry, root: MappingNode) -> _Reference | Finding | None:
     if named and isinstance(value, MappingNode):
         name = _name(value, named)
         assert name is not None
-        templated = "{{" in name.value or "$(" in name.value
-        return _Reference((CORE, kind), name, optional=templated or value.text("optional") == "true")
+        optional = variables.is_filled_in(name.value) or value.text("optional") == "true"
+        return _Reference((CORE, kind), name, optional=optional)
     if (
         entry.name in _LENIENT
         or not isinstance(value, MappingNode | Scalar)

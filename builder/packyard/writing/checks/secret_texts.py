@@ -82,7 +82,7 @@ def _secret(root: MappingNode) -> Iterator[Finding]:
 def _is_secret(text: str) -> bool:
     """Say whether a text may be a secret: not a switch, another variable, or the path of a file with the secret."""
     is_switch = text.casefold() in ("", "true", "false", "yes", "no")
-    return not is_switch and "$(" not in text and "{{" not in text and not _FILE.match(text)
+    return not is_switch and not variables.is_filled_in(text) and not _FILE.match(text)
 
 
 def is_looked_into(path: str) -> bool:

@@ -14,14 +14,15 @@ from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.document import mappings
 from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar
 from packyard.core.yaml.values import is_null
+from packyard.using.setters import formats
+from packyard.writing.checks import variables
 from packyard.writing.checks.finding import Finding, breach
+from packyard.writing.checks.keys import CHOICES
 from packyard.writing.checks.parsed import Parsed
+from packyard.writing.checks.port_numbers import ASKED, PROBES
 
-_PROTOCOLS = ("TCP", "UDP", "SCTP")
 _PATH_TYPES = ("Exact", "Prefix", "ImplementationSpecific")
-_HANDLERS = ("exec", "httpGet", "tcpSocket", "grpc")
-_PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
-_LARGEST_PORT = 65535
+_HANDLERS = ("exec", *ASKED)
 
 Fault = tuple[Node | Entry, str, str]
 
@@ -52,7 +53,7 @@ def _pod(pod: Pod[MappingNode]) -> Iterator[Fault]:
             if each.text("value") and each.get("valueFrom") is not None:
                 yield each, f"variable {each.text('name')} has both value and valueFrom", "remove one"
         yield from _ports(mappings(container.get("ports")), "containerPort", "hostPort")
-        for name in _PROBES:
+        for name in PROBES:
             probe = container.mapping(name)
             yield from _probe(name, probe) if probe else ()
 
@@ -71,14 +72,14 @@ def _ports(ports: list[MappingNode], *fields: str) -> Iterator[Fault]:
     for each in ports:
         for field in fields:
             yield from _port(each, field)
-        if _is_set(each.get("protocol")) and each.text("protocol") not in _PROTOCOLS:
+        if _is_set(each.get("protocol")) and each.text("protocol") not in CHOICES["protocol"]:
             yield from _at(each, "protocol", f"there is no protocol {each.text('protocol')!r}", "TCP, UDP or SCTP")
 
 
 def _port(holder: MappingNode, field: str) -> Iterator[Fault]:
     text = holder.text(field)
-    if text.isdecimal() and not 0 < int(text) <= _LARGEST_PORT:
-        yield from _at(holder, field, f"{field} is {text}", f"ports are from 1 to {_LARGEST_PORT}")
+    if text.isdecimal() and not formats.admits("port", text):
+        yield from _at(holder, field, f"{field} is {text}", "ports are from 1 to 65535")
 
 
 def _nfs(holder: MappingNode) -> Iterator[Fault]:
@@ -141,10 +142,6 @@ def _network_policy(spec: MappingNode) -> Iterator[Fault]:
             yield from _ports(mappings(rule.get("ports")), "port", "endPort")
 
 
-def _volume(spec: MappingNode) -> Iterator[Fault]:
-    yield from _nfs(spec)
-
-
 def _job(spec: MappingNode) -> Iterator[Fault]:
     if spec.get("backoffLimitPerIndex") is not None and spec.text("completionMode") != "Indexed":
         yield from _at(spec, "backoffLimitPerIndex", "only an Indexed Job has indexes", "completionMode: Indexed")
@@ -189,7 +186,7 @@ def _schedule(text: str) -> str:
 
 def _is_set(node: Node | None) -> bool:
     """Say whether a field has a text that no template and no setter fills in later."""
-    return isinstance(node, Scalar) and bool(node.value) and "{{" not in node.value and "$(" not in node.value
+    return isinstance(node, Scalar) and bool(node.value) and not variables.is_filled_in(node.value)
 
 
 def _at(holder: MappingNode, field: str, message: str, hint: str) -> Iterator[Fault]:
@@ -201,7 +198,7 @@ _OBJECTS: Mapping[tuple[str, str], Callable[[MappingNode], Iterator[Fault]]] = {
     ("policy", "PodDisruptionBudget"): _budget,
     (APPS, "Deployment"): _deployment,
     (CORE, "Service"): _service,
-    (CORE, "PersistentVolume"): _volume,
+    (CORE, "PersistentVolume"): _nfs,
     ("networking.k8s.io", "Ingress"): _ingress,
     ("networking.k8s.io", "NetworkPolicy"): _network_policy,
     (BATCH, "Job"): _job,

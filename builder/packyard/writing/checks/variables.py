@@ -47,6 +47,11 @@ def find(container: MappingNode, parsed: Parsed) -> Variables:
     return found
 
 
+def is_filled_in(text: str) -> bool:
+    """Say whether others put a text into this one later: Kubernetes a variable, a template a value."""
+    return "$(" in text or "{{" in text
+
+
 def config_map(name: str, parsed: Parsed) -> list[Entry] | None:
     """Return what the ConfigMaps of a name hold; None if the package has none."""
     found: list[Entry] | None = None
