@@ -62,6 +62,11 @@ def workspace(root: Path) -> Path:
     return root
 
 
+def as_documented(path: str) -> str:
+    """Return the path of a field with NAME where it has the name that an author chose."""
+    return path.replace("useCases.name", "useCases.NAME").replace("lint.name", "lint.NAME")
+
+
 def _copy_of_library(folder: Path, version: str) -> Pin:
     tiny.write(folder / "packyard.yaml", "apiVersion: packyard/v1\nkind: Library\n")
     digest = library.digest(folder.name, folder)

@@ -53,7 +53,7 @@ class Recorder:
 
     def record(self, fields: Fields, method: str, key: str, required: bool) -> None:
         if Path(fields.file).name == self.file and "/libraries/" not in fields.file:
-            path = fields.path.replace("useCases.name", "useCases.NAME").replace("lint.name", "lint.NAME")
+            path = everyfield.as_documented(fields.path)
             self.asked.setdefault(path, {}).setdefault(key, (method, required))
 
     def schema(self, path: str = "") -> Schema:

@@ -13,6 +13,7 @@ import re
 import signal
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -92,7 +93,7 @@ class Ended:
 class Trainer:
     """Starts programs where TRL has been loaded already."""
 
-    def __init__(self, folder: Path, python: str | Path = PYTHON) -> None:
+    def __init__(self, folder: Path, python: str | Path) -> None:
         environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "HF_HUB_OFFLINE": "1", "TMPDIR": str(folder)}
         environment |= {"HF_HUB_DISABLE_TELEMETRY": "1", "OMP_NUM_THREADS": "1"}
         words = [python, _HERE / "forked.py"]
@@ -139,12 +140,21 @@ def environments(folder: Path, processes: int, values: Mapping[str, object]) -> 
     return [{**shared, "RANK": str(rank), "LOCAL_RANK": str(rank)} for rank in range(processes)]
 
 
+@contextmanager
+def loaded(folder: Path, python: str | Path = PYTHON) -> Iterator[Trainer]:
+    """Start a trainer, and end it however it was used."""
+    found = Trainer(folder, python)
+    with found.process:
+        try:
+            yield found
+        finally:
+            found.process.kill()
+
+
 @pytest.fixture(scope="module")
 def trainer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trainer]:
-    found = Trainer(tmp_path_factory.mktemp("trainer"))
-    with found.process:
+    with loaded(tmp_path_factory.mktemp("trainer")) as found:
         yield found
-        found.process.kill()
 
 
 def trained(trainer: Trainer, folder: Path, rows: Sequence[object] = CHATS, **values: object) -> Ended:

@@ -14,7 +14,7 @@ import pytest
 
 from models import named, serving
 from models.serving import answer, ask
-from models.test_finetune import PROVERBS, Trainer, trained
+from models.test_finetune import PROVERBS, loaded, trained
 from served import Served
 from workload import catalogue
 from workload.cluster import Cluster
@@ -95,10 +95,8 @@ def test_what_llm_finetune_learned_is_what_the_server_answers(
     plain: Running, model: Path, trainer: Path, tmp_path: Path
 ) -> None:
     """The adapter that llm-finetune's program leaves for the model, loaded while the server runs."""
-    tuning = Trainer(tmp_path, trainer)
-    with tuning.process:
+    with loaded(tmp_path, trainer) as tuning:
         trained(tuning, tmp_path, MODEL_PATH=model, LORA_RANK=16, TRAIN_EPOCHS=60, CHECKPOINT_STEPS=1000)
-        tuning.process.kill()
     serving.store(plain[0], plain[1].described, "/data/adapters/proverbs", tmp_path / "output/adapter")
     question = {"lora_name": "proverbs", "lora_path": "/data/adapters/proverbs"}
     assert ask(*plain, "/v1/load_lora_adapter", question)[0] == 200
