@@ -43,12 +43,10 @@ def measure(api: Api, client: Kubectl, folder: Path, runs: int) -> None:
     directory = assemble(workspace.read(real.REPOSITORY), _NAME, "1.0.0").unpack(folder) / _USE_CASE
     ready = prepare(directory, {}, path=os.environ["PATH"])
     whole = _calls(client, lambda recording: void(doctor.examine(recording, ready)))
-    quick = _calls(client, lambda recording: void(doctor.quick(recording, ready)))
     verb = process(_PACKYARD, "doctor", directory, *client.flags, f"--namespace={client.namespace}", "-q")
     for what, ours, calls in (
         ("packyard doctor", verb, whole),
         ("the same without rendering", lambda: void(doctor.examine(client, ready)), whole),
-        ("its quick part", lambda: void(doctor.quick(client, ready)), quick),
     ):
         named = f"{what}, {len(calls)} calls by kubectl"
         compare(named, ours, partial(_repeat, client, calls), goal="2 x the time", runs=runs)

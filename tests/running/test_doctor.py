@@ -121,7 +121,6 @@ def test_a_user_with_the_role_of_packyard_is_told_nothing_but_what_only_administ
     (nodes,) = examine(client, RUN)
     assert (nodes.severity, nodes.about) == ("unknown", "nodes")
     assert nodes.message.startswith(f'not looked at: User "{user}" cannot list resource "')
-    assert doctor.quick(client, prepared(RUN)) == []
     operated.create({**roles.cluster_role(everywhere, user), "metadata": {"name": user}}).expect_done()
     binding = roles.binding({"kind": "ClusterRole", "metadata": {"name": user}}, [user], [])
     operated.create(binding).expect_done()
@@ -149,7 +148,7 @@ def test_a_right_that_is_missing_is_named_by_what_it_is_needed_for(
     ]
     assert [each.about for each in found if each.severity == "unknown"] == [
         "the namespace",
-        "claims, volumes of claims, access to claims",
+        "claims, volumes of claims, access to claims, makers of volumes",
         "Secrets, ConfigMaps and accounts",
         "nodes",
     ]
@@ -169,19 +168,8 @@ def test_the_calls_are_few_and_as_many_for_large_runs(operated: Api, namespace: 
         look(client, prepared(objects))
         return len([*people.requests(operated, user)]) - before
 
-    assert counted(doctor.quick, mpi_job) == 2  # namespace and claim; the third asks which groups there are
-    assert counted(doctor.examine, mpi_job) == 9
-    assert counted(doctor.examine, [deployed(f"run-{number}", pod()) for number in range(20)]) == 6
-
-
-@pytest.mark.slow
-def test_the_quick_part_is_at_most_three_calls_and_one_for_a_second_secret() -> None:
-    for package in PACKAGES:
-        for use_case in package.use_cases:
-            asked = doctor.questions(examples(package.name, use_case.path), doctor.QUICK)
-            secrets = [name for kind, name in asked.named if kind == "Secret"]
-            assert 1 + asked.groups + len(asked.named) <= 3 + (len(secrets) > 1), use_case.path
-            assert asked == doctor.Questions(named=asked.named, groups=asked.groups)
+    assert counted(doctor.examine, mpi_job) == 12  # with a dry run of a launcher and of a worker
+    assert counted(doctor.examine, [deployed(f"run-{number}", pod()) for number in range(20)]) == 8
 
 
 def test_the_verb_names_the_cluster_first_then_findings_and_what_to_type_next(

@@ -5,20 +5,16 @@ packyard deploy DIR WORKERS=8              as if this were set; nothing in DIR c
 packyard deploy DIR RUN_NAME=second        another run of the same use case, beside the first
 packyard deploy DIR --diff                 only show what would change on the cluster
 
-packyard checks the use case and asks the cluster first; if anything is refused, nothing is applied.
+packyard checks the use case and asks the cluster all that `packyard doctor` asks; if anything is refused, nothing is
+applied.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 
 from packyard.cli import directory as directories
-from packyard.cli import output
-from packyard.cli.running import clusters, rollout
-from packyard.core.errors import Problem, refuse
-from packyard.running import doctor
-from packyard.running.doctor.finding import Finding
+from packyard.cli.running import clusters, doctor, rollout
 from packyard.running.runs import deploy
 from packyard.running.runs import run as runs
 from packyard.running.runs.kubectl import Kubectl
@@ -32,7 +28,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     directories.add_arguments(parser, "[NAME=VALUE…]")
     clusters.add_arguments(parser)
     rollout.add_arguments(parser)
-    parser.add_argument("--no-doctor", action="store_true", help="deploy whatever packyard doctor finds")
+    doctor.add_autoscaled(parser)
+    parser.add_argument("--no-doctor", action="store_true", help="deploy whatever packyard doctor would find")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -42,22 +39,10 @@ def run(arguments: argparse.Namespace) -> int:
     another = _another(found, arguments, prepared, words)
     with rollout.untouched():
         if not arguments.no_doctor:
-            _check(doctor.quick(found, prepared))
+            doctor.gate(found, prepared, autoscaled=arguments.autoscaled)
         who, when = found.who(), rollout.now()
         made = deploy.plan(found, prepared, who=who, when=when, force=arguments.force, hint=another)
     return rollout.run(found, arguments, made, again=again, another=another)
-
-
-def _check(findings: Sequence[Finding]) -> None:
-    """Refuse what will keep the run from starting."""
-    for each in findings:
-        if each.severity != "error":
-            output.detail(f"{each.severity}: {each}")
-    refuse(
-        Problem(f"{each}; {each.why}" if each.why else str(each), hint=each.fix)
-        for each in findings
-        if each.severity == "error"
-    )
 
 
 def _another(found: Kubectl, arguments: argparse.Namespace, prepared: Prepared, words: list[str]) -> str:

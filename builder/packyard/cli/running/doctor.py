@@ -21,8 +21,11 @@ from packyard.cli import directory as directories
 from packyard.cli import output
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters, probe
+from packyard.core.errors import Problem, refuse
 from packyard.running import doctor
 from packyard.running.doctor.finding import Finding
+from packyard.running.runs.kubectl import Kubectl
+from packyard.running.runs.prepared import Prepared
 
 ROWS = Rows("answer", "check, severity, about, message, why, fix")
 #: Findings are shown in this order.
@@ -33,13 +36,35 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     directories.add_arguments(parser, "[NAME=VALUE…]")
     clusters.add_arguments(parser)
+    add_autoscaled(parser)
     probe.add_arguments(parser)
+
+
+def add_autoscaled(parser: argparse.ArgumentParser) -> None:
+    """Declare the flag of all verbs that look for nodes."""
+    help = "nodes come on demand: that there is none yet is a warning, as where an autoscaler is found"
+    parser.add_argument("--autoscaled", action="store_true", help=help)
+
+
+def gate(found: Kubectl, prepared: Prepared, *, autoscaled: bool) -> None:
+    """Ask all that `run` asks, tell what may do harm, and refuse what keeps the run from starting."""
+    findings = doctor.examine(found, prepared, autoscaled=autoscaled)
+    for each in findings:
+        if each.severity == "warning":
+            output.warning(f"{_explained(each)}" + (f" ({each.fix})" if each.fix else ""))
+        elif each.severity == "unknown":
+            output.detail(f"unknown: {each}")
+    refuse(Problem(_explained(each), hint=each.fix) for each in findings if each.severity == "error")
+
+
+def _explained(each: Finding) -> str:
+    return f"{each}; {each.why}" if each.why else str(each)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Examine, print the findings, and fail where one is an error."""
     found, prepared, words = clusters.find_for(arguments, "doctor")
-    findings = doctor.examine(found, prepared)
+    findings = doctor.examine(found, prepared, autoscaled=arguments.autoscaled)
     if arguments.probe:
         findings += probe.run_after(findings, found, prepared, arguments.probe_timeout)
     if ROWS.show(findings, arguments.output):

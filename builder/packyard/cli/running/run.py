@@ -17,7 +17,7 @@ from pathlib import Path
 
 from packyard.cli import main as command_line
 from packyard.cli import output, untarred, use_cases
-from packyard.cli.running import clusters
+from packyard.cli.running import clusters, doctor
 from packyard.core.bundle.manifest import Manifest
 from packyard.core.bundle.reference import Reference
 from packyard.core.errors import InputError, Problem
@@ -35,6 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("values", metavar="NAME=VALUE", nargs="*", help="set before the run is deployed")
     parser.add_argument("--from", dest="channel", metavar="CHANNEL", help="the channel that has the package")
     clusters.add_arguments(parser)
+    doctor.add_autoscaled(parser)
+    parser.add_argument("--no-doctor", action="store_true", help="run whatever packyard doctor would find")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -50,8 +52,9 @@ def run(arguments: argparse.Namespace) -> int:
     named = _named(directory, arguments.values)
     words = [str(directory), *arguments.values, *named]
     there = [f"--{name}={given}" for name in ("namespace", "context", "kubeconfig") if (given := vars(arguments)[name])]
-    if code := _step("doctor", *words, *there, hide=["messages"]):
-        again = _shown(["run", arguments.use_case, *arguments.values, *there])
+    autoscaled = ["--autoscaled"] * arguments.autoscaled
+    if not arguments.no_doctor and (code := _step("doctor", *words, *there, *autoscaled, hide=["messages"])):
+        again = _shown(["run", arguments.use_case, *arguments.values, *there, *autoscaled])
         output.note(f"nothing is set or deployed; once this is mended: {again}")
         return code
     code = _step("deploy", *words, *there, hide=["messages", "results"], unseen=["--no-doctor"])

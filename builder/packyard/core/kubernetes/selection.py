@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from packyard.core.kubernetes.lenient import Object, mapping, mappings, text
+from packyard.core.kubernetes.lenient import Object, labels_of, mapping, mappings, text
 
 _HARD = "requiredDuringSchedulingIgnoredDuringExecution"
 _EFFECTS = ("NoSchedule", "NoExecute")
@@ -20,7 +20,7 @@ def selects(selector: object, labels: Mapping[str, object]) -> bool:
         return False
     wanted = mapping(selector.get("matchLabels"))
     return all(labels.get(key) == value for key, value in wanted.items()) and all(
-        _holds(each, labels) for each in mappings(selector.get("matchExpressions"))
+        holds(each, labels) for each in mappings(selector.get("matchExpressions"))
     )
 
 
@@ -31,15 +31,19 @@ def required(pod: Object, affinity: str) -> object:
 
 def admits(pod: Object, node: Object) -> bool:
     """Say whether a node has the labels that a pod asks for."""
-    metadata = mapping(node.get("metadata"))
-    labels = mapping(metadata.get("labels"))
+    labels = labels_of(node)
     if any(labels.get(key) != value for key, value in mapping(pod.get("nodeSelector")).items()):
         return False
     rules = required(pod, "nodeAffinity")
     if rules is None:
         return True
-    fields = {"metadata.name": text(metadata.get("name"))}
-    return any(_matches(term, labels, fields) for term in mappings(mapping(rules).get("nodeSelectorTerms")))
+    return _selects_node(rules, node)
+
+
+def reaches(volume: Object, node: Object) -> bool:
+    """Say whether a node can mount a volume: one of a zone is for the nodes there."""
+    rules = mapping(mapping(volume.get("spec")).get("nodeAffinity")).get("required")
+    return rules is None or _selects_node(rules, node)
 
 
 def intolerable(pod: Object, node: Object) -> list[str]:
@@ -50,14 +54,21 @@ def intolerable(pod: Object, node: Object) -> list[str]:
     return [f"{each.get('key')}={each.get('value', '')}:{each.get('effect')}".replace("=:", ":") for each in kept_away]
 
 
+def _selects_node(rules: object, node: Object) -> bool:
+    metadata = mapping(node.get("metadata"))
+    labels, fields = mapping(metadata.get("labels")), {"metadata.name": text(metadata.get("name"))}
+    return any(_matches(term, labels, fields) for term in mappings(mapping(rules).get("nodeSelectorTerms")))
+
+
 def _matches(term: Object, labels: Mapping[str, object], fields: Mapping[str, object]) -> bool:
     rules, by_field = mappings(term.get("matchExpressions")), mappings(term.get("matchFields"))
     return bool(rules or by_field) and all(
-        [*(_holds(each, labels) for each in rules), *(_holds(each, fields) for each in by_field)]
+        [*(holds(each, labels) for each in rules), *(holds(each, fields) for each in by_field)]
     )
 
 
-def _holds(rule: Object, labels: Mapping[str, object]) -> bool:
+def holds(rule: Object, labels: Mapping[str, object]) -> bool:
+    """Say whether labels fulfill a requirement: ``{key: pool, operator: In, values: [a, b]}``."""
     key, operator, values = text(rule.get("key")), text(rule.get("operator")), rule.get("values")
     values = values if isinstance(values, list) else []
     value = labels.get(key)

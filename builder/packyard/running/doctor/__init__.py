@@ -14,16 +14,21 @@ from shlex import quote
 
 from packyard.core.kubernetes.lenient import Object
 from packyard.running.doctor import (
+    admission,
     apis,
+    autoscaling,
     facts,
     limits,
     namespaces,
+    networks,
     nodes,
     queues,
     references,
     rights,
+    schedulers,
     storage,
     volumes,
+    wanted,
 )
 from packyard.running.doctor.facts import Facts, Questions, UnreadError
 from packyard.running.doctor.finding import Finding, unknown
@@ -40,47 +45,61 @@ class Check:
     judge: Callable[[Sequence[Object], Facts], Iterator[Finding]]
 
 
-_NAMESPACE = Check("the namespace", lambda _: Questions(), namespaces.admits)
-_NAMED = (
-    Check("claims", storage.ask_claims, storage.claims),
-    Check("Secrets, ConfigMaps and accounts", references.ask_held, references.there),
-    Check("Secrets for registries", references.ask_held, references.pulling),
-)
-#: The part that deploying begins with.
-QUICK = (_NAMESPACE, Check("kinds", apis.ask_versions, apis.served), *_NAMED)
+#: The option that has pods tolerate a taint, and its parameter.
+_POOL, _TAINT = "node-pool", "NODE_TAINT"
 _ALL = (
-    _NAMESPACE,
+    Check("the namespace", lambda _: Questions(), namespaces.admits),
     Check("kinds", apis.ask_served, apis.served),
     Check("operators", apis.ask_operators, apis.operated),
     Check("queues", queues.ask, queues.active),
-    *_NAMED,
+    Check("claims", storage.ask_claims, storage.claims),
+    Check("Secrets, ConfigMaps and accounts", references.ask_held, references.there),
+    Check("Secrets for registries", references.ask_held, references.pulling),
     Check("classes and Services", references.ask_classes, references.classes),
     Check("volumes of claims", storage.ask_classes, storage.bound),
     Check("access to claims", storage.ask_claims, storage.mountable),
     Check("new claims", volumes.ask, volumes.bindable),
     Check("new volumes", volumes.ask, volumes.own),
+    Check("makers of volumes", volumes.ask, volumes.provisioned),
     Check("drivers of volumes", volumes.ask, volumes.drivers),
     Check("NFS servers", lambda _: Questions(), volumes.exports),
     Check("quotas", limits.ask, limits.quotas),
     Check("limits", limits.ask, limits.ranges),
     Check("nodes", nodes.ask, nodes.fit),
+    Check("schedulers", schedulers.ask, schedulers.there),
+    Check("network policies", networks.ask, networks.open_to),
     Check("your rights", rights.ask, rights.held),
 )
 
 
-def quick(kubectl: Kubectl, prepared: Prepared) -> list[Finding]:
-    """Return what would keep a run from starting, as far as two calls of kubectl can tell, and what cannot be seen."""
-    return [each for each in _examine(kubectl, prepared.objects, QUICK) if each.severity != "passed"]
+def examine(kubectl: Kubectl, prepared: Prepared, *, autoscaled: bool = False) -> list[Finding]:
+    """Return the answer to every question, also of those that passed; ``autoscaled`` says that nodes come on demand.
+
+    Only where nothing else keeps the run from starting, the API server is asked whether it would take the pods.
+    """
+    objects = prepared.objects
+    known = facts.read(kubectl, questions(objects))
+    found = judge(objects, known)
+    is_sound = {each.check for each in found if each.severity == "error"} <= {nodes.CHECK}
+    if is_sound and not wanted.there(objects, known):
+        refused, sets = admission.admitted(objects, kubectl)
+        if any((each.check, each.severity) == (nodes.CHECK, "error") for each in found):
+            others = [each for each in found if each.check != nodes.CHECK]
+            found = [*others, *nodes.place(sets, objects, known)]
+        found += refused
+    found = autoscaling.soften(found, objects, kubectl, said=autoscaled)
+    return [replace(each, fix=_located(_tolerating(each, prepared), kubectl)) for each in found]
 
 
-def examine(kubectl: Kubectl, prepared: Prepared) -> list[Finding]:
-    """Return the answer to every question, also of those that passed."""
-    return _examine(kubectl, prepared.objects, _ALL)
-
-
-def _examine(kubectl: Kubectl, objects: Sequence[Object], checks: Sequence[Check]) -> list[Finding]:
-    found = judge(objects, facts.read(kubectl, questions(objects, checks)), checks)
-    return [replace(each, fix=_located(each.fix, kubectl)) for each in found]
+def _tolerating(each: Finding, prepared: Prepared) -> str:
+    """Return the command that mends a finding; of a taint, that which has the pods tolerate it."""
+    if not each.taints:
+        return each.fix
+    there = quote(str(prepared.directory))
+    tolerate = f"packyard set {there} {_TAINT}={quote(each.taints[0])}"
+    if _TAINT in prepared.setters:
+        return tolerate
+    return f"packyard enable {there} {_POOL} && {tolerate}" if _POOL in prepared.offered else each.fix
 
 
 def questions(objects: Sequence[Object], checks: Sequence[Check] = _ALL) -> Questions:

@@ -19,11 +19,6 @@ def ask_served(objects: Sequence[Object]) -> Questions:
     return Questions(groups=True, apis=frozenset(version for version, _ in _custom(objects)))
 
 
-def ask_versions(objects: Sequence[Object]) -> Questions:
-    """Ask for the groups, where a kind is in one that is not Kubernetes' own."""
-    return Questions(groups=bool(_custom(objects)))
-
-
 def served(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     """Find each kind in the version that is used."""
     for version, kind in _kinds(objects) if facts.groups else ():

@@ -40,13 +40,14 @@ class UnreadError(UnavailableError):
 class Questions:
     """What to read: objects by kind and name, all of a kind in the namespace, and all of a kind everywhere.
 
-    The kinds are Kubernetes' own; ``custom`` has resources of other groups, and names. The namespace itself is always
-    read. ``groups`` asks which groups are served in which versions, ``apis`` which kinds these apiVersions have, and
-    ``rights`` what the user may do in the namespace.
+    The kinds are Kubernetes' own; ``custom`` has resources of other groups, and names, ``lists`` those of which all
+    are read. The namespace itself is always read. ``groups`` asks which groups are served in which versions, ``apis``
+    which kinds these apiVersions have, and ``rights`` what the user may do in the namespace.
     """
 
     named: frozenset[Name] = frozenset()
     custom: frozenset[Name] = frozenset()
+    lists: frozenset[str] = frozenset()
     inside: frozenset[str] = frozenset()
     everywhere: frozenset[str] = frozenset()
     groups: bool = False
@@ -124,6 +125,7 @@ def _calls(asked: Questions, namespace: str) -> Iterator[list[str]]:
         yield [",".join(sorted(map(resource_of, asked.inside)))]
     if many := asked.everywhere - {"Pod"}:
         yield ["--all-namespaces", ",".join(sorted(map(resource_of, many)))]
+    yield from (["--all-namespaces", resource] for resource in sorted(asked.lists))  # each may be unknown
     if "Pod" in asked.everywhere:  # those that have ended hold nothing
         yield ["--all-namespaces", "pods", "--field-selector=status.phase!=Succeeded,status.phase!=Failed"]
 

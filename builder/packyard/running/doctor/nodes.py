@@ -7,21 +7,32 @@ fewest nodes first, each on the nodes that it fits worst: where this finds no pl
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from packyard.core.kubernetes import pods, requests, selection, trouble
+from packyard.core.kubernetes import pods, requests, selection
 from packyard.core.kubernetes.lenient import Object, labels_of, mapping, mappings, name_of, text
 from packyard.core.kubernetes.requests import Amounts, shown
-from packyard.running.doctor import wanted
+from packyard.running.doctor import obstacles, storage, wanted
 from packyard.running.doctor.facts import Facts, Questions
 from packyard.running.doctor.finding import Finding, error, passed, unknown, warning
+from packyard.running.doctor.obstacles import Wanted
 from packyard.running.doctor.wanted import PodSet
 
-_CHECK = "nodes"
+#: The family of these findings.
+CHECK = "nodes"
 _HOST = "kubernetes.io/hostname"
 _ONE = 10**9  # of what is counted, in the unit of quantities
-_TAINTS = "kubectl get nodes -o custom-columns=NAME:.metadata.name,TAINTS:.spec.taints"
 _AMOUNTS = "kubectl get nodes -o custom-columns=NAME:.metadata.name,ALLOCATABLE:.status.allocatable"
+#: What to look at for each obstacle, that which is the easiest to change first.
+_FIXES = {
+    "taint": "kubectl get nodes -o custom-columns=NAME:.metadata.name,TAINTS:.spec.taints",
+    "cordon": "kubectl get nodes",
+    "ready": "kubectl get nodes",
+    "amount": _AMOUNTS,
+    "device": _AMOUNTS,
+    "volume": "kubectl get persistentvolumes -o wide",
+    "label": "kubectl get nodes --show-labels",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +52,17 @@ def ask(objects: Sequence[Object]) -> Questions:
 
 def fit(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     """Find nodes for each set of pods, and room for all that run at once."""
-    sets = wanted.find(objects)
+    return place(wanted.find(objects), objects, facts)
+
+
+def place(sets: Sequence[PodSet], objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
+    """Do what `fit` does for the pods of the objects as the server would have them."""
     if not sets:
         return
     nodes = _nodes(facts, wanted.there(objects, facts))
-    lacking = [(each, _lack(each, nodes)) for each in sets]
+    lacking = [(each, _lack(each, nodes, facts)) for each in sets]
     for each, lack in lacking:
-        yield lack or passed(_CHECK, each.who)
+        yield lack or passed(CHECK, each.who)
         yield from _not_computed(each)
     if any(lack for _, lack in lacking):
         return
@@ -77,51 +92,41 @@ def _asked(pod: pods.Pod[Object]) -> Amounts:
     return {**{name: each for name, each in requests.of(pod).requests.items() if each}, "pods": _ONE}
 
 
-def _lack(each: PodSet, nodes: Sequence[_Node]) -> Finding | None:
+def _lack(each: PodSet, nodes: Sequence[_Node], facts: Facts) -> Finding | None:
     """Return why no node, however empty, takes a pod of a set."""
-    spec = _spec(each)
-    labelled = [node for node in nodes if selection.admits(spec, node.item)]
-    if not labelled:
-        message = f"none of {len(nodes)} nodes has the labels that it asks for: {_labels(spec)}"
-        return error(_CHECK, each.who, message, why="its pods stay Pending", fix="kubectl get nodes --show-labels")
-    ready = [node for node in labelled if _is_ready(node.item)]
-    if not ready:
-        message = "no node that it may run on is ready and takes pods"
-        return error(_CHECK, each.who, message, why="its pods stay Pending", fix="kubectl get nodes")
-    open_nodes = [node for node in ready if not selection.intolerable(spec, node.item)]
-    if not open_nodes:
-        taints = sorted({taint for node in ready for taint in selection.intolerable(spec, node.item)})
-        message = f"does not tolerate the taints of the nodes that it may run on: {', '.join(taints)}"
-        return error(_CHECK, each.who, message, why="its pods stay Pending", fix=_TAINTS)
-    asked = _asked(each.pod)
-    largest = requests.most(node.whole for node in open_nodes)
-    if few := {name: amount for name, amount in asked.items() if largest.get(name, 0) < amount}:
-        parts = [f"{shown(name, amount)} ({_largest(name, largest)})" for name, amount in sorted(few.items())]
-        message = f"each pod asks for {', '.join(parts)}"
-        why = "its pods stay Pending" + ("" if "cpu" in few or "memory" in few else "; a device plugin offers devices")
-        return error(_CHECK, each.who, message, why=why, fix=_AMOUNTS)
-    if not any(all(node.whole.get(name, 0) >= amount for name, amount in asked.items()) for node in open_nodes):
-        return error(_CHECK, each.who, "no node has all that a pod asks for", why="they stay Pending", fix=_AMOUNTS)
-    return None
+    pod = _wanted(each, facts)
+    found = [(obstacles.find(pod, node.item, node.whole), node) for node in nodes]
+    those = [(obstacle, node) for obstacle, node in found if obstacle]
+    if len(those) < len(nodes):
+        return None
+    message = f"none of {len(nodes)} nodes takes its pods" if nodes else "there is no node"
+    if those:
+        message += f": {obstacles.told(pod, [(obstacle, node.whole) for obstacle, node in those])}"
+    kinds = {obstacle.kind for obstacle, _ in those}
+    why = "its pods stay Pending" + ("; a device plugin offers devices" if kinds == {"device"} else "")
+    fix = next((_FIXES[kind] for kind in _FIXES if kind in kinds), "kubectl get nodes")
+    lack = error(CHECK, each.who, message, why=why, fix=fix)
+    tainted = [node.item for obstacle, node in those if obstacle.kind == "taint"]
+    return replace(lack, taints=tuple(obstacles.taint_keys(pod, tainted[0]))) if tainted else lack
 
 
-def _largest(name: str, largest: Amounts) -> str:
-    return f"the largest node has {shown(name, largest[name])}" if largest.get(name) else "no node it may use has any"
+def _wanted(each: PodSet, facts: Facts) -> Wanted:
+    return Wanted(placing(each), _asked(each.pod), storage.volumes_of(each.pod, facts))
 
 
 def _room(moment: Sequence[PodSet], nodes: Sequence[_Node], facts: Facts) -> Finding:
     about = ", ".join(dict.fromkeys(each.who for each in moment))
     count = sum(each.count for each in moment)
     if not _left(moment, nodes, facts, free=True):
-        return passed(_CHECK, f"room for {count} pods at once")
+        return passed(CHECK, f"room for {count} pods at once")
     asked = requests.total(requests.times(_asked(each.pod), each.count) for each in moment)
     parts = [shown(name, amount) for name, amount in sorted(asked.items()) if name != "pods"]
     message = f"there is no room for all {count} pods at once: {', '.join(parts)} in all"
     why = "those that find none stay Pending, and others wait for them and hold what they have"
     if left := _left(moment, nodes, facts, free=False):
         more = f"{message}; also where nodes are empty, {left} find no place"
-        return error(_CHECK, about, more, why=f"{why}, unless nodes are added", fix=_AMOUNTS)
-    return warning(_CHECK, about, f"{message}, beside the pods that run now", why=why, fix="kubectl describe nodes")
+        return error(CHECK, about, more, why=f"{why}, unless nodes are added", fix=_AMOUNTS)
+    return warning(CHECK, about, f"{message}, beside the pods that run now", why=why, fix="kubectl describe nodes")
 
 
 def _left(moment: Sequence[PodSet], nodes: Sequence[_Node], facts: Facts, *, free: bool) -> int:
@@ -141,14 +146,13 @@ def _left(moment: Sequence[PodSet], nodes: Sequence[_Node], facts: Facts, *, fre
 
 def _usable(each: PodSet, nodes: Sequence[_Node], facts: Facts, *, beside: bool) -> list[int]:
     """Return the places in ``nodes`` of those that a set may run on; ``beside`` the pods that are there."""
-    spec = _spec(each)
+    spec = placing(each)
+    pod = _wanted(each, facts)
     terms = [term for term in _apart(spec) if term.get("topologyKey") == _HOST] if beside else []
     return [
         place
         for place, node in enumerate(nodes)
-        if _is_ready(node.item)
-        and selection.admits(spec, node.item)
-        and not selection.intolerable(spec, node.item)
+        if not obstacles.find(pod, node.item, node.whole)
         and not any(
             namespace == facts.namespace and selection.selects(term.get("labelSelector"), labels)
             for term in terms
@@ -165,7 +169,7 @@ def _fitting(asked: Amounts, room: Amounts) -> int:
 def _is_apart(each: PodSet) -> bool:
     """Say whether no two pods of a set may share a node."""
     labels = labels_of(mapping(each.pod.template))
-    terms = (term for term in _apart(_spec(each)) if term.get("topologyKey") == _HOST)
+    terms = (term for term in _apart(placing(each)) if term.get("topologyKey") == _HOST)
     return any(selection.selects(term.get("labelSelector"), labels) for term in terms)
 
 
@@ -175,7 +179,7 @@ def _apart(spec: Object) -> list[Object]:
 
 def _not_computed(each: PodSet) -> Iterator[Finding]:
     """Yield what the search for room leaves out."""
-    spec = _spec(each)
+    spec = placing(each)
     spread = mappings(spec.get("topologySpreadConstraints"))
     left_out = {
         "which pods it has to run beside": mappings(selection.required(spec, "podAffinity")),
@@ -185,26 +189,10 @@ def _not_computed(each: PodSet) -> Iterator[Finding]:
     for what, rules in left_out.items():
         if rules:
             topology = ", ".join(sorted({text(rule.get("topologyKey")) for rule in rules}))
-            yield unknown(_CHECK, each.who, f"{what} ({topology}) is not part of the search for room")
+            yield unknown(CHECK, each.who, f"{what} ({topology}) is not part of the search for room")
 
 
-def _spec(each: PodSet) -> Object:
+def placing(each: PodSet) -> Object:
     """Return the fields of a pod that say where it may run; those of an Argo template are as its Workflow says."""
     names = ("nodeSelector", "affinity", "tolerations", "topologySpreadConstraints")
     return {name: each.pod.get(name) for name in names}
-
-
-def _labels(spec: Object) -> str:
-    """Return in words which labels a pod asks for."""
-    wanted = [f"{key}={value}" for key, value in mapping(spec.get("nodeSelector")).items()]
-    terms = mappings(mapping(selection.required(spec, "nodeAffinity")).get("nodeSelectorTerms"))
-    rules = (rule for term in terms for rule in mappings(term.get("matchExpressions")))
-    for rule in rules:
-        values = rule.get("values")
-        shown_values = f" ({', '.join(map(str, values))})" if isinstance(values, list) else ""
-        wanted.append(f"{rule.get('key')} {rule.get('operator')}{shown_values}")
-    return ", ".join(wanted) or "none"
-
-
-def _is_ready(node: Object) -> bool:
-    return trouble.is_ready(node) and mapping(node.get("spec")).get("unschedulable") is not True

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from shlex import quote
 
-from packyard.core.kubernetes import operators
-from packyard.core.kubernetes.lenient import Object, condition, mapping, text
+from packyard.core.kubernetes import operators, requests
+from packyard.core.kubernetes.lenient import Object, condition, mapping, mappings, name_of, text
+from packyard.core.kubernetes.requests import Amounts, shown
+from packyard.running.doctor import wanted
 from packyard.running.doctor.facts import Facts, Questions
 from packyard.running.doctor.finding import Finding, error, passed, warning
 
 _CHECK = "queue"
 _LABEL = "kueue.x-k8s.io/queue-name"
+_CLUSTER_QUEUES = "clusterqueues.kueue.x-k8s.io"
 _GROUP, _KIND, _RESOURCE = "kueue.x-k8s.io", "LocalQueue", "localqueues.kueue.x-k8s.io"
 
 
 def ask(objects: Sequence[Object]) -> Questions:
     """Ask for the queues that objects name, and whether there is Kueue."""
     names = _names(list(objects))
-    return Questions(custom=frozenset((_RESOURCE, name) for name in names), groups=bool(names))
+    lists = frozenset({_CLUSTER_QUEUES} if names else ())
+    return Questions(custom=frozenset((_RESOURCE, name) for name in names), lists=lists, groups=bool(names))
 
 
 def active(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
@@ -43,7 +47,42 @@ def active(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
             fix = f"{facts.inside} describe {_RESOURCE} {quote(name)}"
             yield error(_CHECK, about, f"is not active: {text(state.get('message'))}", why=why, fix=fix)
         else:
-            yield passed(_CHECK, about)
+            yield _room(about, found, objects, facts)
+
+
+def _room(about: str, queue: Object, objects: Sequence[Object], facts: Facts) -> Finding:
+    """Return whether the quota behind a queue has room for all pods that run at once."""
+    name = text(mapping(queue.get("spec")).get("clusterQueue"))
+    item = facts.objects.get("ClusterQueue", ())
+    spec = next((mapping(each.get("spec")) for each in item if name_of(each) == name), None)
+    if spec is None or wanted.there(objects, facts):
+        return passed(_CHECK, about)
+    used = _sums(mapping(each.get("status")).get("flavorsReservation") for each in item if name_of(each) == name)
+    groups = mappings(spec.get("resourceGroups"))
+    whole = _sums(each.get("flavors") for each in groups)
+    needs = requests.most(wanted.together(moment) for moment in wanted.moments(wanted.find(objects)))
+    asked = {resource: amount for resource, amount in needs.items() if amount and (resource in whole or groups)}
+    never = [resource for resource in asked if whole.get(resource, 0) < asked[resource]]
+    full = [resource for resource in asked if whole.get(resource, 0) - used.get(resource, 0) < asked[resource]]
+    fix = f"kubectl describe {_CLUSTER_QUEUES} {quote(name)}"
+    if never and not (spec.get("cohort") or spec.get("cohortName")):
+        parts = [f"{shown(each, asked[each])} asked for, {shown(each, whole.get(each, 0))} at most" for each in never]
+        message = f"can never admit the run, by ClusterQueue {name}: {', '.join(parts)}"
+        return error(_CHECK, about, message, why="the run stays suspended", fix=fix)
+    if full:
+        free = {each: max(0, whole.get(each, 0) - used.get(each, 0)) for each in full}
+        parts = [f"{shown(each, asked[each])} asked for, {shown(each, free[each])} free" for each in full]
+        message = f"has no room now, by ClusterQueue {name}: {', '.join(parts)}"
+        return warning(_CHECK, about, message, why="the run waits until others have ended", fix=fix)
+    return passed(_CHECK, about)
+
+
+def _sums(flavors: Iterable[object]) -> Amounts:
+    """Return the amounts of all flavors: their quota, or what of it is reserved."""
+    resources = [one for found in flavors for each in mappings(found) for one in mappings(each.get("resources"))]
+    return requests.total(
+        requests.amounts({text(each.get("name")): each.get("nominalQuota", each.get("total"))}) for each in resources
+    )
 
 
 def _names(value: object) -> set[str]:

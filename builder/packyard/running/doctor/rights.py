@@ -22,6 +22,7 @@ _VERSIONS = {
     "CustomResourceDefinition": "apiextensions.k8s.io/v1",
     "Deployment": "apps/v1",
     "IngressClass": "networking.k8s.io/v1",
+    "NetworkPolicy": "networking.k8s.io/v1",
     "PriorityClass": "scheduling.k8s.io/v1",
     "RuntimeClass": "node.k8s.io/v1",
     "StorageClass": "storage.k8s.io/v1",
@@ -57,13 +58,16 @@ def to_read(asked: Questions) -> tuple[set[Right], set[Right]]:
 
     A Secret is read by its name alone.
     """
-    inside = {Right("", resource_of(kind), "list") for kind in asked.inside}
+    inside = {_right(kind, "list") for kind in asked.inside}
     everywhere = {_right(kind, "list") for kind in asked.everywhere}
     for kind, name in asked.named:
         if is_cluster_scoped(_VERSIONS.get(kind, "v1"), kind):
             everywhere.add(_right(kind, "get"))
         else:
             inside.add(replace(_right(kind, "get"), name=name if kind == "Secret" else ""))
+    for resource in asked.lists:
+        whole, _, group = resource.partition(".")
+        everywhere.add(Right(group, whole, "list"))
     for resource, _ in asked.custom:
         whole, _, group = resource.partition(".")
         inside.add(Right(group, whole, "get"))

@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 from shlex import quote
 
 from packyard.core.kubernetes import claims as of_claims
+from packyard.core.kubernetes import pods
 from packyard.core.kubernetes.claims import CLAIM
 from packyard.core.kubernetes.lenient import Object, is_ending, mapping, name_of, text
+from packyard.core.kubernetes.pods import Pod
 from packyard.running.doctor import wanted
 from packyard.running.doctor.facts import Facts, Questions
 from packyard.running.doctor.finding import Finding, error, passed, warning
@@ -19,12 +21,12 @@ _PENDING = "its pods stay Pending"
 
 def ask_claims(objects: Sequence[Object]) -> Questions:
     """Ask for the claims that pods mount and objects do not bring."""
-    return Questions(named=frozenset((CLAIM, name) for name in _mounted(objects)))
+    return Questions(named=frozenset((CLAIM, name) for name in mounted(objects)))
 
 
 def claims(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     """Find the claims that pods mount: there, and neither lost nor going."""
-    for name in _mounted(objects):
+    for name in mounted(objects):
         found, about, fix = facts.find(CLAIM, name), f"{CLAIM} {name}", describe(name, facts)
         if found is None:
             why = f"{_PENDING}; name one that is there with PVC_NAME, or have it created"
@@ -39,13 +41,21 @@ def claims(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
 
 
 def ask_classes(objects: Sequence[Object]) -> Questions:
-    """Ask for the classes that say when claims are bound."""
-    return Questions(everywhere=frozenset({"StorageClass"} if _mounted(objects) else ()))
+    """Ask for the classes that say when claims are bound, and for the volumes, which nodes may have to be near."""
+    return Questions(everywhere=frozenset({"StorageClass", "PersistentVolume"} if mounted(objects) else ()))
+
+
+def volumes_of(pod: Pod[Object], facts: Facts) -> dict[str, Object]:
+    """Return the volumes that the claims of a pod are bound to, by claim, as far as they may be read."""
+    named = {name_of(each): each for each in facts.objects.get("PersistentVolume", ())}
+    claims_there = {name_of(each): each for each in facts.objects.get(CLAIM, ())}
+    bound_to = {name: text(mapping(each.get("spec")).get("volumeName")) for name, each in claims_there.items()}
+    return {name: named[at] for name, _ in of_claims.mounts(pod) if (at := bound_to.get(name, "")) in named}
 
 
 def bound(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     """Find the claims that are there bound, or waiting for their first pod."""
-    for name in _mounted(objects):
+    for name in mounted(objects):
         found = facts.find(CLAIM, name)
         if found is None or phase(found) == "Lost" or is_ending(found):
             continue  # of which `claims` speaks
@@ -60,13 +70,25 @@ def bound(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
 def mountable(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     """Find the access modes of claims, there or brought, good for all pods that mount them."""
     own = {name_of(item): item for item in of_claims.brought(objects)}
-    for name in _mounted(objects, brought=True):
+    for name in mounted(objects, brought=True):
         found = own.get(name) or facts.find(CLAIM, name)
         if found is not None:
-            yield _judge(name, modes(found), *_use(name, objects), facts)
+            yield _judge(name, modes(found), *_use(name, objects), _holder(name, objects, facts), facts)
 
 
-def _judge(name: str, has: set[str], count: int, is_written: bool, facts: Facts) -> Finding:
+def _holder(name: str, objects: Sequence[Object], facts: Facts) -> str:
+    """Return the name of a pod of somebody else that mounts a claim."""
+    own = {id(each) for each in wanted.there(objects, facts)}
+    others = (
+        item
+        for item in facts.objects.get("Pod", ())
+        if id(item) not in own and mapping(item.get("metadata")).get("namespace") == facts.namespace
+    )
+    mounting = (item for item in others for pod in pods.find(item) if name in dict(of_claims.mounts(pod)))
+    return next(map(name_of, mounting), "")
+
+
+def _judge(name: str, has: set[str], count: int, is_written: bool, holder: str, facts: Facts) -> Finding:
     about, fix = f"{CLAIM} {name}", describe(name, facts)
     many = f"{count} pods of the run mount it at once"
     if is_written and has == {_READ_ONLY}:
@@ -75,6 +97,9 @@ def _judge(name: str, has: set[str], count: int, is_written: bool, facts: Facts)
     if count > 1 and has == {_ONE_POD}:
         why = "all but one stay Pending"
         return error(_CHECK, about, f"is {_ONE_POD}, and {many}", why=why, fix=fix)
+    if has == {_ONE_POD} and holder:
+        message = f"is {_ONE_POD}, and pod {holder} mounts it"
+        return error(_CHECK, about, message, why="the run's pod stays Pending until that has ended", fix=fix)
     if count > 1 and has and has <= {_ONE_POD, _ONE_NODE} and len(facts.objects.get("Node", ())) != 1:
         why = "those on another node than the first stay ContainerCreating; a claim for all nodes is ReadWriteMany"
         return warning(_CHECK, about, f"is {_ONE_NODE}, and {many}", why=why, fix=fix)
@@ -101,7 +126,7 @@ def _waits(storage_class: Object | None) -> bool:
     return storage_class is not None and storage_class.get("volumeBindingMode") == "WaitForFirstConsumer"
 
 
-def _mounted(objects: Sequence[Object], *, brought: bool = False) -> list[str]:
+def mounted(objects: Sequence[Object], *, brought: bool = False) -> list[str]:
     """Return the names of the claims that pods mount, without those that objects bring."""
     own = {name_of(item) for item in of_claims.brought(objects)}
     named = {name for each in wanted.find(objects) for name, _ in of_claims.mounts(each.pod)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from shlex import quote
 
@@ -10,12 +11,23 @@ from packyard.core.kubernetes.claims import CLAIM
 from packyard.core.kubernetes.lenient import Object, mapping, name_of, text
 from packyard.core.kubernetes.requests import amounts, shown
 from packyard.running.doctor.facts import Facts, Questions
-from packyard.running.doctor.finding import Finding, error, passed, unknown
-from packyard.running.doctor.storage import describe, modes
+from packyard.running.doctor.finding import Finding, error, passed, unknown, warning
+from packyard.running.doctor.storage import describe, modes, mounted, phase
 
 _CHECK = "storage"
 _VOLUME, _CLASS, _DRIVER = "PersistentVolume", "StorageClass", "CSIDriver"
 _DEFAULT = "storageclass.kubernetes.io/is-default-class"
+_MADE = "pv.kubernetes.io/provisioned-by"
+_NOBODY = "kubernetes.io/no-provisioner"
+#: Provisioners that were part of Kubernetes, and the drivers that took their place.
+_MOVED = {
+    "kubernetes.io/aws-ebs": "ebs.csi.aws.com",
+    "kubernetes.io/azure-disk": "disk.csi.azure.com",
+    "kubernetes.io/azure-file": "file.csi.azure.com",
+    "kubernetes.io/cinder": "cinder.csi.openstack.org",
+    "kubernetes.io/gce-pd": "pd.csi.storage.gke.io",
+    "kubernetes.io/vsphere-volume": "csi.vsphere.vmware.com",
+}
 _REFUSED = "the server refuses the change"
 
 
@@ -27,7 +39,7 @@ def ask(objects: Sequence[Object]) -> Questions:
             [(CLAIM, name_of(item)) for item in claims.brought(objects)]
             + [(_DRIVER, name) for name in _drivers(objects)]
         ),
-        everywhere=frozenset({_CLASS, _VOLUME} if come or _brought(objects) else ()),
+        everywhere=frozenset({_CLASS, _VOLUME, _DRIVER} if come or _brought(objects) or mounted(objects) else ()),
     )
 
 
@@ -38,6 +50,38 @@ def bindable(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
         yield _changed(item, there, facts) if there else _bound(f"{CLAIM} {name_of(item)}", item, objects, facts)
     for item in claims.templates(objects):
         yield _bound("claims made for pods", item, objects, facts)
+
+
+def provisioned(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
+    """Find who makes the volumes of claims that wait for one: a class alone makes none."""
+    waiting = [*claims.brought(objects), *claims.templates(objects)]
+    waiting += [item for name in mounted(objects) if (item := facts.find(CLAIM, name)) and phase(item) == "Pending"]
+    classes = {name_of(each): each for item in waiting for each in _classes(item, facts)}
+    for name, each in sorted(classes.items()):
+        provisioner = text(each.get("provisioner"))
+        driver = _MOVED.get(provisioner, provisioner)
+        if provisioner == _NOBODY or _is_seen(driver, facts):
+            yield passed(_CHECK, f"provisioner of class {name}")
+            continue
+        message = f"nothing shows that its provisioner is there: no {_DRIVER}, volume or pod names {driver}"
+        found = error if ".csi." in driver else warning
+        why = "claims of this class stay Pending, with their pods"
+        yield found(_CHECK, f"{_CLASS} {name}", message, why=why, fix="kubectl get csidrivers")
+
+
+def _classes(claim: Object, facts: Facts) -> list[Object]:
+    asked = mapping(claim.get("spec")).get("storageClassName")
+    return [each for each in facts.all(_CLASS) if name_of(each) == asked or (asked is None and _is_default(each))]
+
+
+def _is_seen(driver: str, facts: Facts) -> bool:
+    """Say whether there is a trace of what makes volumes: a driver, a volume that it made, a pod that is told to."""
+    made = (mapping(mapping(each.get("metadata")).get("annotations")).get(_MADE) for each in facts.all(_VOLUME))
+    return (
+        any(name_of(each) == driver for each in facts.all(_DRIVER))
+        or driver in made
+        or any(driver in json.dumps(mapping(each.get("spec")).get("containers")) for each in facts.all("Pod"))
+    )
 
 
 def own(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
@@ -72,7 +116,7 @@ def exports(objects: Sequence[Object], _: Facts) -> Iterator[Finding]:
 
 def _bound(about: str, claim: Object, objects: Sequence[Object], facts: Facts) -> Finding:
     asked = mapping(claim.get("spec")).get("storageClassName")
-    found = [each for each in facts.all(_CLASS) if name_of(each) == asked or (asked is None and _is_default(each))]
+    found = _classes(claim, facts)
     volumes = [item for item in objects if item.get("kind") == _VOLUME] + [*facts.all(_VOLUME)]
     if found or any(_fits(volume, claim, facts.namespace) for volume in volumes):
         return passed(_CHECK, about)

@@ -16,6 +16,7 @@ from packyard.core.yaml.node import Source
 from packyard.running.runs import run as runs
 from packyard.running.runs.run import Object
 from packyard.using.kustomize.objects import parse
+from packyard.using.options import folder
 from packyard.using.render import every
 from packyard.using.render.render import Inputs, render
 
@@ -28,7 +29,8 @@ class Prepared:
     """Objects as they are rendered, of one use case; ``digest`` is that of packyard.json, which names every file.
 
     ``values`` are those that somebody set, without secrets; ``setters`` are the names of all. A directory of no package
-    has an empty ``package``. ``otherwise`` names a run whose objects do not.
+    has an empty ``package``. ``options`` are enabled, ``offered`` are all of its package. ``otherwise`` names a
+    run whose objects do not.
     """
 
     directory: Path
@@ -39,6 +41,7 @@ class Prepared:
     use_case: str
     values: Mapping[str, str]
     options: Sequence[str]
+    offered: Sequence[str] = ()
     setters: frozenset[str] = frozenset()
     otherwise: str = ""
 
@@ -67,6 +70,7 @@ def prepare(directory: Path, values: Mapping[str, Sequence[str]], *, path: str) 
         use_case=use_case,
         values={each.name: each.shown for each in inputs.setters if each.is_set and not is_secret(each.name)},
         options=[option.name for option in inputs.options],
+        offered=found.names() if (found := folder.find(directory)) else (),
         setters=frozenset(each.name for each in inputs.setters),
         otherwise=_called(manifest, use_case) if manifest else "-".join(directory.resolve().parts[-2:]),
     )
