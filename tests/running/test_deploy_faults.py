@@ -306,7 +306,16 @@ def test_a_user_without_rights_is_told_whom_to_ask(
 ) -> None:
     made(client, config_map(x="1"))
     config = people.kubeconfig(cluster, f"bob-{namespace}", namespace, tmp_path)
-    for words in (("deploy", directory), ("undeploy", "first"), ("history", "first"), ("rollback", "first")):
+    refused = inside("deploy", directory, "--kubeconfig", config)
+    assert f"packyard roles {directory} --namespace={namespace} --user=bob-{namespace}" in refused.stderr.replace(
+        "'", ""
+    )
+    for words in (
+        ("deploy", directory, "--no-doctor"),
+        ("undeploy", "first"),
+        ("history", "first"),
+        ("rollback", "first"),
+    ):
         done = inside(*words, "--kubeconfig", config)
         assert (done.returncode, done.stdout) == (1, "")
         assert f'User "bob-{namespace}" cannot list' in done.stderr

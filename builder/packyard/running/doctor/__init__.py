@@ -88,14 +88,16 @@ def examine(kubectl: Kubectl, prepared: Prepared, *, autoscaled: bool = False) -
             found = [*others, *nodes.place(sets, objects, known)]
         found += refused
     found = autoscaling.soften(found, objects, kubectl, said=autoscaled)
-    return [replace(each, fix=_located(_tolerating(each, prepared), kubectl)) for each in found]
+    return [replace(each, fix=_located(_mending(each, prepared, kubectl), kubectl)) for each in found]
 
 
-def _tolerating(each: Finding, prepared: Prepared) -> str:
-    """Return the command that mends a finding; of a taint, that which has the pods tolerate it."""
+def _mending(each: Finding, prepared: Prepared, kubectl: Kubectl) -> str:
+    """Return the command that mends a finding, with the words of this use case and user."""
+    there = quote(str(prepared.directory))
+    if each.fix == rights.FIX:
+        return f"{rights.FIX} {there} --namespace={quote(kubectl.namespace)} --user={quote(kubectl.who())}"
     if not each.taints:
         return each.fix
-    there = quote(str(prepared.directory))
     tolerate = f"packyard set {there} {_TAINT}={quote(each.taints[0])}"
     if _TAINT in prepared.setters:
         return tolerate

@@ -13,6 +13,8 @@ from packyard.running.doctor.finding import Finding, error, passed, unknown, war
 from packyard.running.runs import roles
 from packyard.running.runs.roles import Right
 
+#: What an administrator types; `examine` adds for what and whom.
+FIX = "packyard roles"
 _CHECK, _ABOUT = "rights", "your rights"
 #: What a run can be deployed without: looking at its pods.
 _LOOKING = ("pods", "pods/log", "pods/exec", "pods/portforward", "events")
@@ -46,8 +48,7 @@ def held(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
         if not lacking:
             yield passed(_CHECK, f"{_ABOUT}: {len(rights)}")
         elif facts.all_rules:
-            fix = "packyard roles"
-            yield found(_CHECK, _ABOUT, f"you may not {_words(lacking)}", why=consequence, fix=fix)
+            yield found(_CHECK, _ABOUT, f"you may not {_words(lacking)}", why=consequence, fix=FIX)
         else:
             message = f"the cluster does not tell all of them, so that you may or may not {_words(lacking)}"
             yield unknown(_CHECK, _ABOUT, message, why=consequence)
