@@ -8,6 +8,7 @@ from packyard.core.kubernetes.lenient import kind_of, name_of
 from packyard.running.runs import status
 from packyard.running.runs.look import Seen
 from packyard.running.runs.status import RunStatus
+from packyard.running.runs.waiting import Sources
 from running import made
 
 Object = dict[str, Any]
@@ -40,7 +41,7 @@ def job(*conditions: str, **spec: Any) -> Object:
 def judged(item: Object, *pods: Object) -> RunStatus:
     objects = {(*kind_of(each), name_of(each)): each for each in (item, *pods)}
     record = made.record("run", [item], "ns")
-    (found,) = status.judge([record], Seen({"run": objects}, frozenset()), list)
+    (found,) = status.judge([record], Seen({"run": objects}, frozenset()), Sources())
     return found
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from controlplane import people, webhooks
 from controlplane.api import Api, wait
+from controlplane.test_operators import QUEUE, Queues
 from packyard.cli import complete
 from packyard.running.runs import kubectl, status
 from packyard.running.runs import record as records
@@ -31,12 +32,12 @@ RUNS: dict[str, tuple[list[Object], str, str, list[tuple[str, int, int, int, int
     "fails": ([made.job("fails", "fail")], "failed", "exit code 7", [("training", 1, 0, 0, 1)]),
     "crashes": (
         [made.job("crashes", "crash")],
-        "starting",
+        "failing",
         "crash loop: exit code 7, started again 3 times",
         [("training", 1, 0, 0, 0)],
     ),
     "evicted": ([made.job("evicted", "evict")], "failed", LOW, [("training", 1, 0, 0, 1)]),
-    "unpullable": ([made.job("unpullable", "unpullable")], "starting", IMAGE, [("training", 1, 0, 0, 0)]),
+    "unpullable": ([made.job("unpullable", "unpullable")], "failing", IMAGE, [("training", 1, 0, 0, 0)]),
     "unready": ([made.job("unready", "never-ready")], "starting", "runs, and is not ready", [("training", 1, 0, 0, 0)]),
     "large": (
         [made.job("large", "run", LARGE)],
@@ -65,7 +66,7 @@ RUNS: dict[str, tuple[list[Object], str, str, list[tuple[str, int, int, int, int
     "servers": ([made.lasting("Deployment", "servers", "run")], "running", "", [("training", 2, 2, 0, 0)]),
     "no-servers": (
         [made.lasting("Deployment", "no-servers", "unpullable")],
-        "starting",
+        "failing",
         f"training 0: {IMAGE} (and 1 more like it)",
         [("training", 2, 0, 0, 0)],
     ),
@@ -98,13 +99,13 @@ RUNS: dict[str, tuple[list[Object], str, str, list[tuple[str, int, int, int, int
     ),
     "groups-unpullable": (
         [made.leader_worker_set("groups-unpullable", "run", "unpullable")],
-        "starting",
+        "failing",
         f"worker 0: {IMAGE} (and 3 more like it)",
         [("leader", 2, 2, 0, 0), ("worker", 4, 0, 0, 0)],
     ),
     "parts": (
         [made.job("parts-chief", "run"), made.job("parts-ps", "crash"), made.pod("parts", "run")],
-        "starting",
+        "failing",
         "ps: crash loop: exit code 7, started again 3 times",
         [("chief", 1, 1, 0, 0), ("ps", 1, 0, 0, 0), ("training", 1, 1, 0, 0)],
     ),
@@ -131,6 +132,61 @@ def test_shells_complete_the_names_of_runs(client: Kubectl, capfdbinary: pytest.
     ):
         assert complete.main(["--", *words]) == 0
         assert capfdbinary.readouterr() == ("".join(f"{name}\n" for name in found.split()).encode(), b"")
+
+
+def test_a_run_in_a_queue_says_its_place_and_why_it_waits(client: Kubectl, cluster: Api) -> None:
+    queues = Queues(cluster)
+    client = replace(client, namespace=queues.namespace)
+    large = made.job("large", "run", {"resources": {"requests": {"cpu": "4"}}})
+    small = made.job("small", "run", {"resources": {"requests": {"cpu": "1"}}})
+    for item in (large, small):
+        item["metadata"]["labels"] = QUEUE
+    groups = made.leader_worker_set("groups", "run", "run")
+    groups["metadata"]["labels"] = QUEUE
+    made.put(client, {"large": [large], "small": [small], "groups": [groups]})
+
+    def reasons() -> dict[str, str]:
+        return {each.run: f"{each.state}: {each.reason}" for each in look(client)}
+
+    absent = "waits in queue team, [1-4] of 4 from this namespace: LocalQueue team doesn't exist"
+    held = {name: f"starting: Job {name} {absent}" for name in ("large", "small")}
+    wait(lambda: unlike(reasons(), {**held, "groups": f"starting: leader 0: {absent}"}))
+    queues.open()
+    short = "waits in queue team, 1 of [1-3] .*: .*insufficient quota for cpu in flavor .*"
+    wait(lambda: unlike(reasons(), {"large": f"starting: Job large {short}", "small": "running: "}))
+
+
+def unlike(found: dict[str, str], wanted: dict[str, str]) -> list[str]:
+    """Return what is not said as it should be."""
+    return [
+        f"{name}: {found.get(name)}" for name, each in wanted.items() if not re.fullmatch(each, found.get(name, ""))
+    ]
+
+
+def test_a_claim_whose_volume_nobody_makes_is_named(client: Kubectl, cluster: Api, namespace: str) -> None:
+    """The scheduler has chosen a node, and waits for the volume without a word."""
+    storage_class = {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "StorageClass",
+        "metadata": {"name": namespace},
+        "provisioner": "ebs.csi.aws.com",
+        "volumeBindingMode": "WaitForFirstConsumer",
+    }
+    cluster.create(storage_class).expect_done()
+    spec = {
+        "accessModes": ["ReadWriteOnce"],
+        "resources": {"requests": {"storage": "1Gi"}},
+        "storageClassName": namespace,
+    }
+    claim = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data"}, "spec": spec}
+    cluster.create(claim, namespace).expect_done()
+    job = made.job("waits", "run")
+    pod = job["spec"]["template"]["spec"]
+    pod["volumes"] = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
+    pod["containers"][0]["volumeMounts"] = [{"name": "data", "mountPath": "/data"}]
+    made.put(client, {"waits": [job]})
+    reason = f"PersistentVolumeClaim data has no volume yet; ebs.csi.aws.com is to make one of class {namespace}"
+    wait(lambda: [each.reason for each in look(client) if each.reason != reason])
 
 
 def expected(each: RunStatus) -> object:

@@ -162,5 +162,5 @@ def _next(found: Kubectl, arguments: argparse.Namespace, seen: Sequence[RunStatu
         return f"no runs in namespace {found.namespace}; packyard run PACKAGE/USECASE -n {found.namespace} begins one"
     if not arguments.run:
         return f"{command('status', seen[0].run)} shows one in detail"
-    more = ["--events"] if seen[0].state in (status.STARTING, status.INCOMPLETE) else []
+    more = ["--events"] if seen[0].state in (status.STARTING, status.FAILING, status.INCOMPLETE) else []
     return f"next: {command('logs', seen[0].run, *more)}; {command('undeploy', seen[0].run)} removes it"

@@ -15,6 +15,8 @@ from packyard.core.kubernetes.lenient import Object, condition, mapping, mapping
 
 #: Of containers that wait: those that will not start until somebody helps, with what is said of them.
 _IMAGE = ("ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "RegistryUnavailable")
+#: Those that Kubernetes repeats at growing intervals, or that nothing but a change mends.
+_IN_VAIN = ("ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "CrashLoopBackOff", "RunContainerError")
 _BEFORE = ("", "ContainerCreating", "PodInitializing")
 _CAUSES = (
     (re.compile(r"(?i)invalidimagename|invalid reference|couldn't parse image"), "its name is not valid: {}"),
@@ -67,6 +69,18 @@ def is_starting(pod: Object) -> bool:
     waits = any(text(mapping(each.get("waiting")).get("reason")) in _BEFORE for each in states if "waiting" in each)
     has_node = bool(mapping(pod.get("spec")).get("nodeName"))
     return status.get("phase") == "Pending" and has_node and (waits or not states)
+
+
+def is_failing(pod: Object) -> bool:
+    """Say whether a pod tries again and again in vain: its image cannot be pulled, or its program ends each time."""
+    return any(map(_is_failing, _statuses(mapping(pod.get("status")))))
+
+
+def _is_failing(item: Object) -> bool:
+    last, count = mapping(mapping(item.get("lastState")).get("terminated")), item.get("restartCount")
+    is_large = last.get("reason") == "OOMKilled" and item.get("ready") is not True
+    reason = text(mapping(mapping(item.get("state")).get("waiting")).get("reason"))
+    return reason in _IN_VAIN or (is_large and isinstance(count, int) and count > 1)
 
 
 def end(pod: Object) -> str:

@@ -11,9 +11,9 @@ from packyard.core.kubernetes.requests import Amounts, shown
 from packyard.running.doctor import wanted
 from packyard.running.doctor.facts import Facts, Questions
 from packyard.running.doctor.finding import Finding, error, passed, warning
+from packyard.running.runs.waiting import QUEUE
 
 _CHECK = "queue"
-_LABEL = "kueue.x-k8s.io/queue-name"
 _CLUSTER_QUEUES = "clusterqueues.kueue.x-k8s.io"
 _GROUP, _KIND, _RESOURCE = "kueue.x-k8s.io", "LocalQueue", "localqueues.kueue.x-k8s.io"
 
@@ -90,4 +90,4 @@ def _names(value: object) -> set[str]:
     if isinstance(value, list):
         return {name for item in value for name in _names(item)}
     found = {name for member in mapping(value).values() for name in _names(member)}
-    return found | ({text(mapping(value).get(_LABEL))} - {""})
+    return found | ({text(mapping(value).get(QUEUE))} - {""})

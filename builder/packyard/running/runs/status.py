@@ -6,21 +6,21 @@ read only where all of these leave open why something does not run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from packyard.core.kubernetes import outcome, trouble
 from packyard.core.kubernetes.lenient import Object, is_ending, kind_of, mapping, mappings, name_of, text
 from packyard.core.kubernetes.outcome import FAILED, SUCCEEDED
-from packyard.running.runs import look, results, workloads
+from packyard.running.runs import look, results, waiting, workloads
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.look import Seen
 from packyard.running.runs.record import RunRecord
 from packyard.running.runs.run import Reference
+from packyard.running.runs.waiting import Known, Sources
 from packyard.running.runs.workloads import Placed, Workload
 
-STARTING, RUNNING, INCOMPLETE = "starting", "running", "incomplete"
+STARTING, RUNNING, INCOMPLETE, FAILING = "starting", "running", "incomplete", "failing"
 
 _LONGEST = 300  # characters of a reason
 _DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
@@ -61,7 +61,8 @@ class RoleStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunStatus:
-    """A run: ``state`` is starting, running, succeeded, failed or incomplete, ``reason`` says why where it is not well.
+    """A run: ``state`` is starting, running, failing, succeeded, failed or incomplete; ``reason`` says why where it is
+    not well. One that is failing goes on trying, in vain: somebody has to help.
 
     ``missing`` are objects that its record names and that are not there; ``unread`` are kinds of objects that may not
     be read. ``is_endless`` says that it goes on until it is deleted.
@@ -107,12 +108,13 @@ class RunStatus:
 def read(kubectl: Kubectl, records: Mapping[str, Sequence[RunRecord]]) -> list[RunStatus]:
     """Return what runs do, in the order of their records, of which the last counts.
 
-    This takes at most two calls of kubectl more than there are kinds that the cluster does not serve.
+    This takes at most four calls of kubectl more than there are kinds that the cluster does not serve: one, and one
+    for each of what only waits without saying why.
     """
     last = {run: found[-1] for run, found in records.items()}
     if not last:
         return []
-    return judge(last.values(), look.look(kubectl, last), partial(look.warnings, kubectl))
+    return judge(last.values(), look.look(kubectl, last), waiting.sources(kubectl))
 
 
 def read_one(kubectl: Kubectl, record: RunRecord) -> RunStatus:
@@ -120,11 +122,16 @@ def read_one(kubectl: Kubectl, record: RunRecord) -> RunStatus:
     return read(kubectl, {record.run: [record]})[0]
 
 
-def judge(records: Iterable[RunRecord], seen: Seen, warnings: Callable[[], Sequence[Object]]) -> list[RunStatus]:
-    """Return what runs do, of what was seen; ``warnings`` of the namespace are asked for only where they are needed."""
+def judge(records: Iterable[RunRecord], seen: Seen, more: Sources) -> list[RunStatus]:
+    """Return what runs do, of what was seen; ``more`` is read only where it is needed."""
     found = [_Run(record, seen, _workloads(record, seen)) for record in records]
-    events = warnings() if any(each.needs_events for run in found for each in run.workloads) else ()
-    return [run.status(events) for run in found]
+    every = [each for run in found for each in run.workloads]
+    known = Known(
+        events=more.warnings() if any(each.needs_events for each in every) else (),
+        queued=more.queued() if any(_is_queued(each) for each in every) else (),
+        claims=more.claims() if any(waiting.is_unplaced(one.pod) for each in every for one in each.troubled) else (),
+    )
+    return [run.status(known) for run in found]
 
 
 def _workloads(record: RunRecord, seen: Seen) -> list[Workload]:
@@ -139,17 +146,17 @@ class _Run:
     seen: Seen
     workloads: Sequence[Workload]
 
-    def status(self, events: Sequence[Object]) -> RunStatus:
-        """Return what the run does; ``events`` are the warnings of its namespace, the newest last."""
+    def status(self, known: Known) -> RunStatus:
+        """Return what the run does; events are the warnings of its namespace, the newest last."""
         missing = [each for each in self.record.objects if self.seen.is_missing(self.record.run, each)]
         state = self._state(missing)
-        reasons = () if state == SUCCEEDED else self._reasons(missing, events)
+        reasons = () if state == SUCCEEDED else self._reasons(missing, known)
         return RunStatus(
             record=self.record,
             state=state,
             reason=_shortened(next(filter(None, reasons), "")),
             roles=list(self._roles()),
-            pods=[_pod_status(each, events) for workload in self.workloads for each in workload.pods],
+            pods=[_pod_status(each, known) for workload in self.workloads for each in workload.pods],
             missing=missing,
             unread=sorted({each.kind for each in self.record.objects if self.seen.is_unread(each)}),
             is_endless=any(outcome.is_endless(kind_of(each.item)) for each in self.workloads),
@@ -176,45 +183,58 @@ class _Run:
             return INCOMPLETE
         if all(ended):
             return SUCCEEDED
+        if any(trouble.is_failing(one.pod) for each in self.workloads for one in each.troubled):
+            return FAILING
         return STARTING if any(each.is_starting for each in self.workloads) else RUNNING
 
-    def _reasons(self, missing: Sequence[Reference], events: Sequence[Object]) -> Iterator[str]:
+    def _reasons(self, missing: Sequence[Reference], known: Known) -> Iterator[str]:
         """Yield what is wrong, the worst first."""
         for workload in self.workloads:
             if workload.ended == FAILED:
-                yield self._of_pods(workload, events)
+                yield self._of_pods(workload, known)
                 yield outcome.of_object(workload.item)[1]
         if missing:
             yield f"{', '.join(map(str, missing))} {'is' if len(missing) == 1 else 'are'} missing"
         for workload in self.workloads:
+            if waiting.queue_of(workload.item) and outcome.is_suspended(workload.item):
+                yield f"{_named(workload.item)} {waiting.in_queue(workload.item, known.queued)}"
             if outcome.is_suspended(workload.item):
                 yield f"{_named(workload.item)} is suspended until somebody, such as a queue, resumes it"
-            yield self._of_pods(workload, events)
+            yield self._of_pods(workload, known)
             if any(workload.lacking(role) > 0 for role in workload.roles):
-                yield _of_creation(workload, events)
+                yield _of_creation(workload, known.events)
             if not workload.pods and outcome.is_untouched(workload.item):
                 hint = "packyard prerequisites says whether its operator is there"
                 yield f"nothing has taken up {_named(workload.item)} yet; {hint}"
 
-    def _of_pods(self, workload: Workload, events: Sequence[Object]) -> str:
+    def _of_pods(self, workload: Workload, known: Known) -> str:
         """Return what is wrong with the first pod in trouble, and with how many others the same is."""
-        said = [(each, text) for each in workload.troubled if (text := _reason(each, events))]
+        said = [(each, text) for each in workload.troubled if (text := _reason(each, known))]
         if not said:
             return ""
         first, why = said[0]
         others = sum(text == why and each.role == first.role for each, text in said) - 1
-        known = {role.name: role for each in self.workloads for role in each.roles}
-        if known[first.role].wanted > 1:
+        roles = {role.name: role for each in self.workloads for role in each.roles}
+        if roles[first.role].wanted > 1:
             return f"{first.role} {first.index}: {why}" + (f" (and {others} more like it)" if others else "")
         tried = f" ({others + 1} times)" if others else ""
-        return f"{first.role}: {why}{tried}" if len(known) > 1 else f"{why}{tried}"
+        return f"{first.role}: {why}{tried}" if len(roles) > 1 else f"{why}{tried}"
 
 
-def _reason(each: Placed, events: Sequence[Object]) -> str:
-    """Return what is wrong with a pod: as it says itself, or, where it says little, as its last warning does."""
+def _is_queued(each: Workload) -> bool:
+    is_held = bool(waiting.queue_of(each.item)) and outcome.is_suspended(each.item)
+    return is_held or any(waiting.is_gated(one.pod) for one in each.troubled)
+
+
+def _reason(each: Placed, known: Known) -> str:
+    """Return what is wrong with a pod: as it says itself, or where it says little, as claims or its last warning do."""
     own = trouble.of_pod(each.pod)
+    if waiting.is_gated(each.pod):
+        return waiting.in_queue(each.pod, known.queued)
+    if waiting.is_unplaced(each.pod) and (told := waiting.for_volumes(each.pod, known.claims)):
+        return told
     if each.is_active and not each.is_ready and (not own or each.phase == "Running"):
-        warned = _warned(events, {("Pod", each.name)}, trouble.EXPLAINING)
+        warned = _warned(known.events, {("Pod", each.name)}, trouble.EXPLAINING)
         if warned:
             return f"{own}: {warned}" if own else warned
     return own
@@ -236,7 +256,7 @@ def _warned(events: Sequence[Object], about: set[tuple[str, str]], reasons: froz
     return ""
 
 
-def _pod_status(each: Placed, events: Sequence[Object]) -> PodStatus:
+def _pod_status(each: Placed, known: Known) -> PodStatus:
     metadata, spec = mapping(each.pod.get("metadata")), mapping(each.pod.get("spec"))
     state = "ready" if each.is_ready else _STATES.get(each.phase, "waiting")
     return PodStatus(
@@ -246,7 +266,7 @@ def _pod_status(each: Placed, events: Sequence[Object]) -> PodStatus:
         node=text(spec.get("nodeName")),
         state="ending" if is_ending(each.pod) else state,
         restarts=trouble.restarts(each.pod),
-        reason=_shortened(_reason(each, events)),
+        reason=_shortened(_reason(each, known)),
         created=text(metadata.get("creationTimestamp")),
         containers=_containers(each.pod),
         running=trouble.running(each.pod),

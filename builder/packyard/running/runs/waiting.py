@@ -1,0 +1,121 @@
+"""What pods and workloads wait for that do not say so themselves: a place in a queue of Kueue, a volume of a claim.
+
+Each is read only where something waits without a reason, and only explains: what may not be read is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from packyard.core.errors import PackyardError
+from packyard.core.kubernetes import claims, pods, trouble
+from packyard.core.kubernetes.claims import CLAIM
+from packyard.core.kubernetes.lenient import Object, condition, kind_of, labels_of, mapping, mappings, name_of, text
+from packyard.running.runs import look
+from packyard.running.runs.kubectl import Kubectl
+
+#: The label that names the queue of a workload.
+QUEUE = "kueue.x-k8s.io/queue-name"
+_WORKLOADS = "workloads.kueue.x-k8s.io"
+_PROVISIONER = ("volume.kubernetes.io/storage-provisioner", "volume.beta.kubernetes.io/storage-provisioner")
+_BINDING = "binding volumes"  # what the scheduler says after ten minutes without a volume
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What may be read beside runs and pods: warnings of the namespace, Kueue's Workloads, claims."""
+
+    warnings: Callable[[], Sequence[Object]] = tuple
+    queued: Callable[[], Sequence[Object]] = tuple
+    claims: Callable[[], Sequence[Object]] = tuple
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What was read of `Sources`; nothing of what nobody waits for."""
+
+    events: Sequence[Object] = ()
+    queued: Sequence[Object] = ()
+    claims: Sequence[Object] = ()
+
+
+def sources(kubectl: Kubectl) -> Sources:
+    """Return what is read from the namespace of a cluster, each by one call."""
+    return Sources(
+        warnings=lambda: look.warnings(kubectl),
+        queued=lambda: _read(kubectl, _WORKLOADS),
+        claims=lambda: _read(kubectl, CLAIM),
+    )
+
+
+def queue_of(workload: Object) -> str:
+    """Return the name of the queue that a workload is in, or an empty text."""
+    return text(labels_of(workload).get(QUEUE))
+
+
+def is_gated(pod: Object) -> bool:
+    """Say whether a pod, of a server for example, waits in a queue."""
+    return bool(queue_of(pod)) and bool(mappings(mapping(pod.get("spec")).get("schedulingGates")))
+
+
+def in_queue(workload: Object, queued: Sequence[Object]) -> str:
+    """Return where a workload stands in its queue and what Kueue says of it."""
+    queue = queue_of(workload)
+    own = next((each for each in queued if _is_made_for(each, workload)), None)
+    if own is None:
+        return f"is suspended until queue {queue} lets it in; no Workload of Kueue is made for it"
+    reserved, admitted = condition(own, "QuotaReserved"), condition(own, "Admitted")
+    said = text((reserved if reserved.get("status") != "True" else admitted).get("message"))
+    line = sorted((each for each in queued if _waits_in(each, queue)), key=_turn)
+    place = f", {line.index(own) + 1} of {len(line)} from this namespace" if own in line else ""
+    return f"waits in queue {queue}{place}" + (f": {said}" if said else "")
+
+
+def is_unplaced(pod: Object) -> bool:
+    """Say whether a pod has no node, and says nothing of why, or that its volumes are not there."""
+    waits = mapping(pod.get("status")).get("phase") == "Pending" and not mapping(pod.get("spec")).get("nodeName")
+    own = trouble.of_pod(pod)
+    return waits and (not own or _BINDING in own) and any(claims.mounts(each) for each in pods.find(pod))
+
+
+def for_volumes(pod: Object, there: Sequence[Object]) -> str:
+    """Return which claim a pod waits for that has no volume, and who is to make it."""
+    named = {name for each in pods.find(pod) for name, _ in claims.mounts(each)}
+    for claim in there:
+        if name_of(claim) in named and text(mapping(claim.get("status")).get("phase")) == "Pending":
+            return f"{CLAIM} {name_of(claim)} has no volume yet{_maker(claim)}"
+    return ""
+
+
+def _maker(claim: Object) -> str:
+    annotations = mapping(mapping(claim.get("metadata")).get("annotations"))
+    maker = next(filter(None, (text(annotations.get(each)) for each in _PROVISIONER)), "")
+    of_class = text(mapping(claim.get("spec")).get("storageClassName"))
+    named = f" of class {of_class}" if of_class else ""
+    return f"; {maker} is to make one{named}" if maker else f"; it is{named or ' of no class'}"
+
+
+def _is_made_for(item: Object, workload: Object) -> bool:
+    kind = kind_of(workload)[1]
+    owners = mappings(mapping(item.get("metadata")).get("ownerReferences"))
+    return any((text(each.get("kind")), text(each.get("name"))) == (kind, name_of(workload)) for each in owners)
+
+
+def _waits_in(item: Object, queue: str) -> bool:
+    is_let_in = any(condition(item, each).get("status") == "True" for each in ("QuotaReserved", "Finished"))
+    return mapping(item.get("spec")).get("queueName") == queue and not is_let_in
+
+
+def _turn(item: Object) -> tuple[int, str]:
+    """Return what Kueue orders by: priority, then age."""
+    priority = mapping(item.get("spec")).get("priority")
+    made = text(mapping(item.get("metadata")).get("creationTimestamp"))
+    return -priority if isinstance(priority, int) else 0, made
+
+
+def _read(kubectl: Kubectl, kind: str) -> Sequence[Object]:
+    try:
+        return kubectl.read("get", kind, "--chunk-size=0")
+    except PackyardError:
+        return ()
