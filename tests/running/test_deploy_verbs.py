@@ -17,6 +17,7 @@ from commandline import inside
 from controlplane import people
 from controlplane.api import Api
 from documents.test_json import documented, seen
+from running import made
 
 RUN = "mnist-fp32-training-first-run"
 BOARD = "mnist-fp32-training-tensorboard-pvc"
@@ -224,3 +225,65 @@ kind: Secret
 metadata: {{name: key}}
 stringData: {{password: {password}}}
 """
+
+
+def serve(folder: Path, fate: str, **spec: Any) -> str:
+    """Write a use case of two servers, and return its path."""
+    folder.mkdir(exist_ok=True)
+    (folder / "kustomization.yaml").write_text("resources: [server.json]\n")
+    (folder / "server.json").write_text(json.dumps(made.lasting("Deployment", "server", fate, **spec)))
+    return str(folder)
+
+
+@pytest.mark.usefixtures("user")
+def test_what_cannot_start_ends_the_waiting_and_is_taken_back_on_demand(
+    cluster: Api, namespace: str, tmp_path: Path
+) -> None:
+    directory = serve(tmp_path / "server", "unpullable")
+    failing = run("deploy", directory, "--atomic", code=1).stderr
+    name = re.findall(r"run (\S+) is taken back: its objects are deleted", failing)[0]
+    assert f"run {name} is failing: server 0: image cannot be pulled" in failing
+    assert cluster.list("apps/v1", "Deployment", namespace) == []
+    run("deploy", serve(tmp_path / "server", "run"))
+    changed = serve(tmp_path / "server", "unpullable", minReadySeconds=1)
+    assert f"run {name} is deployed again as record 1 has it" in run("deploy", changed, "--atomic", code=1).stderr
+    (server,) = cluster.list("apps/v1", "Deployment", namespace)
+    assert server["spec"].get("minReadySeconds", 0) == 0
+    assert [each["record"] for each in answer("history", name)] == [1, 2, 3]
+    for seconds in range(1, 5):
+        run("deploy", serve(tmp_path / "server", "run", minReadySeconds=seconds), "--no-wait", "--keep", "3")
+    assert [each["record"] for each in answer("history", name)] == [5, 6, 7]
+    assert "--keep 0" in run("deploy", directory, "--keep", "0", code=2).stderr
+
+
+@pytest.mark.usefixtures("package", "user")
+def test_a_run_that_is_over_or_can_no_longer_be_changed_is_replaced_on_demand(cluster: Api, namespace: str) -> None:
+    run("deploy", "first-run/none", "--no-wait")
+    (before,) = cluster.list("batch/v1", "Job", namespace)
+    replaced = run("deploy", "first-run/none", "BATCH_SIZE=32", "--replace", "--no-wait")
+    assert f"Job {RUN} deleted" in replaced.stdout.splitlines()
+    (after,) = cluster.list("batch/v1", "Job", namespace)
+    assert after["metadata"]["uid"] != before["metadata"]["uid"]
+    (history,) = answer("history", RUN)
+    assert (history["record"], history["values"]["BATCH_SIZE"]) == (1, "32")
+    assert "exclude each other" in run("deploy", "first-run/none", "--replace", "--diff", code=2).stderr
+
+
+@pytest.mark.usefixtures("package")
+def test_runs_are_chosen_by_state_age_and_person(
+    cluster: Api, namespace: str, user: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run("deploy", serve(tmp_path / "server", "run"))
+    run("deploy", "first-run/none", "--no-wait", "RUN_NAME=second")
+    newest, oldest = answer("status")
+    assert newest["when"] >= oldest["when"]
+    assert [each["run"] for each in answer("status", "--state", "running")][-1:] == [oldest["run"]]
+    assert "no run is chosen" in run("undeploy", "--finished", "--older-than", "7d", "--yes", code=1).stderr
+    other = tmp_path / "bob"
+    other.mkdir()
+    be(cluster, f"bob-{namespace}", namespace, other, monkeypatch)
+    assert run("status", "--mine", "-o", "json").stdout == "[]\n"
+    assert len(answer("status")) == 2
+    assert {each["who"] for each in answer("status")} == {user}
+    run("undeploy", "--all", "--older-than", "0", "--yes")
+    assert run("status", "-o", "json").stdout == "[]\n"

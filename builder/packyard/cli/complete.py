@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -31,6 +32,14 @@ def main(arguments: Sequence[str]) -> int:
         if candidate.isprintable():
             output.line(candidate)
     return 0
+
+
+def for_kubectl() -> int:
+    """Complete the words of ``kubectl packyard``, in the form that kubectl asks its plug-ins for."""
+    code = main(sys.argv[1:])
+    output.line(":0")  # where nothing fits, files may
+    output.flush()
+    return code
 
 
 def _expanded(word: str) -> str:

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from datetime import datetime, timezone
+from math import isinf
 
 _UNITS = (("d", 86400), ("h", 3600), ("m", 60))
 
 
-def age(since: str) -> str:
-    """Return the time since a moment, which is ISO 8601, as kubectl would write it; ``?`` for anything else."""
+def seconds_since(since: str) -> float:
+    """Return how long ago a moment was, which is ISO 8601; without end for anything else."""
     try:
         then = datetime.fromisoformat(since.replace("Z", "+00:00"))
-        seconds = int((datetime.now(timezone.utc) - then).total_seconds())
+        return (datetime.now(timezone.utc) - then).total_seconds()
     except (ValueError, TypeError, OverflowError):
+        return float("inf")
+
+
+def age(since: str) -> str:
+    """Return the time since a moment, which is ISO 8601, as kubectl would write it; ``?`` for anything else."""
+    if isinf(since_then := seconds_since(since)):
         return "?"
+    seconds = int(since_then)
     if seconds < 120:
         return f"{max(seconds, 0)}s"
     parts = []

@@ -24,7 +24,7 @@ from packyard.using.options import usecases
 
 T = TypeVar("T")
 _PAUSES = (1, 2, 4, 8, 8, 8)  # seconds until a server that does not answer is asked again
-_UNITS = {"s": 1, "m": 60, "h": 3600}
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -113,8 +113,8 @@ def command(found: Kubectl, arguments: argparse.Namespace, *words: str) -> str:
 
 
 def duration(word: str) -> float:
-    """Read ``90``, ``90s``, ``15m`` or ``2h`` as seconds."""
+    """Read ``90``, ``90s``, ``15m``, ``2h`` or ``7d`` as seconds."""
     number, unit = (word[:-1], word[-1:]) if word[-1:] in _UNITS else (word, "s")
     if not number.isdecimal() or len(number) > 6:
-        raise argparse.ArgumentTypeError(f"{word!r} is not a time such as 90s, 15m or 2h")
+        raise argparse.ArgumentTypeError(f"{word!r} is not a time such as 90s, 15m, 2h or 7d")
     return int(number) * _UNITS[unit]

@@ -3,6 +3,7 @@
 packyard deploy DIR                        as it is set; again, it completes what is missing
 packyard deploy DIR WORKERS=8              as if this were set; nothing in DIR changes
 packyard deploy DIR RUN_NAME=second        another run of the same use case, beside the first
+packyard deploy DIR --replace              the run anew, if it is over or can no longer be changed
 packyard deploy DIR --diff                 only show what would change on the cluster
 
 packyard checks the use case and asks the cluster all that `packyard doctor` asks; if anything is refused, nothing is
@@ -12,11 +13,17 @@ applied.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 
 from packyard.cli import directory as directories
-from packyard.cli.running import clusters, doctor, rollout
-from packyard.running.runs import deploy
+from packyard.cli.running import clusters, doctor, rollout, undeploy
+from packyard.core.errors import UsageError
+from packyard.running.runs import deploy, status
+from packyard.running.runs import record as records
 from packyard.running.runs import run as runs
+from packyard.running.runs import undeploy as removing
+from packyard.running.runs.changes import FixedError
+from packyard.running.runs.deploy import Plan
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.prepared import Prepared
 
@@ -29,11 +36,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     clusters.add_arguments(parser)
     rollout.add_arguments(parser)
     doctor.add_autoscaled(parser)
+    help = "delete a run of that name first that is over, or has fields that can no longer be changed; claims stay"
+    parser.add_argument("--replace", action="store_true", help=help)
     parser.add_argument("--no-doctor", action="store_true", help="deploy whatever packyard doctor would find")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Deploy a run, or show what that would change."""
+    if arguments.diff and arguments.replace:
+        problem = "--diff and --replace exclude each other"
+        raise UsageError(f"packyard deploy: {problem}; packyard deploy --help shows the usage")
     found, prepared, words = clusters.find_for(arguments, "deploy")
     again = clusters.command(found, arguments, "deploy", *words)
     another = _another(found, arguments, prepared, words)
@@ -41,8 +53,27 @@ def run(arguments: argparse.Namespace) -> int:
         if not arguments.no_doctor:
             doctor.gate(found, prepared, autoscaled=arguments.autoscaled)
         who, when = found.who(), rollout.now()
-        made = deploy.plan(found, prepared, who=who, when=when, force=arguments.force, hint=another)
+
+        def plan() -> Plan:
+            return deploy.plan(found, prepared, who=who, when=when, force=arguments.force, hint=another)
+
+        made = _replacing(found, arguments, prepared.run, plan) if arguments.replace else plan()
     return rollout.run(found, arguments, made, again=again, another=another)
+
+
+def _replacing(found: Kubectl, arguments: argparse.Namespace, run: str, plan: Callable[[], Plan]) -> Plan:
+    """Return a plan; a run in its way that is over, or whose fields can no longer be changed, is deleted first."""
+    try:
+        made = plan()
+        if not made.before or not status.read_one(found, made.before[-1]).is_over:
+            return made
+        before = made.before
+    except FixedError:
+        before = records.read_run(found, run)
+    removal = removing.find(found, {run: before})
+    waiting = argparse.Namespace(**{**vars(arguments), "delete_claims": False, "no_wait": False})
+    undeploy.delete(found, waiting, removal)
+    return plan()
 
 
 def _another(found: Kubectl, arguments: argparse.Namespace, prepared: Prepared, words: list[str]) -> str:

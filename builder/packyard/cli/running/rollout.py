@@ -12,11 +12,13 @@ from packyard.cli import output
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters
 from packyard.core.bundle.record import document
-from packyard.core.errors import PackyardError, Problem, UnavailableError
+from packyard.core.errors import PackyardError, Problem, UnavailableError, UsageError
 from packyard.core.kubernetes.outcome import SUCCEEDED
-from packyard.running.runs import deploy, status
+from packyard.running.runs import deploy, status, undeploy
+from packyard.running.runs import record as records
 from packyard.running.runs.deploy import Plan
 from packyard.running.runs.kubectl import Kubectl
+from packyard.running.runs.record import TakenError
 from packyard.running.runs.run import Reference
 from packyard.running.runs.status import RunStatus
 
@@ -35,6 +37,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--diff", action="store_true", help="show what would change on the cluster; store nothing")
     parser.add_argument(
         "--force", action="store_true", help="take over what others have set, and objects that belong to no run"
+    )
+    help = "take back what was applied if the run does not start: undeploy, or rollback"
+    parser.add_argument("--atomic", action="store_true", help=help)
+    parser.add_argument(
+        "--keep",
+        metavar="N",
+        type=clusters.count,
+        default=deploy.KEPT,
+        help=f"records of the run that stay (default: {deploy.KEPT})",
     )
     parser.add_argument("--no-wait", action="store_true", help="do not wait until the pods run")
     parser.add_argument(
@@ -59,16 +70,39 @@ def untouched() -> Iterator[None]:
 
 def run(found: Kubectl, arguments: argparse.Namespace, made: Plan, *, again: str, another: str) -> int:
     """Show or carry out a plan; ``again`` is the command that completes it, ``another`` how to deploy another run."""
+    if arguments.keep < 1:
+        raise UsageError(f"packyard: --keep {arguments.keep}: the last record stays; type a number from 1 on")
     if arguments.diff:
         return _show(found, made)
     _tell_all(made.warnings)
-    if made.record.objects:
-        _carry_out(found, arguments, made, again)
-    for each in made.used:
-        _tell(arguments, each, "was there, and is used as it is")
-    seen = None if arguments.no_wait or not made.record.objects else _wait(found, arguments, made)
-    ROWS.show([_row(found, made, seen)], arguments.output)
-    return _tell_end(found, arguments, made, seen, another)
+    with _taken_back(found, arguments, made):
+        if made.record.objects:
+            _carry_out(found, arguments, made, again)
+        for each in made.used:
+            _tell(arguments, each, "was there, and is used as it is")
+        seen = None if arguments.no_wait or not made.record.objects else _wait(found, arguments, made)
+        ROWS.show([_row(found, made, seen)], arguments.output)
+        return _tell_end(found, arguments, made, seen, another)
+
+
+@contextmanager
+def _taken_back(found: Kubectl, arguments: argparse.Namespace, made: Plan) -> Iterator[None]:
+    """With --atomic, have the cluster as it was before a run that does not start; what takes back may fail, too."""
+    try:
+        yield
+    except PackyardError as error:
+        if not (arguments.atomic and made.is_new) or isinstance(error, TakenError):
+            raise
+        if made.before:
+            last, there = made.before[-1], records.read_run(found, made.record.run)
+            deploy.carry_out(found, deploy.plan_again(found, there, last, who=found.who(), when=now()))
+            output.notice(f"run {made.record.run} is deployed again as record {last.number} has it")
+        else:
+            removal = undeploy.find(found, {made.record.run: [made.record]})
+            undeploy.delete(found, removal, claims=False)
+            undeploy.forget(found, removal)
+            output.notice(f"run {made.record.run} is taken back: its objects are deleted")
+        raise
 
 
 def _show(found: Kubectl, made: Plan) -> int:
@@ -91,8 +125,12 @@ def _carry_out(found: Kubectl, arguments: argparse.Namespace, made: Plan, again:
         _tell(arguments, reference, "applied")
 
     try:
-        warnings = deploy.carry_out(found, made, done)
-    except (PackyardError, KeyboardInterrupt):
+        warnings = deploy.carry_out(found, made, done, keep=arguments.keep)
+    except (PackyardError, KeyboardInterrupt) as error:
+        if not applied:
+            more = "" if isinstance(error, TakenError) else f"; {again} tries again"
+            output.notice(f"nothing is applied{more}")
+            raise
         remove = clusters.command(found, arguments, "undeploy", made.record.run)
         count = f"{len(applied)} of {output.counted(len(made.objects), 'object')}"
         output.notice(f"run {made.record.run}: {count} applied\n  {again} completes it\n  {remove} removes it")

@@ -1,7 +1,7 @@
 """Show what the runs of a namespace do, or one run in detail: how many pods of each role are wanted and ready, and why
 something does not run.
 
-With --watch it goes on until every run is over, and fails if one has failed.
+The newest is first. With --watch it goes on until every run is over, and fails if one has failed.
 """
 
 from __future__ import annotations
@@ -40,6 +40,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("run", metavar="RUN", nargs="?", default="", help="one run, in detail")
     parser.add_argument("--package", metavar="NAME", default="", help="only the runs of this package")
+    help = f"only these: {', '.join(status.STATES)}"
+    parser.add_argument("--state", metavar="STATE", choices=status.STATES, help=help)
+    parser.add_argument("--mine", action="store_true", help="only those that you have deployed")
     parser.add_argument("--watch", action="store_true", help="show changes as they come, until all runs are over")
     clusters.add_arguments(parser)
 
@@ -62,7 +65,14 @@ def _read(found: Kubectl, arguments: argparse.Namespace) -> list[RunStatus]:
     if arguments.run:
         return [status.read_one(found, records.read_last(found, arguments.run))]
     listed = records.read_all(found, unfit=output.refusal)
-    return status.read(found, records.of_package(found, listed, arguments.package) if arguments.package else listed)
+    chosen = records.of_package(found, listed, arguments.package) if arguments.package else listed
+    who = found.who() if arguments.mine else ""
+    seen = status.read(found, {run: each for run, each in chosen.items() if not who or each[-1].who == who})
+    return sorted(
+        (each for each in seen if arguments.state in (None, each.state)),
+        key=lambda each: (each.record.when, each.run),
+        reverse=True,
+    )
 
 
 def _watch(found: Kubectl, arguments: argparse.Namespace) -> int:

@@ -3,6 +3,7 @@
 packyard undeploy RUN…                     these runs; packyard status lists them
 packyard undeploy --package NAME           all runs of a package, in one namespace
 packyard undeploy --all                    all runs of the namespace
+packyard undeploy --finished --older-than 7d     those of them that are over, and were deployed before that
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ from collections.abc import Mapping, Sequence
 from packyard.cli import output
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters, rollout
+from packyard.cli.running.ages import seconds_since
 from packyard.core.bundle.record import document
 from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError, UsageError
 from packyard.running.runs import record as records
-from packyard.running.runs import undeploy
+from packyard.running.runs import status, undeploy
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.record import RunRecord
 from packyard.running.runs.run import Reference
@@ -32,6 +34,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("runs", metavar="RUN", nargs="*", help="a run, by its name")
     parser.add_argument("--package", metavar="NAME", help="all runs of a package")
     parser.add_argument("--all", action="store_true", help="all runs of the namespace")
+    parser.add_argument("--finished", action="store_true", help="only runs that are over; alone, all of the namespace")
+    parser.add_argument(
+        "--older-than", metavar="TIME", type=clusters.duration, help="only runs that were deployed before: 12h, 7d"
+    )
     parser.add_argument("-y", "--yes", action="store_true", help="do not ask")
     parser.add_argument("--delete-claims", action="store_true", help="delete claims and volumes of the runs as well")
     parser.add_argument("--no-wait", action="store_true", help="do not wait until the pods have ended")
@@ -43,13 +49,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Delete runs."""
-    if bool(arguments.runs) + bool(arguments.package) + arguments.all != 1:
+    is_chosen = arguments.finished or arguments.older_than is not None
+    if (count := bool(arguments.runs) + bool(arguments.package) + arguments.all) != 1 and (count or not is_chosen):
         raise UsageError("packyard undeploy: name runs, or --package, or --all; type packyard undeploy RUN")
     found = clusters.find(arguments)
-    chosen = _chosen(found, arguments)
+    chosen = _narrowed(found, arguments, _chosen(found, arguments))
     removal = undeploy.find(found, chosen)
     _ask(found, arguments, chosen, removal)
-    deleted = _delete(found, arguments, removal)
+    deleted = delete(found, arguments, removal)
     stayed = [each for each in removal.lasting if each not in deleted]
     ROWS.show([_row(found, name, listed, deleted, stayed) for name, listed in chosen.items()], arguments.output)
     _tell_end(found, removal, stayed)
@@ -72,6 +79,20 @@ def _chosen(found: Kubectl, arguments: argparse.Namespace) -> dict[str, list[Run
     return known
 
 
+def _narrowed(
+    found: Kubectl, arguments: argparse.Namespace, chosen: dict[str, list[RunRecord]]
+) -> dict[str, list[RunRecord]]:
+    """Return those of the runs that are over or old enough, as the arguments ask."""
+    if arguments.older_than is not None:
+        chosen = {run: each for run, each in chosen.items() if seconds_since(each[-1].when) > arguments.older_than}
+    if arguments.finished:
+        over = {each.run for each in status.read(found, chosen) if each.is_over}
+        chosen = {run: each for run, each in chosen.items() if run in over}
+    if not chosen:
+        raise InputError(Problem("no run is chosen", hint=f"packyard status -n {found.namespace} shows state and age"))
+    return chosen
+
+
 def _ask(
     found: Kubectl, arguments: argparse.Namespace, chosen: Mapping[str, Sequence[RunRecord]], removal: Removal
 ) -> None:
@@ -90,7 +111,8 @@ def _ask(
         raise UnavailableError(Problem("nothing is deleted", hint="--yes deletes without asking"))
 
 
-def _delete(found: Kubectl, arguments: argparse.Namespace, removal: Removal) -> list[Reference]:
+def delete(found: Kubectl, arguments: argparse.Namespace, removal: Removal) -> list[Reference]:
+    """Delete the objects of runs and tell which, wait as the arguments say, and forget the runs."""
     try:
         deleted = undeploy.delete(found, removal, claims=arguments.delete_claims)
         if arguments.output == "text":

@@ -15,6 +15,11 @@ from packyard.running.runs.run import Object, Reference
 from packyard.using.upgrade import field_changes
 from packyard.using.upgrade.field_changes import FieldDifference
 
+
+class FixedError(ConflictError):
+    """A run is there whose fields can no longer be changed: another has to take its place, or stand beside it."""
+
+
 _MOST = 12  # fields that a refusal names
 
 
@@ -31,7 +36,7 @@ def check(last: RunRecord, objects: Mapping[Reference, Object], namespace: str, 
     if found:
         more = [f"and {len(found) - _MOST} more fields"] if len(found) > _MOST else []
         last_words = Problem("it stays as it is", hint=hint)
-        raise ConflictError(
+        raise FixedError(
             f"run {last.run} is there, with fields that cannot be changed any more", *found[:_MOST], *more, last_words
         )
 

@@ -23,6 +23,8 @@ from packyard.running.runs.prepared import Prepared
 from packyard.running.runs.record import RunRecord
 from packyard.running.runs.run import LABEL, Object, Reference
 
+#: Records of a run that stay, as of a release of Helm.
+KEPT = 10
 _NAMESPACE, _SECRET = (CORE, "Namespace"), (CORE, "Secret")
 
 
@@ -30,12 +32,14 @@ _NAMESPACE, _SECRET = (CORE, "Namespace"), (CORE, "Secret")
 class Plan:
     """What deploying a run will do.
 
-    ``record`` is new, or that of the run as it is there and is completed; ``recorded`` are its objects, ``objects``
+    ``record`` is new, or that of the run as it is there and is completed; ``before`` are those that are there;
+    ``recorded`` are its objects, ``objects``
     those that are applied, ``absent`` those of them that are not there. ``used`` are objects that outlive runs, are
     there, and stay as they are; ``obsolete`` are objects of the run that it no longer has.
     """
 
     record: RunRecord
+    before: Sequence[RunRecord]
     is_new: bool
     recorded: Sequence[Object]
     objects: Mapping[Reference, Object]
@@ -135,6 +139,7 @@ def _plan(
     is_new = not (before and _is_equal(before[-1], record, recorded, there))
     made = Plan(
         record=record if is_new else before[-1],
+        before=before,
         is_new=is_new,
         recorded=list(recorded.values()),
         objects={each: item for each, item in recorded.items() if each not in kept},
@@ -146,8 +151,11 @@ def _plan(
     return replace(made, warnings=_admitted(kubectl, made))
 
 
-def carry_out(kubectl: Kubectl, made: Plan, done: Done = lambda _: None) -> Sequence[str]:
-    """Record a run, apply its objects and delete those that it no longer has; return the warnings of the server."""
+def carry_out(kubectl: Kubectl, made: Plan, done: Done = lambda _: None, *, keep: int = KEPT) -> Sequence[str]:
+    """Record a run, apply its objects and delete those that it no longer has; return the warnings of the server.
+
+    Of its records the newest are kept, so many.
+    """
     run, warnings = made.record.run, list[str]()
     if made.namespaces:
         warnings += applying.apply(kubectl, run, made.namespaces, force=made.force)
@@ -163,6 +171,8 @@ def carry_out(kubectl: Kubectl, made: Plan, done: Done = lambda _: None) -> Sequ
     warnings += applying.apply_late(kubectl, run, late, force=made.force, done=done)
     if made.obsolete:
         live.delete(kubectl, made.obsolete)
+    if made.is_new:
+        records.keep(kubectl, [*made.before, made.record], keep)
     return warnings
 
 

@@ -101,6 +101,10 @@ class RunRecord:
         return [dict(item) for item in mappings(found)]
 
 
+class TakenError(ConflictError):
+    """Somebody else was quicker: the run is theirs, and nothing of it may be touched."""
+
+
 def read_all(
     kubectl: Kubectl, run: str = "", unfit: Callable[[IntegrityError], None] | None = None
 ) -> dict[str, list[RunRecord]]:
@@ -165,13 +169,19 @@ def changes(before: RunRecord, after: RunRecord) -> Iterator[tuple[str, str | No
 
 
 def create(kubectl: Kubectl, made: RunRecord, objects: Sequence[Object]) -> None:
-    """Store a record, or raise `ConflictError` where somebody else has just deployed the run."""
+    """Store a record, or raise `TakenError` where somebody else has just deployed the run."""
     data = json.dumps(made.to_object(objects)).encode()
     try:
         kubectl.run("create", "--validate=false", "--filename=-", data=data)
     except ConflictError as error:
         hint = f"packyard status {made.run} --namespace={kubectl.namespace} shows it; then try again"
-        raise ConflictError(Problem(f"run {made.run} is being deployed by somebody else", hint=hint)) from error
+        raise TakenError(Problem(f"run {made.run} is being deployed by somebody else", hint=hint)) from error
+
+
+def keep(kubectl: Kubectl, found: Sequence[RunRecord], count: int) -> None:
+    """Delete the oldest records of a run, so that its newest ``count`` are left."""
+    if old := found[:-count]:
+        kubectl.run("delete", "configmaps", "--ignore-not-found", "--wait=false", *(each.name for each in old))
 
 
 def public(item: Object) -> Object:

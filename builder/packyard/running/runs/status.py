@@ -21,6 +21,8 @@ from packyard.running.runs.waiting import Known, Sources
 from packyard.running.runs.workloads import Placed, Workload
 
 STARTING, RUNNING, INCOMPLETE, FAILING = "starting", "running", "incomplete", "failing"
+#: All states.
+STATES = (STARTING, RUNNING, FAILING, SUCCEEDED, FAILED, INCOMPLETE)
 
 _LONGEST = 300  # characters of a reason
 _DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
