@@ -72,10 +72,8 @@ def test_where_nodes_are_added_on_demand_their_absence_is_a_warning(tmp_path: Pa
         (none,) = faults(client, run)
         assert (none.severity, none.message) == ("error", "there is no node")
         (said,) = faults(client, run, autoscaled=True)
-        assert (said.severity, said.why) == (
-            "warning",
-            "its pods stay Pending, unless nodes come: nodes are added on demand, as you say",
-        )
+        by = "nodes are added on demand, as --autoscaled or the site's file says"
+        assert (said.severity, said.why) == ("warning", f"its pods stay Pending, unless nodes come: {by}")
         status = {
             "apiVersion": "v1",
             "kind": "ConfigMap",

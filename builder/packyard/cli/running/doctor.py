@@ -21,6 +21,7 @@ from packyard.cli import directory as directories
 from packyard.cli import output
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters, probe
+from packyard.cli.using import site
 from packyard.core.errors import Problem, refuse
 from packyard.running import doctor
 from packyard.running.doctor.finding import Finding
@@ -48,13 +49,17 @@ def add_autoscaled(parser: argparse.ArgumentParser) -> None:
 
 def gate(found: Kubectl, prepared: Prepared, *, autoscaled: bool) -> None:
     """Ask all that `run` asks, tell what may do harm, and refuse what keeps the run from starting."""
-    findings = doctor.examine(found, prepared, autoscaled=autoscaled)
+    findings = _examine(found, prepared, autoscaled=autoscaled)
     for each in findings:
         if each.severity == "warning":
             output.warning(f"{_explained(each)}" + (f" ({each.fix})" if each.fix else ""))
         elif each.severity == "unknown":
             output.detail(f"unknown: {each}")
     refuse(Problem(_explained(each), hint=each.fix) for each in findings if each.severity == "error")
+
+
+def _examine(found: Kubectl, prepared: Prepared, *, autoscaled: bool) -> list[Finding]:
+    return doctor.examine(found, prepared, autoscaled=autoscaled or site.is_autoscaled())
 
 
 def _explained(each: Finding) -> str:
@@ -64,7 +69,7 @@ def _explained(each: Finding) -> str:
 def run(arguments: argparse.Namespace) -> int:
     """Examine, print the findings, and fail where one is an error."""
     found, prepared, words = clusters.find_for(arguments, "doctor")
-    findings = doctor.examine(found, prepared, autoscaled=arguments.autoscaled)
+    findings = _examine(found, prepared, autoscaled=arguments.autoscaled)
     if arguments.probe:
         findings += probe.run_after(findings, found, prepared, arguments.probe_timeout)
     if ROWS.show(findings, arguments.output):

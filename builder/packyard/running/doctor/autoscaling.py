@@ -37,7 +37,7 @@ def _is_of_nodes(each: Finding) -> bool:
 
 def _soften(each: Finding, objects: Sequence[Object], pools: Sequence[Object], groups: str, *, said: bool) -> Finding:
     if said:
-        return _warned(each, "nodes are added on demand, as you say")
+        return _warned(each, "nodes are added on demand, as --autoscaled or the site's file says")
     specs = [nodes.placing(one) for one in wanted.find(objects) if one.who in each.about.split(", ")]
     fit = [name_of(pool) for pool in pools if not any(_refusal(pool, spec) for spec in specs)]
     if fit:
