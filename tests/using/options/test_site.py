@@ -27,6 +27,11 @@ def test_reads_options_and_values_with_their_lines() -> None:
     }
 
 
+def test_says_whether_nodes_come_on_demand() -> None:
+    said = {text: parse(text.encode(), "site.yaml").autoscaled for text in ("{}\n", "autoscaled: true\n")}
+    assert list(said.values()) == [False, True]
+
+
 @pytest.mark.parametrize("text", ["{}\n", "options:\nvalues:\n", "values: {}\noptions: []\n"])
 def test_may_name_nothing(text: str) -> None:
     site = parse(text.encode(), "site.yaml")
@@ -51,6 +56,7 @@ def test_may_name_nothing(text: str) -> None:
             "values:\n  A: {b: 1}\n  B: [[]]\n  C:\n",
             ["site.yaml:2: A needs", "site.yaml:3: B needs", "site.yaml:4: C has no"],
         ),
+        ("autoscaled: perhaps\n", ["site.yaml:1:13: autoscaled must be true or false"]),
         ("options: queue\n", ["site.yaml:1:10: options must be a list"]),
         ("options: {queue: true}\n", ["site.yaml:1:10: options must be a list"]),
         (

@@ -1,6 +1,7 @@
 """Print what pods of a run print: its launcher, chief, master or leader, else all; or those of a role and an index.
 
 packyard logs RUN              what they printed; with -f also what they go on to print
+packyard logs RUN --save DIR   all that its containers printed, before restarts too, in files of a new folder
 packyard logs RUN --events     what happened to the run, to what was made of it and to its pods, the newest last
 
 Where there are several pods, each line begins with the role and the index of its pod. A pod that has not started is
@@ -16,7 +17,7 @@ from itertools import chain
 
 from packyard.cli import output
 from packyard.cli.rows import Rows
-from packyard.cli.running import clusters, events
+from packyard.cli.running import clusters, events, saving
 from packyard.core.errors import InputError, PackyardError, Problem, UsageError
 from packyard.core.kubernetes.outcome import FAILED
 from packyard.running.runs import choose, logs, status
@@ -44,16 +45,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tail", metavar="N", type=clusters.count, help="only the last lines of each pod")
     parser.add_argument("--since", metavar="TIME", type=clusters.duration, help="only what is newer: 90s, 15m, 2h")
     parser.add_argument("--events", action="store_true", help="what happened to the run, instead of what it prints")
+    parser.add_argument("--save", metavar="DIR", default="", help="write the logs of all containers into this folder")
     clusters.add_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print logs, and follow them if that is asked for; or events."""
+    for whole in ("events", "save"):
+        if getattr(arguments, whole):
+            _check_alone(arguments, whole)
     if arguments.events:
-        for name in _OF_LOGS:
-            if getattr(arguments, name) not in (None, "", False):
-                problem = f"--events and --{name} exclude each other"
-                raise UsageError(f"packyard logs: {problem}; packyard logs --help shows the usage")
         return events.show(arguments)
     if arguments.follow and (arguments.previous or arguments.output != "text"):
         other = "--previous" if arguments.previous else f"--output {arguments.output}"
@@ -63,6 +64,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.follow:
         return _follow(found, arguments, record)
     seen = status.read_one(found, record)
+    if arguments.save:
+        return saving.save(found, seen, arguments.save)
     pods = choose.pods(seen, arguments.role, arguments.index)
     chosen = {log: pod for pod in pods if (log := _log(seen, pod, arguments))}
     refused: list[PackyardError] = []
@@ -78,6 +81,14 @@ def run(arguments: argparse.Namespace) -> int:
     if not chosen:
         _tell_none(found, arguments, seen)
     return int(not chosen or bool(refused))
+
+
+def _check_alone(arguments: argparse.Namespace, whole: str) -> None:
+    """Refuse what chooses logs beside what takes all of a run."""
+    for name in _OF_LOGS if whole == "events" else ("events", *_OF_LOGS):
+        if getattr(arguments, name) not in (None, "", False):
+            problem = f"--{whole} and --{name} exclude each other"
+            raise UsageError(f"packyard logs: {problem}; packyard logs --help shows the usage")
 
 
 def _log(seen: RunStatus, pod: PodStatus, arguments: argparse.Namespace) -> Log | None:

@@ -36,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--from", dest="channel", metavar="CHANNEL", help="the channel that has the package")
     clusters.add_arguments(parser)
     doctor.add_autoscaled(parser)
+    parser.add_argument("--save", metavar="DIR", default="", help="in the end, write all logs into this folder")
     parser.add_argument("--no-doctor", action="store_true", help="run whatever packyard doctor would find")
 
 
@@ -61,7 +62,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.values:  # only now: what a refused run was to have must not stay in the package
         _step("set", str(directory), *arguments.values, hide=["messages", "results"])
     prepared, _ = clusters.prepared(words, "run")
-    return code or _step("logs", prepared.run, "--follow", *there)
+    code = code or _step("logs", prepared.run, "--follow", *there)
+    saved = _step("logs", prepared.run, "--save", arguments.save, *there) if arguments.save else 0
+    return code or saved
 
 
 def _step(*words: str, hide: Sequence[str] = (), unseen: Sequence[str] = ()) -> int:
