@@ -356,8 +356,8 @@ spec:
         " container main of Deployment run asks for 8Mi memory, and 16Mi memory is the least;"
         " claim data has 10Gi storage, and 1Gi storage is the most",
         "error: ResourceQuota small: has every pod say its limits.memory, and not all do",
-        "error: ResourceQuota small: has no room: 1 count/deployments.apps needed, 0 of 0 free; 4 pods needed, 3 of 3"
-        " free; 1.2 requests.cpu needed, 1 of 1 free; 10Gi requests.storage needed, 5Gi of 5Gi free",
+        "error: ResourceQuota small: has no room: count/deployments.apps: 1 needed, 0 of 0 free; pods: 4 needed, 3 of"
+        " 3 free; requests.cpu: 1.2 needed, 1 of 1 free; requests.storage: 10Gi needed, 5Gi of 5Gi free",
     ]
 
 

@@ -21,7 +21,9 @@ from packyard.running.doctor.wanted import PodSet
 
 _CHECK = "limits"
 _ONE = 10**9  # of what is counted, in the unit of quantities
-_WHY = "pods beyond it are refused, which only events say"
+_WHY, _AT_ONCE = "pods beyond it are refused, which only events say", "the server refuses what is beyond it"
+_CLAIMED = "requests.storage"
+_OF_PODS = ("pods", "count/pods", "requests", "limits", "cpu", "memory", "ephemeral-storage")
 #: Resources that a quota counts under their own name as well, and those of which every pod must then say its amount.
 _COMPUTED = ("cpu", "memory", "ephemeral-storage")
 _OLD_NAMES = ("configmaps", "persistentvolumeclaims", "pods", "resourcequotas", "secrets", "services")
@@ -44,10 +46,11 @@ def quotas(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
             yield unknown(_CHECK, about, "counts only pods of its scopes, which was not computed", fix=fix)
             continue
         hard, used = amounts(spec.get("hard")), amounts(mapping(quota.get("status")).get("used"))
-        full = (name for name in sorted(hard) if needs.get(name) and used.get(name, 0) + needs[name] > hard[name])
+        full = [name for name in sorted(hard) if needs.get(name) and used.get(name, 0) + needs[name] > hard[name]]
         over = [_over(name, needs, used, hard) for name in full]
         if over:
-            yield error(_CHECK, about, f"has no room: {'; '.join(over)}", why=_WHY, fix=fix)
+            of_pods = any(name.partition(".")[0] in _OF_PODS and name != _CLAIMED for name in full)
+            yield error(_CHECK, about, f"has no room: {'; '.join(over)}", why=_WHY if of_pods else _AT_ONCE, fix=fix)
         unsaid = sorted(_unsaid(moments, default, hard))
         if unsaid:
             message = f"has every pod say its {', '.join(unsaid)}, and not all do"
@@ -117,7 +120,7 @@ def _counts(objects: Sequence[Object]) -> Amounts:
 
 def _over(name: str, needs: Amounts, used: Amounts, hard: Amounts) -> str:
     free, whole = number(name, max(0, hard[name] - used.get(name, 0))), number(name, hard[name])
-    return f"{shown(name, needs[name])} needed, {free} of {whole} free"
+    return f"{name}: {number(name, needs[name])} needed, {free} of {whole} free"
 
 
 def _unsaid(moments: Sequence[Sequence[PodSet]], default: Asked, hard: Mapping[str, int]) -> set[str]:
