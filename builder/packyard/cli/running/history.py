@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from packyard.cli import output
 from packyard.cli.rows import Rows
@@ -15,7 +16,8 @@ from packyard.running.runs.record import RunRecord
 
 ROWS = Rows(
     "record",
-    "run, record, when, who, package, version, digest, useCase, values, options, changes (name, before, after)",
+    "run, record, when, who, package, version, digest, useCase, values, options, asRecord?, "
+    "changes (name, before, after)",
     columns="RECORD, WHEN, WHO, VERSION, CHANGED",
     prose=1,
     wide=None,
@@ -32,8 +34,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the records of a run, the newest last."""
     found = clusters.find(arguments)
     listed = records.read_run(found, arguments.run)
-    cells = {"CHANGED": lambda row: "; ".join(map(_words, row["changes"]))}
-    if ROWS.show([_row(*each) for each in _changes(listed)], arguments.output, wide=arguments.wide, cells=cells):
+    rows = [_row(listed, *each) for each in _changes(listed)]
+    if ROWS.show(rows, arguments.output, wide=arguments.wide, cells={"CHANGED": _told}):
         again = clusters.command(found, arguments, "rollback", arguments.run, str(listed[0].number))
         output.note(f"{again} deploys the first again")
     return 0
@@ -52,12 +54,19 @@ def _nothing(first: RunRecord) -> RunRecord:
     return replace(first, values={}, options=())
 
 
+def _told(row: Mapping[str, Any]) -> str:
+    again = [f"as record {row['asRecord']}"] if row["asRecord"] else []
+    return "; ".join([*again, *map(_words, row["changes"])])
+
+
 def _words(change: _Change) -> str:
     name, before, after = change
     old, new = ("not set" if value is None else shown(value) for value in (before, after))
     return f"{name}: {new}" if before is None else f"{name}: {old} -> {new}"
 
 
-def _row(each: RunRecord, changes: Sequence[_Change]) -> tuple[object, ...]:
+def _row(listed: Sequence[RunRecord], each: RunRecord, changes: Sequence[_Change]) -> tuple[object, ...]:
     package = (each.package, each.version, each.digest, each.use_case)
-    return each.run, each.number, each.when, each.who, *package, each.values, each.options, changes
+    before = listed[: listed.index(each)]
+    again = next((former.number for former in before[:-1] if former.applied == each.applied), None)
+    return each.run, each.number, each.when, each.who, *package, each.values, each.options, again, changes
