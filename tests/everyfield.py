@@ -7,7 +7,8 @@ from pathlib import Path
 import tiny
 from packyard.core.bundle import lock
 from packyard.core.bundle.lock import Lock, Pin
-from packyard.writing.source import library
+from packyard.writing.source import library, package, tests
+from packyard.writing.source import workspace as workspaces
 
 WORKSPACE = """
 apiVersion: packyard/v1
@@ -46,6 +47,20 @@ useCases:
       target: {group: g, version: v, kind: K, name: n, namespace: s, labelSelector: a=b, annotationSelector: a=b}
     - {patch: "{kind: ConfigMap, metadata: {name: x}}"}
 """
+TESTS = """
+tests:
+- it: has what is given
+  useCases: [name]
+  set: {B: "2"}
+  preset: p
+  enable: [o]
+  expect:
+  - {kind: K, name: n, path: "a.b[0]", equal: {c: 1}}
+  - {kind: K, path: "a['b.c']", contains: [x]}
+  - {kind: K, path: "a[name=b].c", matches: ^x}
+  - {kind: K, exists: false}
+- {it: is refused, refused: B}
+"""
 
 
 def workspace(root: Path) -> Path:
@@ -59,7 +74,20 @@ def workspace(root: Path) -> Path:
         (root / folder / "part").mkdir(parents=True)
     tiny.write(root / "packages/all/package.yaml", PACKAGE.replace("NAME", "name"))
     tiny.write(root / "packages/all/patches/a.yaml", "kind: ConfigMap\nmetadata: {name: x}\n")
+    tiny.write(root / "packages/all/tests/all.yaml", TESTS)
     return root
+
+
+def read(root: Path) -> None:
+    """Read every file that an author writes."""
+    here = workspaces.read(root)
+    tests.read_all(here, package.read(here, "all"))
+
+
+def as_file(file: str) -> str:
+    """Return a file as it is documented, by its name or its place in a package."""
+    path = Path(file)
+    return f"{tests.DIRECTORY}/*.yaml" if path.parent.name == tests.DIRECTORY else path.name
 
 
 def as_documented(path: str) -> str:

@@ -31,6 +31,7 @@ from packyard.writing.source.workspace import Workspace, built_in, find_root
 
 ROWS = findings.ROWS
 READMES = readmes.ROWS
+EXAMPLE = "packyard lint my-model --strict"
 _ARCHIVES = (".tar.gz", ".tgz")
 _VERSION = "0.0.0"  # which no finding shows
 

@@ -31,6 +31,7 @@ from packyard.writing.source.workspace import Workspace
 
 ROWS = Rows("run", f"libraries (name, before, after, tar), changes ({differences.FIELDS})")
 COPIES = Rows("copy of a library", "directory", "--vendor", line="{directory}")
+EXAMPLE = "packyard update --dry-run --strict"
 #: What differs, by packages.
 Found = Mapping[str, tuple[Change, ...]]
 
