@@ -23,6 +23,7 @@ libraries:
 - {name: bundle, version: "1", from: https://channel.example}
 - {path: parts}
 - {git: https://git.example/repository, commit: "0123456789012345678901234567890123456789"}
+- {git: https://git.example/tagged, tag: v1.2}
 moved: {OLD: NEW}
 lint:
   name: {severity: "off", reason: r}
@@ -33,6 +34,18 @@ kind: Package
 model: {name: m, framework: f, category: c, precision: p, mode: training}
 setters: {A: "1"}
 moved: {OLD: NEW}
+requires:
+- operator: O
+  definitions: [os.example.com]
+  image: o
+  oldest: "1.2"
+  tested: "1.2.3"
+  link: https://example.com
+  install: [kubectl apply]
+  description: Does what is asked.
+- {operator: P, offers: [Resource example.com/p]}
+- {secret: s, keys: [k]}
+- {kubernetes: "1.31"}
 useCases:
   NAME:
     base: part
@@ -67,7 +80,7 @@ def workspace(root: Path) -> Path:
     """Write it."""
     tiny.write(root / "packyard.yaml", WORKSPACE)
     tiny.write(root / "LICENSE", "free")
-    versions = {"bundle": "1", "parts": "0", "repository": library.commit_version("0123456789" * 4)}
+    versions = {"bundle": "1", "parts": "0", "repository": library.commit_version("0123456789" * 4), "tagged": "0"}
     pins = {name: _copy_of_library(root / "libraries" / name, version) for name, version in versions.items()}
     lock.write(root / "packyard.lock", Lock(libraries=pins))
     for folder in ("bases", "overlays/storage", "overlays/programs"):
@@ -98,4 +111,4 @@ def as_documented(path: str) -> str:
 def _copy_of_library(folder: Path, version: str) -> Pin:
     tiny.write(folder / "packyard.yaml", "apiVersion: packyard/v1\nkind: Library\n")
     digest = library.digest(folder.name, folder)
-    return Pin(version=version, channel="", tar=digest, digest=digest)
+    return Pin(version=version, channel="https://git.example/tagged#v1.2", tar=digest, digest=digest)

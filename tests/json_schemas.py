@@ -31,7 +31,7 @@ from packyard.using.setters import definition, formats, value
 from packyard.using.setters.comment import REF_PREFIX, SETTER_PREFIX, SUBSTITUTION_PREFIX
 from packyard.using.setters.rules import rule
 from packyard.writing.authoring import schemafile
-from packyard.writing.source import library, library_entry, package, tests, workspace
+from packyard.writing.source import library, library_entry, package, required, tests, workspace
 
 FOLDER = real.REPOSITORY / "builder/packyard/writing/source/schemas"
 Schema = dict[str, Any]
@@ -155,6 +155,11 @@ CONSTRAINTS: dict[tuple[str, str], Schema] = {
     (PACKAGE, "useCases.NAME.storage"): {"items": _PART, "uniqueItems": True},
     (PACKAGE, "useCases.NAME.programs"): {"items": _PART, "uniqueItems": True},
     (PACKAGE, "useCases.NAME.patches.target"): {"minProperties": 1},
+    (PACKAGE, "requires.definitions"): {"items": {"type": "string", "pattern": f"^{required._DEFINITION.pattern}$"}},
+    (PACKAGE, "requires.offers"): {"items": {"type": "string", "pattern": f"^{required._OFFER.pattern}$"}},
+    (PACKAGE, "requires.link"): {"type": "string", "pattern": f"^{required._LINK.pattern}$"},
+    (PACKAGE, "requires.secret"): {"type": "string", "pattern": f"^{required._NAME.pattern}$"},
+    (PACKAGE, "requires.kubernetes"): {"type": "string", "pattern": f"^{required._KUBERNETES.pattern}$"},
     (TESTS, "tests"): {"minItems": 1},
     (TESTS, "tests.set"): {
         "type": "object",
@@ -166,7 +171,8 @@ CONSTRAINTS: dict[tuple[str, str], Schema] = {
     (WORKSPACE, "prefix"): {"type": "string", "pattern": f"^/*{_PREFIX}(/{_PREFIX})*/*$"},
     (WORKSPACE, "channel"): {"type": "string", "pattern": f"^{workspace._CHANNEL.pattern}/*$"},
     (WORKSPACE, "libraries.name"): {"type": "string", "pattern": f"^{library_entry.NAME.pattern}$"},
-    (WORKSPACE, "libraries.commit"): {"type": "string", "pattern": f"^{library_entry._COMMIT.pattern}$"},
+    (WORKSPACE, "libraries.commit"): {"type": "string", "pattern": f"^{library_entry.COMMIT.pattern}$"},
+    (WORKSPACE, "libraries.tag"): {"type": "string", "pattern": f"^{library_entry._TAG.pattern}$"},
     (WORKSPACE, "libraries.git"): {"type": "string", "pattern": f"^({'|'.join(library_entry.PROTOCOLS)})://"},
     (WORKSPACE, "lint.NAME.severity"): {"enum": [False, *workspace.SEVERITIES]},  # YAML 1.1 reads off as false
     (WORKSPACE, "libraries.path"): {"type": "string", "pattern": "^[^/]"},
@@ -178,6 +184,13 @@ MAPPINGS = {
     (PACKAGE, "useCases.NAME.patches"): {"oneOf": [{"required": [key]} for key in ("path", "patch")]},
     (TESTS, "tests"): {"oneOf": [{"required": [key]} for key in ("expect", "refused")]},
     (TESTS, "tests.expect"): {"oneOf": [{"required": [key]} for key in tests._CHECKS]},
+    (PACKAGE, "requires"): {
+        "oneOf": [
+            {"required": [kind, *needed], "propertyNames": {"enum": [kind, "description", *keys]}}
+            for kind, keys in required.FIELDS.items()
+            for needed in ((["definitions"], ["offers"]) if kind == "operator" else (keys,))
+        ]
+    },
     (WORKSPACE, "libraries"): {
         "oneOf": [
             {"required": sorted(keys), "propertyNames": {"enum": sorted(keys | {"name"})}}
@@ -292,6 +305,7 @@ def of_krmfile() -> Schema:
             "properties": dict.fromkeys(rule._KEYS, text),
         },
     }
+    of_parts = recorded(PACKAGE).schema()["properties"][required.KEY]
     section = {"type": ["object", "null"], "patternProperties": definitions}
     return {
         "title": "packyard: Krmfile",
@@ -299,6 +313,7 @@ def of_krmfile() -> Schema:
         "properties": {
             "openAPI": {"type": ["object", "null"], "properties": {"definitions": section}},
             rule.KEY: rules,
+            required.KEY: of_parts,
         },
     }
 

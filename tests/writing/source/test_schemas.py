@@ -18,11 +18,12 @@ import json_schemas
 import real
 from commandline import done
 from packyard.core.errors import PackyardError
+from packyard.core.work.memo import Memo
 from packyard.core.yaml.document import source_of
 from packyard.using.setters import value
 from packyard.using.setters.krmfile import Krmfile
 from packyard.using.setters.rules import rule
-from packyard.writing.source import schemas
+from packyard.writing.source import required, schemas
 
 KRMFILE = """\
 apiVersion: config.k8s.io/v1alpha1
@@ -111,6 +112,16 @@ FAULTS = [
     ("workspace", 'commit: "01', 'commit: "g1'),
     ("workspace", 'version: "1", ', ""),
     ("workspace", ', commit: "0123456789012345678901234567890123456789"', ""),
+    ("package", "operator: O", "operators: O"),
+    ("package", "definitions: [os.example.com]", "definitions: [os]"),
+    ("package", "offers: [Resource example.com/p]", "offers: [example.com/p]"),
+    ("package", ", offers: [Resource example.com/p]", ""),
+    ("package", "link: https:", "link: http:"),
+    ("package", ", keys: [k]", ""),
+    ("package", ", keys: [k]", ', keys: [k], oldest: "1"'),
+    ("package", 'kubernetes: "1.31"', 'kubernetes: "v1"'),
+    ("package", 'kubernetes: "1.31"', "description: d"),
+    ("krmfile", "rules:", "requires: [{secret: s}]\nrules:"),
     ("test", "tests:", "test:"),
     ("test", "- it: has", "- its: has"),
     ("test", 'set: {B: "2"}', "set: [B]"),
@@ -148,6 +159,7 @@ ONLY_READER = [
     ("test", "useCases: [name]", "useCases: [other]", _TREE),
     ("test", 'path: "a.b[0]"', 'path: "a.b[0"', _LANGUAGE),
     ("test", "matches: ^x", "matches: (x", _LANGUAGE),
+    ("package", 'oldest: "1.2"', "oldest: new", _LANGUAGE),
     ("package", "labelSelector: a=b", "labelSelector: a=(", _LANGUAGE),
     ("package", "kind: K, ", "kind: '(', ", _LANGUAGE),
     ("package", "{kind: ConfigMap,", "{kind: [ConfigMap,", _LANGUAGE),
@@ -184,6 +196,7 @@ def is_refused(name: str, text: str, root: Path) -> bool:
         if name == "krmfile":
             krmfile = Krmfile(source_of(text.encode(), "Krmfile"))
             rule.read(krmfile.root)
+            required.gather([("Krmfile", text.encode())], Memo())
             return any(True for each in krmfile.definitions.setters.values() for _ in value.unfit(each.schema))
         (root / FILES[name]).write_text(text)
         everyfield.read(root)

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from operator import or_
 from shlex import quote
 
+from packyard.core.bundle.required import Required
+from packyard.core.kubernetes import operators
 from packyard.core.kubernetes.lenient import Object
 from packyard.running.doctor import (
     apis,
@@ -41,19 +43,7 @@ class Check:
 
 
 _NAMESPACE = Check("the namespace", lambda _: Questions(), namespaces.admits)
-_NAMED = (
-    Check("claims", storage.ask_claims, storage.claims),
-    Check("Secrets, ConfigMaps and accounts", references.ask_held, references.there),
-    Check("Secrets for registries", references.ask_held, references.pulling),
-)
-#: The part that deploying begins with.
-QUICK = (_NAMESPACE, Check("kinds", apis.ask_versions, apis.served), *_NAMED)
-_ALL = (
-    _NAMESPACE,
-    Check("kinds", apis.ask_served, apis.served),
-    Check("operators", apis.ask_operators, apis.operated),
-    Check("queues", queues.ask, queues.active),
-    *_NAMED,
+_OTHERS = (
     Check("classes and Services", references.ask_classes, references.classes),
     Check("volumes of claims", storage.ask_classes, storage.bound),
     Check("access to claims", storage.ask_claims, storage.mountable),
@@ -68,14 +58,48 @@ _ALL = (
 )
 
 
+def _named(required: Sequence[Required]) -> tuple[Check, ...]:
+    ask_held = partial(references.ask_held, required=required)
+    return (
+        Check("claims", storage.ask_claims, storage.claims),
+        Check("Secrets, ConfigMaps and accounts", ask_held, partial(references.there, required=required)),
+        Check("Secrets for registries", ask_held, references.pulling),
+    )
+
+
+def _first(required: Sequence[Required]) -> tuple[Check, ...]:
+    """Return the checks that deploying begins with; ``required`` is what authors say that a use case needs."""
+    served = partial(apis.served, others=tuple(operators.declared(required)))
+    return (_NAMESPACE, Check("kinds", apis.ask_versions, served), *_named(required))
+
+
+def _every(required: Sequence[Required]) -> tuple[Check, ...]:
+    others = tuple(operators.declared(required))
+    return (
+        _NAMESPACE,
+        Check("the version of Kubernetes", lambda _: apis.ask_kubernetes(required), partial(apis.kubernetes, required)),
+        Check("kinds", apis.ask_served, partial(apis.served, others=others)),
+        Check("operators", partial(apis.ask_operators, others=others), partial(apis.operated, others=others)),
+        Check("queues", queues.ask, queues.active),
+        *_named(required),
+        *_OTHERS,
+    )
+
+
+#: The part that deploying begins with, and all of it, where authors say nothing.
+QUICK, _ALL = _first(()), _every(())
+
+
 def quick(kubectl: Kubectl, prepared: Prepared) -> list[Finding]:
     """Return what would keep a run from starting, as far as two calls of kubectl can tell, and what cannot be seen."""
-    return [each for each in _examine(kubectl, prepared.objects, QUICK) if each.severity != "passed"]
+    return [
+        each for each in _examine(kubectl, prepared.objects, _first(prepared.required)) if each.severity != "passed"
+    ]
 
 
 def examine(kubectl: Kubectl, prepared: Prepared) -> list[Finding]:
     """Return the answer to every question, also of those that passed."""
-    return _examine(kubectl, prepared.objects, _ALL)
+    return _examine(kubectl, prepared.objects, _every(prepared.required))
 
 
 def _examine(kubectl: Kubectl, objects: Sequence[Object], checks: Sequence[Check]) -> list[Finding]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from packyard.core.bundle import manifest as manifests
 from packyard.core.bundle import shipped
+from packyard.core.bundle.required import Required
 from packyard.core.digest import Digest
 from packyard.core.yaml.node import Source
 from packyard.running.runs import run as runs
@@ -28,7 +29,8 @@ class Prepared:
     """Objects as they are rendered, of one use case; ``digest`` is that of packyard.json, which names every file.
 
     ``values`` are those that somebody set, without secrets; ``setters`` are the names of all. A directory of no package
-    has an empty ``package``. ``otherwise`` names a run whose objects do not.
+    has an empty ``package``. ``otherwise`` names a run whose objects do not. ``required`` is what its authors say that
+    it needs.
     """
 
     directory: Path
@@ -41,6 +43,7 @@ class Prepared:
     options: Sequence[str]
     setters: frozenset[str] = frozenset()
     otherwise: str = ""
+    required: Sequence[Required] = ()
 
     @property
     def run(self) -> str:
@@ -68,6 +71,7 @@ def prepare(directory: Path, values: Mapping[str, Sequence[str]], *, path: str) 
         values={each.name: each.shown for each in inputs.setters if each.is_set and not is_secret(each.name)},
         options=[option.name for option in inputs.options],
         setters=frozenset(each.name for each in inputs.setters),
+        required=manifest.required_of(use_case) if manifest else (),
         otherwise=_called(manifest, use_case) if manifest else "-".join(directory.resolve().parts[-2:]),
     )
 
