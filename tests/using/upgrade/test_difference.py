@@ -307,4 +307,4 @@ def test_of_long_values_that_begin_alike_what_differs_is_shown() -> None:
     assert changed == r"Component: patches[0].patch '…     restartPolicy: Never\n' → '…     restartPolicy: OnFailure\n'"
     assert said("a" * 100, "b" * 100).count("a" * 80 + "…") == 1, "nothing is alike"
     assert said("x", "y") == "Component: patches[0].patch x → y"
-    assert said(f"{start}Never", f"{start}Never and more").endswith("restartPolicy: Never and more'")
+    assert said(f"{start}Never", f"{start}Never and more").endswith(" → …restartPolicy: Never and more")
