@@ -91,6 +91,11 @@ def test_prerequisites_list_it_with_its_commands(use_case: Path) -> None:
     assert "Kubernetes 1.31" in told
 
 
+def test_a_role_may_read_the_secret_that_the_doctor_looks_for(use_case: Path) -> None:
+    (role,) = json.loads(done("roles", use_case, "-o", "json"))
+    assert {"hf-token"} in [set(rule.get("resourceNames", ())) for rule in role["rules"]]
+
+
 def test_a_real_cluster_is_asked_for_it(use_case: Path, cluster: Api, namespace: str) -> None:
     flags = ("--kubeconfig", cluster.folder / "kubeconfig", "-n", namespace, "-o", "json")
 
@@ -145,7 +150,7 @@ def test_the_doctor_judges_versions(image: str, kubernetes: str, wrong: dict[str
         apis={"ray.io/v1": {"RayJob": "rayjobs"}},
         version=kubernetes,
     )
-    found = doctor.judge([job], known, doctor._every(shipped.required(use_case)))
+    found = doctor.judge([job], known, doctor.every(shipped.required(use_case)))
     about = ("Kube", "Secret", "RayJob")
     judged = {each.about: each.message for each in found if each.about.startswith(about)}
     assert {name: said for name, said in judged.items() if said} == wrong

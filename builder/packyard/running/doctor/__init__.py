@@ -73,7 +73,8 @@ def _first(required: Sequence[Required]) -> tuple[Check, ...]:
     return (_NAMESPACE, Check("kinds", apis.ask_versions, served), *_named(required))
 
 
-def _every(required: Sequence[Required]) -> tuple[Check, ...]:
+def every(required: Sequence[Required]) -> tuple[Check, ...]:
+    """Return all checks, with those of what authors say."""
     others = tuple(operators.declared(required))
     return (
         _NAMESPACE,
@@ -87,7 +88,7 @@ def _every(required: Sequence[Required]) -> tuple[Check, ...]:
 
 
 #: The part that deploying begins with, and all of it, where authors say nothing.
-QUICK, _ALL = _first(()), _every(())
+QUICK, _ALL = _first(()), every(())
 
 
 def quick(kubectl: Kubectl, prepared: Prepared) -> list[Finding]:
@@ -99,7 +100,7 @@ def quick(kubectl: Kubectl, prepared: Prepared) -> list[Finding]:
 
 def examine(kubectl: Kubectl, prepared: Prepared) -> list[Finding]:
     """Return the answer to every question, also of those that passed."""
-    return _examine(kubectl, prepared.objects, _every(prepared.required))
+    return _examine(kubectl, prepared.objects, every(prepared.required))
 
 
 def _examine(kubectl: Kubectl, objects: Sequence[Object], checks: Sequence[Check]) -> list[Finding]:
