@@ -7,7 +7,8 @@ from pathlib import Path
 import tiny
 from packyard.core.bundle import lock
 from packyard.core.bundle.lock import Lock, Pin
-from packyard.writing.source import library
+from packyard.writing.source import library, package, tests
+from packyard.writing.source import workspace as workspaces
 
 WORKSPACE = """
 apiVersion: packyard/v1
@@ -22,6 +23,7 @@ libraries:
 - {name: bundle, version: "1", from: https://channel.example}
 - {path: parts}
 - {git: https://git.example/repository, commit: "0123456789012345678901234567890123456789"}
+- {git: https://git.example/tagged, tag: v1.2}
 moved: {OLD: NEW}
 lint:
   name: {severity: "off", reason: r}
@@ -32,6 +34,18 @@ kind: Package
 model: {name: m, framework: f, category: c, precision: p, mode: training}
 setters: {A: "1"}
 moved: {OLD: NEW}
+requires:
+- operator: O
+  definitions: [os.example.com]
+  image: o
+  oldest: "1.2"
+  tested: "1.2.3"
+  link: https://example.com
+  install: [kubectl apply]
+  description: Does what is asked.
+- {operator: P, offers: [Resource example.com/p]}
+- {secret: s, keys: [k]}
+- {kubernetes: "1.31"}
 useCases:
   NAME:
     base: part
@@ -46,20 +60,47 @@ useCases:
       target: {group: g, version: v, kind: K, name: n, namespace: s, labelSelector: a=b, annotationSelector: a=b}
     - {patch: "{kind: ConfigMap, metadata: {name: x}}"}
 """
+TESTS = """
+tests:
+- it: has what is given
+  useCases: [name]
+  set: {B: "2"}
+  preset: p
+  enable: [o]
+  expect:
+  - {kind: K, name: n, path: "a.b[0]", equal: {c: 1}}
+  - {kind: K, path: "a['b.c']", contains: [x]}
+  - {kind: K, path: "a[name=b].c", matches: ^x}
+  - {kind: K, exists: false}
+- {it: is refused, refused: B}
+"""
 
 
 def workspace(root: Path) -> Path:
     """Write it."""
     tiny.write(root / "packyard.yaml", WORKSPACE)
     tiny.write(root / "LICENSE", "free")
-    versions = {"bundle": "1", "parts": "0", "repository": library.commit_version("0123456789" * 4)}
+    versions = {"bundle": "1", "parts": "0", "repository": library.commit_version("0123456789" * 4), "tagged": "0"}
     pins = {name: _copy_of_library(root / "libraries" / name, version) for name, version in versions.items()}
     lock.write(root / "packyard.lock", Lock(libraries=pins))
     for folder in ("bases", "overlays/storage", "overlays/programs"):
         (root / folder / "part").mkdir(parents=True)
     tiny.write(root / "packages/all/package.yaml", PACKAGE.replace("NAME", "name"))
     tiny.write(root / "packages/all/patches/a.yaml", "kind: ConfigMap\nmetadata: {name: x}\n")
+    tiny.write(root / "packages/all/tests/all.yaml", TESTS)
     return root
+
+
+def read(root: Path) -> None:
+    """Read every file that an author writes."""
+    here = workspaces.read(root)
+    tests.read_all(here, package.read(here, "all"))
+
+
+def as_file(file: str) -> str:
+    """Return a file as it is documented, by its name or its place in a package."""
+    path = Path(file)
+    return f"{tests.DIRECTORY}/*.yaml" if path.parent.name == tests.DIRECTORY else path.name
 
 
 def as_documented(path: str) -> str:
@@ -70,4 +111,4 @@ def as_documented(path: str) -> str:
 def _copy_of_library(folder: Path, version: str) -> Pin:
     tiny.write(folder / "packyard.yaml", "apiVersion: packyard/v1\nkind: Library\n")
     digest = library.digest(folder.name, folder)
-    return Pin(version=version, channel="", tar=digest, digest=digest)
+    return Pin(version=version, channel="https://git.example/tagged#v1.2", tar=digest, digest=digest)

@@ -1,4 +1,4 @@
-"""Write the JSON Schemas of package.yaml, packyard.yaml and Krmfiles, made from the code that reads these files.
+"""Write the JSON Schemas of what authors write, made from the code that reads these files.
 
     python tests/json_schemas.py        builder/packyard/writing/source/schemas/*.json
 
@@ -31,7 +31,7 @@ from packyard.using.setters import definition, formats, value
 from packyard.using.setters.comment import REF_PREFIX, SETTER_PREFIX, SUBSTITUTION_PREFIX
 from packyard.using.setters.rules import rule
 from packyard.writing.authoring import schemafile
-from packyard.writing.source import library, library_entry, package, workspace
+from packyard.writing.source import library, library_entry, package, required, tests, workspace
 
 FOLDER = real.REPOSITORY / "builder/packyard/writing/source/schemas"
 Schema = dict[str, Any]
@@ -40,7 +40,7 @@ TEXT: Schema = {"type": ["string", "number", "boolean"]}
 #: Where nothing is written, the text is empty.
 ANY_TEXT: Schema = {"type": ["string", "number", "boolean", "null"]}
 #: What the reader asks for, by the method that it asks.
-ASKED = ("text", "texts", "items", "mapping", "sentences", "children", "child")
+ASKED = ("text", "texts", "items", "anything", "mapping", "sentences", "children", "child")
 
 
 class Recorder:
@@ -52,7 +52,7 @@ class Recorder:
         self.items: dict[str, set[bool]] = {}  # whether items of a list are scalars
 
     def record(self, fields: Fields, method: str, key: str, required: bool) -> None:
-        if Path(fields.file).name == self.file and "/libraries/" not in fields.file:
+        if everyfield.as_file(fields.file) == self.file and "/libraries/" not in fields.file:
             path = everyfield.as_documented(fields.path)
             self.asked.setdefault(path, {}).setdefault(key, (method, required))
 
@@ -75,6 +75,8 @@ class Recorder:
         }
 
     def _shape(self, path: str, method: str) -> Schema:
+        if method == "anything":
+            return {}
         if method == "text":
             above, _, key = path.rpartition(".")
             return {**TEXT, "minLength": 1} if self.asked[above][key][1] else ANY_TEXT
@@ -118,7 +120,7 @@ def recorded(file: str, kind: str = "Workspace") -> Recorder:
         for patch in patches:
             patch.start()
         try:
-            package.read(workspace.read(root), "all")
+            everyfield.read(root)
         finally:
             mock.patch.stopall()
     return found
@@ -134,9 +136,9 @@ def _descriptions() -> Iterator[tuple[tuple[str, str], str]]:
 
 
 DESCRIPTIONS = dict(_descriptions())
-PACKAGE, WORKSPACE = package.FILE, paths.WORKSPACE
+PACKAGE, WORKSPACE, TESTS = package.FILE, paths.WORKSPACE, f"{tests.DIRECTORY}/*.yaml"
 #: What the reader asks for as a mapping, and refuses to do without.
-REQUIRED = {(PACKAGE, "model"), (PACKAGE, "useCases")}
+REQUIRED = {(PACKAGE, "model"), (PACKAGE, "useCases"), (TESTS, "tests")}
 _WORD = package.NAME.pattern
 _PART = {"type": ["string", "number"], "pattern": f"^{_WORD}$"}
 _PREFIX = workspace._PREFIX_PART.pattern
@@ -153,11 +155,24 @@ CONSTRAINTS: dict[tuple[str, str], Schema] = {
     (PACKAGE, "useCases.NAME.storage"): {"items": _PART, "uniqueItems": True},
     (PACKAGE, "useCases.NAME.programs"): {"items": _PART, "uniqueItems": True},
     (PACKAGE, "useCases.NAME.patches.target"): {"minProperties": 1},
+    (PACKAGE, "requires.definitions"): {"items": {"type": "string", "pattern": f"^{required._DEFINITION.pattern}$"}},
+    (PACKAGE, "requires.offers"): {"items": {"type": "string", "pattern": f"^{required._OFFER.pattern}$"}},
+    (PACKAGE, "requires.link"): {"type": "string", "pattern": f"^{required._LINK.pattern}$"},
+    (PACKAGE, "requires.secret"): {"type": "string", "pattern": f"^{required._NAME.pattern}$"},
+    (PACKAGE, "requires.kubernetes"): {"type": "string", "pattern": f"^{required._KUBERNETES.pattern}$"},
+    (TESTS, "tests"): {"minItems": 1},
+    (TESTS, "tests.set"): {
+        "type": "object",
+        "additionalProperties": {"anyOf": [TEXT, {"type": "array", "items": TEXT}]},
+    },
+    (TESTS, "tests.expect.exists"): {"type": "boolean"},
+    (TESTS, "tests.expect.matches"): {"type": "string"},
     (WORKSPACE, "kind"): {"enum": [*reversed(library.KINDS)]},
     (WORKSPACE, "prefix"): {"type": "string", "pattern": f"^/*{_PREFIX}(/{_PREFIX})*/*$"},
     (WORKSPACE, "channel"): {"type": "string", "pattern": f"^{workspace._CHANNEL.pattern}/*$"},
     (WORKSPACE, "libraries.name"): {"type": "string", "pattern": f"^{library_entry.NAME.pattern}$"},
-    (WORKSPACE, "libraries.commit"): {"type": "string", "pattern": f"^{library_entry._COMMIT.pattern}$"},
+    (WORKSPACE, "libraries.commit"): {"type": "string", "pattern": f"^{library_entry.COMMIT.pattern}$"},
+    (WORKSPACE, "libraries.tag"): {"type": "string", "pattern": f"^{library_entry._TAG.pattern}$"},
     (WORKSPACE, "libraries.git"): {"type": "string", "pattern": f"^({'|'.join(library_entry.PROTOCOLS)})://"},
     (WORKSPACE, "lint.NAME.severity"): {"enum": [False, *workspace.SEVERITIES]},  # YAML 1.1 reads off as false
     (WORKSPACE, "libraries.path"): {"type": "string", "pattern": "^[^/]"},
@@ -167,6 +182,15 @@ ITEMS = {(WORKSPACE, "libraries"): {"const": library_entry.BUILTIN}}
 #: Which keys a mapping in a list has together.
 MAPPINGS = {
     (PACKAGE, "useCases.NAME.patches"): {"oneOf": [{"required": [key]} for key in ("path", "patch")]},
+    (TESTS, "tests"): {"oneOf": [{"required": [key]} for key in ("expect", "refused")]},
+    (TESTS, "tests.expect"): {"oneOf": [{"required": [key]} for key in tests._CHECKS]},
+    (PACKAGE, "requires"): {
+        "oneOf": [
+            {"required": [kind, *needed], "propertyNames": {"enum": [kind, "description", *keys]}}
+            for kind, keys in required.FIELDS.items()
+            for needed in ((["definitions"], ["offers"]) if kind == "operator" else (keys,))
+        ]
+    },
     (WORKSPACE, "libraries"): {
         "oneOf": [
             {"required": sorted(keys), "propertyNames": {"enum": sorted(keys | {"name"})}}
@@ -178,6 +202,10 @@ MAPPINGS = {
 
 def of_package() -> Schema:
     return {"title": "packyard: package.yaml", **recorded(PACKAGE).schema()}
+
+
+def of_tests() -> Schema:
+    return {"title": "packyard: tests of a package", **recorded(TESTS).schema()}
 
 
 def of_workspace() -> Schema:
@@ -277,6 +305,7 @@ def of_krmfile() -> Schema:
             "properties": dict.fromkeys(rule._KEYS, text),
         },
     }
+    of_parts = recorded(PACKAGE).schema()["properties"][required.KEY]
     section = {"type": ["object", "null"], "patternProperties": definitions}
     return {
         "title": "packyard: Krmfile",
@@ -284,13 +313,14 @@ def of_krmfile() -> Schema:
         "properties": {
             "openAPI": {"type": ["object", "null"], "properties": {"definitions": section}},
             rule.KEY: rules,
+            required.KEY: of_parts,
         },
     }
 
 
 def all_of_them() -> dict[str, bytes]:
     """Return each file."""
-    made = {"package": of_package(), "workspace": of_workspace(), "krmfile": of_krmfile()}
+    made = {"package": of_package(), "workspace": of_workspace(), "krmfile": of_krmfile(), "test": of_tests()}
     draft = {"$schema": "http://json-schema.org/draft-07/schema#"}
     return {
         f"{name}.json": (json.dumps({**draft, **schema}, indent=2, ensure_ascii=False) + "\n").encode()

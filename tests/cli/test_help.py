@@ -57,6 +57,11 @@ def test_the_page_of_publish_ends_with_the_verbs_of_its_group() -> None:
     assert re.findall(r"^  (\S+)", text.partition("Publish packages:")[2], re.MULTILINE) == [*GROUPS["publish"].verbs]
 
 
+@pytest.mark.parametrize("verb", ["init", "new", "import", "lint", "test", "update"])
+def test_the_page_of_an_authors_verb_ends_with_an_example(verb: str) -> None:
+    assert inside(verb, "--help").stdout.splitlines()[-1].startswith(f"for example: packyard {verb}")
+
+
 @pytest.mark.parametrize("verb", VERBS)
 def test_help_of_a_verb_is_its_flag(verb: str) -> None:
     text = inside("help", verb).stdout

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -204,6 +205,51 @@ def test_update_pins_nothing_that_packages_do_not_compose_with_unless_forced(par
     assert pins(parts) == {"parts": "1.1.0"}
 
 
+def test_update_tells_what_breaks_and_all_faults_at_once_without_paths_of_its_cache(
+    parts: Path, tmp_path: Path
+) -> None:
+    package = tmp_path / "ws/packages/p/package.yaml"
+    tiny.replace(package, "  one: {base: below}\n", "  one: {base: below}\n  two: {base: other, setters: {A: '5'}}\n")
+    shutil.copytree(parts / "bases/below", parts / "bases/other")
+    publish(parts, "1.0.0")
+    done("update", "--workspace", tmp_path / "ws")
+    shutil.rmtree(parts / "bases/below")
+    tiny.write(parts / "Krmfile", libraries.KRMFILE + libraries.define("B", "1"))
+    tiny.replace(parts / "bases/other/cm.yaml", '"1" # {"$openapi":"A"}', '"1" # {"$openapi":"B"}')
+    publish(parts, "1.1.0")
+    code, out, err = in_workspace(parts, "update")
+    assert (code, out, pins(parts)) == (1, "", {"parts": "1.0.0"})
+    assert "  BREAKING: base removed\n" in err
+    assert "  BREAKING: setter A removed: B sets its fields now\n" in err
+    assert "package.yaml:4:15: useCases.one.base: no folder 'below' in" in err
+    assert "package.yaml:5: setters.A: reaches nothing in the use cases that it is for" in err
+    assert " or parts@1.1.0/bases" in err
+    assert not re.search("[0-9a-f]{64}", err)
+
+
+def test_update_with_strict_pins_nothing_that_breaks(parts: Path, tmp_path: Path) -> None:
+    publish(parts, "1.0.0")
+    done("update", "--workspace", tmp_path / "ws")
+    tiny.write(parts / "Krmfile", libraries.KRMFILE + libraries.define("B", "1"))
+    tiny.replace(parts / CONFIG_MAP, '"A"', '"B"')
+    publish(parts, "1.1.0")
+    for flags in (("--dry-run", "--strict"), ("--strict",)):
+        code, out, err = in_workspace(parts, "update", *flags)
+        assert (code, pins(parts)) == (1, {"parts": "1.0.0"})
+        assert "\nparts\np/uses/one\n  BREAKING: setter A removed: B sets its fields now\n" in out
+        assert "1 package with changes; 2 BREAKING\n" in err
+        assert "error: something breaks, so nothing is pinned" in err
+    assert in_workspace(parts, "update", "--dry-run")[0] == 0
+    changes = json.loads(in_workspace(parts, "update", "--dry-run", "-o", "json")[1])[0]["changes"]
+    assert [(each["package"], each["name"]) for each in changes if each["breaking"]] == [("parts", "A"), ("p", "A")]
+    done("update", "--workspace", tmp_path / "ws")
+    assert pins(parts) == {"parts": "1.1.0"}
+    tiny.write(parts / "LICENSE", "freer\n")
+    publish(parts, "1.2.0")
+    assert in_workspace(parts, "update", "--strict")[0] == 0
+    assert pins(parts) == {"parts": "1.2.0"}
+
+
 def test_a_pin_of_another_version_than_is_asked_for_is_refused(parts: Path, tmp_path: Path) -> None:
     publish(parts, "1.0.0")
     done("update", "--workspace", tmp_path / "ws")
@@ -295,6 +341,27 @@ def test_a_repository_at_a_commit_is_pinned_and_moved_by_another_commit(parts: P
     done("update", "--workspace", tmp_path / "ws")
     assert built(parts) == {"A": "1", "B": "more"}
     assert git(parts, "status", "--porcelain") == ""
+
+
+def test_a_repository_at_a_tag_is_pinned_at_its_commit(parts: Path, tmp_path: Path) -> None:
+    first = commit(parts)
+    git(parts, "tag", "v1")
+    libraries.name(tmp_path / "ws", f"{{git: 'file://{parts}', tag: v1}}")
+    done("update", "--workspace", tmp_path / "ws")
+    assert (pins(parts), built(parts)) == ({"parts": f"0+{first}"}, {"A": "1"})
+    tiny.replace(parts / CONFIG_MAP, "data:\n", "data:\n  B: more\n")
+    second = commit(parts)
+    git(parts, "tag", "v2")
+    git(parts, "tag", "--force", "v1")
+    clear(parts)
+    assert built(parts) == {"A": "1"}, "the lock pins the commit, wherever the tag is now"
+    libraries.name(tmp_path / "ws", f"{{git: 'file://{parts}', tag: v2}}")
+    assert f"the library parts is 0+{first} in packyard.lock, not v2 (packyard update parts pins" in build(parts)[2]
+    libraries.name(tmp_path / "ws", f"{{git: 'file://{parts}', tag: v1}}")
+    done("update", "--workspace", tmp_path / "ws")
+    assert (pins(parts), built(parts)) == ({"parts": f"0+{second}"}, {"A": "1", "B": "more"})
+    libraries.name(tmp_path / "ws", f"{{git: 'file://{parts}', tag: '--output=x'}}")
+    assert "libraries.tag: must be the name of a tag, such as v1.2, found '--output=x'" in build(parts)[2]
 
 
 def test_vendor_copies_libraries_that_kustomize_reads_and_that_need_nothing_else(

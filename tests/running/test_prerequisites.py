@@ -70,7 +70,7 @@ STATES = {
 @pytest.mark.parametrize(("definitions", "deployments", "severity", "message"), STATES.values(), ids=STATES)
 def test_the_state_of_an_operator(definitions: list[Any], deployments: list[Any], severity: str, message: str) -> None:
     objects = {"CustomResourceDefinition": definitions, "Deployment": deployments}
-    (item,) = prerequisites.find([("a", ".", [JOB_SET])])
+    (item,) = prerequisites.find([("a", ".", [JOB_SET], ())])
     found = state(item, Facts(namespace="", objects=objects))
     assert found[0] == severity
     assert message in found[1]
@@ -84,7 +84,7 @@ def state(item: Prerequisite, known: Facts) -> tuple[str, str]:
 def test_the_state_of_devices_and_of_what_may_not_be_seen() -> None:
     container = {"name": "a", "image": "a", "resources": {"limits": {"nvidia.com/gpu": 1}}}
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": {"containers": [container]}}
-    (item,) = prerequisites.find([("a", ".", [pod]), ("b", ".", [pod])])
+    (item,) = prerequisites.find([("a", ".", [pod], ()), ("b", ".", [pod], ())])
     assert (item.name, item.packages) == ("NVIDIA device plugin", ["a", "b"])
     nodes = [node(), node(gpu="0"), node(gpu="8")]
     assert state(item, Facts(namespace="", objects={"Node": nodes})) == ("passed", "1 of 3 nodes have nvidia.com/gpu")
@@ -160,7 +160,7 @@ def test_a_context_that_is_not_there_is_refused(foreign: Path) -> None:
 @pytest.mark.slow
 def test_options_that_are_enabled_count(untarred: Callable[[str], Path]) -> None:
     directory = untarred("mnist-fp32-training-k8s") / "multi-node-job-set/user-allocated-pvc"
-    before = prerequisites.find([("a", path, found) for path, found in every.drafts(directory, path="").items()])
+    before = prerequisites.find([("a", path, found, ()) for path, found in every.drafts(directory, path="").items()])
     done("enable", directory, "gpus")
-    after = prerequisites.find([("a", path, found) for path, found in every.drafts(directory, path="").items()])
+    after = prerequisites.find([("a", path, found, ()) for path, found in every.drafts(directory, path="").items()])
     assert [item.name for item in after] == [*(item.name for item in before), "NVIDIA device plugin"]

@@ -2,9 +2,7 @@
 
     python tests/tools/custom_resources.py > builder/packyard/core/kubernetes/custom_resources.json
 
-Of their 15 MB the table keeps what a structural schema decides: names of fields, types, what is required, the limits of
-values. A field that the API server would drop is one that the schema does not admit. Equal parts are written once. Not
-kept: descriptions, defaults (a required field that has one is not required), ``oneOf``, rules in CEL, and ``status``.
+Of their 15 MB the table keeps what `structural` does. Equal parts are written once.
 """
 
 from __future__ import annotations
@@ -13,11 +11,13 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import yaml
+
+from packyard.core.kubernetes import structural
 
 
 class Module(NamedTuple):
@@ -135,14 +135,6 @@ MODULES = (
     ),
 )
 
-_KEPT = ("enum", "pattern", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems")
-_KEPT += ("minProperties", "maxProperties")
-_READ = {"type", "properties", "additionalProperties", "items", "required", "anyOf", "nullable", "default"}
-_READ |= {"x-kubernetes-int-or-string", "x-kubernetes-preserve-unknown-fields"}
-_DROPPED = {"description", "format", "oneOf", "x-kubernetes-validations"}
-_DROPPED |= {"x-kubernetes-list-type", "x-kubernetes-list-map-keys", "x-kubernetes-map-type"}
-_INT_OR_STRING = [{"type": "integer"}, {"type": "string"}]
-
 Schema = dict[str, Any]
 
 
@@ -176,40 +168,19 @@ class Table:
         self.parts: dict[str, str] = {}
 
     def add(self, module: Module, definition: Schema) -> None:
-        spec = definition["spec"]
-        for served in (found for found in spec["versions"] if found["served"]):
-            kind = f"{spec['group']}/{served['name']} {spec['names']['kind']}"
-            root = served["schema"]["openAPIV3Schema"]
-            fields = {**root["properties"], "metadata": {"x-kubernetes-preserve-unknown-fields": True}}
-            fields["status"] = fields["metadata"]
-            reference = self.part({**root, "properties": fields})["$ref"]
+        for kind, schema in structural.kinds(definition):
+            reference = self.part(schema)["$ref"]
             versions = self.kinds.setdefault(kind, {}).setdefault(module.operator, {})
             versions[module.version] = reference.rpartition("/")[2]
 
-    def part(self, schema: Schema) -> Schema:
+    def part(self, schema: Mapping[str, Any]) -> Schema:
         """Return the JSON Schema of a structural schema, one with fields as a reference."""
-        unknown = schema.keys() - {*_KEPT, *_READ, *_DROPPED}
-        if unknown or ("anyOf" in schema and schema["anyOf"] != _INT_OR_STRING):
+        unknown = schema.keys() - structural.KNOWN
+        if unknown or ("anyOf" in schema and schema["anyOf"] != structural.INT_OR_STRING):
             raise SystemExit(f"keywords that this program does not know: {unknown or schema['anyOf']}")
-        found: Schema = {key: schema[key] for key in _KEPT if key in schema}
-        declared = ["integer", "string"] if schema.get("x-kubernetes-int-or-string") else schema.get("type")
-        if declared:
-            listed = declared if isinstance(declared, list) else [declared]
-            found["type"] = [*listed, "null"] if schema.get("nullable") else declared
-        if "items" in schema:
-            found["items"] = self.part(schema["items"])
-        values = schema.get("additionalProperties", False)
-        if isinstance(values, dict):
-            found["additionalProperties"] = self.part(values)
-        elif not values and declared == "object" and not schema.get("x-kubernetes-preserve-unknown-fields"):
-            found["additionalProperties"] = False
-        properties = schema.get("properties", {})
-        if not properties:
+        found = structural.translate(schema, self.part)
+        if "properties" not in found:
             return found
-        found["properties"] = {str(name): self.part(properties[name]) for name in sorted(properties)}
-        required = [name for name in schema.get("required", ()) if "default" not in properties[name]]
-        if required:
-            found["required"] = sorted(required)
         text = json.dumps(found, separators=(",", ":"), sort_keys=True)
         return {"$ref": "#/$defs/" + self.parts.setdefault(text, str(len(self.parts)))}
 

@@ -98,10 +98,10 @@ def _fetch(entry: Entry, pin: Pin | None) -> tuple[Path, Pin]:
         return _fetch_bundle(entry, entry.asked, pin)
     from packyard.writing.source import repository
 
-    output.detail(f"the library {entry.name}: {entry.git} at {entry.commit}")
-    folder, tar = shelf().put(entry.name, repository.read(entry))
-    version = library.commit_version(entry.commit)
-    return folder, Pin(version=version, channel=entry.git, tar=tar, digest=tar)
+    commit, files = repository.read(entry, library.commit_of(pin.version) if pin else "")
+    output.detail(f"the library {entry.name}: {entry.git} at {commit}")
+    folder, tar = shelf().put(entry.name, files)
+    return folder, Pin(version=library.commit_version(commit), channel=entry.repository, tar=tar, digest=tar)
 
 
 def _fetch_bundle(entry: Entry, asked: Reference, pin: Pin | None) -> tuple[Path, Pin]:

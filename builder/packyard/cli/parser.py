@@ -128,6 +128,8 @@ def make(module: Any, verb: str) -> Parser:
     arguments.add_verbosity(parser)
     parser.fit_usage()
     parser.example = getattr(module, "EXAMPLE", "")
+    if parser.example and not parser.epilog:
+        parser.epilog = f"for example: {parser.example}"
     return parser
 
 

@@ -168,6 +168,14 @@ def _spelled(name: str, choices: Sequence[str]) -> list[str]:
     return [by_fold[each] for each in (*swapped, *nearest)[:1]]
 
 
+def is_a_letter_away(name: str, other: str) -> bool:
+    """Say whether two names are the same but for one letter, the case of letters, or two neighbors that are swapped."""
+    one, two = sorted((name.casefold(), other.casefold()), key=len)
+    if len(one) == len(two):
+        return sum(a != b for a, b in zip(one, two, strict=True)) <= 1 or _is_swapped(one, two)
+    return len(two) == len(one) + 1 and any(two[:at] + two[at + 1 :] == one for at in range(len(two)))
+
+
 def _is_swapped(name: str, other: str) -> bool:
     """Say whether two neighbors among the letters of a name are the other way round in another."""
     apart = [place for place, (one, two) in enumerate(zip(name, other, strict=False)) if one != two]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from packyard.using.upgrade import report
 from packyard.using.upgrade.difference import Change, compare
 
 KRMFILE = """\
@@ -282,3 +283,28 @@ def test_finds_one_item_in_a_long_list() -> None:
     assert shown(compare({"a.yaml": one}, {"a.yaml": other})) == [
         ("field", "added", "a.yaml", "a[1000]", None, {"at": 9})
     ]
+
+
+def test_of_long_values_that_begin_alike_what_differs_is_shown() -> None:
+    start = (
+        "apiVersion: batch/v1\nkind: Job\nmetadata:\n  name: run\nspec:\n  template:\n    spec:\n      restartPolicy: "
+    )
+
+    def said(before: object, after: object) -> str:
+        return report.sentence(
+            Change(
+                where="",
+                what="field",
+                change="changed",
+                name="Component",
+                path="patches[0].patch",
+                before=before,
+                after=after,
+            )
+        )
+
+    changed = said(f"{start}Never\n", f"{start}OnFailure\n")
+    assert changed == r"Component: patches[0].patch '…     restartPolicy: Never\n' → '…     restartPolicy: OnFailure\n'"
+    assert said("a" * 100, "b" * 100).count("a" * 80 + "…") == 1, "nothing is alike"
+    assert said("x", "y") == "Component: patches[0].patch x → y"
+    assert said(f"{start}Never", f"{start}Never and more").endswith(" → …restartPolicy: Never and more")

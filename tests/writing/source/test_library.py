@@ -246,7 +246,7 @@ def link_copy(root: Path) -> None:
 
 
 COMMIT = "0123456789012345678901234567890123456789"
-FORMS = "write builtin, {name: NAME, version: ^1.2}, {path: ../FOLDER} or {git: https://…, commit: <40 hex digits>}"
+FORMS = "write builtin, {name: NAME, version: ^1.2}, {path: ../FOLDER} or {git: https://…, tag: v1.2}"
 ADDRESS = "libraries.git: must be an address such as https://…, ssh://…, file://…, found "
 
 

@@ -39,7 +39,7 @@ def entry(folder: Path, at: str, protocol: str = "file://") -> Entry:
 
 
 def read(folder: Path, at: str) -> dict[str, bytes]:
-    return {member.path: member.data for member in repository.read(entry(folder, at))}
+    return {member.path: member.data for member in repository.read(entry(folder, at))[1]}
 
 
 def refusal(folder: Path, at: str) -> str:
@@ -61,7 +61,7 @@ def test_reads_the_files_of_a_commit_that_is_not_the_last_one(parts: Path) -> No
         "bases/below/run.sh",
     }  # fmt: skip
     assert b'A: "1"' in found["bases/below/cm.yaml"]
-    assert {each.path for each in repository.read(entry(parts, first)) if each.executable} == {"bases/below/run.sh"}
+    assert {each.path for each in repository.read(entry(parts, first))[1] if each.executable} == {"bases/below/run.sh"}
 
 
 def test_says_that_a_repository_has_no_such_commit_and_that_there_is_no_repository(parts: Path) -> None:
@@ -179,3 +179,26 @@ def test_trees_that_hold_trees_are_not_listed_without_end(parts: Path, monkeypat
     git(parts, "branch", "bomb", at)
     monkeypatch.setattr(repository, "_LISTED", 1_000_000)
     assert "git writes more than 1000000 bytes" in refusal(parts, at)
+
+
+def test_a_tag_is_that_of_its_commit_and_what_is_pinned_counts_more(parts: Path) -> None:
+    first = commit(parts)
+    git(parts, "tag", "v1")
+    git(parts, "tag", "--annotate", "--message=x", "release/1.0")
+    tiny.write(parts / "bases/below/cm.yaml", "changed\n")
+    second = commit(parts)
+    for tag in ("v1", "release/1.0"):
+        found, files = repository.read(tagged(parts, tag))
+        assert found == first
+        assert b"changed\n" not in [each.data for each in files]
+    assert repository.read(tagged(parts, "v1"), second)[0] == second
+    git(parts, "tag", "--force", "v1")
+    assert repository.read(tagged(parts, "v1"))[0] == second
+    with pytest.raises(PackyardError, match="the library parts has no tag v2 in file://"):
+        repository.read(tagged(parts, "v2"))
+    with pytest.raises(PackyardError, match="which is no commit"):
+        repository.read(tagged(parts, "v1"), "--output=x")
+
+
+def tagged(folder: Path, tag: str) -> Entry:
+    return Entry(name="parts", git=f"file://{folder}", tag=tag, file="packyard.yaml", line=7)

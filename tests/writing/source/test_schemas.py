@@ -18,11 +18,12 @@ import json_schemas
 import real
 from commandline import done
 from packyard.core.errors import PackyardError
+from packyard.core.work.memo import Memo
 from packyard.core.yaml.document import source_of
 from packyard.using.setters import value
 from packyard.using.setters.krmfile import Krmfile
 from packyard.using.setters.rules import rule
-from packyard.writing.source import package, schemas, workspace
+from packyard.writing.source import required, schemas
 
 KRMFILE = """\
 apiVersion: config.k8s.io/v1alpha1
@@ -47,8 +48,13 @@ openAPI:
 rules:
 - {rule: A < 9, message: Few.}
 """
-TEXTS = {"package": everyfield.PACKAGE.replace("NAME", "name"), "workspace": everyfield.WORKSPACE, "krmfile": KRMFILE}
-FILES = {"package": "packages/all/package.yaml", "workspace": "packyard.yaml"}
+TEXTS = {
+    "package": everyfield.PACKAGE.replace("NAME", "name"),
+    "workspace": everyfield.WORKSPACE,
+    "krmfile": KRMFILE,
+    "test": everyfield.TESTS,
+}
+FILES = {"package": "packages/all/package.yaml", "workspace": "packyard.yaml", "test": "packages/all/tests/all.yaml"}
 
 #: What both refuse: the file, a text in it, and what stands in its place.
 FAULTS = [
@@ -106,6 +112,28 @@ FAULTS = [
     ("workspace", 'commit: "01', 'commit: "g1'),
     ("workspace", 'version: "1", ', ""),
     ("workspace", ', commit: "0123456789012345678901234567890123456789"', ""),
+    ("package", "operator: O", "operators: O"),
+    ("package", "definitions: [os.example.com]", "definitions: [os]"),
+    ("package", "offers: [Resource example.com/p]", "offers: [example.com/p]"),
+    ("package", ", offers: [Resource example.com/p]", ""),
+    ("package", "link: https:", "link: http:"),
+    ("package", ", keys: [k]", ""),
+    ("package", ", keys: [k]", ', keys: [k], oldest: "1"'),
+    ("package", 'kubernetes: "1.31"', 'kubernetes: "v1"'),
+    ("package", 'kubernetes: "1.31"', "description: d"),
+    ("krmfile", "rules:", "requires: [{secret: s}]\nrules:"),
+    ("test", "tests:", "test:"),
+    ("test", "- it: has", "- its: has"),
+    ("test", 'set: {B: "2"}', "set: [B]"),
+    ("test", 'set: {B: "2"}', "set: {B: }"),
+    ("test", "useCases: [name]", "useCases: name"),
+    ("test", "enable: [o]", "options: [o]"),
+    ("test", "refused: B", "expect: [], refused: "),
+    ("test", "it: is refused, ", ""),
+    ("test", "{kind: K, exists: false}", "{exists: false}"),
+    ("test", "exists: false", "exists: maybe"),
+    ("test", "equal: {c: 1}", "equal: 1, contains: 2"),
+    ("test", "matches: ^x", "matches: 1"),
     ("krmfile", "minimum: 1", 'minimum: "1"'),
     ("krmfile", "maxLength: 3", "maxLength: 3.5"),
     ("krmfile", "      minimum: 1", "      pattern: [a]"),
@@ -128,6 +156,10 @@ ONLY_READER = [
     ("package", "base: part", "base: other", _TREE),
     ("package", "- patches/a.yaml", "- patches/b.yaml", _TREE),
     ("workspace", "license: LICENSE", "license: LICENCE", _TREE),
+    ("test", "useCases: [name]", "useCases: [other]", _TREE),
+    ("test", 'path: "a.b[0]"', 'path: "a.b[0"', _LANGUAGE),
+    ("test", "matches: ^x", "matches: (x", _LANGUAGE),
+    ("package", 'oldest: "1.2"', "oldest: new", _LANGUAGE),
     ("package", "labelSelector: a=b", "labelSelector: a=(", _LANGUAGE),
     ("package", "kind: K, ", "kind: '(', ", _LANGUAGE),
     ("package", "{kind: ConfigMap,", "{kind: [ConfigMap,", _LANGUAGE),
@@ -164,9 +196,10 @@ def is_refused(name: str, text: str, root: Path) -> bool:
         if name == "krmfile":
             krmfile = Krmfile(source_of(text.encode(), "Krmfile"))
             rule.read(krmfile.root)
+            required.gather([("Krmfile", text.encode())], Memo())
             return any(True for each in krmfile.definitions.setters.values() for _ in value.unfit(each.schema))
         (root / FILES[name]).write_text(text)
-        package.read(workspace.read(root), "all")
+        everyfield.read(root)
     except PackyardError:
         return True
     return False
@@ -186,6 +219,7 @@ def ours() -> Iterator[tuple[str, Path]]:
     """Yield every file of the catalogue, and those of the tests, with the name of its schema."""
     yield "workspace", real.REPOSITORY / "packyard.yaml"
     yield from (("package", file) for file in real.REPOSITORY.glob("packages/*/package.yaml"))
+    yield from (("test", file) for file in real.REPOSITORY.glob("packages/*/tests/*.yaml"))
     for folder in (".", "bases", "overlays", "packages"):
         pattern = "Krmfile" if folder == "." else "**/Krmfile"
         yield from (("krmfile", file) for file in (real.REPOSITORY / folder).glob(pattern))

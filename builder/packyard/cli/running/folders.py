@@ -9,8 +9,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from packyard.cli import bundles, output, preferences
+from packyard.core.bundle import shipped
 from packyard.core.bundle.manifest import LIBRARY
 from packyard.core.bundle.reference import Reference
+from packyard.core.bundle.required import Required
 from packyard.using.render import every
 from packyard.using.render.every import Object
 
@@ -23,10 +25,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--from", dest="channel", metavar="CHANNEL", help="the address of a channel")
 
 
-def objects(words: Sequence[str], flag: str | None) -> Iterator[tuple[str, str, list[Object]]]:
+UseCase = tuple[str, str, list[Object], tuple[Required, ...]]
+
+
+def use_cases(words: Sequence[str], flag: str | None) -> Iterator[UseCase]:
     """Yield each use case of the packages that are named, or of all: the word, its path there, and its objects.
 
-    Values may still have to be set.
+    Values may still have to be set. Last comes what its authors say that it needs.
     """
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         names = list(dict.fromkeys(words)) or _all(flag)
@@ -37,7 +42,7 @@ def objects(words: Sequence[str], flag: str | None) -> Iterator[tuple[str, str, 
                     bundle = bundles.find(Reference.parse(word), preferences.source(flag))
                     there = bundle.unpack(Path(tempfile.mkdtemp(dir=folder)))
                 for use_case, found in every.drafts(there, path=os.environ.get("PATH", "")).items():
-                    yield word, use_case, found
+                    yield word, use_case, found, shipped.required(there / use_case)
                 done(number)
 
 

@@ -4,7 +4,8 @@ packyard prerequisites                           for all packages of the catalog
 packyard prerequisites mnist-fp32-training-k8s   for one, or for those in the folder DIR, with their options
 packyard prerequisites --offline -o json         without asking a cluster
 
-What one namespace has to have, such as claims, is for packyard doctor. 1 if something is missing, too old or not alive.
+What one namespace has to have, such as claims, is for packyard doctor, but for Secrets that authors name. The exit code
+is 1 if something is missing, too old or not alive.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from packyard.running.doctor.finding import Finding
 from packyard.running.doctor.prerequisites import Prerequisite
 
 ROWS = Rows(
-    "what is to be installed", "name, requirements, packages, oldest, tested, install, state, message", wide=None
+    "what is to be installed", "name, requirements, packages, oldest, tested, install, link, state, message", wide=None
 )
 
 
@@ -34,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print a row for each, with the commands that install it."""
-    found = prerequisites.find(folders.objects(arguments.packages, arguments.channel))
+    found = prerequisites.find(folders.use_cases(arguments.packages, arguments.channel))
     states = _examine(arguments, found)
     rows = [_row(*each) for each in zip(found, states, strict=True)]
     if ROWS.show(rows, arguments.output) and found:
@@ -74,13 +75,13 @@ def _tell_commands(missing: Sequence[Prerequisite]) -> None:
     """Print the commands as lines of a shell, in full."""
     for item in missing:
         output.line()
-        output.line(f"# {item.name}" if item.operator else f"# {item.name}: ask who made the package")
-        for command in item.operator.install if item.operator else ():
+        output.line(f"# {item.name}: {item.told}" if item.told else f"# {item.name}")
+        for command in item.install:
             output.line(command)
 
 
 def _row(item: Prerequisite, state: Finding | None) -> tuple[object, ...]:
     known = item.operator
-    offered = (known.oldest, known.tested, known.install) if known else ("", "", ())
+    offered = (known.oldest, known.tested, item.install, known.link) if known else ("", "", item.install, "")
     seen = (state.severity, state.message or state.about) if state else ("", "")
     return item.name, item.requirements, item.packages, *offered, *seen

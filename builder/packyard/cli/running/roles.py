@@ -37,9 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print roles, each with its binding where somebody is named."""
     rights, everywhere, beyond = set[Right](), set[Right](), dict[str, list[str]]()
-    for word, use_case, objects in folders.objects(arguments.packages, arguments.channel):
+    for word, use_case, objects, required in folders.use_cases(arguments.packages, arguments.channel):
         found, others = roles.needed(objects)
-        inside, wide = held.to_read(doctor.questions(objects))
+        inside, wide = held.to_read(doctor.questions(objects, doctor.every(required)))
         rights |= found | inside
         everywhere |= wide
         for each in others:

@@ -18,6 +18,7 @@ from packyard.writing.authoring.import_.conversion import Imported
 from packyard.writing.source.workspace import Workspace
 
 ROWS = Rows("package", "name, useCases, files, lines, notes (kind, what, do=todo, cases)")
+EXAMPLE = "packyard import ../my-app/overlays/prod --name my-app"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

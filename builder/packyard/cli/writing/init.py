@@ -12,6 +12,7 @@ from packyard.writing.authoring import init
 from packyard.writing.source import workspace
 
 ROWS = Rows("file", "file", line="{file}")
+EXAMPLE = "packyard init my-models"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

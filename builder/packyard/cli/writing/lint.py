@@ -27,10 +27,12 @@ from packyard.writing.build.packing import Packing, Settings
 from packyard.writing.checks import archive, folder
 from packyard.writing.checks.finding import Finding, finding
 from packyard.writing.checks.folder import Linted
+from packyard.writing.source import crds
 from packyard.writing.source.workspace import Workspace, built_in, find_root
 
 ROWS = findings.ROWS
 READMES = readmes.ROWS
+EXAMPLE = "packyard lint my-model --strict"
 _ARCHIVES = (".tar.gz", ".tgz")
 _VERSION = "0.0.0"  # which no finding shows
 
@@ -63,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     if names and not here:
         message = f"is not a directory or an archive, and there is no {WORKSPACE} here or above"
         raise InputError(Problem(message, file=names[0]))
-    judging = schemas.choose((here or built_in()).kubernetes) if folders else []
+    judging = schemas.choose((here or built_in()).kubernetes, crds.read(here) if here else ()) if folders else []
     found, count = _find(arguments, here, names, folders, judging)
     roots = [*([here.root_dir] if here else []), *(Path(each) for each in folders if Path(each).is_dir())]
     if arguments.fix and findings.fix(found, roots):

@@ -3,6 +3,7 @@
 packyard schema package >package.schema.json        package.yaml
 packyard schema workspace                           packyard.yaml
 packyard schema krmfile                             a Krmfile
+packyard schema test                                packages/NAME/tests/*.yaml
 
 An editor with a YAML language server takes it from the file's first line:
 # yaml-language-server: $schema=../../package.schema.json

@@ -1,4 +1,7 @@
-"""Build packages and try them: lint, kustomize, rendering, the commands of their READMEs, on request an API server.
+"""Build packages and try them: lint, kustomize, rendering, their own tests, the commands of their READMEs.
+
+The tests of a package are packages/NAME/tests/*.yaml: values and options that are given, and fields or a refusal that
+are expected. On request an API server is asked, too.
 
 The exit code is 1 if a check failed. Programs are taken from PATH; a check that needs one that is not there is skipped,
 and so are README commands that are more than plain words. With --strict the exit code is 1 for other checks that were
@@ -16,6 +19,7 @@ from packyard.writing.build.draft import README
 from packyard.writing.judging.questions import Judges, judge
 
 ROWS = Rows("check", "package, check, where, state, details", columns="PACKAGE, CHECK, WHERE, RESULT=state")
+EXAMPLE = "packyard test my-model --strict"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

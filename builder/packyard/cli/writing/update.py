@@ -2,11 +2,11 @@
 
 packyard update            all libraries, but for folders that were never pinned
 packyard update NAME       one
-packyard update --dry-run  only show what would change
+packyard update --dry-run  only show what would change; with --strict the exit code is 1 if something breaks
 packyard update --vendor   copy what is pinned into the workspace, to libraries/NAME, and pin what was not; no pin moves
 
-The packages are composed with the libraries that are pinned and with the new ones, and compared. If some do not compose
-with the new ones, nothing is pinned.
+What breaks in the libraries is shown first. The packages are composed with the libraries that are pinned and with the
+new ones, and compared. Nothing is pinned if some do not compose with the new ones, or with --strict if anything breaks.
 
 Copies are used instead of what they were made of, and are checked against packyard.lock; later updates replace them.
 kustomize reads them, so that it builds every base of the workspace. To go back, delete them.
@@ -23,14 +23,18 @@ from packyard.cli.rows import Rows
 from packyard.core.bundle.lock import Pin
 from packyard.core.bundle.reference import order
 from packyard.core.errors import InputError, PackyardError, Problem, UsageError, refuse
+from packyard.core.yaml.sources import Sources
+from packyard.using.upgrade import report
 from packyard.using.upgrade.difference import Change, compare_all
 from packyard.writing.authoring import vendor
 from packyard.writing.source import library
+from packyard.writing.source.library import Library
 from packyard.writing.source.library_entry import Entry
 from packyard.writing.source.workspace import Workspace
 
 ROWS = Rows("run", f"libraries (name, before, after, tar), changes ({differences.FIELDS})")
 COPIES = Rows("copy of a library", "directory", "--vendor", line="{directory}")
+EXAMPLE = "packyard update --dry-run --strict"
 #: What differs, by packages.
 Found = Mapping[str, tuple[Change, ...]]
 
@@ -40,6 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     libraries.add_names(parser)
     parser.add_argument("--dry-run", action="store_true", help="show what would change; write nothing")
     parser.add_argument("--vendor", action="store_true", help="copy what is pinned into the workspace")
+    parser.add_argument("--strict", action="store_true", help="pin nothing if something breaks, and exit with 1")
     parser.add_argument("--force", action="store_true", help="pin also what some packages do not compose with")
     workspaces.add_argument(parser)
     fanout.add_arguments(parser)
@@ -59,8 +64,13 @@ def run(arguments: argparse.Namespace) -> int:
     moved = {name: pin for name, (_, pin) in new.items() if known.get(name) != pin}
     refuse(filter(None, (_lower(each, known.get(each.name), moved.get(each.name)) for each in chosen)))
     after = libraries.read(root_dir, instead=new)
-    found = _compare(arguments, root_dir, after, known) if moved else {}
-    _show(arguments.output, known, moved, found)
+    before = _pinned(root_dir, known) if moved else None
+    broken = _breaks(before or (), after.libraries)
+    found = _compare(arguments, root_dir, after, before, broken) if moved else {}
+    _show(arguments.output, known, moved, {**broken, **(found or {})}, found)
+    if arguments.strict and differences.breaking({**broken, **(found or {})}):
+        output.problem("something breaks, so nothing is pinned (without --strict it is)")
+        return 1
     if not arguments.dry_run:
         vendor.replace(root_dir, (each for each in after.libraries if each.name in new))
         left = {each.name: known[each.name] for each in listed if each.name in known}
@@ -99,7 +109,27 @@ def _is_wanted(entry: Entry, names: Sequence[str], known: Mapping[str, Pin]) -> 
     return not entry.path or entry.name in names or entry.name in known
 
 
-def _compare(arguments: argparse.Namespace, root_dir: Path, after: Workspace, known: Mapping[str, Pin]) -> Found | None:
+def _pinned(root_dir: Path, known: Mapping[str, Pin]) -> Sequence[Library] | None:
+    """Return the libraries that are pinned; None where they cannot be had."""
+    try:
+        return libraries.find(root_dir, libraries.kept(known))
+    except PackyardError as error:
+        output.note(f"what changes in packages is not known, as they do not compose with what is pinned: {error}")
+        return None
+
+
+def _breaks(before: Sequence[Library], after: Sequence[Library]) -> Found:
+    """Return what breaks in libraries, by their names."""
+    old = {each.name: compared.files_of(library.members(Sources(each.root_dir))) for each in before}
+    new = {each.name: compared.files_of(library.members(Sources(each.root_dir))) for each in after if each.name in old}
+    found = compare_all({name: old[name] for name in new}, new)
+    broken = {name: tuple(each for each in changes if each.is_breaking) for name, changes in found.items()}
+    return {name: changes for name, changes in broken.items() if changes}
+
+
+def _compare(
+    arguments: argparse.Namespace, root_dir: Path, after: Workspace, before: Sequence[Library] | None, broken: Found
+) -> Found | None:
     """Compose the packages with the libraries that are pinned and with the new ones.
 
     Return what differs, or None where that is not known.
@@ -108,14 +138,18 @@ def _compare(arguments: argparse.Namespace, root_dir: Path, after: Workspace, kn
     try:
         new = compared.composed(compared.packing(root_dir, arguments, after.libraries), names, arguments)
     except PackyardError as error:
+        problems = [_readable(each, after.libraries) for each in error.problems]
         if arguments.force:
-            output.problem(str(error))
+            for each in problems:
+                output.problem(str(each))
             return None
+        for line in report.text(broken):
+            output.note(line)
         hint = "correct the packages, or pin the libraries nevertheless: packyard update --force"
-        problem = Problem("packages do not compose with the new libraries", hint=hint)
-        raise InputError(*error.problems, problem) from error
+        raise InputError(*problems, Problem("packages do not compose with the new libraries", hint=hint)) from error
+    if before is None:
+        return None
     try:
-        before = libraries.find(root_dir, libraries.kept(known))
         old = compared.composed(compared.packing(root_dir, arguments, before), names, arguments)
     except PackyardError as error:
         output.note(f"what changes in packages is not known, as they do not compose with what is pinned: {error}")
@@ -123,15 +157,24 @@ def _compare(arguments: argparse.Namespace, root_dir: Path, after: Workspace, kn
     return compare_all(old, new)
 
 
-def _show(form: str, known: Mapping[str, Pin], moved: Mapping[str, Pin], found: Found | None) -> None:
+def _readable(problem: Problem, found: Sequence[Library]) -> Problem:
+    """Return a problem that calls a library that was fetched by its name and version, not by where it is kept."""
+    for each in found:
+        if each.pin and each.pin.tar.hex in str(each.root_dir):
+            problem = problem.renamed(str(each.root_dir), f"{each.name}@{each.pin.version}")
+    return problem
+
+
+def _show(form: str, known: Mapping[str, Pin], moved: Mapping[str, Pin], told: Found, found: Found | None) -> None:
+    """Print what moves, what breaks in it, and what it changes in packages: all that is to be ``told``."""
     rows = [(name, known[name].version if name in known else "", pin.version, pin.tar) for name, pin in moved.items()]
-    if not ROWS.show([(rows, differences.documents(found or {}))], form):
+    if not ROWS.show([(rows, differences.documents(told))], form):
         return
     if rows:
         output.table(("LIBRARY", "PINNED", "NEW", "TAR"), rows, wide=True)
+        differences.show(told, form)
         if found is not None:
-            differences.show(found, form)
-            changed = f"{output.counted(len(found), 'package')} with changes{differences.breaking(found)}"
-            output.note(changed if found else "no package changes")
+            changed = f"{output.counted(len(found), 'package')} with changes" if found else "no package changes"
+            output.note(f"{changed}{differences.breaking(told)}")
     else:
         output.note("all libraries are what they are pinned as")

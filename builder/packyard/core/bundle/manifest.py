@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from packyard.core.bundle import record, reference
 from packyard.core.bundle.record import FaultError, Record, checked, digest, flag, known, list_of, map_of, text
+from packyard.core.bundle.required import Required
 from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError, Problem
 from packyard.core.files import paths
@@ -66,8 +67,9 @@ class Manifest:
 
     A library has parts in the place of use cases, with the setters that they define; ``.`` are those that all share.
     ``kubernetes`` are the versions whose schemas its objects keep to. ``moved`` tells users what replaced a former
-    setter or use case. ``exceptions`` are those that sources make to rules of lint: by the path of a file and by the
-    rule, the reason. A manifest of the older form, which described each setter in full, keeps its bytes.
+    setter or use case. ``requires`` is what authors say that a cluster must have. ``exceptions`` are those that sources
+    make to rules of lint: by the path of a file and by the rule, the reason. A manifest of the older form, which
+    described each setter in full, keeps its bytes.
     """
 
     kind: str = field(default=BUNDLE, metadata=known(text, BUNDLE))
@@ -77,6 +79,7 @@ class Manifest:
     images: tuple[str, ...] = field(default=(), metadata=known(list_of(text)))
     kubernetes: tuple[str, ...] = field(default=(), metadata=known(list_of(text), ()))
     moved: Mapping[str, str] = field(default_factory=dict, metadata=known(map_of(text), {}))
+    requires: tuple[Required, ...] = field(default=(), metadata=known(list_of(Required.parse), ()))
     exceptions: Mapping[str, Mapping[str, str]] = field(default_factory=dict, metadata=known(map_of(map_of(text)), {}))
     use_cases: Mapping[str, ShippedUseCase] = field(metadata=known(map_of(ShippedUseCase.parse)))
     files: Mapping[str, Digest] = field(default_factory=dict, metadata=known(map_of(digest)))
@@ -112,6 +115,11 @@ class Manifest:
         earlier = {other for after in found.values() for other in after}
         paths = sorted(found, key=lambda path: (path in earlier, path))
         return tuple(dict.fromkeys(each for path in paths for each in (*found[path], path) if each in found))
+
+    def required_of(self, path: str) -> tuple[Required, ...]:
+        """Return what authors say that the use case at a path needs."""
+        words = set(self.use_cases[path].requires) if path in self.use_cases else set()
+        return tuple(each for each in self.requires if words.issuperset(each.words))
 
     def verify(self, members: Iterable[Member]) -> None:
         """Raise `IntegrityError`, naming every file that differs, is missing or extra; ``packyard.json`` is ignored."""

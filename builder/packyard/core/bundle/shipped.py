@@ -12,6 +12,7 @@ from pathlib import Path
 
 from packyard.core.bundle import manifest
 from packyard.core.bundle.manifest import Manifest, ShippedUseCase, ShippedValue
+from packyard.core.bundle.required import Required
 from packyard.core.errors import InputError, IntegrityError, Problem, suggest
 from packyard.core.files import paths, regular
 
@@ -31,6 +32,12 @@ def description(directory: Path) -> str:
         use_case = _use_case(directory)
         return use_case.description if use_case else ""
     return ""
+
+
+def required(directory: Path) -> tuple[Required, ...]:
+    """Return what the authors of a directory's package say that a cluster must have for it."""
+    found = package_of(directory)
+    return found[1].required_of(os.path.relpath(os.path.realpath(directory), found[0])) if found else ()
 
 
 def _use_case(directory: Path) -> ShippedUseCase | None:

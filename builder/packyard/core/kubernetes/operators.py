@@ -1,8 +1,9 @@
 """What packages need installed: how it is found on a cluster, which version is tested, how it is installed.
 
-The table is ``operators.json``. An operator is known by the last part of its image's name, which mirrors keep:
-``mirror.example/team/mpi-operator``. The oldest versions are what READMEs of packages ask for. The training operator is
-installed without MPIJobs of its own, as one cluster has room for one definition. The commands are upstream's own:
+The table is ``operators.json``, in the form in which authors say it of theirs. An operator is known by the last part of
+its image's name, which mirrors keep: ``mirror.example/team/mpi-operator``. The oldest versions are what READMEs of
+packages ask for. The training operator is installed without MPIJobs of its own, as one cluster has room for one
+definition. The commands are upstream's own:
 
 - https://github.com/kubeflow/mpi-operator/tree/v0.8.0#installation
 - https://github.com/kubernetes-sigs/jobset/tree/v0.8.0#installation
@@ -20,11 +21,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from packyard.core.bundle.required import Required
 from packyard.core.kubernetes import images, pods
 from packyard.core.kubernetes.lenient import text
 
@@ -39,7 +41,8 @@ class Operator:
 
     ``oldest`` is the oldest version that does for packages, empty where any does. ``tested`` is the version that this
     project's tests run, or empty. ``install`` are upstream's commands, for ``tested``, or else for a version that they
-    name. What is offered are devices and drivers, in the words of packyard.json: ``Resource nvidia.com/gpu``.
+    name. What is offered are devices and drivers, in the words of packyard.json: ``Resource nvidia.com/gpu``. ``link``
+    and ``by``, the package whose author says it, are of those that are not in the table.
     """
 
     name: str
@@ -49,6 +52,13 @@ class Operator:
     oldest: str
     tested: str
     install: Sequence[str]
+    link: str = ""
+    by: str = ""
+
+    @property
+    def fix(self) -> str:
+        """What to type, or to read, for it to be there."""
+        return " && ".join(self.install) or self.link
 
     @property
     def requirements(self) -> set[str]:
@@ -56,23 +66,43 @@ class Operator:
         return {*self.offers, *(f"CustomResourceDefinition {name}" for name in self.definitions)}
 
 
-def _read(row: Mapping[str, Any]) -> Operator:
-    sets = {key: frozenset(row.get(key, ())) for key in ("definitions", "offers")}
-    return Operator(**{**row, **sets, "install": tuple(row["install"])})
+def declared(required: Iterable[Required], by: str = "") -> Iterator[Operator]:
+    """Yield the operators that authors say they require."""
+    for each in dict.fromkeys(required):
+        if each.operator:
+            yield Operator(
+                name=each.operator,
+                image=each.image,
+                definitions=frozenset(each.definitions),
+                offers=frozenset(each.offers),
+                oldest=each.oldest,
+                tested=each.tested,
+                install=each.install,
+                link=each.link,
+                by=by,
+            )
 
 
-OPERATORS = tuple(map(_read, json.loads(Path(__file__).with_name("operators.json").read_bytes())))
+_ROWS = json.loads(Path(__file__).with_name("operators.json").read_bytes())
+OPERATORS = tuple(declared(map(Required.parse, _ROWS)))
 
 
-def of(definition: str) -> Operator | None:
-    """Return the operator that reconciles the objects of a CustomResourceDefinition: ``mpijobs.kubeflow.org``."""
-    return next((each for each in OPERATORS if definition in each.definitions), None)
+def of(definition: str, others: Sequence[Operator] = ()) -> Operator | None:
+    """Return the operator that reconciles the objects of a CustomResourceDefinition: ``mpijobs.kubeflow.org``.
+
+    ``others`` are those of authors, which come before those of the table.
+    """
+    return next((each for each in (*others, *OPERATORS) if definition in each.definitions), None)
 
 
-def needed(requirements: Iterable[str]) -> list[Operator]:
+def needed(requirements: Iterable[str], others: Sequence[Operator] = ()) -> list[Operator]:
     """Return what offers what packages require, in the words of packyard.json, in the order of its installation."""
-    found = set(requirements)
-    return [each for each in OPERATORS if not found.isdisjoint(each.requirements)]
+    left, found = set(requirements), []
+    for each in (*others, *OPERATORS):
+        if not left.isdisjoint(each.requirements):
+            found.append(each)
+            left -= each.requirements
+    return found
 
 
 def version_of(tag: str) -> Version | None:

@@ -10,13 +10,14 @@ from __future__ import annotations
 import json
 import pathlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 from packyard import __version__
-from packyard.core.errors import UnavailableError, suggest
+from packyard.core.errors import UnavailableError, is_a_letter_away, suggest
+from packyard.core.kubernetes import structural
 from packyard.core.kubernetes.pods import Path
 
 if TYPE_CHECKING:
@@ -43,7 +44,8 @@ class Fault:
     """What a schema rejects in a value: the path from the value that was checked, and why.
 
     ``field`` is an unknown or a missing key of the mapping at ``path``. Where nothing but its quotes is wrong with a
-    value, ``quotes`` says whether it needs them. A null ``counts_as_missing``: the API server drops it.
+    value, ``quotes`` says whether it needs them. A null ``counts_as_missing``: the API server drops it. An unknown
+    field ``is_slip`` where a known one is a letter away.
     """
 
     rule: str
@@ -53,22 +55,36 @@ class Fault:
     field: str = ""
     quotes: bool | None = None
     counts_as_missing: bool = False
+    is_slip: bool = False
 
 
 class Judge:
     """The schemas of one version of Kubernetes or of an operator; ``kinds`` are those that it serves.
 
-    ``kinds`` and ``parts``, which custom resources share with Kubernetes, are the numbers of definitions.
+    ``kinds`` and ``parts``, which custom resources share with Kubernetes, are the numbers of definitions. What an
+    author gives ``is_given``: it is the version that the objects are for.
     """
 
     def __init__(
-        self, name: str, version: str, kinds: Mapping[str, str], definitions: Definitions, parts: Mapping[str, str]
+        self,
+        name: str,
+        version: str,
+        kinds: Mapping[str, str],
+        definitions: Definitions,
+        parts: Mapping[str, str],
+        is_given: bool = False,
     ) -> None:
         self.name = name
         self.version = version
         self.kinds = kinds
         self.parts = parts
         self.definitions = definitions
+        self.is_given = is_given
+
+    def without(self, kinds: Collection[str]) -> Judge:
+        """Return the judge without those of its kinds, in any version, that others serve: ``ray.io RayJob``."""
+        left = {name: number for name, number in self.kinds.items() if unversioned(name) not in kinds}
+        return Judge(self.name, self.version, left, self.definitions, self.parts, self.is_given)
 
     def faults(self, definition: str, value: object, called: str = "the object") -> Iterator[Fault]:
         """Yield everything that a definition rejects in a value; messages call the value itself ``called``."""
@@ -104,10 +120,29 @@ class Definitions:
         return Registry([(_URI, self.whole)])
 
 
-def choose(versions: Sequence[str] = ()) -> list[Judge]:
-    """Return judges for these versions of Kubernetes (all from `OLDEST` where none is named), and for all operators."""
+def choose(versions: Sequence[str] = (), given: Sequence[Judge] = ()) -> list[Judge]:
+    """Return judges for these versions of Kubernetes (all from `OLDEST` where none is named), and for all operators.
+
+    Kinds that are ``given`` are judged by these alone.
+    """
     recent = (version for version in kubernetes_versions() if _number(version) >= OLDEST)
-    return [*(kubernetes(version) for version in versions or recent), *operators()]
+    kinds = {unversioned(name) for judge in given for name in judge.kinds}
+    carried = [judge.without(kinds) for judge in operators()] if kinds else operators()
+    return [*(kubernetes(version) for version in versions or recent), *given, *carried]
+
+
+def of_definitions(name: str, definitions: Iterable[Mapping[str, Any]]) -> Judge:
+    """Return the judge of what CustomResourceDefinitions of a file serve."""
+    found = {kind: structural.translate(schema) for each in definitions for kind, schema in structural.kinds(each)}
+    numbers = {kind: str(number) for number, kind in enumerate(found)}
+    schemas = {numbers[kind]: schema for kind, schema in found.items()}
+    return Judge(name, "", numbers, Definitions(schemas), {}, is_given=True)
+
+
+def unversioned(kind: str) -> str:
+    """Return a kind with its group alone: ``ray.io RayJob``."""
+    version, _, name = kind.partition(" ")
+    return f"{version.rpartition('/')[0]} {name}"
 
 
 def kubernetes_versions() -> list[str]:
@@ -174,7 +209,8 @@ def _faults(error: ValidationError, schema: Schema, path: Path, called: str) -> 
     if kind.name == "additionalProperties":
         known = _at(schema, error.schema_path[:-1]).get("properties", {})
         for name in kind.unexpected:
-            yield Fault("unknown-field", path, f"{what} has no field {name!r}", suggest(name, known), name)
+            hint, is_slip = suggest(name, known), any(is_a_letter_away(name, each) for each in known)
+            yield Fault("unknown-field", path, f"{what} has no field {name!r}", hint, name, is_slip=is_slip)
     elif kind.name == "required":
         yield Fault("missing-field", path, f"{what} lacks {kind.property!r}", "", kind.property)
     elif kind.name in ("type", "oneOf", "anyOf"):

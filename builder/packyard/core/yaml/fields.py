@@ -95,6 +95,10 @@ class Fields:
             return []
         return [item.value for item in node.items]
 
+    def anything(self, key: str) -> Node | None:
+        """Ask for a value of whatever kind; None where it is missing."""
+        return self._get(key)
+
     def mapping(self, key: str) -> dict[str, Scalar]:
         """Ask for a mapping of names to scalars; a missing one is empty."""
         found = {}

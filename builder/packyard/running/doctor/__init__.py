@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from operator import or_
 from shlex import quote
 
+from packyard.core.bundle.required import Required
+from packyard.core.kubernetes import operators
 from packyard.core.kubernetes.lenient import Object
 from packyard.running.doctor import (
     admission,
@@ -47,14 +49,7 @@ class Check:
 
 #: The option that has pods tolerate a taint, and its parameter.
 _POOL, _TAINT = "node-pool", "NODE_TAINT"
-_ALL = (
-    Check("the namespace", lambda _: Questions(), namespaces.admits),
-    Check("kinds", apis.ask_served, apis.served),
-    Check("operators", apis.ask_operators, apis.operated),
-    Check("queues", queues.ask, queues.active),
-    Check("claims", storage.ask_claims, storage.claims),
-    Check("Secrets, ConfigMaps and accounts", references.ask_held, references.there),
-    Check("Secrets for registries", references.ask_held, references.pulling),
+_OTHERS = (
     Check("classes and Services", references.ask_classes, references.classes),
     Check("volumes of claims", storage.ask_classes, storage.bound),
     Check("access to claims", storage.ask_claims, storage.mountable),
@@ -72,14 +67,36 @@ _ALL = (
 )
 
 
+def every(required: Sequence[Required]) -> tuple[Check, ...]:
+    """Return all checks, with those of what authors say that a use case needs."""
+    others = tuple(operators.declared(required))
+    ask_held = partial(references.ask_held, required=required)
+    return (
+        Check("the namespace", lambda _: Questions(), namespaces.admits),
+        Check("the version of Kubernetes", lambda _: apis.ask_kubernetes(required), partial(apis.kubernetes, required)),
+        Check("kinds", apis.ask_served, partial(apis.served, others=others)),
+        Check("operators", partial(apis.ask_operators, others=others), partial(apis.operated, others=others)),
+        Check("queues", queues.ask, queues.active),
+        Check("claims", storage.ask_claims, storage.claims),
+        Check("Secrets, ConfigMaps and accounts", ask_held, partial(references.there, required=required)),
+        Check("Secrets for registries", ask_held, references.pulling),
+        *_OTHERS,
+    )
+
+
+#: All checks where authors say nothing.
+_ALL = every(())
+
+
 def examine(kubectl: Kubectl, prepared: Prepared, *, autoscaled: bool = False) -> list[Finding]:
     """Return the answer to every question, also of those that passed; ``autoscaled`` says that nodes come on demand.
 
     Only where nothing else keeps the run from starting, the API server is asked whether it would take the pods.
     """
     objects = prepared.objects
-    known = facts.read(kubectl, questions(objects))
-    found = judge(objects, known)
+    checks = every(prepared.required)
+    known = facts.read(kubectl, questions(objects, checks))
+    found = judge(objects, known, checks)
     is_sound = {each.check for each in found if each.severity == "error"} <= {nodes.CHECK}
     if is_sound and not wanted.there(objects, known):
         refused, sets = admission.admitted(objects, kubectl)

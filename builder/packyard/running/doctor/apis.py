@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from shlex import quote
 
+from packyard.core.bundle.required import Required
 from packyard.core.kubernetes import groups, operators
 from packyard.core.kubernetes.lenient import Object, mapping, text, type_of
 from packyard.core.kubernetes.operators import Operator
@@ -19,8 +20,33 @@ def ask_served(objects: Sequence[Object]) -> Questions:
     return Questions(groups=True, apis=frozenset(version for version, _ in _custom(objects)))
 
 
-def served(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
-    """Find each kind in the version that is used."""
+def ask_kubernetes(required: Sequence[Required]) -> Questions:
+    """Ask for the version of Kubernetes, where authors say which does."""
+    return Questions(version=any(each.kubernetes for each in required))
+
+
+def kubernetes(required: Sequence[Required], _: Sequence[Object], facts: Facts) -> Iterator[Finding]:
+    """Find that the version of Kubernetes is as new as authors ask for."""
+    version = operators.version_of(facts.version) or (0,)
+    about = f"Kubernetes {facts.version.removeprefix('v')}".strip()
+    for each in required:
+        oldest = operators.version_of(each.kubernetes)
+        if oldest is None:
+            continue
+        if version < (1,):
+            yield unknown(
+                _CHECK, about, "does not tell its version", why=f"the package needs {each.kubernetes} or later"
+            )
+        elif version < oldest:
+            yield error(
+                _CHECK, about, f"is older than {each.kubernetes}, which the package needs", why=each.description
+            )
+        else:
+            yield passed(_CHECK, about)
+
+
+def served(objects: Sequence[Object], facts: Facts, others: Sequence[Operator] = ()) -> Iterator[Finding]:
+    """Find each kind in the version that is used; ``others`` are operators that authors name."""
     for version, kind in _kinds(objects) if facts.groups else ():
         group, _, number = version.rpartition("/")
         about = f"{kind} of {version}"
@@ -28,26 +54,30 @@ def served(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
         if not group or (number in versions and kind in facts.apis.get(version, (kind,))):
             yield passed(_CHECK, about)
             continue
-        others = [each for each in versions if each != number]
-        message = f"is not served, only {group}/{', '.join(others)}" if others else "is not known to the cluster"
-        operator = operators.of(groups.definition(version, kind))
+        older = [each for each in versions if each != number]
+        message = f"is not served, only {group}/{', '.join(older)}" if older else "is not known to the cluster"
+        operator = operators.of(groups.definition(version, kind), others)
         yield error(
             _CHECK,
             about,
             message,
-            why=f"{operator.name} {operator.oldest} or later brings it" if operator else "it cannot be applied",
-            fix=" && ".join(operator.install) if operator else "",
+            why=f"{_named(operator)} brings it" if operator else "it cannot be applied",
+            fix=operator.fix if operator else "",
         )
 
 
-def ask_operators(objects: Sequence[Object]) -> Questions:
+def _named(operator: Operator) -> str:
+    return f"{operator.name} {operator.oldest} or later" if operator.oldest else operator.name
+
+
+def ask_operators(objects: Sequence[Object], others: Sequence[Operator] = ()) -> Questions:
     """Ask for all Deployments, where a kind needs an operator."""
-    return Questions(everywhere=frozenset({"Deployment"} if _operators(objects) else ()))
+    return Questions(everywhere=frozenset({"Deployment"} if _operators(objects, others) else ()))
 
 
-def operated(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
+def operated(objects: Sequence[Object], facts: Facts, others: Sequence[Operator] = ()) -> Iterator[Finding]:
     """Find the operator of each kind: there, with a pod that is ready, and new enough."""
-    for operator, kinds in _operators(objects).items():
+    for operator, kinds in _operators(objects, others).items():
         known = [kind for version, kind in kinds if kind in facts.apis.get(version, ())]
         if not known:
             continue  # what brings the kind brings the operator
@@ -58,7 +88,7 @@ def operated(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
                 operator.name,
                 "no Deployment of this cluster runs it",
                 why=f"unless it runs elsewhere, nothing acts on a {known[0]}: no pod appears, and no error",
-                fix=" && ".join(operator.install),
+                fix=operator.fix,
             )
         for each in found:
             yield judge(operator, each)
@@ -78,12 +108,14 @@ def judge(operator: Operator, found: operators.RunningOperator) -> Finding:
             fix=f"kubectl --namespace={quote(namespace)} describe deployment {quote(name)}",
         )
     version, oldest = operators.version_of(found.version), operators.version_of(operator.oldest)
-    if version is None or oldest is None:
+    if oldest is None:
+        return passed(_CHECK, about)
+    if version is None:
         message = f"the image of Deployment {namespace}/{name} does not tell its version"
         return unknown(_CHECK, about, message, why=f"packages need {operator.oldest} or later")
     if version < oldest:
         why = f"packages need {operator.oldest} or later; {operator.tested or operator.oldest} is tested"
-        return error(_CHECK, about, "is too old", why=why, fix=" && ".join(operator.install))
+        return error(_CHECK, about, "is too old", why=why, fix=operator.fix)
     return passed(_CHECK, about)
 
 
@@ -96,10 +128,10 @@ def _custom(objects: Sequence[Object]) -> list[tuple[str, str]]:
     return sorted({each for item in objects for each in groups.custom(*type_of(item))})
 
 
-def _operators(objects: Sequence[Object]) -> dict[Operator, list[tuple[str, str]]]:
+def _operators(objects: Sequence[Object], others: Sequence[Operator]) -> dict[Operator, list[tuple[str, str]]]:
     """Return the operators that objects need, each with its kinds."""
     found: dict[Operator, list[tuple[str, str]]] = {}
     for each in _custom(objects):
-        if operator := operators.of(groups.definition(*each)):
+        if operator := operators.of(groups.definition(*each), others):
             found.setdefault(operator, []).append(each)
     return found

@@ -42,7 +42,8 @@ class Questions:
 
     The kinds are Kubernetes' own; ``custom`` has resources of other groups, and names, ``lists`` those of which all
     are read. The namespace itself is always read. ``groups`` asks which groups are served in which versions, ``apis``
-    which kinds these apiVersions have, and ``rights`` what the user may do in the namespace.
+    which kinds these apiVersions have, ``rights`` what the user may do in the namespace, and ``version`` which
+    Kubernetes it is.
     """
 
     named: frozenset[Name] = frozenset()
@@ -53,6 +54,7 @@ class Questions:
     groups: bool = False
     apis: frozenset[str] = frozenset()
     rights: bool = False
+    version: bool = False
 
     def __or__(self, other: Questions) -> Questions:
         return Questions(**{each.name: getattr(self, each.name) | getattr(other, each.name) for each in fields(self)})
@@ -72,6 +74,7 @@ class Facts:
     apis: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     rules: Sequence[Object] = ()
     all_rules: bool = True
+    version: str = ""
     unread: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -97,6 +100,7 @@ def read(kubectl: Kubectl, asked: Questions) -> Facts:
         groups = pool.submit(_groups, kubectl) if asked.groups else None
         apis = {api: pool.submit(_kinds, kubectl, api) for api in sorted(asked.apis)}
         rules = pool.submit(_review, kubectl) if asked.rights else None
+        version = pool.submit(_version, kubectl) if asked.version else None
     objects: dict[str, list[Object]] = {}
     unread: dict[str, str] = {}
     for items, reasons in (each.result() for each in got):
@@ -111,6 +115,7 @@ def read(kubectl: Kubectl, asked: Questions) -> Facts:
         apis={api: kinds.result() for api, kinds in apis.items()},
         rules=mappings(review.get("resourceRules")),
         all_rules=not review.get("incomplete"),
+        version=version.result() if version else "",
         unread=unread,
     )
 
@@ -151,6 +156,11 @@ def _without_secrets(item: Object) -> Object:
 def _groups(kubectl: Kubectl) -> dict[str, list[str]]:
     found = kubectl.json(kubectl.run("get", "--raw=/apis"))
     return {text(each.get("name")): _versions(each) for each in mappings(found.get("groups"))}
+
+
+def _version(kubectl: Kubectl) -> str:
+    """Return the version of Kubernetes, ``v1.34.2``."""
+    return text(kubectl.json(kubectl.run("get", "--raw=/version")).get("gitVersion"))
 
 
 def _versions(group: Object) -> list[str]:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from shlex import quote
 
+from packyard.core.bundle.required import Required
 from packyard.core.kubernetes import operators, requirements
 from packyard.core.kubernetes.lenient import Object, mapping
 from packyard.core.kubernetes.operators import Operator
 from packyard.core.kubernetes.requirements import Requirement
-from packyard.running.doctor import apis, facts
+from packyard.running.doctor import apis, facts, references
 from packyard.running.doctor.facts import Facts, Questions, UnreadError
 from packyard.running.doctor.finding import Finding, error, passed, unknown, warning
 from packyard.running.runs.kubectl import Kubectl
 
 _CHECK = "prerequisites"
 _DEFINITION, _DRIVER, _RESOURCE = "CustomResourceDefinition", "CSIDriver", "Resource"
+_SECRET, _KUBERNETES = "Secret", "Kubernetes"
 _KINDS = (_DEFINITION, _DRIVER, _RESOURCE)
 
 
@@ -23,39 +26,77 @@ _KINDS = (_DEFINITION, _DRIVER, _RESOURCE)
 class Prerequisite:
     """Something to be installed: an ``operator`` that is known, or what nobody is known to offer.
 
-    ``requirements`` are those that it meets, ``packages`` those that have one of them.
+    ``requirements`` are those that it meets, ``packages`` those that have one of them. ``required`` is a Secret or a
+    version of Kubernetes, as an author says it.
     """
 
     operator: Operator | None
     requirements: Sequence[Requirement]
     packages: Sequence[str]
+    required: Required | None = None
 
     @property
     def name(self) -> str:
         """What people call it."""
+        if self.required:
+            return str(self.requirements[0])
         return self.operator.name if self.operator else self.requirements[0].name
 
+    @property
+    def install(self) -> Sequence[str]:
+        """The commands that bring it."""
+        if self.required and self.required.secret:
+            literals = " ".join(f"--from-literal={quote(key)}=VALUE" for key in self.required.keys)
+            return [f"kubectl create secret generic {quote(self.required.secret)} {literals}"]
+        return self.operator.install if self.operator else ()
 
-def find(use_cases: Iterable[tuple[str, str, Sequence[Object]]]) -> list[Prerequisite]:
-    """Return what use cases need installed, in the order of installation: each is a package, a path and objects."""
+    @property
+    def told(self) -> str:
+        """What there is to say of it: what it is for, where it is described, who says so, or whom to ask."""
+        if self.required:
+            return self.required.description or f"{self.packages[0]} says so"
+        if self.operator:
+            return self.operator.link or (f"{self.operator.by} says so" if self.operator.by else "")
+        return "ask who made the package"
+
+
+def find(use_cases: Iterable[tuple[str, str, Sequence[Object], Sequence[Required]]]) -> list[Prerequisite]:
+    """Return what use cases need installed, in the order of installation.
+
+    Each is a package, a path, objects, and what its authors say.
+    """
     needed: dict[Requirement, list[str]] = {}
-    for package, _, objects in use_cases:
-        for each in requirements.find(objects):
-            if each.kind in _KINDS:
+    others: dict[Required, str] = {}
+    for package, _, objects, required in use_cases:
+        others |= {each: package for each in required if each not in others}
+        said = [_parse(word) for each in required for word in each.words]
+        for each in (*requirements.find(objects), *said):
+            if each.kind in _KINDS or each in said:
                 needed.setdefault(each, []).append(package)
-    known = {each: operators.needed([str(each)]) for each in sorted(needed)}
-    groups: dict[str, tuple[Operator | None, list[Requirement]]] = {}
-    for operator in operators.needed(map(str, needed)):
-        groups[operator.name] = (operator, [each for each, found in known.items() if operator in found])
-    groups |= {str(each): (None, [each]) for each, found in known.items() if not found}
+    table = [found for each, package in others.items() for found in operators.declared([each], package)]
+    of_table = operators.needed(map(str, needed), table)
+    groups: list[tuple[Operator | None, list[Requirement]]] = [(each, []) for each in of_table]
+    owned = {word: found for each, found in reversed(groups) if each for word in each.requirements}
+    for one in sorted(needed):
+        if str(one) in owned:
+            owned[str(one)].append(one)
+        else:
+            groups.append((None, [one]))
+    by_words = {each.words[0]: each for each in others if not each.operator}
     return [
         Prerequisite(
             operator=operator,
             requirements=found,
             packages=sorted({name for each in found for name in needed[each]}),
+            required=by_words.get(str(found[0])),
         )
-        for operator, found in groups.values()
+        for operator, found in groups
     ]
+
+
+def _parse(word: str) -> Requirement:
+    kind, _, name = word.partition(" ")
+    return Requirement(kind=kind, name=name)
 
 
 def examine(kubectl: Kubectl, found: Sequence[Prerequisite]) -> list[Finding]:
@@ -63,8 +104,9 @@ def examine(kubectl: Kubectl, found: Sequence[Prerequisite]) -> list[Finding]:
     wanted = {each for item in found for each in item.requirements}
     everywhere = {"Deployment"} if any(item.operator and item.operator.definitions for item in found) else set()
     everywhere |= {"Node"} if any(each.kind == _RESOURCE for each in wanted) else set()
-    named = frozenset((each.kind, each.name) for each in wanted if each.kind != _RESOURCE)
-    known = facts.read(kubectl, Questions(named=named, everywhere=frozenset(everywhere)))
+    named = frozenset((each.kind, each.name) for each in wanted if each.kind not in (_RESOURCE, _KUBERNETES))
+    asks_version = any(each.kind == _KUBERNETES for each in wanted)
+    known = facts.read(kubectl, Questions(named=named, everywhere=frozenset(everywhere), version=asks_version))
     return [judge(item, known) for item in found]
 
 
@@ -79,7 +121,11 @@ def judge(item: Prerequisite, known: Facts) -> Finding:
 
 def _offered(item: Prerequisite, known: Facts) -> Iterator[Finding]:
     for each in item.requirements:
-        if each.kind == _RESOURCE:
+        if each.kind == _KUBERNETES:
+            yield from apis.kubernetes([item.required] if item.required else [], (), known)
+        elif each.kind == _SECRET and item.required:
+            yield from references.there((), known, [item.required])
+        elif each.kind == _RESOURCE:
             nodes = known.all("Node")
             having = [node for node in nodes if _has(node, each.name)]
             if not having:

@@ -33,7 +33,7 @@ def active(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
         if _GROUP not in facts.groups:
             kueue = operators.of(_RESOURCE)
             why = "the label of the queue has no effect: the run starts at once, beside all others"
-            fix = " && ".join(kueue.install) if kueue else ""
+            fix = kueue.fix if kueue else ""
             yield warning(_CHECK, about, "there is no Kueue in the cluster", why=why, fix=fix)
             continue
         found = facts.find(_KIND, name)

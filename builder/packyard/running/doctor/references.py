@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from shlex import quote
 
+from packyard.core.bundle.required import Required
 from packyard.core.kubernetes import held, pods
 from packyard.core.kubernetes.kinds import Kind
 from packyard.core.kubernetes.lenient import Object, kind_of, mapping, mappings, name_of, text
@@ -35,14 +36,14 @@ _OF_OBJECTS: dict[Kind, tuple[str, str]] = {
 }
 
 
-def ask_held(objects: Sequence[Object]) -> Questions:
-    """Ask for the Secrets, ConfigMaps and accounts that objects name and do not bring."""
-    return Questions(named=frozenset((*_held(objects), *_accounts(objects), *_pulling(objects))))
+def ask_held(objects: Sequence[Object], required: Sequence[Required] = ()) -> Questions:
+    """Ask for the Secrets, ConfigMaps and accounts that objects name and do not bring, and that authors name."""
+    return Questions(named=frozenset((*_held(objects, required), *_accounts(objects), *_pulling(objects))))
 
 
-def there(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
-    """Find Secrets and ConfigMaps, with the keys that pods need, and accounts."""
-    for (kind, name), keys in sorted(_held(objects).items()):
+def there(objects: Sequence[Object], facts: Facts, required: Sequence[Required] = ()) -> Iterator[Finding]:
+    """Find Secrets and ConfigMaps, with the keys that pods need or authors name, and accounts."""
+    for (kind, name), keys in sorted(_held(objects, required).items()):
         found = facts.find(kind, name)
         has = {*mapping((found or {}).get("data")), *mapping((found or {}).get("binaryData"))}
         lacks = sorted(keys - has)
@@ -115,13 +116,16 @@ def _missing(named: set[Name], objects: Sequence[Object]) -> set[Name]:
     return {(kind, name) for kind, name in named - _brought(objects) - ALWAYS_THERE if name}
 
 
-def _held(objects: Sequence[Object]) -> dict[Name, set[str]]:
-    """Return the Secrets and ConfigMaps that pods cannot start without, each with the keys that they need."""
+def _held(objects: Sequence[Object], required: Sequence[Required]) -> dict[Name, set[str]]:
+    """Return the Secrets and ConfigMaps that runs cannot do without, each with the keys that they need."""
     found: dict[Name, set[str]] = {}
     for pod in pods.find_all(objects):
         for each in held.find(pod):
             if each.kind != "PersistentVolumeClaim" and not each.is_optional:
                 found.setdefault((each.kind, each.name), set()).update(each.keys)
+    for secret in required:
+        if secret.secret:
+            found.setdefault(("Secret", secret.secret), set()).update(secret.keys)
     return {each: found[each] for each in _missing({*found}, objects)}
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from packyard.core.bundle import manifest as manifests
 from packyard.core.bundle import shipped
+from packyard.core.bundle.required import Required
 from packyard.core.digest import Digest
 from packyard.core.yaml.node import Source
 from packyard.running.runs import run as runs
@@ -30,7 +31,7 @@ class Prepared:
 
     ``values`` are those that somebody set, without secrets; ``setters`` are the names of all. A directory of no package
     has an empty ``package``. ``options`` are enabled, ``offered`` are all of its package. ``otherwise`` names a
-    run whose objects do not.
+    run whose objects do not. ``required`` is what its authors say that it needs.
     """
 
     directory: Path
@@ -44,6 +45,7 @@ class Prepared:
     offered: Sequence[str] = ()
     setters: frozenset[str] = frozenset()
     otherwise: str = ""
+    required: Sequence[Required] = ()
 
     @property
     def run(self) -> str:
@@ -72,6 +74,7 @@ def prepare(directory: Path, values: Mapping[str, Sequence[str]], *, path: str) 
         options=[option.name for option in inputs.options],
         offered=found.names() if (found := folder.find(directory)) else (),
         setters=frozenset(each.name for each in inputs.setters),
+        required=manifest.required_of(use_case) if manifest else (),
         otherwise=_called(manifest, use_case) if manifest else "-".join(directory.resolve().parts[-2:]),
     )
 

@@ -38,7 +38,12 @@ prefix: {prefix} # where use cases lie in a package
 license: LICENSE
 libraries: [builtin] # bases and overlays that packyard carries; packyard parts lists them
 """
-_SCHEMAS = {"package": "packages/*/package.yaml", "workspace": WORKSPACE, "krmfile": "**/Krmfile"}
+_SCHEMAS = {
+    "package": "packages/*/package.yaml",
+    "workspace": WORKSPACE,
+    "krmfile": "**/Krmfile",
+    "test": "packages/*/tests/*",
+}
 _IGNORED = "/build/\n"
 _PRE_COMMIT = """\
 repos:

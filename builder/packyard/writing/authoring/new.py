@@ -5,6 +5,7 @@ packages/NAME/patches/USECASE.yaml   what the program is started with, for the a
                                      its ``args`` empty; what a command names and no part has, such as MODEL_SCRIPT,
                                      is in one for variables
 packages/NAME/docs/                  the beginning of its README
+packages/NAME/tests/NAME.yaml        a test that passes
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ from packyard.using.kustomize.accumulate import SourceObject
 from packyard.using.kustomize.part import Part
 from packyard.using.setters import comment
 from packyard.using.setters.definition import Setter
-from packyard.writing.source import parts
+from packyard.writing.authoring import first_test
+from packyard.writing.source import parts, tests
 from packyard.writing.source.offered import BASE, Offered
 from packyard.writing.source.package import FILE, NAME
 from packyard.writing.source.words import Words
@@ -127,6 +129,8 @@ def write(workspace: Workspace, answers: Answers) -> dict[str, bytes]:
         "docs/00-title.md": f"# {answers.name}\n",
         "docs/10-description.md": f"{description}\n",
     }
+    name, first = next(iter(started.items()))
+    texts[f"{tests.DIRECTORY}/{answers.name}.yaml"] = first_test.write(name, first.objects, first.setters)
     for made in patches.values():
         texts |= {patch.file: f"# What the program is started with.\n{_text(patch.tree)}" for patch in made}
     return {path: text.encode() for path, text in texts.items()}
@@ -169,10 +173,13 @@ class _Started:
     """How the programs of a use case are started: a patch of each workload, by the name of its file.
 
     ``missing`` are the setters that the programs read as variables, and no part gives them, with their values.
+    ``objects`` are those of its base and programs, ``setters`` what their users can set.
     """
 
     runs: Mapping[str, _Patch]
     missing: Mapping[str, str]
+    objects: Sequence[SourceObject]
+    setters: Mapping[str, Setter]
 
     @classmethod
     def of(cls, workspace: Workspace, made: UseCase, setters: Mapping[str, str]) -> _Started:
@@ -184,18 +191,20 @@ class _Started:
         started = {file: patch for file, item in named if (patch := _patch(item))}
         asked = {name for patch in started.values() for text in patch.texts for name in _VARIABLE.findall(text)}
         runs = {file: patch for file, patch in started.items() if patch.is_open}
-        values = {**_defaults(workspace, (part, *programs)), **setters, **made.setters}
+        defined, given = _defined(workspace, (part, *programs)), {**setters, **made.setters}
+        values = {**{name: setter.value for name, setter in defined.items()}, **given}
+        free = {name: setter for name, setter in defined.items() if "${" not in given.get(name, "")}
         missing = (asked & values.keys()) - {name for item in objects for name in _variables(item)}
         is_read = any(item.identity[1:] == ("ConfigMap", "", accumulate.RUN) for item in objects)
-        return cls(runs, {name: values[name] for name in sorted(missing)} if is_read else {})
+        return cls(runs, {name: values[name] for name in sorted(missing)} if is_read else {}, objects, free)
 
 
-def _defaults(workspace: Workspace, found: Sequence[Part]) -> dict[str, str]:
-    """Return the values of the setters that parts share, or have for themselves."""
+def _defined(workspace: Workspace, found: Sequence[Part]) -> dict[str, Setter]:
+    """Return the setters that parts share, or have for themselves."""
     shared = parts.read_shared(workspace.sources, workspace.libraries)
     own = [krmfile for part in found for krmfile in part.krmfiles()]
     defined = Words(shared, [[each] for each in own], {}, workspace.sources.memo).defined
-    return {name: word.definition.value for name, word in defined.items() if isinstance(word.definition, Setter)}
+    return {name: word.definition for name, word in defined.items() if isinstance(word.definition, Setter)}
 
 
 def _variables(item: SourceObject) -> Iterator[str]:

@@ -32,6 +32,7 @@ def manifest(
         images=_images(composed, objects),
         kubernetes=workspace.kubernetes,
         moved=_moved(workspace, composed),
+        requires=tuple(dict.fromkeys(each for item in composed.use_cases for each in item.requires)),
         use_cases={f"{workspace.prefix}/{path}": item for path, item in found.items()},
     )
 
@@ -82,7 +83,7 @@ def _use_case(item: Composed, workspace: Workspace) -> ShippedUseCase:
     needed = requirements.find(values({**item.resources, **named}, memo))
     return ShippedUseCase(
         setters=values_of(setters),
-        requires=tuple(map(str, needed)),
+        requires=tuple(sorted({*map(str, needed), *(word for each in item.requires for word in each.words)})),
         description=item.description,
         after=tuple(f"{workspace.prefix}/{path}" for path in item.use_case.after),
     )

@@ -120,7 +120,11 @@ def context(
         "kinds": {kind for use_case in use_cases for kind, _ in use_case.objects},
         "names": {row.name for use_case in use_cases for row in use_case.setters},
         "containers": {name for use_case in use_cases for name in use_case.containers},
-        "operators": operators.needed(each for use_case in use_cases for each in use_case.requirements),
+        "operators": operators.needed(
+            (each for use_case in use_cases for each in use_case.requirements),
+            list(operators.declared(described.requires)),
+        ),
+        "requires": described.requires,
         "images": sorted({image for use_case in use_cases for image in use_case.images}),
         "required": required(use_cases),
         "levels": levels(use_cases),

@@ -12,6 +12,7 @@ from functools import cached_property
 from importlib.metadata import version
 
 from packyard.core.bundle.manifest import LIBRARY
+from packyard.core.digest import Digest
 from packyard.core.errors import InputError, Problem, suggest
 from packyard.core.files.paths import WORKSPACE
 from packyard.core.kubernetes import kustomization, schemas
@@ -30,7 +31,7 @@ from packyard.writing.checks.finding import REMOVE, Finding, finding
 from packyard.writing.checks.lint import find, in_order
 from packyard.writing.checks.parsed import parse
 from packyard.writing.checks.purpose import Purpose
-from packyard.writing.source import library, package, whole
+from packyard.writing.source import crds, library, package, whole
 from packyard.writing.source.origin import Stack
 from packyard.writing.source.traced import Traced
 from packyard.writing.source.workspace import Workspace
@@ -73,12 +74,12 @@ class Linting:
         try:
             draft, facts = drafted or self.packing.draft(name)
             draft.check()
+            here = self._workspace()
+            judges = schemas.choose(here.kubernetes, crds.read(here))
         except InputError as error:
             return Linted(name, _refused(error), is_broken=True)
         packages = package_files(draft)
         parsed = [parse(files, self.packing.memo) for files in packages]
-        here = self._workspace()
-        judges = schemas.choose(here.kubernetes)
         findings = [each for pair in zip(packages, parsed, strict=True) for each in find(*pair, judges=judges)]
         findings += [
             *collisions.kinds(parsed),
@@ -123,7 +124,8 @@ class Linting:
         """What all findings rest on beside the sources: the schemas, and the roots by which they name files."""
         here = self._workspace()
         places = library.places(here.libraries).values()
-        return (*here.kubernetes, version("jsonschema-rs"), str(here.root_dir), *map(str, places))
+        given = (f"{path} {Digest.of(here.sources.read(path))}" for path in crds.files(here))
+        return (*here.kubernetes, version("jsonschema-rs"), str(here.root_dir), *map(str, places), *given)
 
 
 def package_files(draft: Draft) -> list[PackageFiles]:

@@ -1,8 +1,8 @@
 """Faults by schemas: unknown and missing fields, wrong types, kinds that a version of Kubernetes does not serve.
 
 Objects are checked with the ``example`` of every setter that still has to be set. A pod is checked by the schemas of
-Kubernetes wherever it stands; a custom resource also by the schema of its operator. Of a custom resource of an unknown
-operator only metadata and pods are checked.
+Kubernetes wherever it stands; a custom resource also by the schema of its operator, of which a field that packyard does
+not know may be newer: a warning. Of a custom resource of an unknown operator only metadata and pods are checked.
 """
 
 from __future__ import annotations
@@ -169,9 +169,15 @@ class _Noted:
     def findings(self, order: Sequence[Judge]) -> Iterator[Finding]:
         """Yield a finding for each fault, with the versions that report it."""
         for (rule, place, message), (fault, fix, judges) in self._found.items():
-            severity: Severity = "warning" if fault.counts_as_missing else "error"
+            severity: Severity = "warning" if fault.counts_as_missing or _is_newer(fault, judges) else "error"
             message = f"{message} in {versions(judges, order)}"
             yield breach(rule, place, message, fault.hint, fix, severity=severity)
+
+
+def _is_newer(fault: Fault, judges: Sequence[Judge]) -> bool:
+    """Say whether a field may be one of a newer operator than those whose definitions packyard carries."""
+    carried = all(judge.name != KUBERNETES and not judge.is_given for judge in judges)
+    return fault.rule == "unknown-field" and carried and not fault.is_slip
 
 
 def _fix(node: Node, fault: Fault) -> str:
@@ -196,7 +202,7 @@ def versions(found: Iterable[Judge], order: Sequence[Judge]) -> str:
                 runs.append([judge.version])
             before = now
         if runs:
-            names.append(f"{name} {' and '.join(_range(run) for run in runs)}")
+            names.append(f"{name} {' and '.join(_range(run) for run in runs)}".rstrip())
     return ", ".join(names)
 
 

@@ -5,6 +5,7 @@ lint        nothing is wrong with what it is shipped as
 kustomize   each use case is what kustomize builds of its sources
 render      each use case renders once what is required has the value of its example
 server      an API server would take that (only if it is asked)
+tests       each test of the package's own comes to what its author expects, in each use case that it names
 README      each block of commands does what it is there for
 """
 
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import Literal
 
 from packyard.core.bundle.bundle import Bundle
-from packyard.core.errors import PackyardError
+from packyard.core.errors import InputError, PackyardError
 from packyard.using.render import programs
 from packyard.using.render.programs import Program
 from packyard.using.render.render import render, unset
@@ -27,8 +28,8 @@ from packyard.writing.authoring import vendor
 from packyard.writing.build import workspace_lint
 from packyard.writing.build.draft import README
 from packyard.writing.build.packing import Packing, Settings
-from packyard.writing.judging import by_kustomize, runnable, server, typed
-from packyard.writing.source import library
+from packyard.writing.judging import by_kustomize, own_tests, runnable, server, typed
+from packyard.writing.source import library, tests
 from packyard.writing.source import package as packages
 from packyard.writing.source.package import Package, UseCase
 from packyard.writing.source.workspace import Workspace
@@ -90,6 +91,7 @@ def judge(workspace: Workspace, name: str, judges: Judges) -> Iterator[Verdict]:
     yield Verdict.of(name, "lint", details=map(str, errors))
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         yield from _use_cases(workspace, bundle, Path(folder), judges)
+        yield from _tests(workspace, bundle, judges)
         yield from _readme(bundle, Path(folder), judges)
 
 
@@ -146,6 +148,21 @@ def _rendered(name: str, path: str, directory: Path, judges: Judges) -> Iterator
     yield Verdict.of(name, "render", path, details=found)
     if judges.is_server_asked:
         yield Verdict.of(name, "server", path, details=server.refusals(manifests, path=judges.path))
+
+
+def _tests(workspace: Workspace, bundle: Bundle, judges: Judges) -> Iterator[Verdict]:
+    """Make the package's own tests, each in each of its use cases."""
+    package = packages.read(workspace, bundle.name)
+    try:
+        found = tests.read_all(workspace, package)
+    except InputError as error:
+        yield Verdict.of(package.name, tests.DIRECTORY, details=map(str, error.problems))
+        return
+    for test in found:
+        for use_case in test.use_cases:
+            where = f"{test.file.removeprefix(workspace.sources.shown(package.folder) + '/')}:{test.line} {use_case}"
+            problems = own_tests.unmet(test, bundle, f"{workspace.prefix}/{use_case}", path=judges.path)
+            yield Verdict.of(package.name, tests.DIRECTORY, where, details=map(str, problems))
 
 
 def _readme(bundle: Bundle, folder: Path, judges: Judges) -> Iterator[Verdict]:

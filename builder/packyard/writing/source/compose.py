@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from posixpath import basename
 
+from packyard.core.bundle.required import Required
 from packyard.core.errors import InputError, Problem, refuse, suggest
 from packyard.core.kubernetes import kustomization, pods
 from packyard.core.work.memo import Memo
@@ -31,7 +32,16 @@ from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.packages import PackageFiles
 from packyard.using.setters.plan import set_fields
 from packyard.using.setters.rules.rule import Rule
-from packyard.writing.source import option, parts, preset, program, reached_definitions, reached_rules, sentence
+from packyard.writing.source import (
+    option,
+    parts,
+    preset,
+    program,
+    reached_definitions,
+    reached_rules,
+    required,
+    sentence,
+)
 from packyard.writing.source.option import Options
 from packyard.writing.source.package import Package, UseCase
 from packyard.writing.source.preset import Preset
@@ -57,6 +67,7 @@ class Composed:
     description: str = ""
 
     whole: Mapping[str, bytes] = field(default_factory=dict)  # what it shares, with what it adds
+    requires: tuple[Required, ...] = ()  # as its authors say
 
     @property
     def resources(self) -> dict[str, bytes]:
@@ -105,6 +116,21 @@ def compose(workspace: Workspace, package: Package) -> ComposedPackage:
     options = option.gather(workspace, {item.composed.use_case.path: item.objects for item in found}, nothing)
     programs = program.files(workspace.sources, [item.objects for item in found])
     return ComposedPackage(package, composed, options, presets, programs, idle.join(nothing))
+
+
+def faults(workspace: Workspace, package: Package) -> list[Problem]:
+    """Return what else keeps a package from being composed, of which `packages.read` refuses other use cases."""
+    problems: list[Problem] = []
+    known = set(reached_rules.defined(workspace))
+    for use_case in package.use_cases:
+        try:
+            known.update(make(workspace, package, use_case).words.defined)
+        except InputError as error:
+            problems += error.problems
+    given = {(value.line, name): value for each in package.use_cases for name, value in each.setters.items()}
+    nowhere = [key for key, value in given.items() if key[0] and key[1] not in known and "${" not in value.text]
+    problems += [_nowhere(package, name, line, known) for line, name in sorted(nowhere)]
+    return list(dict.fromkeys(problems))
 
 
 def read(workspace: Workspace, package: Package) -> None:
@@ -181,7 +207,10 @@ def make(workspace: Workspace, package: Package, use_case: UseCase) -> Unfolded:
     kinds = tuple((item.identity[1], name) for name, item in sorted(named.items()) if name in documents)
     said = sentence.of(use_case, base, overlays)
     whole = {**whole, **set_fields(whole, reached.definitions, known, memo).files}
-    composed = Composed(use_case, files, kinds, tuple(sorted(beside)), reached.definitions, tuple(here), said, whole)
+    requires = dict.fromkeys([*package.requires, *required.gather([each for layer in layers for each in layer], memo)])
+    composed = Composed(
+        use_case, files, kinds, tuple(sorted(beside)), reached.definitions, tuple(here), said, whole, tuple(requires)
+    )
     owned = {name: own for name, item in {**beside, **named}.items() if (own := program.own(item))}
     return Unfolded(composed, owned, objects, nothing, words)
 
@@ -269,11 +298,12 @@ def _check_values(package: Package, found: Sequence[Unfolded]) -> None:
         if value.line and (value.line, name) not in used
     }
     known = {name for item in found for name in item.words.known}
-    refuse(
-        Problem(f"setters.{name}: reaches nothing in the use cases that it is for", file=package.file, line=line,
-                hint=suggest(name, known - {name}))
-        for line, name in sorted(unknown)
-    )  # fmt: skip
+    refuse(_nowhere(package, name, line, known - {name}) for line, name in sorted(unknown))
+
+
+def _nowhere(package: Package, name: str, line: int, known: set[str]) -> Problem:
+    message = f"setters.{name}: reaches nothing in the use cases that it is for"
+    return Problem(message, file=package.file, line=line, hint=suggest(name, known))
 
 
 def values(files: Mapping[str, bytes], memo: Memo) -> list[dict[str, object]]:

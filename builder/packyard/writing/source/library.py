@@ -30,7 +30,7 @@ from packyard.writing.source.library_entry import BUILTIN, Entry
 #: What others may build on.
 KINDS = ("Library", "Workspace")
 #: What a library consists of: files and folders at its root.
-CONTENT = ("bases", "overlays", "docs/readme", "Krmfile", WORKSPACE, lock.FILE, "LICENSE")
+CONTENT = ("bases", "overlays", "crds", "docs/readme", "Krmfile", WORKSPACE, lock.FILE, "LICENSE")
 
 #: What editors, systems and pip leave beside files.
 _LEFT = re.compile(r"(^|/)(\.|__pycache__(/|$))|~$")
@@ -131,6 +131,11 @@ def read_lock(root_dir: Path) -> Lock:
     """Return what pins the libraries of a folder; without a lock nothing does."""
     file = root_dir / lock.FILE
     return lock.read(file) if regular.is_file(file) else Lock()
+
+
+def commit_of(version: str) -> str:
+    """Return the commit of such a version."""
+    return version.removeprefix("0+")
 
 
 def commit_version(commit: str) -> str:

@@ -5,6 +5,7 @@
     - {name: zoo-parts, version: ^1.2, from: https://…}      a bundle in a channel
     - {path: ../parts}                                       a folder
     - {git: https://…/parts.git, commit: <40 hex digits>}    a repository at a commit
+    - {git: https://…/parts.git, tag: v1.2}                  a repository at a tag, whose commit packyard.lock pins
 
 A folder or a repository is called by the last part of its path, unless it is given a ``name``.
 """
@@ -28,24 +29,35 @@ PROTOCOLS = ("https", "ssh", "file")
 
 #: What libraries are called.
 NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
-_COMMIT = re.compile(r"[0-9a-f]{40}")
-_KEYS = ("name", "version", "from", "path", "git", "commit")
-_MEANINGFUL = ({"name", "version"}, {"name", "version", "from"}, {"path"}, {"git", "commit"})
-_FORMS = "write builtin, {name: NAME, version: ^1.2}, {path: ../FOLDER} or {git: https://…, commit: <40 hex digits>}"
+COMMIT = re.compile(r"[0-9a-f]{40}")
+#: What git admits, and no option or pattern of its: v1.2, parts/1.2.
+_TAG = re.compile(r"(?!.*(\.\.|//|\.lock$|[./]$))[A-Za-z0-9][-A-Za-z0-9._/+]*")
+_KEYS = ("name", "version", "from", "path", "git", "commit", "tag")
+_MEANINGFUL = ({"name", "version"}, {"name", "version", "from"}, {"path"}, {"git", "commit"}, {"git", "tag"})
+_FORMS = "write builtin, {name: NAME, version: ^1.2}, {path: ../FOLDER} or {git: https://…, tag: v1.2}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One entry. It has ``path``, or ``git`` and ``commit``, or ``asked`` of a channel; packyard's own has none."""
+    """One entry. It has ``path``, or ``git`` with ``commit`` or ``tag``, or ``asked`` of a channel.
+
+    packyard's own has none of them.
+    """
 
     name: str
     path: str = ""
     git: str = ""
     commit: str = ""
+    tag: str = ""
     asked: Reference | None = None
     channel: str = ""
     file: str
     line: int
+
+    @property
+    def repository(self) -> str:
+        """The address of its repository, with the tag in it that is asked for: what a lock calls its channel."""
+        return f"{self.git}#{self.tag}" if self.tag else self.git
 
     def problem(self, message: str, hint: str = "") -> Problem:
         """Describe something wrong with the library, by the line that names it."""
@@ -89,6 +101,7 @@ def _entry(parent: Fields, node: Node) -> Entry | None:
         path=texts.get("path", ""),
         git=texts.get("git", ""),
         commit=texts.get("commit", ""),
+        tag=texts.get("tag", ""),
         asked=None if texts.keys() & {"path", "git"} else _reference(name, texts),
         channel=texts.get("from", ""),
         file=parent.file,
@@ -119,8 +132,10 @@ def _faults(name: str, texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         yield "path", "must be a path from the folder of packyard.yaml"
     if git := texts.get("git", ""):
         yield from (("git", fault) for fault in _faults_of_address(git))
-        if not _COMMIT.fullmatch(texts["commit"]):
+        if "commit" in texts and not COMMIT.fullmatch(texts["commit"]):
             yield "commit", f"must be the 40 hex digits of a commit, found {texts['commit'][:80]!r}"
+        if "tag" in texts and not _TAG.fullmatch(texts["tag"]):
+            yield "tag", f"must be the name of a tag, such as v1.2, found {texts['tag'][:80]!r}"
 
 
 def _faults_of_address(address: str) -> Iterator[str]:

@@ -113,9 +113,15 @@ class _Search:
 
 def _check_pin(entry: Entry, pin: Pin) -> None:
     """Refuse a pin of something else than the entry asks for."""
-    asked = entry.asked
-    if (asked and not asked.admits(pin.version)) or (entry.git and pin.version != library.commit_version(entry.commit)):
-        says = f"is {pin.version} in {lock.FILE}, not {asked.version or asked.choice if asked else entry.commit}"
+    asked, wanted = entry.asked, ""
+    if asked and not asked.admits(pin.version):
+        wanted = asked.version or asked.choice
+    elif entry.commit and pin.version != library.commit_version(entry.commit):
+        wanted = entry.commit
+    elif entry.tag and pin.channel != entry.repository:
+        wanted = entry.tag
+    if wanted:
+        says = f"is {pin.version} in {lock.FILE}, not {wanted}"
         raise InputError(entry.problem(says, f"packyard update {entry.name} pins what is asked for"))
 
 

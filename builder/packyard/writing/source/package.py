@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from posixpath import basename
 
+from packyard.core.bundle.required import Required
 from packyard.core.errors import suggest
 from packyard.core.yaml.document import scalars
 from packyard.core.yaml.fields import Fields
@@ -25,7 +26,7 @@ from packyard.core.yaml.node import Node
 from packyard.using.kustomize.part import Patch
 from packyard.using.options.folder import NAME as OPTIONS
 from packyard.writing.source import after as after_
-from packyard.writing.source import scripts
+from packyard.writing.source import required, scripts
 from packyard.writing.source.after import Place
 from packyard.writing.source.parts import read_patches
 from packyard.writing.source.workspace import PROGRAMS, STORAGE, Workspace
@@ -92,11 +93,23 @@ class Package:
     model: Mapping[str, str]
     use_cases: tuple[UseCase, ...]
     first: str
+    requires: tuple[Required, ...] = ()
     moved: Mapping[str, str] = field(default_factory=dict)
 
 
 def read(workspace: Workspace, name: str) -> Package:
     """Read and check a package's definition; every fault is named at once."""
+    package, fields = _read(workspace, name)
+    fields.done()
+    return package
+
+
+def sound(workspace: Workspace, name: str) -> Package:
+    """Return of a package that `read` refuses the use cases that have no fault."""
+    return _read(workspace, name)[0]
+
+
+def _read(workspace: Workspace, name: str) -> tuple[Package, Fields]:
     folder = workspace.package_dir(name)
     fields = Fields.of_file(workspace.sources, f"{folder}/{FILE}")
     fields.expect_header("packyard/v1", "Package")
@@ -111,10 +124,10 @@ def read(workspace: Workspace, name: str) -> Package:
         model=_model(fields),
         use_cases=tuple(sorted(use_cases, key=lambda use_case: use_case.path)),
         first=next((use_case.path for use_case in use_cases), ""),
+        requires=required.read(fields),
         moved=fields.sentences("moved"),
     )
-    fields.done()
-    return package
+    return package, fields
 
 
 def title(workspace: Workspace, folder: str) -> str:
@@ -164,7 +177,8 @@ def _use_cases(workspace: Workspace, folder: str, fields: Fields) -> list[UseCas
 def _entry(
     workspace: Workspace, folder: str, name: str, fields: Fields, common: Mapping[str, SetterValue], namespace: str
 ) -> list[UseCase]:
-    """Read one entry of ``useCases``: a use case for each storage, or one that has none."""
+    """Read one entry of ``useCases``: a use case for each storage, or one that has none; none for one with a fault."""
+    before = len(fields.problems)
     if not all(map(NAME.fullmatch, name.split("/"))):
         fields.fault(fields.node, "", "must be lower case words, joined by dashes and slashes")
     if name.split("/")[0] == OPTIONS:
@@ -179,6 +193,8 @@ def _entry(
     patches = read_patches(workspace.sources, fields, "patches", f"{folder}/{FILE}")
     namespace, description = fields.text("namespace", namespace), fields.text("description", "")
     fields.done()
+    if len(fields.problems) > before:
+        return []
     return [
         UseCase(
             path=f"{name}/{storage}" if storage else name,

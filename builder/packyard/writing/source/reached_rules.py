@@ -55,13 +55,13 @@ def check(rules: Sequence[Rule], setters: Mapping[str, Setter], workspace: Works
         if is_here(rule, setters):
             yield from (problem for _, problem in review(rule, setters))
             continue
-        known = _defined(workspace) | set(setters)
+        known = defined(workspace) | set(setters)
         for name in rule.names:
             if name not in known:
                 yield rule.problem(f"the rule {rule.text} names {name}, which no part defines", suggest(name, known))
 
 
-def _defined(workspace: Workspace) -> set[str]:
+def defined(workspace: Workspace) -> set[str]:
     """Return the name of every setter that a Krmfile of the workspace or of its libraries defines."""
     return workspace.sources.once("defined setters", lambda: _find_defined(workspace))
 

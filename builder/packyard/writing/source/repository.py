@@ -1,4 +1,4 @@
-"""The files of a library in a git repository at a commit.
+"""The files of a library in a git repository at a commit, or at a tag.
 
 Nothing of the repository is run: it is fetched into an empty repository without hooks, by the protocols that are
 allowed, and its files are written as they are stored, past filters and attributes. A commit is named by its digest, so
@@ -18,7 +18,7 @@ from packyard.core.files.git import command, environment
 from packyard.core.work import process
 from packyard.core.work.process import Done
 from packyard.writing.source.library import CONTENT
-from packyard.writing.source.library_entry import PROTOCOLS, Entry
+from packyard.writing.source.library_entry import COMMIT, PROTOCOLS, Entry
 
 _CONFIGURATION = (
     *("-c", "transfer.fsckObjects=true", "-c", "protocol.version=2", "-c", "submodule.recurse=false"),
@@ -31,27 +31,46 @@ _ALL = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
 _MODES = {"100644": False, "100755": True}
 
 
-def read(entry: Entry) -> list[Member]:
-    """Fetch a repository, and return the files of the library at its root, as they are at the commit of the entry."""
+def read(entry: Entry, pinned: str = "") -> tuple[str, list[Member]]:
+    """Fetch a repository, and return a commit with the files of the library at its root.
+
+    It is the commit that is ``pinned``, or that of the entry, or of the tag that the entry names.
+    """
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         repository = Path(folder, "repository.git")
         _run(entry, repository, "init", "--quiet", "--bare", "--template=")
-        _fetch(entry, repository)
-        return list(_members(entry, repository))
+        commit = pinned or entry.commit or _tagged(entry, repository)
+        if not COMMIT.fullmatch(commit):
+            raise InputError(entry.problem(f"is pinned at {commit[:80]!r}, which is no commit", "packyard update"))
+        _fetch(entry, repository, commit)
+        return commit, list(_members(entry, repository, commit))
 
 
-def _fetch(entry: Entry, repository: Path) -> None:
+def _tagged(entry: Entry, repository: Path) -> str:
+    """Return the commit of a tag, which may move: packyard.lock pins the commit."""
+    tag = f"refs/tags/{entry.tag}"
+    listed = _run(entry, repository, *_CONFIGURATION, "ls-remote", "--quiet", "--", entry.git, tag, f"{tag}^{{}}")
+    lines = (line.partition("\t") for line in listed.decode("utf-8", "replace").splitlines())
+    found = {name: digest for digest, _, name in lines}
+    commit = found.get(f"{tag}^{{}}") or found.get(tag)  # that of an annotated tag, or of another
+    if not commit:
+        raise InputError(entry.problem(f"has no tag {entry.tag} in {entry.git}", "correct `tag`"))
+    return commit
+
+
+def _fetch(entry: Entry, repository: Path, commit: str) -> None:
     """Fetch the commit alone, or everything from a server that gives no commits."""
     words = (*_CONFIGURATION, "fetch", "--quiet", "--no-tags", "--no-recurse-submodules")
     address = ("--", entry.git)
-    if _git(entry, repository, *words, "--depth=1", *address, entry.commit).code:
+    if _git(entry, repository, *words, "--depth=1", *address, commit).code:
         _run(entry, repository, *words, *address, *_ALL)
-    if _git(entry, repository, "cat-file", "-e", f"{entry.commit}^{{commit}}").code:
-        raise InputError(entry.problem(f"has no commit {entry.commit} in {entry.git}", "correct `commit`"))
+    if _git(entry, repository, "cat-file", "-e", f"{commit}^{{commit}}").code:
+        hint = "correct `commit`" if entry.commit else f"packyard update {entry.name} pins that of the tag"
+        raise InputError(entry.problem(f"has no commit {commit} in {entry.git}", hint))
 
 
-def _members(entry: Entry, repository: Path) -> Iterator[Member]:
-    words = ("ls-tree", "-r", "-l", "-z", "--full-tree", entry.commit, "--", *CONTENT)
+def _members(entry: Entry, repository: Path, commit: str) -> Iterator[Member]:
+    words = ("ls-tree", "-r", "-l", "-z", "--full-tree", commit, "--", *CONTENT)
     listed = _run(entry, repository, *words, most=_LISTED)
     lines = (line.partition("\t") for line in listed.decode("utf-8", "surrogateescape").split("\0") if line)
     found = [(*fields.split(), path) for fields, _, path in lines]

@@ -1,0 +1,50 @@
+"""What authors say that a cluster must have, as packyard.json carries it, and as packyard's own table of operators is.
+
+{"operator": "KubeRay", "definitions": ["rayjobs.ray.io"], "image": "operator", "oldest": "1.2", "link": "https://…"}
+{"secret": "hf-token", "keys": ["token"], "description": "A token of Hugging Face."}
+{"kubernetes": "1.31"}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from packyard.core.bundle.record import Record, known, list_of, text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Required:
+    """An operator, a Secret or a version of Kubernetes; the fields of the others are empty.
+
+    An ``operator`` brings ``definitions`` of custom resources, or ``offers`` something else, in the words of
+    packyard.json: ``Resource nvidia.com/gpu``. ``image`` is the last part of its image's name, by which it is found.
+    ``oldest`` is the oldest version that does, ``tested`` one that was tried, ``install`` are commands. A ``secret``
+    has to hold ``keys``. ``kubernetes`` is the oldest version that does. ``description`` is for people.
+    """
+
+    operator: str = field(default="", metadata=known(text, ""))
+    definitions: tuple[str, ...] = field(default=(), metadata=known(list_of(text), ()))
+    offers: tuple[str, ...] = field(default=(), metadata=known(list_of(text), ()))
+    image: str = field(default="", metadata=known(text, ""))
+    oldest: str = field(default="", metadata=known(text, ""))
+    tested: str = field(default="", metadata=known(text, ""))
+    link: str = field(default="", metadata=known(text, ""))
+    install: tuple[str, ...] = field(default=(), metadata=known(list_of(text), ()))
+    secret: str = field(default="", metadata=known(text, ""))
+    keys: tuple[str, ...] = field(default=(), metadata=known(list_of(text), ()))
+    kubernetes: str = field(default="", metadata=known(text, ""))
+    description: str = field(default="", metadata=known(text, ""))
+    extra: dict[str, object] = field(default_factory=dict, hash=False)
+
+    @classmethod
+    def parse(cls, value: object) -> Required:
+        """Read one from its JSON."""
+        return Record(value).take_all(cls)
+
+    @property
+    def words(self) -> Sequence[str]:
+        """What a use case requires that has it, as packyard.json says it."""
+        if self.secret or self.kubernetes:
+            return [f"Secret {self.secret}" if self.secret else f"Kubernetes {self.kubernetes}"]
+        return [*(f"CustomResourceDefinition {name}" for name in self.definitions), *self.offers]

@@ -1,0 +1,61 @@
+"""JSON Schemas that refuse unknown fields, made of the structural schemas of CustomResourceDefinitions.
+
+They keep what a structural schema decides: names of fields, types, what is required, the limits of values. A field that
+the API server would drop is one that the schema does not admit. Not kept: descriptions, defaults (a required field that
+has one is not required), ``oneOf``, rules in CEL, and what is below ``metadata`` and ``status``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from packyard.core.kubernetes.lenient import mapping, mappings, text
+
+Schema = dict[str, Any]
+
+_KEPT = {"enum", "pattern", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems"}
+_KEPT |= {"minProperties", "maxProperties"}
+_READ = {"type", "properties", "additionalProperties", "items", "required", "anyOf", "nullable", "default"}
+_READ |= {"x-kubernetes-int-or-string", "x-kubernetes-preserve-unknown-fields"}
+_DROPPED = {"description", "format", "oneOf", "x-kubernetes-validations"}
+_DROPPED |= {"x-kubernetes-list-type", "x-kubernetes-list-map-keys", "x-kubernetes-map-type"}
+#: All keywords that are known, of which the value of ``anyOf`` is one alone.
+KNOWN = _KEPT | _READ | _DROPPED
+INT_OR_STRING = [{"type": "integer"}, {"type": "string"}]
+_ANYTHING = {"x-kubernetes-preserve-unknown-fields": True}
+
+
+def kinds(definition: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield each kind that a definition serves, ``ray.io/v1 RayJob``, with its structural schema."""
+    spec = mapping(definition.get("spec"))
+    kind = text(mapping(spec.get("names")).get("kind"))
+    for served in mappings(spec.get("versions")):
+        root = mapping(mapping(served.get("schema")).get("openAPIV3Schema"))
+        if served.get("served") and root:
+            fields = {**mapping(root.get("properties")), "metadata": _ANYTHING, "status": _ANYTHING}
+            yield f"{spec.get('group')}/{served.get('name')} {kind}", {**root, "properties": fields}
+
+
+def translate(schema: Mapping[str, Any], inner: Callable[[Mapping[str, Any]], Schema] | None = None) -> Schema:
+    """Return the JSON Schema of a structural schema; ``inner`` does for the schemas in it, instead of this."""
+    inner = inner or translate
+    found: Schema = {key: schema[key] for key in schema if key in _KEPT}
+    declared = ["integer", "string"] if schema.get("x-kubernetes-int-or-string") else schema.get("type")
+    if declared:
+        listed = declared if isinstance(declared, list) else [declared]
+        found["type"] = [*listed, "null"] if schema.get("nullable") else declared
+    if "items" in schema:
+        found["items"] = inner(mapping(schema["items"]))
+    values = schema.get("additionalProperties", False)
+    if isinstance(values, dict):
+        found["additionalProperties"] = inner(values)
+    elif not values and declared == "object" and not schema.get("x-kubernetes-preserve-unknown-fields"):
+        found["additionalProperties"] = False
+    properties = mapping(schema.get("properties"))
+    if properties:
+        found["properties"] = {str(name): inner(mapping(properties[name])) for name in sorted(properties, key=str)}
+        asked = [name for name in schema.get("required", ()) if "default" not in mapping(properties.get(name))]
+        if asked:
+            found["required"] = sorted(asked)
+    return found

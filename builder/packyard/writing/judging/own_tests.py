@@ -1,0 +1,136 @@
+"""A test of a package's own, made in a use case as its users have it: untarred, options enabled, values set, rendered.
+
+What is required, and no value of the test is for, gets its example.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from packyard.core.bundle import shipped
+from packyard.core.bundle.bundle import Bundle
+from packyard.core.errors import PackyardError, Problem
+from packyard.core.errors import shown as in_quotes
+from packyard.core.files import regular
+from packyard.core.yaml.node import Source
+from packyard.using.kustomize import objects
+from packyard.using.kustomize.builtin import try_components
+from packyard.using.kustomize.objects import Object
+from packyard.using.options.option_setters import reach
+from packyard.using.options.switch import enable
+from packyard.using.render.render import render, unset
+from packyard.using.setters import regexp, valuesfile
+from packyard.using.setters.change import change_setters
+from packyard.writing.source import fieldpath
+from packyard.writing.source.fieldpath import AbsentError
+from packyard.writing.source.tests import Expectation, PackageTest
+
+
+def unmet(test: PackageTest, bundle: Bundle, use_case: str, *, path: str) -> list[Problem]:
+    """Return how a use case of a bundle is not what a test expects; ``path`` is where kustomize is looked for."""
+    with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
+        real = os.path.realpath(folder)
+        directory = bundle.unpack(Path(real)) / use_case
+        try:
+            found = _given(test, directory, path)
+        except PackyardError as error:
+            return _otherwise(test, [str(each.renamed(f"{real}/", "")) for each in error.problems])
+    if test.refused:
+        return [test.problem(f"is not refused, where {test.refused!r} is expected")]
+    return [test.problem(said, each.line) for each in test.expected for said in _judge(each, found)]
+
+
+def _given(test: PackageTest, directory: Path, path: str) -> list[Object]:
+    """Return the objects of a use case with what a test gives it."""
+    if test.options:
+        enable(directory, test.options, lambda text: try_components(directory, text))
+    values: dict[str, Sequence[str]] = {}
+    if test.preset:
+        file = shipped.preset(directory, test.preset)
+        given = valuesfile.parse(regular.read(file), str(file)).given
+        values |= {name: each.texts for name, each in given.items()}
+    values |= test.values
+    values |= {each.name: [each.example] for each in unset(directory) if each.example and each.name not in values}
+    if values:
+        change_setters(directory, values, beside=reach(directory, [*values], recursive=False))
+    return objects.parse(Source("", render(directory, path=path).decode()))
+
+
+def _otherwise(test: PackageTest, said: Sequence[str]) -> list[Problem]:
+    """Return a refusal that is not the expected one."""
+    if not test.refused:
+        return [test.problem(f"is refused: {each}") for each in said]
+    is_expected = any(test.refused in each for each in said)
+    return [] if is_expected else [test.problem(f"is refused otherwise than by {test.refused!r}: {'; '.join(said)}")]
+
+
+def _judge(expected: Expectation, found: Sequence[Object]) -> Iterator[str]:
+    """Yield how objects do not meet an expectation."""
+    pattern, is_there = expected.name or "*", expected.wanted is not False or expected.check != "exists"
+    chosen = [each for each in found if each.kind == expected.kind and fnmatchcase(each.name, pattern)]
+    if not chosen and is_there:
+        known = ", ".join(sorted({f"{each.kind} {each.name}" for each in found}))
+        named = " ".join(filter(None, (expected.kind, expected.name)))
+        yield f"there is no {named}; there are {known}"
+    for each in chosen:
+        if said := _fault(expected, each):
+            yield f"{each.kind} {each.name}: {said}"
+
+
+def _fault(expected: Expectation, item: Object) -> str:
+    """Say how an object does not meet an expectation."""
+    is_wanted = expected.check != "exists" or expected.wanted
+    try:
+        values = list(fieldpath.find(fieldpath.parse(expected.path) or (), item.root, expected.kind))
+    except AbsentError as error:
+        return str(error) if is_wanted else ""
+    what = expected.path or "it"
+    if not is_wanted:
+        return f"{what} is there" + (f", {_text(values[0])}" if expected.path else "")
+    wrong = [value for value in values if not _meets(expected, value)]
+    verb = {"equal": "is not", "contains": "does not contain", "matches": "does not match"}
+    return f"{what} is {_text(wrong[0])}, which {verb[expected.check]} {_text(expected.wanted)}" if wrong else ""
+
+
+def _meets(expected: Expectation, value: object) -> bool:
+    wanted = expected.wanted
+    if expected.check == "equal":
+        return _same(value, wanted)
+    if expected.check == "contains":
+        return _contains(value, wanted)
+    if expected.check == "matches":
+        return isinstance(value, str | int | float) and regexp.matches(str(wanted), _plain(value))
+    return True
+
+
+def _contains(value: object, wanted: object) -> bool:
+    """Say whether a text has a part, a list an item, or a mapping these fields; of an item only the fields count."""
+    if isinstance(value, str):
+        return isinstance(wanted, str) and wanted in value
+    if isinstance(value, list):
+        return any(_holds(item, wanted) for item in value)
+    return isinstance(wanted, dict) and _holds(value, wanted)
+
+
+def _holds(value: object, wanted: object) -> bool:
+    if isinstance(value, dict) and isinstance(wanted, dict):
+        return all(key in value and _holds(value[key], inner) for key, inner in wanted.items())
+    return _same(value, wanted)
+
+
+def _same(value: object, other: object) -> bool:
+    """Say whether two values are the same: 1 is neither "1" nor true."""
+    return json.dumps(value, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
+def _plain(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _text(value: object) -> str:
+    return in_quotes(value, quoted=True) if isinstance(value, str) else in_quotes(json.dumps(value, ensure_ascii=False))

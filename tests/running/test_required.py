@@ -1,0 +1,182 @@
+"""What authors say that a cluster must have: packyard.json, README, `prerequisites` and `doctor` say it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import tiny
+from commandline import done, packyard
+from controlplane.api import Api
+from packyard.core.bundle import shipped
+from packyard.core.bundle.required import Required
+from packyard.running import doctor
+from packyard.running.doctor.facts import Facts
+
+RAY_JOB = """\
+apiVersion: ray.io/v1
+kind: RayJob
+metadata:
+  name: ray
+  labels: {app.kubernetes.io/name: x}
+spec: {entrypoint: python job.py}
+"""
+KUSTOMIZATION = """\
+# Runs Ray.
+apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources: [job.yaml]
+"""
+OF_PART = """\
+apiVersion: config.k8s.io/v1alpha1
+kind: Krmfile
+requires:
+- operator: KubeRay
+  definitions: [rayjobs.ray.io]
+  image: operator
+  oldest: "1.2"
+  link: https://ray.example/kubernetes
+  install: [helm install kuberay]
+"""
+OF_PACKAGE = """
+requires:
+- {secret: hf-token, keys: [token], description: A token of Hugging Face.}
+- {kubernetes: "1.31"}
+"""
+
+
+@pytest.fixture
+def use_case(tmp_path: Path) -> Path:
+    """A package of a RayJob, whose base says what all packages need that are made of it."""
+    root = tiny.workspace(tmp_path / "workspace")
+    tiny.write(root / "bases/ray/kustomization.yaml", KUSTOMIZATION)
+    tiny.write(root / "bases/ray/job.yaml", RAY_JOB)
+    tiny.write(root / "bases/ray/Krmfile", OF_PART)
+    tiny.replace(root / "packages/p/package.yaml", "  one: {base: one}\n", "  one: {base: one}\n  ray: {base: ray}\n")
+    package = root / "packages/p/package.yaml"
+    package.write_text(package.read_text() + OF_PACKAGE)
+    cluster = Path(tiny.__file__).parents[1] / "docs/readme/50-cluster.md"
+    tiny.write(root / "packages/p/docs/50-cluster.md", cluster.read_text())
+    done("build", "p", "--version", "1", "--out", tmp_path / "out", cwd=root)
+    return tmp_path / "out/p/uses/ray"
+
+
+def test_packyard_json_and_the_readme_say_it(use_case: Path) -> None:
+    said = json.loads((use_case.parents[1] / "packyard.json").read_bytes())
+    assert [next(iter(each.keys() & {"operator", "secret", "kubernetes"})) for each in said["requires"]] == [
+        "secret",
+        "kubernetes",
+        "operator",
+    ]
+    assert said["useCases"]["uses/one"]["requires"] == ["Kubernetes 1.31", "Secret hf-token"]
+    assert "CustomResourceDefinition rayjobs.ray.io" in said["useCases"]["uses/ray"]["requires"]
+    assert [each.operator for each in shipped.required(use_case)] == ["", "", "KubeRay"]
+    assert [each.operator for each in shipped.required(use_case.with_name("one"))] == ["", ""]
+    readme = (use_case.parents[1] / "README.md").read_text()
+    assert "- Kubernetes 1.31 or later.\n" in readme
+    assert "- [KubeRay](https://ray.example/kubernetes) 1.2 or later:\n  `helm install kuberay`\n" in readme
+    assert "- A Secret `hf-token` with `token`: A token of Hugging Face.\n" in readme
+    assert "--from-literal=token=VALUE`" in readme
+
+
+def test_prerequisites_list_it_with_its_commands(use_case: Path) -> None:
+    told = done("prerequisites", use_case.parents[1], "--offline")
+    assert "# KubeRay: https://ray.example/kubernetes\nhelm install kuberay\n" in told
+    assert (
+        "# Secret hf-token: A token of Hugging Face.\nkubectl create secret generic hf-token --from-literal=token=VA"
+        in told
+    )
+    assert "Kubernetes 1.31" in told
+
+
+def test_a_role_may_read_the_secret_that_the_doctor_looks_for(use_case: Path) -> None:
+    (role,) = json.loads(done("roles", use_case, "-o", "json"))
+    assert {"hf-token"} in [set(rule.get("resourceNames", ())) for rule in role["rules"]]
+
+
+def test_a_real_cluster_is_asked_for_it(use_case: Path, cluster: Api, namespace: str) -> None:
+    flags = ("--kubeconfig", cluster.folder / "kubeconfig", "-n", namespace, "-o", "json")
+
+    def states() -> dict[str, tuple[str, str]]:
+        rows = json.loads(packyard("prerequisites", use_case.parents[1], *flags).stdout)
+        return {each["name"]: (each["state"], each["message"]) for each in rows}
+
+    found = states()
+    assert found["KubeRay"] == ("error", "is missing: there is no CustomResourceDefinition rayjobs.ray.io")
+    assert found["Kubernetes 1.31"] == ("unknown", "does not tell its version")  # built by go, and not released
+    assert found["Secret hf-token"] == ("error", "is not there")
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "hf-token"}, "data": {"other": ""}}
+    cluster.create(secret, namespace).expect_done()
+    assert states()["Secret hf-token"] == ("error", "has no key token, only other")
+    told = packyard("doctor", use_case, *flags)
+    assert told.returncode == 1
+    found = {each["about"]: (each["severity"], each["why"], each["fix"]) for each in json.loads(told.stdout)}
+    assert found["RayJob of ray.io/v1"] == ("error", "KubeRay 1.2 or later brings it", "helm install kuberay")
+    assert found["Secret hf-token"][0] == "error"
+    (version,) = (name for name in found if name.startswith("Kubernetes "))
+    assert found[version][0] == "unknown"
+
+
+def deployment(version: str) -> dict[str, object]:
+    template = {"spec": {"containers": [{"name": "a", "image": f"quay.example/kuberay/operator:{version}"}]}}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "kuberay", "namespace": "ray"},
+        "spec": {"template": template},
+        "status": {"availableReplicas": 1},
+    }
+
+
+@pytest.mark.parametrize(
+    ("image", "kubernetes", "wrong"),
+    [
+        ("v1.2.2", "v1.31.4", {}),
+        ("v1.1.0", "v1.32.0", {"KubeRay v1.1.0": "is too old"}),
+        ("v1.3.0", "v1.30.9+k3s1", {"Kubernetes 1.30.9+k3s1": "is older than 1.31, which the package needs"}),
+    ],
+)
+def test_the_doctor_judges_versions(image: str, kubernetes: str, wrong: dict[str, str], use_case: Path) -> None:
+    job = {"apiVersion": "ray.io/v1", "kind": "RayJob", "metadata": {"name": "a"}}
+    known = Facts(
+        namespace="ml",
+        objects={
+            "Deployment": [deployment(image)],
+            "Secret": [{"metadata": {"name": "hf-token"}, "data": {"token": ""}}],
+        },
+        groups={"ray.io": ["v1"]},
+        apis={"ray.io/v1": {"RayJob": "rayjobs"}},
+        version=kubernetes,
+    )
+    found = doctor.judge([job], known, doctor.every(shipped.required(use_case)))
+    about = ("Kube", "Secret", "RayJob")
+    judged = {each.about: each.message for each in found if each.about.startswith(about)}
+    assert {name: said for name, said in judged.items() if said} == wrong
+    assert len(judged) == 4
+
+
+def test_an_author_counts_more_than_the_table() -> None:
+    from packyard.core.kubernetes import operators
+
+    ours = Required(operator="Our MPI", definitions=("mpijobs.kubeflow.org",), oldest="9")
+    others = list(operators.declared([ours], "p"))
+    assert [each.name for each in operators.needed(["CustomResourceDefinition mpijobs.kubeflow.org"], others)] == [
+        "Our MPI"
+    ]
+    assert operators.of("mpijobs.kubeflow.org", others) == others[0]
+
+
+def test_faults_are_told_at_their_lines(use_case: Path) -> None:
+    root = use_case.parents[3] / "workspace"
+    tiny.replace(root / "packages/p/package.yaml", '"1.31"', '"31"')
+    tiny.replace(root / "packages/p/package.yaml", "keys:", "key:")
+    said = tiny.refused("lint", "--workspace", root)
+    assert "package.yaml:10:16: requires.kubernetes: '31' is not of the form of 1.31" in said
+    assert "package.yaml:9:22: requires.key: is not a known key (did you mean 'keys'?)" in said
+    tiny.replace(root / "packages/p/package.yaml", '"31"', '"1.31"')
+    tiny.replace(root / "packages/p/package.yaml", "key:", "keys:")
+    tiny.replace(root / "bases/ray/Krmfile", "  definitions: [rayjobs.ray.io]\n", "")
+    said = tiny.refused("lint", "--workspace", root)
+    assert "bases/ray/Krmfile:4:3: requires: does not say what the operator brings" in said
