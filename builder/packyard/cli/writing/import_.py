@@ -13,8 +13,8 @@ from packyard.core.errors import BeyondError, InputError, UsageError
 from packyard.using.kustomize import builtin
 from packyard.using.render import programs
 from packyard.using.render.programs import Program
-from packyard.writing.authoring.import_ import conversion, incoming
-from packyard.writing.authoring.import_.conversion import Imported
+from packyard.writing.authoring.import_ import conversion, drift, incoming
+from packyard.writing.authoring.import_.conversion import Imported, Wishes
 from packyard.writing.source.workspace import Workspace
 
 ROWS = Rows("package", "name, useCases, files, lines, notes (kind, what, do=todo, cases)")
@@ -24,6 +24,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("source", metavar="DIR|TARBALL", nargs="?", help="a package, or a folder of kustomizations")
     parser.add_argument("--rendering", metavar="FILE", nargs=2, help="instead: two renderings of one Helm chart")
+    parser.add_argument(
+        "--take", choices=drift.TAKES, default=drift.FIELDS, help="what counts where a field and its setter differ"
+    )
     parser.add_argument("--name", help="what to call the package (default: as the folder or the file is called)")
     workspaces.add_argument(parser)
 
@@ -37,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
         first, second = map(Path, arguments.rendering)
         imported = conversion.of_renderings(here, arguments.name or conversion.name_of(first.stem), first, second)
     else:
-        imported = _of_use_cases(here, Path(arguments.source), arguments.name)
+        imported = _of_use_cases(here, Path(arguments.source), arguments)
     conversion.write_to(here, imported)
     row = (imported.name, imported.use_cases, list(imported.files), imported.lines, imported.notes)
     if ROWS.show([row], arguments.output):
@@ -45,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _of_use_cases(here: Workspace, path: Path, name: str | None) -> Imported:
+def _of_use_cases(here: Workspace, path: Path, arguments: argparse.Namespace) -> Imported:
     with incoming.opened(path) as folder:
 
         def build(below: str) -> bytes:
@@ -59,8 +62,9 @@ def _of_use_cases(here: Workspace, path: Path, name: str | None) -> Imported:
                     return program.build(folder / below)
                 return _offline(program, folder / below)
 
-        name = name or conversion.name_of(folder.resolve().name)
-        return conversion.of_use_cases(here, name, folder, build, str(path))
+        name = arguments.name or conversion.name_of(folder.resolve().name)
+        wishes = Wishes(take=arguments.take)
+        return conversion.of_use_cases(here, name, folder, build, str(path), wishes, is_alone=not path.is_dir())
 
 
 def _offline(program: Program, folder: Path) -> bytes:

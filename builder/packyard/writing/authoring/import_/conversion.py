@@ -14,12 +14,17 @@ from packyard.core.files import regular
 from packyard.core.files.paths import WORKSPACE
 from packyard.core.files.tree import Tree
 from packyard.core.yaml.document import source_of
-from packyard.core.yaml.sources import Sources
+from packyard.core.yaml.node import Source
 from packyard.core.yaml.values import double_quoted, to_value
-from packyard.writing.authoring.import_ import bind, read, rendering, write
+from packyard.using.kustomize import builtin
+from packyard.writing.authoring.import_ import bind, rendering, write
+from packyard.writing.authoring.import_.bind import Binder
+from packyard.writing.authoring.import_.drift import FIELDS
+from packyard.writing.authoring.import_.normal import Bound
 from packyard.writing.authoring.import_.note import DOUBTFUL, LOST, Note, checklist, joined
-from packyard.writing.authoring.import_.read import Build, Variant
-from packyard.writing.authoring.import_.split import split
+from packyard.writing.authoring.import_.read import Reader, Variant
+from packyard.writing.authoring.import_.split import Split, split
+from packyard.writing.authoring.import_.structure import Build, Copy
 from packyard.writing.source import compose, package, workspace
 from packyard.writing.source.package import NAME
 from packyard.writing.source.workspace import Workspace
@@ -57,13 +62,35 @@ class Imported:
         return sum(data.count(b"\n") for path, data in self.files.items() if path != self.checklist)
 
 
-def of_use_cases(here: Workspace, name: str, folder: Path, build: Build, origin: str) -> Imported:
-    """Return a package of the use cases that a folder holds."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wishes:
+    """What an author asks of an import: which of two values counts, what alone is read, and what becomes options."""
+
+    take: str = FIELDS
+    only: Sequence[str] = ()
+    options: Sequence[str] = ()
+
+
+def of_use_cases(
+    here: Workspace, name: str, folder: Path, build: Build, origin: str, wishes: Wishes, *, is_alone: bool = False
+) -> Imported:
+    """Return a package of the use cases that a folder holds; what is ``is_alone`` reads nothing beside the folder."""
     check_name(here, name)
-    notes: list[Note] = []
-    variants = read.read(Sources(folder), here.prefix, build, notes)
-    imported = _make(here, name, variants, notes, {})
-    return imported.with_checklist(origin, below=f"{folder}/")
+    binder = Binder([], take=wishes.take)
+    reader = Reader(folder, binder, build, wishes.only, is_alone=is_alone)
+    variants: list[Variant] = []
+    copies: list[Copy] = []
+    problems: list[Problem] = []
+    for below, path in reader.paths(here.prefix).items():
+        try:
+            found = _copied(here, name, reader, below, path)
+            copies += [found] if found else []
+            variants += [] if found else [reader.variant(below, path)]
+        except InputError as error:
+            problems += error.problems
+    refuse(dict.fromkeys(problems))
+    notes = [*binder.notes, *binder.placeholders.review()]
+    return _make(here, name, variants, copies, notes, {}).with_checklist(origin, below=f"{folder}/")
 
 
 def of_renderings(here: Workspace, name: str, first: Path, second: Path) -> Imported:
@@ -72,33 +99,63 @@ def of_renderings(here: Workspace, name: str, first: Path, second: Path) -> Impo
     notes: list[Note] = []
     one, other = (bind.documents(source_of(regular.read(path), str(path))) for path in (first, second))
     found = rendering.compare(one, other, notes)
-    variant = Variant(path=_RENDERED, objects=tuple(bind.objects(one, found.bound)), words=found.words)
+    objects = tuple(bind.objects(one, Bound(found.bound)))
+    variant = Variant(path=_RENDERED, objects=objects, words=found.words)
     values = "".join(f"{key}: {double_quoted(text)}\n" for key, text in found.others.items())
     preset = f"packages/{name}/files/presets/{name_of(second.stem) or 'second'}.yaml"
     files = {preset: f"# What {second.name} has.\n{values}".encode()} if values else {}
-    return _make(here, name, [variant], notes, files).with_checklist(f"{first} and {second}")
+    return _make(here, name, [variant], (), notes, files).with_checklist(f"{first} and {second}")
+
+
+def _copied(here: Workspace, name: str, reader: Reader, folder: str, path: str) -> Copy | None:
+    """Take a use case with the parts that it is made of; None where that composes to something else, or cannot be."""
+    before = list(reader.binder.notes)
+    found = reader.copy(folder, path)
+    if found is None:
+        reader.binder.notes[:] = before
+        return None
+    try:
+        _check(here, [], [found], _files(name, split([], name, bool), [found], {}), name)
+    except InputError as error:
+        what, todo = (
+            "use cases that are not made of the parts that they had",
+            "look whether that can be mended, and import again",
+        )
+        case = f"{reader.sources.shown(folder)}: {error.problems[0]}"
+        reader.binder.notes[:] = [*before, Note(DOUBTFUL, what, todo, (case,))]
+        return None
+    return found
 
 
 def _make(
     here: Workspace,
     name: str,
     variants: Sequence[Variant],
+    copies: Sequence[Copy],
     notes: Iterable[Note],
     beside: Mapping[str, bytes],
 ) -> Imported:
     """Return the files of a package that composes to the objects of some use cases, with others ``beside`` them."""
     refuse(Problem("holds no object", file=variant.path) for variant in variants if not variant.objects)
     done = split(variants, name, lambda folder: _is_free(here, folder))
-    model = dict.fromkeys(("framework", "category", "precision", "mode"), _UNKNOWN)
-    known = _MODEL.fullmatch(name)
-    model = {"name": name, **model, **(known.groupdict() if known else {})}
-    files = {**write.write(done, name, model), **beside}
+    model = _model(name)
+    files = _files(name, done, copies, beside)
     for folder in dict.fromkeys(path.rpartition("/")[0] for path in files):
         if not _is_free(here, folder):
             raise _taken(here, folder)
-    _check(here, variants, files, name)
+    _check(here, variants, copies, files, name)
     said = [*notes, *done.notes, *_silent(variants, files), _unknown(model)]
-    return Imported(name, files, sorted(variant.path for variant in variants), said)
+    return Imported(name, files, sorted([*(each.path for each in variants), *(each.path for each in copies)]), said)
+
+
+def _model(name: str) -> dict[str, str]:
+    known = _MODEL.fullmatch(name)
+    unknown = dict.fromkeys(("framework", "category", "precision", "mode"), _UNKNOWN)
+    return {"name": name, **unknown, **(known.groupdict() if known else {})}
+
+
+def _files(name: str, done: Split, copies: Sequence[Copy], beside: Mapping[str, bytes]) -> dict[str, bytes]:
+    return {**write.write(done, name, _model(name), copies), **beside}
 
 
 def _unknown(model: Mapping[str, str]) -> Note:
@@ -144,8 +201,9 @@ def check_name(here: Workspace, name: str) -> None:
         raise InputError(
             Problem(f"{name!r} is no name for a package", hint="choose one: --name model-fp32-training-k8s")
         )
-    if not _is_free(here, f"packages/{name}"):
-        raise _taken(here, f"packages/{name}")
+    for folder in (f"packages/{name}", f"bases/{name.removesuffix('-k8s')}"):
+        if not _is_free(here, folder):
+            raise _taken(here, folder)
 
 
 def _taken(here: Workspace, folder: str) -> InputError:
@@ -160,27 +218,38 @@ def _is_free(here: Workspace, folder: str) -> bool:
     return not any(here.sources.list(f"{root}{folder}") for root in here.roots)
 
 
-def _check(here: Workspace, variants: Sequence[Variant], files: Mapping[str, bytes], name: str) -> None:
+def _check(
+    here: Workspace, variants: Sequence[Variant], copies: Sequence[Copy], files: Mapping[str, bytes], name: str
+) -> None:
     """Refuse an import that composes to something else; it is composed in a workspace of its own."""
     head = f"apiVersion: packyard/v1\nkind: Workspace\nname: imported\nprefix: {here.prefix}\nlicense: {WORKSPACE}\n"
     with tempfile.TemporaryDirectory() as folder:
-        for path, data in {WORKSPACE: head.encode(), **files}.items():
-            file = Path(folder, path)
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(data)
+        _put(Path(folder), {WORKSPACE: head.encode(), **files})
         own = workspace.read(Path(folder))
-        composed = compose.compose(own, package.read(own, name))
-    made = {each.use_case.path: _by_identity(each.values(own.sources.memo)) for each in composed.use_cases}
-    problems = []
-    for variant in variants:
-        wanted = _by_identity([to_value(root) for root in variant.objects])
-        found = made.get(variant.path, {})
-        different = [key for key in wanted.keys() | found.keys() if wanted.get(key) != found.get(key)]
-        problems += [
-            Problem(f"{' '.join(key)} cannot be imported exactly", file=variant.path, hint="please report it")
-            for key in sorted(different)
-        ]
-    refuse(problems)
+        made = {each.use_case.path: each for each in compose.compose(own, package.read(own, name)).use_cases}
+        wanted = {each.path: each.objects for each in variants} | {each.path: each.objects for each in copies}
+        found: dict[str, Sequence[object]] = {
+            each.path: made[each.path].values(own.sources.memo) for each in variants if each.path in made
+        }
+        for each in copies:  # with their namespaces, as kustomize builds them
+            _put(Path(folder, "built", each.path), made[each.path].files)
+            text = builtin.build(Path(folder, "built", each.path)).decode()
+            found[each.path] = [to_value(one.root) for one in bind.documents(Source(each.path, text))]
+    pairs = ((path, map(to_value, roots), found.get(path, ())) for path, roots in wanted.items())
+    refuse(problem for pair in pairs for problem in _differences(*pair))
+
+
+def _put(folder: Path, files: Mapping[str, bytes]) -> None:
+    for path, data in files.items():
+        file = folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(data)
+
+
+def _differences(path: str, wanted: Iterable[object], found: Iterable[object]) -> Iterable[Problem]:
+    one, other = _by_identity(wanted), _by_identity(found)
+    for key in sorted(key for key in one.keys() | other.keys() if one.get(key) != other.get(key)):
+        yield Problem(f"{' '.join(key)} cannot be imported exactly", file=path, hint="please report it")
 
 
 def _by_identity(values: Iterable[object]) -> dict[tuple[str, ...], object]:

@@ -8,19 +8,16 @@ from dataclasses import dataclass, field
 
 from packyard.core.errors import Problem, refuse
 from packyard.writing.authoring.import_.layers import Part, PartTree, Place
-from packyard.writing.authoring.import_.meaning import Word
+from packyard.writing.authoring.import_.meaning import GIVEN, Word
 from packyard.writing.authoring.import_.note import DOUBTFUL, Note
 from packyard.writing.authoring.import_.read import Variant
-
-#: What package.yaml gives each package a value of, unless it says another.
-GIVEN = ("MODEL_NAME", "RUN_NAME")
-
+from packyard.writing.authoring.import_.structure import CopiedPart
 
 @dataclass(slots=True)
 class UseCaseEntry:
     """An entry of `useCases`."""
 
-    base: Part
+    base: Part | CopiedPart
     storage: list[str] = field(default_factory=list)
     setters: dict[str, str] = field(default_factory=dict)
     namespace: str = ""
@@ -41,6 +38,8 @@ class Split:
 
 def split(variants: Sequence[Variant], name: str, is_free: Callable[[str], bool]) -> Split:
     """Split use cases into parts; ``is_free`` says whether nothing has a folder's name yet."""
+    if not variants:
+        return Split((), {}, {}, {}, "", (), ())
     _check_types(variants)
     tree = PartTree(name, variants)
     tree.place_storages(is_free)

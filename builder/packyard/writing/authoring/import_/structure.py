@@ -1,0 +1,362 @@
+"""Kustomizations that build on others, taken as the parts that they are: bases, and components as overlays.
+
+    environments/dev/kustomization.yaml        bases/NAME-dev/kustomization.yaml
+      resources: [../../base]            ->      resources: [../NAME-base]
+      components: [../../simulator]              components: [../../overlays/programs/NAME-simulator]
+      patches: [{path: patch.yaml}]              patches: [{path: patch.yaml}]
+
+A kustomization is a part if it says no more than a part may: resources, components, patches and replacements, also by
+their older names. A base that says more is a part with the objects that kustomize builds of it. Files stay as they are,
+byte for byte, unless a field of theirs is bound.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from posixpath import basename, join, normpath, relpath
+
+from packyard.core.errors import InputError
+from packyard.core.files import regular
+from packyard.core.kubernetes import kustomization
+from packyard.core.yaml import aliases, layout, make
+from packyard.core.yaml.document import parse_text, source_of
+from packyard.core.yaml.node import Collection, Comment, Document, Entry, Item, MappingNode, Node, Scalar, SequenceNode
+from packyard.core.yaml.sources import Sources
+from packyard.core.yaml.span import embedded
+from packyard.using.kustomize import selector
+from packyard.using.kustomize.accumulate import SourceObject, file_names
+from packyard.using.setters import comment
+from packyard.using.setters.krmfile import NAME as KRMFILE
+from packyard.using.setters.krmfile import Krmfile, parse_krmfile
+from packyard.using.setters.packages import DEFINITIONS, KPTFILE
+from packyard.writing.authoring.import_ import bind, licenses, normal
+from packyard.writing.authoring.import_.bind import Binder
+from packyard.writing.authoring.import_.meaning import Word
+from packyard.writing.authoring.import_.normal import Bound
+from packyard.writing.authoring.import_.placeholders import PLACEHOLDER
+
+#: Builds a folder as kustomize does: YAML.
+Build = Callable[[str], bytes]
+
+_BASES, _OVERLAYS = "bases", "overlays/programs"
+_MERGES, _OPERATIONS = "patchesStrategicMerge", "patchesJson6902"
+_OF_PATCHES = ("patches", _MERGES, _OPERATIONS)
+_FIELDS = {"apiVersion", "kind", *kustomization.LISTED, *_OF_PATCHES, "replacements"}
+_OF_PATCH, _OF_REPLACEMENT = {"path", "patch", "target"}, {"path", "source", "targets"}
+_TARGET = {*selector.WORDS, "labelSelector", "annotationSelector"}
+_MOST = 500  # kustomizations that are looked at, to find where all lie
+
+
+class _BeyondPartError(Exception):
+    """A kustomization says more than a part may."""
+
+
+@dataclass(slots=True)
+class CopiedPart:
+    """A part as it was: what it builds on, its own files, and what its kustomization says beside."""
+
+    source: str
+    kind: str
+    folder: str = ""  # in the workspace, once it is named
+    resources: list[CopiedPart] = field(default_factory=list)
+    components: list[CopiedPart] = field(default_factory=list)
+    files: dict[str, bytes] = field(default_factory=dict)
+    listed: list[Item] = field(default_factory=list)
+    entries: list[Entry] = field(default_factory=list)  # patches and replacements
+    head: Sequence[Comment] = ()
+    words: dict[str, Word] = field(default_factory=dict)
+
+    def all(self) -> Iterator[CopiedPart]:
+        """Yield all that it builds on, and the part itself."""
+        for part in (*self.resources, *self.components):
+            yield from part.all()
+        yield self
+
+    def write(self, says: str) -> dict[str, bytes]:
+        """Return its files; ``says`` is what it is, where its author says nothing."""
+        root = make.mapping("", {"apiVersion": kustomization.VERSIONS[self.kind], "kind": self.kind})
+        listed = [_item(relpath(part.folder, self.folder)) for part in self.resources]
+        listed += [make.like(item, make.clone) for item in self.listed]
+        components = [_item(relpath(part.folder, self.folder)) for part in self.components]
+        for key, items in (("resources", listed), ("components", components)):
+            root.entries += [make.entry(key, make.sequence("", items))] if items else []
+        root.entries += self.entries
+        notice, said = licenses.split(self.head)
+        head = said if any(each.text.strip("#- ") for each in said) else [Comment(f"# {says}", 0, 0, own_line=True)]
+        return {kustomization.FILE: layout.write(root, head=head, tail=notice), **self.files}
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """A use case that is one part with all that it builds on, and the objects that kustomize builds of it."""
+
+    path: str
+    part: CopiedPart
+    namespace: str
+    objects: tuple[MappingNode, ...]
+
+
+def _item(text: str) -> Item:
+    return Item(make.scalar(text, ""), 0)
+
+
+def root_of(folder: Path, leaves: Iterable[str]) -> tuple[Path, str]:
+    """Return the folder that holds what is imported and all that it builds on, and the place of the first in it."""
+    top = Path(os.path.normpath(folder))
+    todo, seen = [Path(os.path.normpath(top / leaf)) for leaf in leaves], {top}
+    while todo and len(seen) < _MOST:
+        each = todo.pop()
+        if each.is_dir():
+            seen.add(each)
+            found = (Path(os.path.normpath(each / text)) for text in _referred(each) if "://" not in text)
+            todo += [path for path in found if path not in seen]
+    common = os.path.commonpath([Path.cwd() / each for each in seen])
+    below = os.path.relpath(top, common)
+    return Path(
+        os.path.normpath(os.path.relpath(common)) if not top.is_absolute() else common
+    ), "" if below == "." else below
+
+
+def _referred(folder: Path) -> list[str]:
+    for name in kustomization.NAMES:
+        file = folder / name
+        if file.is_file():
+            try:
+                documents = parse_text(source_of(regular.read(file), str(file)))
+            except InputError:
+                return []
+            return [text for each in documents for text in kustomization.referred(each.root) if text]
+    return []
+
+
+class Structure:
+    """The parts of a tree, each taken once; ``below`` is where the tree has what is imported."""
+
+    def __init__(self, sources: Sources, below: str, binder: Binder, build: Build) -> None:
+        self.sources, self.below, self.binder, self._build = sources, below, binder, build
+        self._taken: dict[tuple[str, str], CopiedPart | None] = {}
+
+    def leaf(self, folder: str) -> tuple[CopiedPart, str] | None:
+        """Take a use case, and its namespace; None if it has no structure to keep, or one that no part can have."""
+        path = normpath(join(self.below, folder))
+        file = self._file(path)
+        root = _root(self.sources, file) if file else None
+        if root is None or not any(self.sources.is_folder(join(path, each)) for each in kustomization.referred(root)):
+            return None
+        try:
+            return self._copy(path, "Kustomization", is_leaf=True), root.text("namespace")
+        except _BeyondPartError:
+            return None
+
+    def option(self, folder: str) -> CopiedPart | None:
+        """Take a component that becomes an option."""
+        try:
+            return self._copy(normpath(join(self.below, folder)), "Component")
+        except _BeyondPartError:
+            return None
+
+    def documents(self, folder: str) -> Iterator[Document]:
+        """Yield what a folder holds: objects and patches, those in its kustomization, too."""
+        for path in self.sources.list(folder):
+            if path.endswith((".yaml", ".yml")) and self.sources.is_file(path):
+                with suppress(InputError, _BeyondPartError):  # it is told where it is needed
+                    found = self.sources.documents(path)
+                    if basename(path) in kustomization.NAMES:
+                        found = [_embedded(each) for document in found for each in _inline(document.root)]
+                    yield from found
+
+    def _file(self, folder: str) -> str:
+        found = [path for name in kustomization.NAMES if self.sources.is_file(path := join(folder, name))]
+        return found[0] if len(found) == 1 else ""
+
+    def _take(self, folder: str, kind: str) -> CopiedPart:
+        """Take a part that another one builds on: as it is, or for a base as it is built."""
+        key = folder, kind
+        if key not in self._taken:
+            self._taken[key] = None  # where kustomizations build on each other in a circle
+            try:
+                self._taken[key] = self._copy(folder, kind)
+            except _BeyondPartError:
+                self._taken[key] = self._built(folder) if kind == "Kustomization" else None
+        found = self._taken[key]
+        if found is None:
+            raise _BeyondPartError
+        return found
+
+    def _built(self, folder: str) -> CopiedPart | None:
+        try:
+            text = self._build(relpath(folder or ".", self.below or "."))
+        except InputError:
+            return None
+        documents = bind.documents(source_of(text, f"{self.sources.shown(folder)} as built"))
+        roots, words = self.binder.bind(documents, None)
+        names = file_names([SourceObject(root, "") for root in roots])
+        files = {name: layout.write(root) for name, root in zip(names, roots, strict=True)}
+        return CopiedPart(folder, "Kustomization", listed=[_item(name) for name in names], files=files, words=words)
+
+    def _copy(self, folder: str, kind: str, *, is_leaf: bool = False) -> CopiedPart:
+        file = self._file(folder)
+        root = _root(self.sources, file) if file else None
+        if root is None or not _is_part(root, kind, is_leaf=is_leaf):
+            raise _BeyondPartError
+        part = CopiedPart(folder, kind, head=[*self.sources.documents(file)[0].head, *root.entries[0].head])
+        files: dict[str, list[Document]] = {}
+        for key in kustomization.LISTED:
+            for item in _items(root, key):
+                self._list(part, key, item, files)
+        patches = [Item(_patch(key, item), 0) for key in _OF_PATCHES for item in _items(root, key)]
+        for made, item in zip(patches, (item for key in _OF_PATCHES for item in _items(root, key)), strict=True):
+            made.head = list(item.head)
+        replacements = [make.like(item, make.clone) for item in _items(root, "replacements")]
+        for each in (*patches, *replacements):
+            _check_entry(each.value)
+            path = each.value.get("path") if isinstance(each.value, MappingNode) else None
+            if isinstance(path, Scalar):
+                files[normpath(path.value)] = self._read(folder, path.value)
+        texts = {id(each.value): each.value.get("patch") for each in patches if isinstance(each.value, MappingNode)}
+        inline = {key: _embedded(text) for key, text in texts.items() if isinstance(text, Scalar)}
+        documents = [document for some in (*files.values(), inline.values()) for document in some]
+        bound, part.words = self.binder.find(documents, krmfile_of(self.sources, folder))
+        part.files = {path: self._write(join(folder, path), some, bound) for path, some in files.items()}
+        for each in patches:
+            self._fill(each.value, bound, inline.get(id(each.value)))
+        part.entries += [make.entry("patches", make.sequence("", patches))] if patches else []
+        part.entries += [make.entry("replacements", make.sequence("", replacements))] if replacements else []
+        return part
+
+    def _list(self, part: CopiedPart, key: str, item: Item, files: dict[str, list[Document]]) -> None:
+        """Take what a kustomization lists: a part, or a file of objects."""
+        text = item.value.value if isinstance(item.value, Scalar) else ""
+        path = normpath(join(part.source, text))
+        if not text or "://" in text or path.startswith("..") or not self.sources.exists(path):
+            raise _BeyondPartError
+        if not self.sources.is_folder(path):
+            files[normpath(text)] = found = self._read(part.source, text)
+            if key == "components" or any(not _is_object(each.root) for each in found):
+                raise _BeyondPartError
+            part.listed.append(item)
+        elif key == "components":
+            part.components.append(self._take(path, "Component"))
+        else:
+            part.resources.append(self._take(path, "Kustomization"))
+
+    def _read(self, folder: str, text: str) -> list[Document]:
+        """Read a file of a part, which lies beside its kustomization or below."""
+        path = normpath(join(folder, text))
+        if normpath(text).startswith(("..", "/")) or not self.sources.is_file(path):
+            raise _BeyondPartError
+        return self.sources.documents(path)
+
+    def _write(self, path: str, documents: Sequence[Document], bound: Bound) -> bytes:
+        """Return a file as it is, or as we write it where a field of it is bound."""
+        data, roots = self.sources.read(path), [(each, each.root) for each in documents]
+        if not any(root and bound.touches(root) for _, root in roots) and not _is_marked(data):
+            return data
+        written = (layout.write(_normal(root, bound), head=each.head, tail=each.tail) for each, root in roots if root)
+        return b"---\n".join(written)
+
+    def _fill(self, patch: Node, bound: Bound, inline: Document | None) -> None:
+        """Write what is bound in a patch that stands in its kustomization, and the names that its target selects."""
+        target = patch.mapping("target") if isinstance(patch, MappingNode) else None
+        for entry in target.entries if target else ():
+            if isinstance(entry.value, Scalar) and PLACEHOLDER.search(entry.value.value):
+                entry.value = make.scalar(self.binder.placeholders.fill(entry.value.value), "")
+        entry_of = patch.entry("patch") if isinstance(patch, MappingNode) else None
+        if entry_of and inline and isinstance(inline.root, Collection) and bound.touches(inline.root):
+            entry_of.value = make.literal(layout.write(_normal(inline.root, bound)).decode(), "")
+
+
+def krmfile_of(sources: Sources, folder: str) -> Krmfile | None:
+    """Read the definitions of a folder; kpt 0.x has them in its Kptfile."""
+    for name in (KRMFILE, KPTFILE):
+        path = join(folder, name)
+        if sources.is_file(path) and (name == KRMFILE or DEFINITIONS in sources.read(path)):
+            return parse_krmfile(sources.text(path))
+    return None
+
+
+def name(parts: Iterable[CopiedPart], stem: str) -> None:
+    """Give parts folders in a workspace: that of a package, and as much of their own as tells them apart."""
+    taken: set[str] = set()
+    for part in parts:
+        above = _OVERLAYS if part.kind == "Component" else _BASES
+        steps = [re.sub(r"[^a-z0-9]+", "-", step.lower()).strip("-") for step in part.source.split("/")]
+        steps = [step for step in steps if step] or ["base"]
+        names = ["-".join(steps[-length:]) for length in range(1, len(steps) + 1)]
+        names += [f"{names[-1]}-{number}" for number in range(2, len(taken) + 3)]
+        part.folder = next(path for each in names if (path := f"{above}/{stem}-{each}") not in taken)
+        taken.add(part.folder)
+
+
+def _root(sources: Sources, file: str) -> MappingNode | None:
+    documents = sources.documents(file)
+    root = documents[0].root if len(documents) == 1 else None
+    return root if isinstance(root, MappingNode) else None
+
+
+def _items(root: MappingNode, key: str) -> list[Item]:
+    found = root.get(key)
+    return list(found.items) if isinstance(found, SequenceNode) else []
+
+
+def _is_part(root: MappingNode, kind: str, *, is_leaf: bool) -> bool:
+    fields = {*_FIELDS, *(["namespace"] if is_leaf else [])}
+    listed = all(
+        isinstance(root.get(name), SequenceNode | None) for name in fields - {"apiVersion", "kind", "namespace"}
+    )
+    return listed and {entry.name for entry in root.entries} <= fields and root.text("kind", "Kustomization") == kind
+
+
+def _patch(key: str, item: Item) -> MappingNode:
+    """Return a patch by the fields of today."""
+    if isinstance(item.value, MappingNode) and key != _MERGES:
+        return make.clone(item.value)
+    if not isinstance(item.value, Scalar) or key != _MERGES:
+        raise _BeyondPartError
+    return make.mapping("", {"patch" if "\n" in item.value.value else "path": make.clone(item.value)})
+
+
+def _check_entry(entry: Node) -> None:
+    """Refuse options of patches and replacements."""
+    target = entry.mapping("target") if isinstance(entry, MappingNode) else None
+    keys = {each.name for each in entry.entries} if isinstance(entry, MappingNode) else {""}
+    if not (keys <= _OF_PATCH or keys <= _OF_REPLACEMENT) or (target and {e.name for e in target.entries} - _TARGET):
+        raise _BeyondPartError
+
+
+def _inline(root: Node | None) -> Iterator[Scalar]:
+    """Yield the patches that stand in a kustomization."""
+    for key in _OF_PATCHES:
+        for item in _items(root, key) if isinstance(root, MappingNode) else ():
+            text = item.value.get("patch") if isinstance(item.value, MappingNode) else item.value
+            if isinstance(text, Scalar) and (text is not item.value or "\n" in text.value):
+                yield text
+
+
+def _embedded(text: Scalar) -> Document:
+    documents = [each for each in aliases.read(embedded(text)) if each.root is not None]
+    if len(documents) != 1:
+        raise _BeyondPartError
+    return documents[0]
+
+
+def _is_object(root: Node | None) -> bool:
+    if not isinstance(root, MappingNode) or root.get("items") is not None:
+        return False
+    version, kind, _, name = selector.identity(root)
+    return bool(version and kind and name)
+
+
+def _is_marked(data: bytes) -> bool:
+    return comment.is_marked(data) or b"kpt-set:" in data
+
+
+def _normal(root: Node, bound: Bound) -> Collection:
+    written = normal.write(root, bound, bind.is_reference)
+    assert isinstance(written, Collection)
+    return written
