@@ -351,9 +351,9 @@ BAD: dict[str, tuple[dict[str, str], str]] = {
         "train/b: P contradicts train/a: it has integer there, and string here",
     ),
     "no object at all": ({"kustomization.yaml": "resources: []\n"}, "holds no object"),
-    "no name": (
-        {"kustomization.yaml": FLAT, "pod.yaml": "apiVersion: v1\nkind: Pod\nmetadata: {generateName: a-}\n"},
-        "metadata.name are needed",
+    "no kind": (
+        {"kustomization.yaml": FLAT, "pod.yaml": "apiVersion: v1\nmetadata: {name: a}\n"},
+        "apiVersion and kind are needed",
     ),
     "several packages": (
         {

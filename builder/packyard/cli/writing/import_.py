@@ -25,6 +25,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", metavar="DIR|TARBALL", nargs="?", help="a package, or a folder of kustomizations")
     parser.add_argument("--rendering", metavar="FILE", nargs=2, help="instead: two renderings of one Helm chart")
     parser.add_argument(
+        "--only",
+        metavar="PATH",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="take these files and folders of DIR alone",
+    )
+    parser.add_argument(
+        "--option", metavar="PATH", nargs="+", action="extend", default=[], help="make each an option, not a use case"
+    )
+    parser.add_argument(
         "--take", choices=drift.TAKES, default=drift.FIELDS, help="what counts where a field and its setter differ"
     )
     parser.add_argument("--name", help="what to call the package (default: as the folder or the file is called)")
@@ -63,8 +74,17 @@ def _of_use_cases(here: Workspace, path: Path, arguments: argparse.Namespace) ->
                 return _offline(program, folder / below)
 
         name = arguments.name or conversion.name_of(folder.resolve().name)
-        wishes = Wishes(take=arguments.take)
+        only, options = ([_below(folder, text) for text in some] for some in (arguments.only, arguments.option))
+        wishes = Wishes(take=arguments.take, only=only, options=options)
         return conversion.of_use_cases(here, name, folder, build, str(path), wishes, is_alone=not path.is_dir())
+
+
+def _below(folder: Path, text: str) -> str:
+    """Return a path as it is below the folder: users name it from there, or, by their shell, from here."""
+    here = Path(os.path.relpath(text, folder))
+    return (
+        here.as_posix() if Path(text).exists() and ".." not in here.parts else Path(os.path.normpath(text)).as_posix()
+    )
 
 
 def _offline(program: Program, folder: Path) -> bytes:

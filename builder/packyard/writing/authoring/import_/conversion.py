@@ -17,7 +17,7 @@ from packyard.core.yaml.document import source_of
 from packyard.core.yaml.node import Source
 from packyard.core.yaml.values import double_quoted, to_value
 from packyard.using.kustomize import builtin
-from packyard.writing.authoring.import_ import bind, rendering, write
+from packyard.writing.authoring.import_ import bind, options, rendering, write
 from packyard.writing.authoring.import_.bind import Binder
 from packyard.writing.authoring.import_.drift import FIELDS
 from packyard.writing.authoring.import_.normal import Bound
@@ -71,13 +71,23 @@ class Wishes:
     options: Sequence[str] = ()
 
 
+_NONE = Wishes()
+
+
 def of_use_cases(
-    here: Workspace, name: str, folder: Path, build: Build, origin: str, wishes: Wishes, *, is_alone: bool = False
+    here: Workspace,
+    name: str,
+    folder: Path,
+    build: Build,
+    origin: str,
+    wishes: Wishes = _NONE,
+    *,
+    is_alone: bool = False,
 ) -> Imported:
     """Return a package of the use cases that a folder holds; what is ``is_alone`` reads nothing beside the folder."""
     check_name(here, name)
     binder = Binder([], take=wishes.take)
-    reader = Reader(folder, binder, build, wishes.only, is_alone=is_alone)
+    reader = Reader(folder, binder, build, wishes.only, wishes.options, is_alone=is_alone)
     variants: list[Variant] = []
     copies: list[Copy] = []
     problems: list[Problem] = []
@@ -89,8 +99,13 @@ def of_use_cases(
         except InputError as error:
             problems += error.problems
     refuse(dict.fromkeys(problems))
-    notes = [*binder.notes, *binder.placeholders.review()]
-    return _make(here, name, variants, copies, notes, {}).with_checklist(origin, below=f"{folder}/")
+    objects = [
+        *(root for each in variants for root in each.objects),
+        *(root for each in copies for root in each.objects),
+    ]
+    beside = options.files(reader.sources, wishes.options, objects, binder) if wishes.options else {}
+    notes = [*binder.notes, *binder.review()]
+    return _make(here, name, variants, copies, notes, beside).with_checklist(origin, below=f"{folder}/")
 
 
 def of_renderings(here: Workspace, name: str, first: Path, second: Path) -> Imported:

@@ -22,6 +22,7 @@ from packyard.core.yaml.node import Scalar, SequenceNode
 from packyard.core.yaml.values import fits_plain, implicit_type, quoted, type_of
 from packyard.using.setters.definition import Definitions, Setter, Substitution
 from packyard.using.setters.fields import Binding, path_text
+from packyard.writing.authoring.import_ import meaning
 from packyard.writing.authoring.import_.meaning import Word
 from packyard.writing.authoring.import_.normal import Bound
 from packyard.writing.authoring.import_.note import DOUBTFUL, Note
@@ -67,7 +68,13 @@ def settle(
 def _take_fields(
     bindings: Sequence[Binding], drifted: Iterable[Binding], definitions: Definitions, words: dict[str, Word]
 ) -> None:
-    """Give setters what their fields have: those that they alone are the text of first, then those of patterns."""
+    """Give setters what their fields have: those that they alone are the text of first, then those of patterns.
+
+    A setter that some field agrees with keeps its value, unless more fields that it is the whole text of have another.
+    """
+    drifted = list(drifted)
+    agreed = {each.reference.name for each in bindings if each not in drifted}
+    known = {name: words[name].value for name in meaning.reached(agreed, words) if words[name].is_setter}
     counts: dict[str, Counter[str]] = {}
     for each in bindings:
         if isinstance(each.node, Scalar) and _is_plain(words[each.reference.name], definitions):
@@ -76,13 +83,14 @@ def _take_fields(
         value = words[name].value
         if found.most_common(1)[0][1] > found[value]:
             words[name] = _valued(words[name], found.most_common(1)[0][0])
+    known |= {name: words[name].value for name in counts}
     for each in drifted:
         if isinstance(each.node, Scalar) and not words[each.reference.name].is_setter:
             pattern = _flat(each.reference.name, words)
-            for name, text in _solved(pattern, each.node.value, {name: words[name].value for name in counts}).items():
+            for name, text in _solved(pattern, each.node.value, known).items():
                 if name in words and _is_plain(words[name], definitions):
                     words[name] = _valued(words[name], text)
-                    counts[name] = Counter([text])
+                    known[name] = text
 
 
 def _valued(word: Word, text: str) -> Word:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from packyard.core.yaml.node import Comment
 
+_ENDS = re.compile(r"(?i)limitations under the licen[cs]e")
 _BEGINS = re.compile(r"(?i)copyright\b|SPDX-|licensed under|license:")
 
 
@@ -20,7 +21,10 @@ def split(comments: Iterable[Comment]) -> tuple[list[Comment], list[Comment]]:
     notice: list[Comment] = []
     others: list[Comment] = []
     for block in _blocks(comments):
-        (notice if any(is_license(each.text) for each in block) else others).extend(block)
+        ends = [number for number, each in enumerate(block, 1) if _ENDS.search(each.text)]
+        length = ends[0] if ends else len(block) if any(is_license(each.text) for each in block) else 0
+        notice += block[:length]
+        others += block[length:]
     return notice, others
 
 

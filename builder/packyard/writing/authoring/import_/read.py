@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from posixpath import dirname, join, normpath, relpath
 
-from packyard.core.errors import InputError, Problem
+from packyard.core.errors import InputError, Problem, refuse
 from packyard.core.kubernetes import kustomization
 from packyard.core.kubernetes.kinds import LOCAL, is_local
 from packyard.core.yaml.document import find_comments, has_aliases, parse_shared, walk
@@ -25,7 +25,7 @@ from packyard.using.setters.kpt.kptpackage import KptPackage
 from packyard.using.setters.krmfile import EMPTY
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.packages import KPTFILE, PackageFiles
-from packyard.writing.authoring.import_ import bind, kpt, structure, use_cases
+from packyard.writing.authoring.import_ import bind, kpt, licenses, structure, use_cases
 from packyard.writing.authoring.import_.bind import Binder
 from packyard.writing.authoring.import_.meaning import Word
 from packyard.writing.authoring.import_.note import LOST, Note
@@ -52,11 +52,16 @@ class Variant:
 class Reader:
     """Reads the use cases of a folder; ``sources`` is that, ``wide`` what holds all that its kustomizations build on.
 
-    ``only`` are files and folders below it: nothing else is read.
+    ``only`` are files and folders below it, or nothing for all; what is in ``beyond`` belongs to no use case.
     """
 
-    def __init__(self, folder: Path, binder: Binder, build: Build, only: Sequence[str] = (), *, is_alone: bool) -> None:
-        self.sources, self.binder, self._build, self.only = Sources(folder), binder, build, only
+    def __init__(
+        self, folder: Path, binder: Binder, build: Build, only: Sequence[str], beyond: Sequence[str], *, is_alone: bool
+    ) -> None:
+        self.sources, self.binder, self._build = Sources(folder), binder, build
+        self.only, self.beyond = only, beyond
+        unknown = [path for path in (*only, *beyond) if not self.sources.exists(path)]
+        refuse(Problem("no such file or folder", file=self.sources.shown(path)) for path in unknown)
         self.folders = self._leaves()
         root, self.below = (folder, "") if is_alone else structure.root_of(folder, self.folders)
         self.wide = Sources(root)
@@ -89,12 +94,12 @@ class Reader:
         is_flat = isinstance(root, MappingNode) and {entry.name for entry in root.entries} <= _FLAT
         if not is_flat or not all("://" not in each and self.wide.is_file(each) for each in files):
             return self.built(folder, path)
-        documents = [document for each in files for document in self.wide.documents(each)]
-        if any(isinstance(each.root, MappingNode) and each.root.get("items") for each in documents):
+        listed = documents(self.wide, files)
+        if any(isinstance(each.root, MappingNode) and each.root.get("items") for each in listed):
             return self.built(folder, path)  # a list of objects
         assert isinstance(root, MappingNode)
         self.binder.notes += _left(self.wide, place, {*files, *(join(place, name) for name in _USED)})
-        objects, words = self.binder.bind(documents, krmfile_of(self.wide, place))
+        objects, words = self.binder.bind(listed, krmfile_of(self.wide, place), can_name=True)
         said = prose(self.wide, files)
         self.binder.notes += [_anchors(self.wide.shown(file)) for file in files if has_aliases(self.wide.text(file))]
         return Variant(path=path, objects=objects, words=words, namespace=root.text("namespace"), prose=said)
@@ -135,13 +140,14 @@ class Reader:
     def _leaves(self) -> list[str]:
         """Return the folders of use cases, or of manifests without any kustomization."""
         found = use_cases.leaves(self.sources)
-        if not found and _manifests(self.sources, ""):
+        if not found and manifests(self.sources, ""):
             found = [""]
-        return [each for each in found if self._is_wanted(each)]
+        return [each for each in found if self._is_wanted(each, has_files=not _kustomizations(self.sources, each))]
 
-    def _is_wanted(self, path: str) -> bool:
-        """Say whether a folder or a file is asked for, or holds what is."""
-        return not self.only or any(_holds(each, path) or _holds(path, each) for each in self.only)
+    def _is_wanted(self, path: str, *, has_files: bool = False) -> bool:
+        """Say whether a folder or file is asked for; one that ``has_files`` may hold what is."""
+        asked = any(_holds(each, path) or (has_files and _holds(path, each)) for each in self.only)
+        return (asked or not self.only) and not any(_holds(each, path) for each in self.beyond)
 
     def _wide(self, folder: str) -> str:
         return normpath(join(self.below, folder)).removeprefix(".")
@@ -170,14 +176,13 @@ class Reader:
 
     def _files(self, folder: str) -> list[str]:
         """Return the manifests below a folder that are asked for."""
-        found = _manifests(self.sources, folder)
-        return [each for each in found if not self.only or any(_holds(only, each) for only in self.only)]
+        return list(filter(self._is_wanted, manifests(self.sources, folder)))
 
     def _of_files(self, folder: str, path: str) -> Variant:
         """Read all objects below a folder that are not for functions of kpt alone."""
         names = self._files(folder)
-        documents = [each for file in names for each in self.sources.documents(file) if not _is_local(each.root)]
-        objects, words = self.binder.bind(documents, krmfile_of(self.sources, folder))
+        found = [each for each in documents(self.sources, names) if not _is_local(each.root)]
+        objects, words = self.binder.bind(found, krmfile_of(self.sources, folder), can_name=True)
         file = join(folder, KPTFILE)
         if self.sources.is_file(file):
             files = {relpath(name, folder or "."): self.sources.read(name) for name in names}
@@ -187,11 +192,25 @@ class Reader:
         return Variant(path=path, objects=objects, words=words, prose=prose(self.sources, names))
 
 
+def documents(sources: Sources, files: Iterable[str]) -> list[Document]:
+    """Read documents, or refuse all files that cannot be read."""
+    found: list[Document] = []
+    problems: list[Problem] = []
+    for file in files:
+        try:
+            found += sources.documents(file)
+        except InputError as error:
+            problems += error.problems
+    refuse(problems)
+    return found
+
+
 def _holds(folder: str, path: str) -> bool:
     return not folder or f"{path}/".startswith(f"{folder}/")
 
 
-def _manifests(sources: Sources, folder: str) -> list[str]:
+def manifests(sources: Sources, folder: str) -> list[str]:
+    """Return the YAML files below a folder that are not hidden."""
     return [file for suffix in ("yaml", "yml") for file in _visible_below(sources, folder, suffix)]
 
 
@@ -247,14 +266,20 @@ def _left(sources: Sources, folder: str, used: set[str]) -> Iterable[Note]:
 
 
 def prose(sources: Sources, files: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """Return the comments of files that bind nothing, by their places."""
+    """Return the comments of files that bind nothing, by their places; notices of licences aside."""
     return tuple(
         (f"{sources.shown(file)}:{document.source.locate(each.start)[0]}", each.text)
         for file in files
         for document in parse_shared(sources.text(file), sources.memo)
-        for each in (*document.head, *document.tail, *find_comments(document), *_headers(document))
+        for each in licenses.split(_comments(document))[1]
         if not bind.is_reference(each.text) and each.text.strip("# ")
     )
+
+
+def _comments(document: Document) -> list[Comment]:
+    """Return the comments of a document in the order of its text."""
+    found = (*document.head, *document.tail, *find_comments(document), *_headers(document))
+    return sorted(found, key=lambda each: each.start)
 
 
 def _headers(document: Document) -> Iterator[Comment]:

@@ -13,6 +13,7 @@ from packyard.writing.authoring.import_.note import DOUBTFUL, Note
 from packyard.writing.authoring.import_.read import Variant
 from packyard.writing.authoring.import_.structure import CopiedPart
 
+
 @dataclass(slots=True)
 class UseCaseEntry:
     """An entry of `useCases`."""
@@ -124,7 +125,7 @@ def _done(tree: PartTree, placed: _Words) -> Split:
         entry.setters |= placed.values[group, last]
         entry.storage += [last] if last and not leaf else []
         entry.namespace = variant.namespace if len(spaces) > 1 else ""
-    used = [tree.root, *tree.bases.values(), *tree.leaves.values(), *tree.storages.values()]
+    used = [*tree.share(), tree.root, *tree.bases.values(), *tree.leaves.values(), *tree.storages.values()]
     given = {name: placed.words[name].value for name in GIVEN if name in placed.words}
     shared = next(iter(spaces)) if len(spaces) == 1 else ""
     parts = [part for part in used if not part.is_empty]

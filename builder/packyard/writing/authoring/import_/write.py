@@ -94,6 +94,7 @@ def _part(part: Part, several: Collection[str], renamed: Collection[MappingNode]
     names = file_names([SourceObject(root, "") for root in roots])
     files = {name: layout.write(once(root)) for name, root in zip(names, part.own.objects, strict=False)}
     listed = [relpath(part.on.used.folder, part.folder)] if part.on and not part.on.used.is_empty else []
+    listed += [relpath(each.folder, part.folder) for each in part.beside]
     listed += sorted(files)
     entries: list[str] = []
     for name, (to, additions) in zip(names[len(files) :], changed.values(), strict=True):
