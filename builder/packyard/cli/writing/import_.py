@@ -10,14 +10,26 @@ from pathlib import Path
 from packyard.cli import output, workspaces
 from packyard.cli.rows import Rows
 from packyard.core.errors import BeyondError, InputError, UsageError
+from packyard.core.yaml.sources import Sources
 from packyard.using.kustomize import builtin
 from packyard.using.render import programs
 from packyard.using.render.programs import Program
-from packyard.writing.authoring.import_ import conversion, drift, incoming
+from packyard.writing.authoring.import_ import conversion, drift, incoming, propose
 from packyard.writing.authoring.import_.conversion import Imported, Wishes
+from packyard.writing.source import package
 from packyard.writing.source.workspace import Workspace
 
 ROWS = Rows("package", "name, useCases, files, lines, notes (kind, what, do=todo, cases)")
+PROPOSED = Rows(
+    "proposed setter",
+    "name, value, what, type, places",
+    "--propose",
+    columns="NAME, VALUE, WHERE=places",
+)
+_EXAMPLE = """example:
+  packyard import upstream/overlays --name scheduler --only upstream/overlays/gpu
+  packyard import scheduler --propose
+  packyard import scheduler --propose IMAGE REPLICAS"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,11 +51,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--take", choices=drift.TAKES, default=drift.FIELDS, help="what counts where a field and its setter differ"
     )
     parser.add_argument("--name", help="what to call the package (default: as the folder or the file is called)")
+    parser.add_argument(
+        "--propose",
+        metavar="NAME",
+        nargs="*",
+        help="import nothing: list constants of a package of the workspace, or of DIR, that could be setters; "
+        "with names, make these setters of the package",
+    )
     workspaces.add_argument(parser)
+    parser.epilog = _EXAMPLE
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the package, and say what its author has to work through."""
+    if arguments.propose is not None:
+        return _propose(arguments)
     if bool(arguments.source) == bool(arguments.rendering):
         raise UsageError("packyard import: name a DIR, a TARBALL, or two files with --rendering")
     here = workspaces.find(arguments)
@@ -56,6 +78,28 @@ def run(arguments: argparse.Namespace) -> int:
     row = (imported.name, imported.use_cases, list(imported.files), imported.lines, imported.notes)
     if ROWS.show([row], arguments.output):
         _report(here, imported)
+    return 0
+
+
+def _propose(arguments: argparse.Namespace) -> int:
+    """List what could be setters, or bind what is chosen of it."""
+    names = list(arguments.propose)
+    source = arguments.source or (names.pop(0) if names else "")
+    if not source or arguments.rendering:
+        raise UsageError("packyard import: name a PACKAGE of the workspace, or a DIR, before --propose")
+    here = workspaces.find(arguments)
+    if source not in here.package_names() and Path(source).is_dir():
+        if names:
+            raise UsageError(f"packyard import: {source} is no package of the workspace: import it, then choose names")
+        found = propose.of_folder(Sources(Path(source)))
+    else:
+        found = propose.of_package(here, package.read(here, source))
+    if not names:
+        PROPOSED.show(list(found.values()), arguments.output)
+        return 0
+    propose.write_to(here, propose.bind(here, found, names))
+    if PROPOSED.show([found[name] for name in dict.fromkeys(names)], arguments.output):
+        output.note(f"next: packyard lint {source}")
     return 0
 
 

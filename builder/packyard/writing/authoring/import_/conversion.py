@@ -237,19 +237,35 @@ def _check(
     here: Workspace, variants: Sequence[Variant], copies: Sequence[Copy], files: Mapping[str, bytes], name: str
 ) -> None:
     """Refuse an import that composes to something else; it is composed in a workspace of its own."""
-    head = f"apiVersion: packyard/v1\nkind: Workspace\nname: imported\nprefix: {here.prefix}\nlicense: {WORKSPACE}\n"
     with tempfile.TemporaryDirectory() as folder:
-        _put(Path(folder), {WORKSPACE: head.encode(), **files})
-        own = workspace.read(Path(folder))
-        made = {each.use_case.path: each for each in compose.compose(own, package.read(own, name)).use_cases}
-        wanted = {each.path: each.objects for each in variants} | {each.path: each.objects for each in copies}
-        found: dict[str, Sequence[object]] = {
-            each.path: made[each.path].values(own.sources.memo) for each in variants if each.path in made
-        }
-        for each in copies:  # with their namespaces, as kustomize builds them
-            _put(Path(folder, "built", each.path), made[each.path].files)
-            text = builtin.build(Path(folder, "built", each.path)).decode()
-            found[each.path] = [to_value(one.root) for one in bind.documents(Source(each.path, text))]
+        try:
+            _compose(here, variants, copies, files, name, Path(folder))
+        except InputError as error:
+            problems = (replace(each, file=each.file.removeprefix(f"{folder}/")) for each in error.problems)
+            raise InputError(*problems) from error
+
+
+def _compose(
+    here: Workspace,
+    variants: Sequence[Variant],
+    copies: Sequence[Copy],
+    files: Mapping[str, bytes],
+    name: str,
+    folder: Path,
+) -> None:
+    """Refuse what composes to something else, in an empty folder."""
+    head = f"apiVersion: packyard/v1\nkind: Workspace\nname: imported\nprefix: {here.prefix}\nlicense: {WORKSPACE}\n"
+    _put(folder, {WORKSPACE: head.encode(), **files})
+    own = workspace.read(folder)
+    made = {each.use_case.path: each for each in compose.compose(own, package.read(own, name)).use_cases}
+    wanted = {each.path: each.objects for each in variants} | {each.path: each.objects for each in copies}
+    found: dict[str, Sequence[object]] = {
+        each.path: made[each.path].values(own.sources.memo) for each in variants if each.path in made
+    }
+    for each in copies:  # with their namespaces, as kustomize builds them
+        _put(folder / "built" / each.path, made[each.path].files)
+        text = builtin.build(folder / "built" / each.path).decode()
+        found[each.path] = [to_value(one.root) for one in bind.documents(Source(each.path, text))]
     pairs = ((path, map(to_value, roots), found.get(path, ())) for path, roots in wanted.items())
     refuse(problem for pair in pairs for problem in _differences(*pair))
 
