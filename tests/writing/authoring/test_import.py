@@ -363,8 +363,8 @@ BAD: dict[str, tuple[dict[str, str], str]] = {
         },
         "holds several packages: a, b (import each by itself, first: packyard import",
     ),
-    "one use case in another": (
-        {"a/kustomization.yaml": FLAT, "a/b/kustomization.yaml": FLAT},
+    "two use cases of one name": (
+        {"a.b/kustomization.yaml": FLAT, "a-b/kustomization.yaml": FLAT},
         "would be one use case",
     ),
 }

@@ -88,24 +88,80 @@ def of_use_cases(
     check_name(here, name)
     binder = Binder([], take=wishes.take)
     reader = Reader(folder, binder, build, wishes.only, wishes.options, is_alone=is_alone)
-    variants: list[Variant] = []
-    copies: list[Copy] = []
-    problems: list[Problem] = []
-    for below, path in reader.paths(here.prefix).items():
-        try:
-            found = _copied(here, name, reader, below, path)
-            copies += [found] if found else []
-            variants += [] if found else [reader.variant(below, path)]
-        except InputError as error:
-            problems += error.problems
-    refuse(dict.fromkeys(problems))
-    objects = [
-        *(root for each in variants for root in each.objects),
-        *(root for each in copies for root in each.objects),
-    ]
-    beside = options.files(reader.sources, wishes.options, objects, binder) if wishes.options else {}
-    notes = [*binder.notes, *binder.review()]
-    return _make(here, name, variants, copies, notes, beside).with_checklist(origin, below=f"{folder}/")
+    taken = _Taken(reader)
+    taken.read(reader.paths(here.prefix))
+    try:
+        made = _made(here, name, taken, wishes)
+    except InputError:
+        if not taken.copies:
+            raise
+        taken.drop({path: str(problem) for path in taken.copies if (problem := _fault(here, name, taken.copies[path]))})
+        made = _made(here, name, taken, wishes)
+    return made.with_checklist(origin, below=f"{folder}/")
+
+
+class _Taken:
+    """The use cases of a folder by their paths: copies with the parts that they are made of, and variants."""
+
+    def __init__(self, reader: Reader) -> None:
+        self.reader = reader
+        self.folders: dict[str, str] = {}
+        self.copies: dict[str, Copy] = {}
+        self.variants: dict[str, Variant] = {}
+
+    def read(self, paths: Mapping[str, str]) -> None:
+        """Read use cases, or refuse all that cannot be read; those without an object are left out, unless all are."""
+        problems: list[Problem] = []
+        for folder, path in paths.items():
+            self.folders[path] = folder
+            try:
+                self._read(path)
+            except InputError as error:
+                problems += error.problems
+        refuse(dict.fromkeys(problems))
+        empty = [path for path, each in self.variants.items() if not each.objects]
+        for path in empty if len(empty) < len(self.copies) + len(self.variants) else ():
+            del self.variants[path]
+            place = self.reader.sources.shown(self.folders[path])
+            self.reader.binder.notes.append(Note(LOST, "use cases without an object", "nothing", (place,)))
+
+    def _read(self, path: str) -> None:
+        notes = self.reader.binder.notes
+        before = list(notes)
+        found = self.reader.copy(self.folders[path], path)
+        if found:
+            self.copies[path] = found
+            return
+        notes[:] = before
+        self.variants[path] = self.reader.variant(self.folders[path], path)
+
+    def drop(self, faults: Mapping[str, str]) -> None:
+        """Take the copies that have faults as they are built."""
+        for path, fault in faults.items():
+            del self.copies[path]
+            self.variants[path] = self.reader.built(self.folders[path], path)
+            what = "use cases that are not made of the parts that they had"
+            todo = "mend what the message says, and import again, or keep what kustomize builds"
+            case = f"{self.reader.sources.shown(self.folders[path])}: {fault}"
+            self.reader.binder.notes.append(Note(DOUBTFUL, what, todo, (case,)))
+
+
+def _fault(here: Workspace, name: str, copy: Copy) -> Problem | None:
+    """Say why a copy alone composes to something else, or does not compose."""
+    try:
+        _check(here, [], [copy], _files(name, split([], name, bool), [copy], {}), name)
+    except InputError as error:
+        return error.problems[0]
+    return None
+
+
+def _made(here: Workspace, name: str, taken: _Taken, wishes: Wishes) -> Imported:
+    variants, copies = [*taken.variants.values()], [*taken.copies.values()]
+    objects = [root for each in variants for root in each.objects]
+    objects += [root for each in copies for root in each.objects]
+    binder = taken.reader.binder
+    beside = options.files(taken.reader.sources, wishes.options, objects, binder) if wishes.options else {}
+    return _make(here, name, variants, copies, [*binder.notes, *binder.review()], beside)
 
 
 def of_renderings(here: Workspace, name: str, first: Path, second: Path) -> Imported:
@@ -120,26 +176,6 @@ def of_renderings(here: Workspace, name: str, first: Path, second: Path) -> Impo
     preset = f"packages/{name}/files/presets/{name_of(second.stem) or 'second'}.yaml"
     files = {preset: f"# What {second.name} has.\n{values}".encode()} if values else {}
     return _make(here, name, [variant], (), notes, files).with_checklist(f"{first} and {second}")
-
-
-def _copied(here: Workspace, name: str, reader: Reader, folder: str, path: str) -> Copy | None:
-    """Take a use case with the parts that it is made of; None where that composes to something else, or cannot be."""
-    before = list(reader.binder.notes)
-    found = reader.copy(folder, path)
-    if found is None:
-        reader.binder.notes[:] = before
-        return None
-    try:
-        _check(here, [], [found], _files(name, split([], name, bool), [found], {}), name)
-    except InputError as error:
-        what, todo = (
-            "use cases that are not made of the parts that they had",
-            "look whether that can be mended, and import again",
-        )
-        case = f"{reader.sources.shown(folder)}: {error.problems[0]}"
-        reader.binder.notes[:] = [*before, Note(DOUBTFUL, what, todo, (case,))]
-        return None
-    return found
 
 
 def _make(
