@@ -109,6 +109,8 @@ FAULTS = [
     ("        command", "        env: [{name: DB_PASSWORD, value: abc}]\n        command", "abc", "error plain-secret"),
     ("        command", "        env: [{name: TOKEN, value: $(OTHER)}]\n        command", "abc", ""),
     ("        command", "        env: [{name: TOKEN, value: ''}]\n        command", "abc", ""),
+    ("        command", '        env: [{name: HF_TOKEN, value: "${TOKEN}"}]\n        command', '"${', "warning unexpanded-variable"),
+    ("        command", "        env: [{name: TOKEN, value: '${A:-hf_x}'}]\n        command", "'${", "error plain-secret"),
     ("        command", "        env: [{name: MAX_TOKENS, value: '9'}]\n        command", "abc", ""),
     ("        command", "        env: [{name: PASSWORD_FILE, value: /x}]\n        command", "abc", ""),
 ]
@@ -197,6 +199,7 @@ def test_finds_a_secret_with_content() -> None:
     secret = f"apiVersion: v1\nkind: Secret\n{METADATA}stringData:\n  user: me\n  password: ''\n"
     assert judged(secret) == ["7:3 error plain-secret"]
     assert judged(secret.replace("user: me", "user: ''")) == []
+    assert judged(secret.replace("user: me", "user: ${USER_NAME}")) == []
 
 
 def test_finds_variables_that_nothing_expands() -> None:

@@ -26,10 +26,10 @@ PROPOSED = Rows(
     "--propose",
     columns="NAME, VALUE, WHERE=places",
 )
-_EXAMPLE = """example:
-  packyard import upstream/overlays --name scheduler --only upstream/overlays/gpu
-  packyard import scheduler --propose
-  packyard import scheduler --propose IMAGE REPLICAS"""
+_EXAMPLE = """examples:
+  packyard import old/overlays --name web   the use cases of a tree of kustomizations
+  packyard import web --propose             constants that could be setters
+  packyard import web --propose IMAGE       make one of them a setter"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -95,7 +95,13 @@ def of_use_cases(
     except InputError:
         if not taken.copies:
             raise
-        taken.drop({path: str(problem) for path in taken.copies if (problem := _fault(here, name, taken.copies[path]))})
+        taken.drop(
+            {
+                path: str(replace(problem, hint=""))
+                for path in taken.copies
+                if (problem := _fault(here, name, taken.copies[path]))
+            }
+        )
         made = _made(here, name, taken, wishes)
     return made.with_checklist(origin, below=f"{folder}/")
 

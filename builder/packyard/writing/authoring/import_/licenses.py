@@ -32,7 +32,7 @@ def _blocks(comments: Iterable[Comment]) -> Iterator[list[Comment]]:
     """Yield comments that stand on lines below each other, without a blank line between them."""
     block: list[Comment] = []
     for each in comments:
-        if block and each.start > block[-1].end + each.column + 2:  # a line break, or two signs, and what indents
+        if block and each.start > block[-1].end + 1 + each.column:
             yield block
             block = []
         block.append(each)

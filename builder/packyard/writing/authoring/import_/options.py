@@ -30,6 +30,7 @@ def files(sources: Sources, paths: Sequence[str], objects: Sequence[MappingNode]
     """Return the files of options by their paths in a workspace; ``objects`` are those of the use cases."""
     found = {path: _documents(sources, path) for path in paths}
     refuse(problem for some in found.values() for each in some if (problem := bind.fault_of(each, is_named=False)))
+    binder.placeholders.gather(each for some in found.values() for each in some)
     bound, words = binder.find([each for some in found.values() for each in some], krmfile_of(sources, ""))
     made: dict[str, bytes] = {}
     for path, some in found.items():

@@ -110,16 +110,19 @@ class Reader:
         if found is None:
             return None
         part, namespace = found
-        text = self._build(folder).decode()
+        documents = self._as_built(folder, namespace)
+        bound, _ = replace(self.binder, notes=[], defined={}).find(documents, None)
+        own = "" if PLACEHOLDER.search(namespace) else namespace
+        return Copy(path, part, own, tuple(bind.objects(documents, bound)))
+
+    def _as_built(self, folder: str, namespace: str) -> list[Document]:
+        """Return what kustomize builds; a namespace that envsubst gave is left out, as users name theirs."""
+        shown, text = self.sources.shown(folder), self._build(folder).decode()
         if PLACEHOLDER.search(namespace):
             todo = "nothing: users name theirs, by kustomize edit set namespace or kubectl apply -n"
-            place = f"{self.sources.shown(folder)}: {namespace}"
-            self.binder.notes.append(Note(LOST, "namespaces that envsubst gave", todo, (place,)))
+            self.binder.notes.append(Note(LOST, "namespaces that envsubst gave", todo, (f"{shown}: {namespace}",)))
             text = re.sub(rf"(?m)^ *namespace: {re.escape(namespace)}\n", "", text)
-            namespace = ""
-        documents = bind.documents(Source(f"{self.sources.shown(folder)} as built", text))
-        bound, _ = replace(self.binder, notes=[]).find(documents, None)
-        return Copy(path, part, namespace, tuple(bind.objects(documents, bound)))
+        return bind.documents(Source(f"{shown} as built", text))
 
     def built(self, folder: str, path: str) -> Variant:
         """Read a use case as kustomize builds it."""
@@ -133,8 +136,9 @@ class Reader:
         for file, name in (pair for each in folders for pair in _fields(self.wide, each)):
             todo = "write as patches what should go on"
             self.binder.notes.append(Note(LOST, what, todo, (f"{self.wide.shown(file)}: {name}",)))
-        text = Source(f"{shown} as built", self._build(folder).decode())
-        objects, words = self.binder.bind(bind.documents(text), None)
+        root = use_cases.root(self.wide, _kustomizations(self.wide, place)[0])
+        namespace = root.text("namespace") if isinstance(root, MappingNode) else ""
+        objects, words = self.binder.bind(self._as_built(folder, namespace), None)
         return Variant(path=path, objects=objects, words=words)
 
     def _leaves(self) -> list[str]:

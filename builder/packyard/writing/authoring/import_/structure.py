@@ -38,7 +38,6 @@ from packyard.writing.authoring.import_ import bind, licenses, normal
 from packyard.writing.authoring.import_.bind import Binder
 from packyard.writing.authoring.import_.meaning import Word
 from packyard.writing.authoring.import_.normal import Bound
-from packyard.writing.authoring.import_.placeholders import PLACEHOLDER
 
 #: Builds a folder as kustomize does: YAML.
 Build = Callable[[str], bytes]
@@ -261,11 +260,7 @@ class Structure:
         return b"---\n".join(written)
 
     def _fill(self, patch: Node, bound: Bound, inline: Document | None) -> None:
-        """Write what is bound in a patch that stands in its kustomization, and the names that its target selects."""
-        target = patch.mapping("target") if isinstance(patch, MappingNode) else None
-        for entry in target.entries if target else ():
-            if isinstance(entry.value, Scalar) and PLACEHOLDER.search(entry.value.value):
-                entry.value = make.scalar(self.binder.placeholders.fill(entry.value.value), "")
+        """Write what is bound in a patch that stands in its kustomization."""
         entry_of = patch.entry("patch") if isinstance(patch, MappingNode) else None
         if entry_of and inline and isinstance(inline.root, Collection) and bound.touches(inline.root):
             entry_of.value = make.literal(layout.write(_normal(inline.root, bound)).decode(), "")
