@@ -1,4 +1,4 @@
-"""packyard import --propose: constants that could be setters, listed with their places, and bound where that is asked."""
+"""packyard import --propose: constants that could be setters are listed, and those that are chosen are bound."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from packyard.core.yaml.sources import Sources
 from packyard.using.kustomize import builtin
 from packyard.using.render import programs
 from packyard.using.render.programs import Program
-from packyard.writing.authoring.import_ import conversion, drift, incoming, propose
+from packyard.writing.authoring.import_ import conversion, disagreement, incoming, propose
 from packyard.writing.authoring.import_.conversion import Imported, Wishes
 from packyard.writing.source import package
 from packyard.writing.source.workspace import Workspace
@@ -48,7 +48,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--option", metavar="PATH", nargs="+", action="extend", default=[], help="make each an option, not a use case"
     )
     parser.add_argument(
-        "--take", choices=drift.TAKES, default=drift.FIELDS, help="what counts where a field and its setter differ"
+        "--take",
+        choices=disagreement.TAKES,
+        default=disagreement.FIELDS,
+        help="what counts where a field and its setter differ",
     )
     parser.add_argument("--name", help="what to call the package (default: as the folder or the file is called)")
     parser.add_argument(

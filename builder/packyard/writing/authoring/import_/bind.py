@@ -1,7 +1,7 @@
 """The objects of documents, with the comments that bind their fields, and the words that these reach.
 
 A comment that cannot mean what it says is left out and noted: one that names nothing, one where nothing is bound. One
-that yields another text than its field has is a question of which text counts (`drift`).
+that yields another text than its field has is a question of which text counts (`disagreement`).
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from packyard.using.setters.definition import Definitions
 from packyard.using.setters.fields import Binding
 from packyard.using.setters.kpt import tagged
 from packyard.using.setters.krmfile import Krmfile
-from packyard.writing.authoring.import_ import drift, kpt, meaning, normal
-from packyard.writing.authoring.import_.drift import FIELDS
+from packyard.writing.authoring.import_ import disagreement, kpt, meaning, normal
+from packyard.writing.authoring.import_.disagreement import FIELDS
 from packyard.writing.authoring.import_.meaning import Word
 from packyard.writing.authoring.import_.normal import Bound
 from packyard.writing.authoring.import_.note import DOUBTFUL, LOST, Note
@@ -78,7 +78,7 @@ class Binder:
         bindings = [(document, each) for document in documents for each in fields.find(document)]
         faults = {id(each): _fault(each, definitions, words) for _, each in bindings}
         sound = [each for _, each in bindings if faults[id(each)] is None]
-        self.notes += drift.settle(sound, definitions, words, bound, self.take)
+        self.notes += disagreement.settle(sound, definitions, words, bound, self.take)
         for document in documents:
             own = [each for of, each in bindings if of is document]
             kept = {each.comment.start for each in own if faults[id(each)] is None}

@@ -17,9 +17,9 @@ from packyard.core.yaml.document import source_of
 from packyard.core.yaml.node import Source
 from packyard.core.yaml.values import double_quoted, to_value
 from packyard.using.kustomize import builtin
-from packyard.writing.authoring.import_ import bind, options, rendering, write
+from packyard.writing.authoring.import_ import additions, bind, rendering, write
 from packyard.writing.authoring.import_.bind import Binder
-from packyard.writing.authoring.import_.drift import FIELDS
+from packyard.writing.authoring.import_.disagreement import FIELDS
 from packyard.writing.authoring.import_.normal import Bound
 from packyard.writing.authoring.import_.note import DOUBTFUL, LOST, Note, checklist, joined
 from packyard.writing.authoring.import_.read import Reader, Variant
@@ -166,7 +166,7 @@ def _made(here: Workspace, name: str, taken: _Taken, wishes: Wishes) -> Imported
     objects = [root for each in variants for root in each.objects]
     objects += [root for each in copies for root in each.objects]
     binder = taken.reader.binder
-    beside = options.files(taken.reader.sources, wishes.options, objects, binder) if wishes.options else {}
+    beside = additions.files(taken.reader.sources, wishes.options, objects, binder) if wishes.options else {}
     return _make(here, name, variants, copies, [*binder.notes, *binder.review()], beside)
 
 
