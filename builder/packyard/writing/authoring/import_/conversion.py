@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -11,21 +10,18 @@ from pathlib import Path
 
 from packyard.core.errors import InputError, Problem, refuse
 from packyard.core.files import regular
-from packyard.core.files.paths import WORKSPACE
 from packyard.core.files.tree import Tree
 from packyard.core.yaml.document import source_of
-from packyard.core.yaml.node import Source
-from packyard.core.yaml.values import double_quoted, to_value
-from packyard.using.kustomize import builtin
-from packyard.writing.authoring.import_ import additions, bind, rendering, write
+from packyard.core.yaml.values import double_quoted
+from packyard.writing.authoring.import_ import additions, bind, recomposed, rendering, write
 from packyard.writing.authoring.import_.bind import Binder
+from packyard.writing.authoring.import_.copied import Copy
 from packyard.writing.authoring.import_.disagreement import FIELDS
 from packyard.writing.authoring.import_.normal import Bound
 from packyard.writing.authoring.import_.note import DOUBTFUL, LOST, Note, checklist, joined
 from packyard.writing.authoring.import_.read import Reader, Variant
 from packyard.writing.authoring.import_.split import Split, split
-from packyard.writing.authoring.import_.structure import Build, Copy
-from packyard.writing.source import compose, package, workspace
+from packyard.writing.authoring.import_.structure import Build
 from packyard.writing.source.package import NAME
 from packyard.writing.source.workspace import Workspace
 
@@ -155,7 +151,7 @@ class _Taken:
 def _fault(here: Workspace, name: str, copy: Copy) -> Problem | None:
     """Say why a copy alone composes to something else, or does not compose."""
     try:
-        _check(here, [], [copy], _files(name, split([], name, bool), [copy], {}), name)
+        recomposed.check(here, [], [copy], _files(name, split([], name, bool), [copy], {}), name)
     except InputError as error:
         return error.problems[0]
     return None
@@ -200,7 +196,7 @@ def _make(
     for folder in dict.fromkeys(path.rpartition("/")[0] for path in files):
         if not _is_free(here, folder):
             raise _taken(here, folder)
-    _check(here, variants, copies, files, name)
+    recomposed.check(here, variants, copies, files, name)
     said = [*notes, *done.notes, *_silent(variants, files), _unknown(model)]
     return Imported(name, files, sorted([*(each.path for each in variants), *(each.path for each in copies)]), said)
 
@@ -273,63 +269,3 @@ def _taken(here: Workspace, folder: str) -> InputError:
 
 def _is_free(here: Workspace, folder: str) -> bool:
     return not any(here.sources.list(f"{root}{folder}") for root in here.roots)
-
-
-def _check(
-    here: Workspace, variants: Sequence[Variant], copies: Sequence[Copy], files: Mapping[str, bytes], name: str
-) -> None:
-    """Refuse an import that composes to something else; it is composed in a workspace of its own."""
-    with tempfile.TemporaryDirectory() as folder:
-        try:
-            _compose(here, variants, copies, files, name, Path(folder))
-        except InputError as error:
-            problems = (replace(each, file=each.file.removeprefix(f"{folder}/")) for each in error.problems)
-            raise InputError(*problems) from error
-
-
-def _compose(
-    here: Workspace,
-    variants: Sequence[Variant],
-    copies: Sequence[Copy],
-    files: Mapping[str, bytes],
-    name: str,
-    folder: Path,
-) -> None:
-    """Refuse what composes to something else, in an empty folder."""
-    head = f"apiVersion: packyard/v1\nkind: Workspace\nname: imported\nprefix: {here.prefix}\nlicense: {WORKSPACE}\n"
-    _put(folder, {WORKSPACE: head.encode(), **files})
-    own = workspace.read(folder)
-    made = {each.use_case.path: each for each in compose.compose(own, package.read(own, name)).use_cases}
-    wanted = {each.path: each.objects for each in variants} | {each.path: each.objects for each in copies}
-    found: dict[str, Sequence[object]] = {
-        each.path: made[each.path].values(own.sources.memo) for each in variants if each.path in made
-    }
-    for each in copies:  # with their namespaces, as kustomize builds them
-        _put(folder / "built" / each.path, made[each.path].files)
-        text = builtin.build(folder / "built" / each.path).decode()
-        found[each.path] = [to_value(one.root) for one in bind.documents(Source(each.path, text))]
-    pairs = ((path, map(to_value, roots), found.get(path, ())) for path, roots in wanted.items())
-    refuse(problem for pair in pairs for problem in _differences(*pair))
-
-
-def _put(folder: Path, files: Mapping[str, bytes]) -> None:
-    for path, data in files.items():
-        file = folder / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(data)
-
-
-def _differences(path: str, wanted: Iterable[object], found: Iterable[object]) -> Iterable[Problem]:
-    one, other = _by_identity(wanted), _by_identity(found)
-    for key in sorted(key for key in one.keys() | other.keys() if one.get(key) != other.get(key)):
-        yield Problem(f"{' '.join(key)} cannot be imported exactly", file=path, hint="please report it")
-
-
-def _by_identity(values: Iterable[object]) -> dict[tuple[str, ...], object]:
-    found: dict[tuple[str, ...], object] = {}
-    for value in values:
-        assert isinstance(value, dict)
-        metadata = value["metadata"]
-        key = (value["apiVersion"], value["kind"], metadata.get("namespace", ""), metadata["name"])
-        found[tuple(map(str, key))] = value
-    return found

@@ -27,10 +27,11 @@ from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.packages import KPTFILE, PackageFiles
 from packyard.writing.authoring.import_ import bind, kpt, licenses, structure, use_cases
 from packyard.writing.authoring.import_.bind import Binder
+from packyard.writing.authoring.import_.copied import Copy
 from packyard.writing.authoring.import_.meaning import Word
 from packyard.writing.authoring.import_.note import LOST, Note
 from packyard.writing.authoring.import_.placeholders import PLACEHOLDER
-from packyard.writing.authoring.import_.structure import Build, Copy, Structure, krmfile_of
+from packyard.writing.authoring.import_.structure import Build, Structure, krmfile_of
 from packyard.writing.source.package import MAX_USE_CASES
 
 _FLAT = {"apiVersion", "kind", "resources", "namespace"}

@@ -7,11 +7,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from packyard.core.errors import Problem, refuse
+from packyard.writing.authoring.import_.copied import CopiedPart
 from packyard.writing.authoring.import_.layers import Part, PartTree, Place
 from packyard.writing.authoring.import_.meaning import GIVEN, Word
 from packyard.writing.authoring.import_.note import DOUBTFUL, Note
 from packyard.writing.authoring.import_.read import Variant
-from packyard.writing.authoring.import_.structure import CopiedPart
 
 
 @dataclass(slots=True)

@@ -13,10 +13,8 @@ byte for byte, unless a field of theirs is bound.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from posixpath import basename, join, normpath, relpath
 
@@ -25,7 +23,7 @@ from packyard.core.files import regular
 from packyard.core.kubernetes import kustomization
 from packyard.core.yaml import aliases, layout, make
 from packyard.core.yaml.document import parse_text, source_of
-from packyard.core.yaml.node import Collection, Comment, Document, Entry, Item, MappingNode, Node, Scalar, SequenceNode
+from packyard.core.yaml.node import Collection, Document, Item, MappingNode, Node, Scalar, SequenceNode
 from packyard.core.yaml.sources import Sources
 from packyard.core.yaml.span import embedded
 from packyard.using.kustomize import selector
@@ -34,15 +32,14 @@ from packyard.using.setters import comment
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.krmfile import Krmfile, parse_krmfile
 from packyard.using.setters.packages import DEFINITIONS, KPTFILE
-from packyard.writing.authoring.import_ import bind, licenses, normal
+from packyard.writing.authoring.import_ import bind, normal
 from packyard.writing.authoring.import_.bind import Binder
-from packyard.writing.authoring.import_.meaning import Word
+from packyard.writing.authoring.import_.copied import CopiedPart, listing
 from packyard.writing.authoring.import_.normal import Bound
 
 #: Builds a folder as kustomize does: YAML.
 Build = Callable[[str], bytes]
 
-_BASES, _OVERLAYS = "bases", "overlays/programs"
 _MERGES, _OPERATIONS = "patchesStrategicMerge", "patchesJson6902"
 _OF_PATCHES = ("patches", _MERGES, _OPERATIONS)
 _FIELDS = {"apiVersion", "kind", *kustomization.LISTED, *_OF_PATCHES, "replacements"}
@@ -53,55 +50,6 @@ _MOST = 500  # kustomizations that are looked at, to find where all lie
 
 class _BeyondPartError(Exception):
     """A kustomization says more than a part may."""
-
-
-@dataclass(slots=True)
-class CopiedPart:
-    """A part as it was: what it builds on, its own files, and what its kustomization says beside."""
-
-    source: str
-    kind: str
-    folder: str = ""  # in the workspace, once it is named
-    resources: list[CopiedPart] = field(default_factory=list)
-    components: list[CopiedPart] = field(default_factory=list)
-    files: dict[str, bytes] = field(default_factory=dict)
-    listed: list[Item] = field(default_factory=list)
-    entries: list[Entry] = field(default_factory=list)  # patches and replacements
-    head: Sequence[Comment] = ()
-    words: dict[str, Word] = field(default_factory=dict)
-
-    def all(self) -> Iterator[CopiedPart]:
-        """Yield all that it builds on, and the part itself."""
-        for part in (*self.resources, *self.components):
-            yield from part.all()
-        yield self
-
-    def write(self, says: str) -> dict[str, bytes]:
-        """Return its files; ``says`` is what it is, where its author says nothing."""
-        root = make.mapping("", {"apiVersion": kustomization.VERSIONS[self.kind], "kind": self.kind})
-        listed = [_item(relpath(part.folder, self.folder)) for part in self.resources]
-        listed += [make.like(item, make.clone) for item in self.listed]
-        components = [_item(relpath(part.folder, self.folder)) for part in self.components]
-        for key, items in (("resources", listed), ("components", components)):
-            root.entries += [make.entry(key, make.sequence("", items))] if items else []
-        root.entries += self.entries
-        notice, said = licenses.split(self.head)
-        head = said if any(each.text.strip("#- ") for each in said) else [Comment(f"# {says}", 0, 0, own_line=True)]
-        return {kustomization.FILE: layout.write(root, head=head, tail=notice), **self.files}
-
-
-@dataclass(frozen=True, slots=True)
-class Copy:
-    """A use case that is one part with all that it builds on, and the objects that kustomize builds of it."""
-
-    path: str
-    part: CopiedPart
-    namespace: str
-    objects: tuple[MappingNode, ...]
-
-
-def _item(text: str) -> Item:
-    return Item(make.scalar(text, ""), 0)
 
 
 def root_of(folder: Path, leaves: Iterable[str]) -> tuple[Path, str]:
@@ -152,13 +100,6 @@ class Structure:
         except _BeyondPartError:
             return None
 
-    def option(self, folder: str) -> CopiedPart | None:
-        """Take a component that becomes an option."""
-        try:
-            return self._copy(normpath(join(self.below, folder)), "Component")
-        except _BeyondPartError:
-            return None
-
     def documents(self, folder: str) -> Iterator[Document]:
         """Yield what a folder holds: objects and patches, those in its kustomization, too."""
         for path in self.sources.list(folder):
@@ -196,7 +137,7 @@ class Structure:
         roots, words = self.binder.bind(documents, None)
         names = file_names([SourceObject(root, "") for root in roots])
         files = {name: layout.write(root) for name, root in zip(names, roots, strict=True)}
-        return CopiedPart(folder, "Kustomization", listed=[_item(name) for name in names], files=files, words=words)
+        return CopiedPart(folder, "Kustomization", listed=[listing(name) for name in names], files=files, words=words)
 
     def _copy(self, folder: str, kind: str, *, is_leaf: bool = False) -> CopiedPart:
         file = self._file(folder)
@@ -273,19 +214,6 @@ def krmfile_of(sources: Sources, folder: str) -> Krmfile | None:
         if sources.is_file(path) and (name == KRMFILE or DEFINITIONS in sources.read(path)):
             return parse_krmfile(sources.text(path))
     return None
-
-
-def name(parts: Iterable[CopiedPart], stem: str) -> None:
-    """Give parts folders in a workspace: that of a package, and as much of their own as tells them apart."""
-    taken: set[str] = set()
-    for part in parts:
-        above = _OVERLAYS if part.kind == "Component" else _BASES
-        steps = [re.sub(r"[^a-z0-9]+", "-", step.lower()).strip("-") for step in part.source.split("/")]
-        steps = [step for step in steps if step] or ["base"]
-        names = ["-".join(steps[-length:]) for length in range(1, len(steps) + 1)]
-        names += [f"{names[-1]}-{number}" for number in range(2, len(taken) + 3)]
-        part.folder = next(path for each in names if (path := f"{above}/{stem}-{each}") not in taken)
-        taken.add(part.folder)
 
 
 def _root(sources: Sources, file: str) -> MappingNode | None:

@@ -19,13 +19,13 @@ from packyard.core.yaml.values import YAML11_BOOLEANS, double_quoted, is_null, q
 from packyard.using.kustomize import selector
 from packyard.using.kustomize.accumulate import SourceObject, file_names
 from packyard.using.kustomize.selector import Identity
-from packyard.writing.authoring.import_ import structure
+from packyard.writing.authoring.import_ import copied as copied_parts
+from packyard.writing.authoring.import_.copied import CopiedPart, Copy
 from packyard.writing.authoring.import_.layers import STORAGE, Part
 from packyard.writing.authoring.import_.meaning import GIVEN, Word
 from packyard.writing.authoring.import_.repeat import once
 from packyard.writing.authoring.import_.share import END, Addition, is_name
 from packyard.writing.authoring.import_.split import Split, UseCaseEntry
-from packyard.writing.authoring.import_.structure import CopiedPart, Copy
 
 _KRMFILE = ["apiVersion: config.k8s.io/v1alpha1", "kind: Krmfile", "openAPI:", "  definitions:"]
 _WIDTH = 120
@@ -54,7 +54,7 @@ def _with_copies(
 ) -> tuple[Split, list[tuple[CopiedPart, dict[str, Word]]]]:
     """Return what package.yaml says with copies, and their parts with the words that stand beside them."""
     parts = list({id(part): part for copy in copies for part in copy.part.all()}.values())
-    structure.name(parts, name.removesuffix("-k8s"))
+    copied_parts.name(parts, name.removesuffix("-k8s"))
     texts: dict[str, set[str]] = {}
     for words in (split.words, *(part.words for part in split.parts), *(part.words for part in parts)):
         for word in words.values():
