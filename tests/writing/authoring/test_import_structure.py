@@ -125,6 +125,21 @@ def test_a_base_that_says_more_than_a_part_may_is_one_that_kustomize_builds(
     assert (here / "bases/web-dev/second.yaml").is_file()
 
 
+def test_what_a_built_base_leaves_as_it_is_stays_a_part(here: Path, tmp_path: Path, served5: Served) -> None:
+    more = {
+        **TREE,
+        "base/kustomization.yaml": "resources: [web.yaml, ../config]\nimages: [{name: nginx, newTag: '2'}]\n",
+        "config/kustomization.yaml": "resources: [config.yaml]\n",
+        "config/config.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: config}\ndata: {a: b} # as it is\n",
+        "envs/dev/kustomization.yaml": TREE["envs/dev/kustomization.yaml"],
+    }
+    said = run(here, write(tmp_path / "web", more) / "envs", "--name", "web")
+    check(here, tmp_path, served5, tmp_path / "web/envs", "dev", "prod")
+    assert (here / "bases/web-config/config.yaml").read_text() == more["config/config.yaml"]
+    assert "- ../web-config\n" in (here / "bases/web-base/kustomization.yaml").read_text()
+    assert sum((here / file).read_text().count("kind: ConfigMap") for file in said["files"]) == 1
+
+
 def test_what_the_composer_refuses_is_built_and_told(here: Path, tmp_path: Path, served5: Served) -> None:
     gone = f"{PATCH}spec: {{template: {{spec: {{containers: [{{name: web, $patch: delete}}]}}}}}}\n"
     said = run(here, write(tmp_path / "web", {**TREE, "envs/dev/second.yaml": gone}) / "envs", "--name", "web")

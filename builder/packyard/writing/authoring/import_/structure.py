@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from posixpath import basename, join, normpath, relpath
 
@@ -35,7 +36,8 @@ from packyard.using.setters.packages import DEFINITIONS, KPTFILE
 from packyard.writing.authoring.import_ import bind, normal
 from packyard.writing.authoring.import_.bind import Binder
 from packyard.writing.authoring.import_.copied import CopiedPart, listing
-from packyard.writing.authoring.import_.normal import Bound
+from packyard.writing.authoring.import_.meaning import Word
+from packyard.writing.authoring.import_.normal import Bound, content
 
 #: Builds a folder as kustomize does: YAML.
 Build = Callable[[str], bytes]
@@ -129,15 +131,39 @@ class Structure:
         return found
 
     def _built(self, folder: str) -> CopiedPart | None:
+        """Take a base as it is built; what it builds on and leaves as it is stays a part of its own."""
         try:
-            text = self._build(relpath(folder or ".", self.below or "."))
+            roots, words = self._objects(folder, self.binder)
+            part = CopiedPart(folder, "Kustomization", words=words)
+            root = _root(self.sources, self._file(folder))
+            for text in kustomization.referred(root, ("resources", "bases")):
+                below = normpath(join(folder, text))
+                if text and "://" not in text and self.sources.is_folder(below):
+                    roots = self._without(part, roots, below)
         except InputError:
             return None
-        documents = bind.documents(source_of(text, f"{self.sources.shown(folder)} as built"))
-        roots, words = self.binder.bind(documents, None)
         names = file_names([SourceObject(root, "") for root in roots])
-        files = {name: layout.write(root) for name, root in zip(names, roots, strict=True)}
-        return CopiedPart(folder, "Kustomization", listed=[listing(name) for name in names], files=files, words=words)
+        part.files = {name: layout.write(root) for name, root in zip(names, roots, strict=True)}
+        part.listed = [listing(name) for name in names]
+        return part
+
+    def _without(self, part: CopiedPart, roots: list[MappingNode], folder: str) -> list[MappingNode]:
+        """Let a part build on a folder if it has all objects of that as they are; return its others."""
+        below, _ = self._objects(folder, replace(self.binder, notes=[], defined={}))
+        known, found = {content(root) for root in roots}, {content(root) for root in below}
+        if not found or not found <= known:
+            return roots
+        try:
+            part.resources.append(self._take(folder, "Kustomization"))
+        except _BeyondPartError:
+            return roots
+        return [root for root in roots if content(root) not in found]
+
+    def _objects(self, folder: str, binder: Binder) -> tuple[list[MappingNode], dict[str, Word]]:
+        text = self._build(relpath(folder or ".", self.below or "."))
+        documents = bind.documents(source_of(text, f"{self.sources.shown(folder)} as built"))
+        roots, words = binder.bind(documents, None)
+        return list(roots), words
 
     def _copy(self, folder: str, kind: str, *, is_leaf: bool = False) -> CopiedPart:
         file = self._file(folder)
