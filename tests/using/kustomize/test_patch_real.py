@@ -127,6 +127,15 @@ def test_strategic_merges_give_the_objects_of_kustomize(served5: Served, tmp_pat
     judge(served5, tmp_path, inline(MERGES[case]))
 
 
+def test_what_a_merge_says_of_a_list_goes_in_front_in_its_own_order(served5: Served, tmp_path: Path) -> None:
+    env = "".join(f"        - name: {name}\n          value: x\n" for name in "BCD")
+    base = BASE.replace("        volumeMounts:", f"{env}        volumeMounts:", 1)
+    container = "spec:\n  template:\n    spec:\n      containers:\n      - name: main\n        env:\n"
+    changed = "".join(f"        - name: {name}\n          value: new\n" for name in ("D", "NEW", "B"))
+    made = judge(served5, tmp_path, inline(HEAD + container + changed), base=base)
+    assert [line.split()[-1] for line in made.splitlines() if "- name: " in line][1:6] == ["D", "NEW", "B", "A", "C"]
+
+
 def test_a_merge_with_a_target_is_for_every_object_that_it_selects(served5: Served, tmp_path: Path) -> None:
     judge(
         served5,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import subprocess
 import tarfile
@@ -11,20 +10,17 @@ import threading
 from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
+import importing
 import reading
 import real
 import tiny
-from packyard.using.setters.packages import PackageFiles
-from packyard.using.setters.plan import Assignment, plan
-from packyard.writing.source import compose, package, workspace
+from importing import cases, composed, manifests, objects, run, set_values, write
 from served import Served
 
-WORKSPACE = "apiVersion: packyard/v1\nkind: Workspace\nname: mine\nprefix: use-cases\nlicense: LICENSE\n"
 POD = """apiVersion: v1
 kind: Pod
 metadata:
@@ -47,55 +43,7 @@ FLAT = "resources: [pod.yaml]\n"
 @pytest.fixture
 def here(tmp_path: Path) -> Path:
     """Return an empty workspace."""
-    tiny.write(tmp_path / "ws/packyard.yaml", WORKSPACE)
-    tiny.write(tmp_path / "ws/LICENSE", "license\n")
-    return tmp_path / "ws"
-
-
-def write(folder: Path, files: Mapping[str, str]) -> Path:
-    for path, text in files.items():
-        tiny.write(folder / path, text)
-    return folder
-
-
-def run(here: Path, *words: object) -> dict[str, Any]:
-    code, out, err = tiny.run("import", *words, "--workspace", here, "--output", "json")
-    assert code == 0, err
-    (said,) = json.loads(out)
-    return dict(said)
-
-
-def composed(here: Path, name: str, into: Path) -> dict[str, Path]:
-    """Compose a package, and return the folders of its use cases."""
-    found = {}
-    for each in compose.compose(read := workspace.read(here), package.read(read, name)).use_cases:
-        folder = found[each.use_case.path] = into / each.use_case.path
-        for file, data in each.files.items():
-            tiny.write(folder / file, data.decode())
-    return found
-
-
-def objects(*texts: str) -> list[Any]:
-    found = [each for text in texts for each in yaml.load_all(text, yaml.CSafeLoader) if each]
-    return sorted(found, key=lambda each: (each["kind"], each["metadata"]["name"]))
-
-
-def manifests(folder: Path) -> list[Any]:
-    files = reading.manifests(folder)
-    return objects(*(data.decode() for name, data in files.items() if name != "kustomization.yaml"))
-
-
-def set_values(folder: Path, values: Mapping[str, list[str]]) -> list[Any]:
-    """Return the objects of a use case with other values."""
-    files = reading.files(folder)
-    resources = {name: data for name, data in files.items() if name.endswith(".yaml")}
-    changed = plan(PackageFiles(files["Krmfile"], resources), Assignment(values)).files
-    files |= changed
-    return objects(*(files[name].decode() for name in resources if name != "kustomization.yaml"))
-
-
-def cases(said: Mapping[str, Any], what: str) -> list[str]:
-    return [case for note in said["notes"] if what in note["what"] for case in note["cases"]]
+    return importing.workspace(tmp_path / "ws")
 
 
 KPT = {
@@ -351,9 +299,9 @@ BAD: dict[str, tuple[dict[str, str], str]] = {
         "train/b: P contradicts train/a: it has integer there, and string here",
     ),
     "no object at all": ({"kustomization.yaml": "resources: []\n"}, "holds no object"),
-    "no name": (
-        {"kustomization.yaml": FLAT, "pod.yaml": "apiVersion: v1\nkind: Pod\nmetadata: {generateName: a-}\n"},
-        "metadata.name are needed",
+    "no kind": (
+        {"kustomization.yaml": FLAT, "pod.yaml": "apiVersion: v1\nmetadata: {name: a}\n"},
+        "apiVersion and kind are needed",
     ),
     "several packages": (
         {
@@ -363,8 +311,8 @@ BAD: dict[str, tuple[dict[str, str], str]] = {
         },
         "holds several packages: a, b (import each by itself, first: packyard import",
     ),
-    "one use case in another": (
-        {"a/kustomization.yaml": FLAT, "a/b/kustomization.yaml": FLAT},
+    "two use cases of one name": (
+        {"a.b/kustomization.yaml": FLAT, "a-b/kustomization.yaml": FLAT},
         "would be one use case",
     ),
 }

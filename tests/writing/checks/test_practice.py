@@ -197,6 +197,14 @@ def test_finds_a_secret_with_content() -> None:
     secret = f"apiVersion: v1\nkind: Secret\n{METADATA}stringData:\n  user: me\n  password: ''\n"
     assert judged(secret) == ["7:3 error plain-secret"]
     assert judged(secret.replace("user: me", "user: ''")) == []
+    assert judged(secret.replace("user: me", "user: ${USER_NAME}")) == []
+
+
+def test_a_placeholder_is_no_secret_unless_it_has_one() -> None:
+    """envsubst and Flux put the secret there."""
+    config = f"apiVersion: v1\nkind: ConfigMap\n{METADATA}data:\n  HF_TOKEN: "
+    assert judged(config + "${HF_TOKEN}\n") == ["7:13 warning unexpanded-variable"]
+    assert "7:13 error plain-secret" in judged(config + "${HF_TOKEN:-hf_x}\n")
 
 
 def test_finds_variables_that_nothing_expands() -> None:

@@ -10,27 +10,61 @@ from pathlib import Path
 from packyard.cli import output, workspaces
 from packyard.cli.rows import Rows
 from packyard.core.errors import BeyondError, InputError, UsageError
+from packyard.core.yaml.sources import Sources
 from packyard.using.kustomize import builtin
 from packyard.using.render import programs
 from packyard.using.render.programs import Program
-from packyard.writing.authoring.import_ import conversion, incoming
-from packyard.writing.authoring.import_.conversion import Imported
+from packyard.writing.authoring.import_ import conversion, disagreement, incoming, propose
+from packyard.writing.authoring.import_.conversion import Imported, Wishes
+from packyard.writing.source import package
 from packyard.writing.source.workspace import Workspace
 
 ROWS = Rows("package", "name, useCases, files, lines, notes (kind, what, do=todo, cases)")
-EXAMPLE = "packyard import ../my-app/overlays/prod --name my-app"
+PROPOSED = Rows(
+    "proposed setter",
+    "name, value, what, type, places",
+    "--propose",
+    columns="NAME, VALUE, WHERE=places",
+)
+EXAMPLE = "packyard import old/overlays --name web"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("source", metavar="DIR|TARBALL", nargs="?", help="a package, or a folder of kustomizations")
     parser.add_argument("--rendering", metavar="FILE", nargs=2, help="instead: two renderings of one Helm chart")
+    parser.add_argument(
+        "--only",
+        metavar="PATH",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="take these files and folders of DIR alone",
+    )
+    parser.add_argument(
+        "--option", metavar="PATH", nargs="+", action="extend", default=[], help="make each an option, not a use case"
+    )
+    parser.add_argument(
+        "--take",
+        choices=disagreement.TAKES,
+        default=disagreement.FIELDS,
+        help="what counts where a field and its setter differ",
+    )
     parser.add_argument("--name", help="what to call the package (default: as the folder or the file is called)")
+    parser.add_argument(
+        "--propose",
+        metavar="NAME",
+        nargs="*",
+        help="import nothing: list constants of a package of the workspace, or of DIR, that could be setters; "
+        "with names, make these setters of the package",
+    )
     workspaces.add_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the package, and say what its author has to work through."""
+    if arguments.propose is not None:
+        return _propose(arguments)
     if bool(arguments.source) == bool(arguments.rendering):
         raise UsageError("packyard import: name a DIR, a TARBALL, or two files with --rendering")
     here = workspaces.find(arguments)
@@ -38,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
         first, second = map(Path, arguments.rendering)
         imported = conversion.of_renderings(here, arguments.name or conversion.name_of(first.stem), first, second)
     else:
-        imported = _of_use_cases(here, Path(arguments.source), arguments.name)
+        imported = _of_use_cases(here, Path(arguments.source), arguments)
     conversion.write_to(here, imported)
     row = (imported.name, imported.use_cases, list(imported.files), imported.lines, imported.notes)
     if ROWS.show([row], arguments.output):
@@ -46,7 +80,29 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _of_use_cases(here: Workspace, path: Path, name: str | None) -> Imported:
+def _propose(arguments: argparse.Namespace) -> int:
+    """List what could be setters, or bind what is chosen of it."""
+    names = list(arguments.propose)
+    source = arguments.source or (names.pop(0) if names else "")
+    if not source or arguments.rendering:
+        raise UsageError("packyard import: name a PACKAGE of the workspace, or a DIR, before --propose")
+    here = workspaces.find(arguments)
+    if source not in here.package_names() and Path(source).is_dir():
+        if names:
+            raise UsageError(f"packyard import: {source} is no package of the workspace: import it, then choose names")
+        found = propose.of_folder(Sources(Path(source)))
+    else:
+        found = propose.of_package(here, package.read(here, source))
+    if not names:
+        PROPOSED.show(list(found.values()), arguments.output)
+        return 0
+    propose.write_to(here, propose.bind(here, found, names))
+    if PROPOSED.show([found[name] for name in dict.fromkeys(names)], arguments.output):
+        output.note(f"next: packyard lint {source}")
+    return 0
+
+
+def _of_use_cases(here: Workspace, path: Path, arguments: argparse.Namespace) -> Imported:
     with incoming.opened(path) as folder:
 
         def build(below: str) -> bytes:
@@ -60,8 +116,18 @@ def _of_use_cases(here: Workspace, path: Path, name: str | None) -> Imported:
                     return program.build(folder / below)
                 return _offline(program, folder / below)
 
-        name = name or conversion.name_of(folder.resolve().name)
-        return conversion.of_use_cases(here, name, folder, build, str(path))
+        name = arguments.name or conversion.name_of(folder.resolve().name)
+        only, options = ([_below(folder, text) for text in some] for some in (arguments.only, arguments.option))
+        wishes = Wishes(take=arguments.take, only=only, options=options)
+        return conversion.of_use_cases(here, name, folder, build, str(path), wishes, is_alone=not path.is_dir())
+
+
+def _below(folder: Path, text: str) -> str:
+    """Return a path as it is below the folder: users name it from there, or, by their shell, from here."""
+    here = Path(os.path.relpath(text, folder))
+    return (
+        here.as_posix() if Path(text).exists() and ".." not in here.parts else Path(os.path.normpath(text)).as_posix()
+    )
 
 
 def _offline(program: Program, folder: Path) -> bytes:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
-from packyard.core.errors import InputError, Problem, refuse
+from packyard.core.errors import InputError, Problem
 from packyard.core.kubernetes.kinds import LOCAL, is_local
 from packyard.core.yaml import layout
 from packyard.core.yaml.node import MappingNode, Node, Scalar, SequenceNode
@@ -29,6 +29,7 @@ MAX_OBJECTS = 1000
 #: What the objects of bases are called, or begin with; a dash and a name follow where there are several of a kind.
 RUN = "run"
 #: Where the file name of a kind gets a dash: ConfigMap is written to config-map.yaml.
+_TAKEN = "kustomization"  # by the file that lists the others
 _NO_STEM = re.compile(r"[^-.\w]")
 _UPPER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
@@ -202,27 +203,43 @@ def accumulate(
 def file_names(objects: list[SourceObject]) -> list[str]:
     """Name each object's file for its kind; of several of one kind, those called ``run-NAME`` for their names.
 
-    Objects of several kinds with one name have both in the names of their files.
+    Objects of several kinds with one name have both in the names of their files, and those of one kind their namespace
+    or group, or a number. None is called as the kustomization beside it.
     """
     kinds = Counter(item.identity[1] for item in objects)
     stems = [_stem(item, alone=kinds[item.identity[1]] == 1) for item in objects]
-    pairs = zip(objects, stems, strict=True)
-    names = [f"{stem if stems.count(stem) == 1 else f'{_dashed(item)}-{stem}'}.yaml" for item, stem in pairs]
-    twice = [item for item, name in zip(objects, names, strict=True) if names.count(name) > 1]
-    refuse(
-        item.problem(f"two objects would be written to one file, as both are called {item.identity[3]!r}")
-        for item in twice
-    )
-    return names
+    names = []
+    for item, stem in zip(objects, stems, strict=True):
+        name = stem if stems.count(stem) == 1 else f"{_dashed(item)}-{stem}"
+        names.append(name if name != _TAKEN else f"{name}-{_no_stem(item.identity[3])}")
+    return [f"{name}.yaml" for name in _apart(objects, names)]
+
+
+def _apart(objects: Sequence[SourceObject], names: Sequence[str]) -> list[str]:
+    """Return names that differ: by the namespace or group that tells objects apart, or by a number."""
+    for word in ("namespace", "group"):
+        texts = [_no_stem(selector.words(item.identity)[word]) for item in objects]
+        twice = {name for name in names if names.count(name) > 1}
+        pairs = zip(names, texts, strict=True)
+        names = [f"{name}-{text}" if text and name in twice else name for name, text in pairs]
+    found: list[str] = []
+    for name in names:
+        numbered = (f"{name}-{number}" for number in range(2, len(names) + 2))
+        found.append(next(each for each in (name, *numbered) if each not in found))
+    return found
+
+
+def _no_stem(text: str) -> str:
+    return _NO_STEM.sub("-", text)
 
 
 def _stem(item: SourceObject, *, alone: bool) -> str:
     name = item.identity[3]
-    return _dashed(item) if alone or name == RUN else _NO_STEM.sub("-", name.removeprefix(f"{RUN}-"))
+    return _dashed(item) if alone or name == RUN else _no_stem(name.removeprefix(f"{RUN}-"))
 
 
 def _dashed(item: SourceObject) -> str:
-    return _NO_STEM.sub("-", _UPPER.sub("-", item.identity[1]).lower())
+    return _no_stem(_UPPER.sub("-", item.identity[1]).lower())
 
 
 def _apply(item: Patch, objects: Sequence[_Object]) -> list[_Object]:

@@ -220,7 +220,8 @@ def merge(root: MappingNode, patch: MappingNode, working: Working) -> None:
     """Apply a strategic merge patch to an object; ``working`` has what is its own below its root.
 
     kustomize knows the merge keys of lists for Kubernetes' own kinds only: in a custom resource a list replaces the
-    list. New elements of a merged list go in front of the old ones. ``$patch`` directives are refused.
+    list. What a patch says of a merged list goes in front, in the patch's order: new elements, and old ones that it
+    changes. ``$patch`` directives are refused.
     """
     _Merge(root.text("apiVersion"), root.text("kind"), working).mapping(root, patch, ())
 
@@ -275,7 +276,7 @@ class _Merge:
         existing.comment = entry.comment
 
     def _items(self, old: SequenceNode, new: SequenceNode, key: str, path: tuple[Step, ...]) -> None:
-        added: list[Item] = []
+        front: list[Item] = []
         for item in new.items:
             value = item.value
             if not isinstance(value, MappingNode) or value.get(key) is None:
@@ -284,11 +285,12 @@ class _Merge:
                 if isinstance(other.value, MappingNode) and other.value.text(key) == value.text(key):
                     other.value = own = self.working.owned(other.value)
                     self.mapping(own, value, (*path, 0))
+                    front.append(other)
                     break
             else:
                 _refuse_directives(value)
-                added.append(like(item))
-        old.items[:0] = added
+                front.append(like(item))
+        old.children = [*front, *(item for item in old.items if not any(item is other for other in front))]
 
 
 def _refuse_directives(node: Node) -> None:

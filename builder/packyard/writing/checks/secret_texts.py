@@ -20,6 +20,8 @@ _NAMED = re.compile(
 )
 #: An absolute path or the address of a file: where a secret is, not the secret.
 _FILE = re.compile(r"(file:|/)\S*\Z")
+#: What envsubst, or the postBuild of Flux, puts a secret in the place of.
+_PLACEHOLDER = re.compile(r"\$\{\w+(:?[-=])?\}\Z")
 #: Keys of Secrets that are files of settings, or public: secret is only what looks so.
 _SETTINGS = re.compile(r"\.(ya?ml|ini|json|conf|cfg|toml|properties|crt|pub)\Z", re.IGNORECASE)
 _SHAPES = (
@@ -74,7 +76,7 @@ def _secret(root: MappingNode) -> Iterator[Finding]:
     for held in (root.mapping(field) for field in ("data", "stringData")):
         for entry in held.entries if held else ():
             text = entry.value.value if isinstance(entry.value, Scalar) else ""
-            if text and not _FILE.match(text) and (not _SETTINGS.search(entry.name) or _find(text)):
+            if text and not _is_place(text) and (not _SETTINGS.search(entry.name) or _find(text)):
                 message = f"{entry.name} is a secret in plain text (base64 does not hide it)"
                 yield breach("plain-secret", entry, message, _HINT)
 
@@ -82,7 +84,12 @@ def _secret(root: MappingNode) -> Iterator[Finding]:
 def _is_secret(text: str) -> bool:
     """Say whether a text may be a secret: not a switch, another variable, or the path of a file with the secret."""
     is_switch = text.casefold() in ("", "true", "false", "yes", "no")
-    return not is_switch and not variables.is_filled_in(text) and not _FILE.match(text)
+    return not is_switch and not variables.is_filled_in(text) and not _is_place(text)
+
+
+def _is_place(text: str) -> bool:
+    """Say whether a text is where a secret comes from, or goes to."""
+    return bool(_FILE.match(text) or _PLACEHOLDER.match(text))
 
 
 def is_looked_into(path: str) -> bool:

@@ -5,8 +5,8 @@
     options/debug/job.json6902          RFC 6902; a YAML file whose root is a list makes `cfg set` of 3.8.7 fail
 
 Each folder of ``overlays/options`` is tried on each use case. It fits where one of its patches has a target, all paths
-of its operations are there, and all of its ``test`` operations hold. Patches for kinds that no use case of the package
-has are left out of the package's copy.
+of its operations are there, and all of its ``test`` operations hold. One without patches adds objects, and fits all.
+Patches for kinds that no use case of the package has are left out of the package's copy.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def _option(
     reached: list[Idle] = []
     for path, objects in use_cases.items():
         nothing = _try(part, objects)
-        if nothing is not None and not all(nothing.values()):
+        if nothing is not None and (not all(nothing.values()) or not part.patches):
             fitting.append(path)
             reached.append(nothing)
     idle += [*reached, dict.fromkeys((patch.key for patch in part.patches), True)]

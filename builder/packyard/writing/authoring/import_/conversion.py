@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -11,16 +10,18 @@ from pathlib import Path
 
 from packyard.core.errors import InputError, Problem, refuse
 from packyard.core.files import regular
-from packyard.core.files.paths import WORKSPACE
 from packyard.core.files.tree import Tree
 from packyard.core.yaml.document import source_of
-from packyard.core.yaml.sources import Sources
-from packyard.core.yaml.values import double_quoted, to_value
-from packyard.writing.authoring.import_ import bind, read, rendering, write
+from packyard.core.yaml.values import double_quoted
+from packyard.writing.authoring.import_ import additions, bind, recomposed, rendering, write
+from packyard.writing.authoring.import_.bind import Binder
+from packyard.writing.authoring.import_.copied import Copy
+from packyard.writing.authoring.import_.disagreement import FIELDS
+from packyard.writing.authoring.import_.normal import Bound
 from packyard.writing.authoring.import_.note import DOUBTFUL, LOST, Note, checklist, joined
-from packyard.writing.authoring.import_.read import Build, Variant
-from packyard.writing.authoring.import_.split import split
-from packyard.writing.source import compose, package, workspace
+from packyard.writing.authoring.import_.read import Reader, Variant
+from packyard.writing.authoring.import_.split import Split, split
+from packyard.writing.authoring.import_.structure import Build
 from packyard.writing.source.package import NAME
 from packyard.writing.source.workspace import Workspace
 
@@ -57,13 +58,112 @@ class Imported:
         return sum(data.count(b"\n") for path, data in self.files.items() if path != self.checklist)
 
 
-def of_use_cases(here: Workspace, name: str, folder: Path, build: Build, origin: str) -> Imported:
-    """Return a package of the use cases that a folder holds."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wishes:
+    """What an author asks of an import: which of two values counts, what alone is read, and what becomes options."""
+
+    take: str = FIELDS
+    only: Sequence[str] = ()
+    options: Sequence[str] = ()
+
+
+_NONE = Wishes()
+
+
+def of_use_cases(
+    here: Workspace,
+    name: str,
+    folder: Path,
+    build: Build,
+    origin: str,
+    wishes: Wishes = _NONE,
+    *,
+    is_alone: bool = False,
+) -> Imported:
+    """Return a package of the use cases that a folder holds; what is ``is_alone`` reads nothing beside the folder."""
     check_name(here, name)
-    notes: list[Note] = []
-    variants = read.read(Sources(folder), here.prefix, build, notes)
-    imported = _make(here, name, variants, notes, {})
-    return imported.with_checklist(origin, below=f"{folder}/")
+    binder = Binder([], take=wishes.take)
+    reader = Reader(folder, binder, build, wishes.only, wishes.options, is_alone=is_alone)
+    taken = _Taken(reader)
+    taken.read(reader.paths(here.prefix))
+    try:
+        made = _made(here, name, taken, wishes)
+    except InputError:
+        if not taken.copies:
+            raise
+        taken.drop(
+            {
+                path: str(replace(problem, hint=""))
+                for path in taken.copies
+                if (problem := _fault(here, name, taken.copies[path]))
+            }
+        )
+        made = _made(here, name, taken, wishes)
+    return made.with_checklist(origin, below=f"{folder}/")
+
+
+class _Taken:
+    """The use cases of a folder by their paths: copies with the parts that they are made of, and variants."""
+
+    def __init__(self, reader: Reader) -> None:
+        self.reader = reader
+        self.folders: dict[str, str] = {}
+        self.copies: dict[str, Copy] = {}
+        self.variants: dict[str, Variant] = {}
+
+    def read(self, paths: Mapping[str, str]) -> None:
+        """Read use cases, or refuse all that cannot be read; those without an object are left out, unless all are."""
+        problems: list[Problem] = []
+        for folder, path in paths.items():
+            self.folders[path] = folder
+            try:
+                self._read(path)
+            except InputError as error:
+                problems += error.problems
+        refuse(dict.fromkeys(problems))
+        empty = [path for path, each in self.variants.items() if not each.objects]
+        for path in empty if len(empty) < len(self.copies) + len(self.variants) else ():
+            del self.variants[path]
+            place = self.reader.sources.shown(self.folders[path])
+            self.reader.binder.notes.append(Note(LOST, "use cases without an object", "nothing", (place,)))
+
+    def _read(self, path: str) -> None:
+        notes = self.reader.binder.notes
+        before = list(notes)
+        found = self.reader.copy(self.folders[path], path)
+        if found:
+            self.copies[path] = found
+            return
+        notes[:] = before
+        self.variants[path] = self.reader.variant(self.folders[path], path)
+
+    def drop(self, faults: Mapping[str, str]) -> None:
+        """Take the copies that have faults as they are built."""
+        for path, fault in faults.items():
+            del self.copies[path]
+            self.variants[path] = self.reader.built(self.folders[path], path)
+            what = "use cases that are not made of the parts that they had"
+            todo = "mend what the message says, and import again, or keep what kustomize builds"
+            case = f"{self.reader.sources.shown(self.folders[path])}: {fault}"
+            self.reader.binder.notes.append(Note(DOUBTFUL, what, todo, (case,)))
+
+
+def _fault(here: Workspace, name: str, copy: Copy) -> Problem | None:
+    """Say why a copy alone composes to something else, or does not compose."""
+    try:
+        recomposed.check(here, [], [copy], _files(name, split([], name, bool), [copy], {}), name)
+    except InputError as error:
+        return error.problems[0]
+    return None
+
+
+def _made(here: Workspace, name: str, taken: _Taken, wishes: Wishes) -> Imported:
+    variants, copies = [*taken.variants.values()], [*taken.copies.values()]
+    objects = [root for each in variants for root in each.objects]
+    objects += [root for each in copies for root in each.objects]
+    binder = taken.reader.binder
+    beside = additions.files(taken.reader.sources, wishes.options, objects, binder) if wishes.options else {}
+    return _make(here, name, variants, copies, [*binder.notes, *binder.review()], beside)
 
 
 def of_renderings(here: Workspace, name: str, first: Path, second: Path) -> Imported:
@@ -72,33 +172,43 @@ def of_renderings(here: Workspace, name: str, first: Path, second: Path) -> Impo
     notes: list[Note] = []
     one, other = (bind.documents(source_of(regular.read(path), str(path))) for path in (first, second))
     found = rendering.compare(one, other, notes)
-    variant = Variant(path=_RENDERED, objects=tuple(bind.objects(one, found.bound)), words=found.words)
+    objects = tuple(bind.objects(one, Bound(found.bound)))
+    variant = Variant(path=_RENDERED, objects=objects, words=found.words)
     values = "".join(f"{key}: {double_quoted(text)}\n" for key, text in found.others.items())
     preset = f"packages/{name}/files/presets/{name_of(second.stem) or 'second'}.yaml"
     files = {preset: f"# What {second.name} has.\n{values}".encode()} if values else {}
-    return _make(here, name, [variant], notes, files).with_checklist(f"{first} and {second}")
+    return _make(here, name, [variant], (), notes, files).with_checklist(f"{first} and {second}")
 
 
 def _make(
     here: Workspace,
     name: str,
     variants: Sequence[Variant],
+    copies: Sequence[Copy],
     notes: Iterable[Note],
     beside: Mapping[str, bytes],
 ) -> Imported:
     """Return the files of a package that composes to the objects of some use cases, with others ``beside`` them."""
     refuse(Problem("holds no object", file=variant.path) for variant in variants if not variant.objects)
     done = split(variants, name, lambda folder: _is_free(here, folder))
-    model = dict.fromkeys(("framework", "category", "precision", "mode"), _UNKNOWN)
-    known = _MODEL.fullmatch(name)
-    model = {"name": name, **model, **(known.groupdict() if known else {})}
-    files = {**write.write(done, name, model), **beside}
+    model = _model(name)
+    files = _files(name, done, copies, beside)
     for folder in dict.fromkeys(path.rpartition("/")[0] for path in files):
         if not _is_free(here, folder):
             raise _taken(here, folder)
-    _check(here, variants, files, name)
+    recomposed.check(here, variants, copies, files, name)
     said = [*notes, *done.notes, *_silent(variants, files), _unknown(model)]
-    return Imported(name, files, sorted(variant.path for variant in variants), said)
+    return Imported(name, files, sorted([*(each.path for each in variants), *(each.path for each in copies)]), said)
+
+
+def _model(name: str) -> dict[str, str]:
+    known = _MODEL.fullmatch(name)
+    unknown = dict.fromkeys(("framework", "category", "precision", "mode"), _UNKNOWN)
+    return {"name": name, **unknown, **(known.groupdict() if known else {})}
+
+
+def _files(name: str, done: Split, copies: Sequence[Copy], beside: Mapping[str, bytes]) -> dict[str, bytes]:
+    return {**write.write(done, name, _model(name), copies), **beside}
 
 
 def _unknown(model: Mapping[str, str]) -> Note:
@@ -144,8 +254,9 @@ def check_name(here: Workspace, name: str) -> None:
         raise InputError(
             Problem(f"{name!r} is no name for a package", hint="choose one: --name model-fp32-training-k8s")
         )
-    if not _is_free(here, f"packages/{name}"):
-        raise _taken(here, f"packages/{name}")
+    for folder in (f"packages/{name}", f"bases/{name.removesuffix('-k8s')}"):
+        if not _is_free(here, folder):
+            raise _taken(here, folder)
 
 
 def _taken(here: Workspace, folder: str) -> InputError:
@@ -158,36 +269,3 @@ def _taken(here: Workspace, folder: str) -> InputError:
 
 def _is_free(here: Workspace, folder: str) -> bool:
     return not any(here.sources.list(f"{root}{folder}") for root in here.roots)
-
-
-def _check(here: Workspace, variants: Sequence[Variant], files: Mapping[str, bytes], name: str) -> None:
-    """Refuse an import that composes to something else; it is composed in a workspace of its own."""
-    head = f"apiVersion: packyard/v1\nkind: Workspace\nname: imported\nprefix: {here.prefix}\nlicense: {WORKSPACE}\n"
-    with tempfile.TemporaryDirectory() as folder:
-        for path, data in {WORKSPACE: head.encode(), **files}.items():
-            file = Path(folder, path)
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(data)
-        own = workspace.read(Path(folder))
-        composed = compose.compose(own, package.read(own, name))
-    made = {each.use_case.path: _by_identity(each.values(own.sources.memo)) for each in composed.use_cases}
-    problems = []
-    for variant in variants:
-        wanted = _by_identity([to_value(root) for root in variant.objects])
-        found = made.get(variant.path, {})
-        different = [key for key in wanted.keys() | found.keys() if wanted.get(key) != found.get(key)]
-        problems += [
-            Problem(f"{' '.join(key)} cannot be imported exactly", file=variant.path, hint="please report it")
-            for key in sorted(different)
-        ]
-    refuse(problems)
-
-
-def _by_identity(values: Iterable[object]) -> dict[tuple[str, ...], object]:
-    found: dict[tuple[str, ...], object] = {}
-    for value in values:
-        assert isinstance(value, dict)
-        metadata = value["metadata"]
-        key = (value["apiVersion"], value["kind"], metadata.get("namespace", ""), metadata["name"])
-        found[tuple(map(str, key))] = value
-    return found

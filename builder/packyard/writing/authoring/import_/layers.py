@@ -5,6 +5,7 @@
     bases/NAME                 what all have                   overlays/storage/pvc    what it adds to all groups
     bases/NAME-multi-node      what both of the group have     overlays/storage/nfs
     bases/NAME-multi-node-nfs  what is left, if anything: it builds on the base of its group and on its storage
+    bases/NAME-config-map-a    an object that some of these have, and others lack
 
 Where the variations are no storages, all of them is left for the bases of use cases. Where their names are taken, they
 get others, and the bases of use cases name them.
@@ -12,6 +13,7 @@ get others, and the bases of use cases name them.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -20,9 +22,13 @@ from packyard.core.yaml.node import MappingNode
 from packyard.using.kustomize import selector
 from packyard.writing.authoring.import_.align import Own, common
 from packyard.writing.authoring.import_.meaning import Word
+from packyard.writing.authoring.import_.normal import content
 from packyard.writing.authoring.import_.read import Variant
+from packyard.writing.authoring.import_.share import lines
 
 STORAGE = "overlays/storage"
+_LEAST = 8  # lines that are worth a base of their own
+_UPPER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _VOLUMES = {"volumes", "volumeMounts", "volumeClaimTemplates"}
 
 #: A use case: its group, and its last step in it, empty where it is alone.
@@ -37,13 +43,14 @@ class Part:
     says: str
     on: Part | None = None
     storage: Part | None = None
+    beside: list[Part] = field(default_factory=list)
     own: Own = field(default_factory=Own)
     words: dict[str, Word] = field(default_factory=dict)
 
     @property
     def is_empty(self) -> bool:
         """Whether it adds nothing to what it builds on."""
-        return not (self.own.objects or self.own.changes or self.words or self.storage)
+        return not (self.own.objects or self.own.changes or self.words or self.storage or self.beside)
 
     @property
     def used(self) -> Part:
@@ -53,7 +60,8 @@ class Part:
     @property
     def all_objects(self) -> list[MappingNode]:
         """Its objects, and those of what it builds on."""
-        return [root for part in (self.on, self.storage) if part for root in part.all_objects] + self.own.objects
+        below = (self.on, self.storage, *self.beside)
+        return [root for part in below if part for root in part.all_objects] + self.own.objects
 
 
 class PartTree:
@@ -112,6 +120,41 @@ class PartTree:
             spaces = {each.namespace for (group, _), each in self.places.items() if group == place[0]}
             if taken or not self.storages or self.left[place].keys or len(spaces) > 1:
                 self.leaf(place)
+
+    def share(self) -> list[Part]:
+        """Make bases of the objects that some bases have, each of those that the same ones have."""
+        holders = [*self.bases.values(), *self.leaves.values()]
+        having: dict[object, list[int]] = {}
+        for number, holder in enumerate(holders):
+            for root in holder.own.objects:
+                having.setdefault(content(root), []).append(number)
+        together: dict[tuple[int, ...], list[object]] = {}
+        for key, numbers in having.items():
+            if len(set(numbers)) > 1:
+                together.setdefault(tuple(numbers), []).append(key)
+        made: list[Part] = []
+        for members, keys in together.items():
+            first = holders[members[0]]
+            roots = [root for root in first.own.objects if content(root) in keys]
+            if sum(map(lines, roots)) < _LEAST:
+                continue
+            names = " and ".join(holders[number].folder.removeprefix("bases/") for number in members)
+            part = Part(self._free(roots, made), f"What {names} have in common.")
+            part.own.objects = roots
+            made.append(part)
+            for number in members:
+                holders[number].own = holders[number].own.without(keys)
+                holders[number].beside.append(part)
+        return made
+
+    def _free(self, roots: Sequence[MappingNode], made: Sequence[Part]) -> str:
+        """Name a base for its object, or as one that is shared."""
+        _, kind, _, name = selector.identity(roots[0])
+        text = re.sub(r"[^a-z0-9]+", "-", f"{_UPPER.sub('-', kind)}-{name}".lower()).strip("-")
+        stem = f"bases/{self.stem}-{text if len(roots) == 1 else 'shared'}"
+        taken = {part.folder for part in (self.root, *self.bases.values(), *self.leaves.values(), *made)}
+        names = [stem, *(f"{stem}-{number}" for number in range(2, len(taken) + 3))]
+        return next(each for each in names if each not in taken)
 
     def _move(self, key: object, members: Sequence[Place], part: Part) -> None:
         """Move what comes to an object to a storage, where it comes to all objects that are called so."""

@@ -34,6 +34,10 @@ _ORDER = ("description", "type")
 _REQUIRED = '`value: ""`, `required: true` and an `example`'
 
 
+#: What package.yaml gives each package a value of, unless it says another.
+GIVEN = ("MODEL_NAME", "RUN_NAME")
+
+
 @dataclass(frozen=True, slots=True)
 class Word:
     """A setter with its value, or a substitution with its pattern; ``schema`` are the other keys of its definition."""

@@ -8,10 +8,12 @@ port: !!str 80                            port: "80"
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from packyard.core.errors import InputError
 from packyard.core.yaml import make
+from packyard.core.yaml.document import walk
 from packyard.core.yaml.node import Child, Collection, Comment, Entry, MappingNode, Node, Scalar, SequenceNode
 from packyard.core.yaml.span import header_comment
 from packyard.core.yaml.values import double_quoted, is_merge, is_plain_text, type_of
@@ -24,12 +26,24 @@ _NEEDLESS = tuple(f"tag:yaml.org,2002:{kind}" for kind in ("int", "float", "bool
 IsReference = Callable[[str], bool]
 
 
-def write(node: Node, bound: Mapping[int, str], is_reference: IsReference) -> Node:
-    """Return a copy of a node; ``bound`` has the names of bound scalars and lists, by the identities of the nodes."""
+@dataclass(slots=True)
+class Bound:
+    """Names by the identities of the scalars and lists that they bind, and what stands instead of scalars."""
+
+    names: dict[int, str] = field(default_factory=dict)
+    instead: dict[int, Scalar] = field(default_factory=dict)
+
+    def touches(self, node: Node) -> bool:
+        """Say whether a node, or one below it, is bound."""
+        return any(id(each) in self.names or id(each) in self.instead for each in walk(node))
+
+
+def write(node: Node, bound: Bound, is_reference: IsReference) -> Node:
+    """Return a copy of a node, with comments where it is bound."""
     if isinstance(node, Scalar):
-        found = _scalar(node)
+        found = _scalar(bound.instead.get(id(node), node))
         prose = None if node.comment and is_reference(node.comment.text) else node.comment
-        found.comment = _reference(bound[id(node)]) if id(node) in bound else prose
+        found.comment = _reference(bound.names[id(node)]) if id(node) in bound.names else prose
         return found
     assert isinstance(node, Collection)
     if node.tag not in (None, *_NEEDLESS):
@@ -41,14 +55,14 @@ def write(node: Node, bound: Mapping[int, str], is_reference: IsReference) -> No
     return copied
 
 
-def _child(child: Child, bound: Mapping[int, str], is_reference: IsReference) -> Child:
+def _child(child: Child, bound: Bound, is_reference: IsReference) -> Child:
     made = make.like(child, lambda value: write(value, bound, is_reference))  # type: ignore[type-var]  # what is like an entry is one
     made.head = [each for each in child.head if not is_reference(each.text)]
     made.foot = [each for each in child.foot if not is_reference(each.text)]
     behind = child.comment or (child.value.comment if isinstance(child.value, Collection) else None)
     made.comment = behind if behind and not is_reference(behind.text) else None
-    if isinstance(child.value, Collection) and id(child.value) in bound:
-        made.comment = _reference(bound[id(child.value)])
+    if isinstance(child.value, Collection) and id(child.value) in bound.names:
+        made.comment = _reference(bound.names[id(child.value)])
     if isinstance(made.value, Collection) and made.comment:
         made.value.flow = False
     if isinstance(made, Entry):

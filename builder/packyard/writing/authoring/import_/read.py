@@ -6,11 +6,14 @@ by what the caller gives for that: kustomize keeps no comments, so its setters a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
 from posixpath import dirname, join, normpath, relpath
 
-from packyard.core.errors import InputError, Problem
+from packyard.core.errors import InputError, Problem, refuse
 from packyard.core.kubernetes import kustomization
 from packyard.core.kubernetes.kinds import LOCAL, is_local
 from packyard.core.yaml.document import find_comments, has_aliases, parse_shared, walk
@@ -19,16 +22,17 @@ from packyard.core.yaml.sources import Sources
 from packyard.core.yaml.span import header_comment
 from packyard.using.setters import comment
 from packyard.using.setters.kpt.kptpackage import KptPackage
-from packyard.using.setters.krmfile import EMPTY, Krmfile, parse_krmfile
+from packyard.using.setters.krmfile import EMPTY
 from packyard.using.setters.krmfile import NAME as KRMFILE
-from packyard.using.setters.packages import DEFINITIONS, KPTFILE, PackageFiles
-from packyard.writing.authoring.import_ import bind, kpt, use_cases
+from packyard.using.setters.packages import KPTFILE, PackageFiles
+from packyard.writing.authoring.import_ import bind, kpt, licenses, structure, use_cases
+from packyard.writing.authoring.import_.bind import Binder
+from packyard.writing.authoring.import_.copied import Copy
 from packyard.writing.authoring.import_.meaning import Word
 from packyard.writing.authoring.import_.note import LOST, Note
+from packyard.writing.authoring.import_.placeholders import PLACEHOLDER
+from packyard.writing.authoring.import_.structure import Build, Structure, krmfile_of
 from packyard.writing.source.package import MAX_USE_CASES
-
-#: Builds a folder, given below the root, as kustomize does: YAML.
-Build = Callable[[str], bytes]
 
 _FLAT = {"apiVersion", "kind", "resources", "namespace"}
 _WRITTEN = {*_FLAT, "bases", "components", "patches", "patchesStrategicMerge", "patchesJson6902"}
@@ -46,28 +50,173 @@ class Variant:
     prose: tuple[tuple[str, str], ...] = ()  # places and texts of comments for people
 
 
-def read(sources: Sources, prefix: str, build: Build, notes: list[Note]) -> list[Variant]:
-    """Read all use cases; ``prefix`` is where they stand in packages."""
-    folders = use_cases.leaves(sources)
-    if not folders:
-        hint = "it needs a kustomization.yaml for each use case, or a Kptfile"
-        raise InputError(Problem("holds no use case", file=sources.shown(""), hint=hint))
-    if len(folders) > MAX_USE_CASES:
-        raise InputError(Problem(f"holds more than {MAX_USE_CASES} use cases", file=sources.shown("")))
-    paths = use_cases.paths(folders, prefix, sources.shown(""), sources.root_dir.resolve().name)
-    notes += _beside(sources, folders)
-    return [_variant(sources, folder, paths[folder], build, notes) for folder in folders]
+class Reader:
+    """Reads the use cases of a folder; ``sources`` is that, ``wide`` what holds all that its kustomizations build on.
+
+    ``only`` are files and folders below it, or nothing for all; what is in ``beyond`` belongs to no use case.
+    """
+
+    def __init__(
+        self, folder: Path, binder: Binder, build: Build, only: Sequence[str], beyond: Sequence[str], *, is_alone: bool
+    ) -> None:
+        self.sources, self.binder, self._build = Sources(folder), binder, build
+        self.only, self.beyond = only, beyond
+        unknown = [path for path in (*only, *beyond) if not self.sources.exists(path)]
+        refuse(Problem("no such file or folder", file=self.sources.shown(path)) for path in unknown)
+        self.folders = self._leaves()
+        root, self.below = (folder, "") if is_alone else structure.root_of(folder, self.folders)
+        self.wide = Sources(root)
+        self.structure = Structure(self.wide, self.below, binder, build)
+
+    def paths(self, prefix: str) -> dict[str, str]:
+        """Return the folders of use cases with their paths; ``prefix`` is where they stand in packages."""
+        sources = self.sources
+        if not self.folders:
+            hint = "it needs manifests, a kustomization.yaml for each use case, or a Kptfile"
+            raise InputError(Problem("holds no use case", file=sources.shown(""), hint=hint))
+        if len(self.folders) > MAX_USE_CASES:
+            raise InputError(Problem(f"holds more than {MAX_USE_CASES} use cases", file=sources.shown("")))
+        found = use_cases.paths(self.folders, prefix, sources.shown(""), sources.root_dir.resolve().name)
+        self.binder.notes += self._beside()
+        for folder in self.folders:
+            self.binder.placeholders.gather(self._documents(folder))
+        return found
+
+    def variant(self, folder: str, path: str) -> Variant:
+        """Read a use case as it is written, or else as it is built."""
+        if not _kustomizations(self.sources, folder):
+            return self._of_files(folder, path)
+        place = self._wide(folder)
+        file = join(
+            place, kustomization.find(self.wide.shown(place), lambda name: self.wide.is_file(join(place, name)))
+        )
+        root = use_cases.root(self.wide, file)
+        files = [normpath(join(place, text)) for text in kustomization.referred(root)]
+        is_flat = isinstance(root, MappingNode) and {entry.name for entry in root.entries} <= _FLAT
+        if not is_flat or not all("://" not in each and self.wide.is_file(each) for each in files):
+            return self.built(folder, path)
+        listed = documents(self.wide, files)
+        if any(isinstance(each.root, MappingNode) and each.root.get("items") for each in listed):
+            return self.built(folder, path)  # a list of objects
+        assert isinstance(root, MappingNode)
+        self.binder.notes += _left(self.wide, place, {*files, *(join(place, name) for name in _USED)})
+        objects, words = self.binder.bind(listed, krmfile_of(self.wide, place), can_name=True)
+        said = prose(self.wide, files)
+        self.binder.notes += [_anchors(self.wide.shown(file)) for file in files if has_aliases(self.wide.text(file))]
+        return Variant(path=path, objects=objects, words=words, namespace=root.text("namespace"), prose=said)
+
+    def copy(self, folder: str, path: str) -> Copy | None:
+        """Take a use case with the parts that it is made of; None where that cannot be."""
+        found = self.structure.leaf(folder) if _kustomizations(self.sources, folder) else None
+        if found is None:
+            return None
+        part, namespace = found
+        documents = self._as_built(folder, namespace)
+        bound, _ = replace(self.binder, notes=[], defined={}).find(documents, None)
+        own = "" if PLACEHOLDER.search(namespace) else namespace
+        return Copy(path, part, own, tuple(bind.objects(documents, bound)))
+
+    def _as_built(self, folder: str, namespace: str) -> list[Document]:
+        """Return what kustomize builds; a namespace that envsubst gave is left out, as users name theirs."""
+        shown, text = self.sources.shown(folder), self._build(folder).decode()
+        if PLACEHOLDER.search(namespace):
+            todo = "nothing: users name theirs, by kustomize edit set namespace or kubectl apply -n"
+            self.binder.notes.append(Note(LOST, "namespaces that envsubst gave", todo, (f"{shown}: {namespace}",)))
+            text = re.sub(rf"(?m)^ *namespace: {re.escape(namespace)}\n", "", text)
+        return bind.documents(Source(f"{shown} as built", text))
+
+    def built(self, folder: str, path: str) -> Variant:
+        """Read a use case as kustomize builds it."""
+        shown, place = self.sources.shown(folder), self._wide(folder)
+        folders = list(_below(self.wide, place))
+        files = [file for each in folders for file in self.wide.list(each) if self.wide.is_file(file)]
+        has_setters = any(comment.is_marked(self.wide.read(file)) for file in files if file.endswith(".yaml"))
+        what = f"the {'setters' if has_setters else 'comments'} of use cases that kustomize had to build"
+        self.binder.notes.append(Note(LOST, what, "bind the fields again that users set", (shown,)))
+        what = "fields of kustomizations, which have done their work"
+        for file, name in (pair for each in folders for pair in _fields(self.wide, each)):
+            todo = "write as patches what should go on"
+            self.binder.notes.append(Note(LOST, what, todo, (f"{self.wide.shown(file)}: {name}",)))
+        root = use_cases.root(self.wide, _kustomizations(self.wide, place)[0])
+        namespace = root.text("namespace") if isinstance(root, MappingNode) else ""
+        objects, words = self.binder.bind(self._as_built(folder, namespace), None)
+        return Variant(path=path, objects=objects, words=words)
+
+    def _leaves(self) -> list[str]:
+        """Return the folders of use cases, or of manifests without any kustomization."""
+        found = use_cases.leaves(self.sources)
+        if not found and manifests(self.sources, ""):
+            found = [""]
+        return [each for each in found if self._is_wanted(each, has_files=not _kustomizations(self.sources, each))]
+
+    def _is_wanted(self, path: str, *, has_files: bool = False) -> bool:
+        """Say whether a folder or file is asked for; one that ``has_files`` may hold what is."""
+        asked = any(_holds(each, path) or (has_files and _holds(path, each)) for each in self.only)
+        return (asked or not self.only) and not any(_holds(each, path) for each in self.beyond)
+
+    def _wide(self, folder: str) -> str:
+        return normpath(join(self.below, folder)).removeprefix(".")
+
+    def _documents(self, folder: str) -> Iterator[Document]:
+        """Yield all that a use case is made of."""
+        if _kustomizations(self.sources, folder):
+            for each in _below(self.wide, self._wide(folder)):
+                yield from self.structure.documents(each)
+            return
+        for file in self._files(folder):
+            with suppress(InputError):  # it is told where it is needed
+                yield from self.sources.documents(file)
+
+    def _beside(self) -> Iterator[Note]:
+        """Find files that are in no use case, nor in what one builds on."""
+        known = {each for folder in self.folders for each in _below(self.sources, folder)}
+        whole = [f"{each}/" if each else "" for each in self.folders if not _kustomizations(self.sources, each)]
+        for path in self.sources.list("", "**/*"):
+            if dirname(path) in known or path.startswith((*whole, ".git/")) or not _is_file(self.sources, path):
+                continue
+            todo = (
+                "write fragments of the README from what it said, and put what users need below files/ of the package"
+            )
+            yield Note(LOST, "files beside the use cases", todo, (self.sources.shown(path),))
+
+    def _files(self, folder: str) -> list[str]:
+        """Return the manifests below a folder that are asked for."""
+        return list(filter(self._is_wanted, manifests(self.sources, folder)))
+
+    def _of_files(self, folder: str, path: str) -> Variant:
+        """Read all objects below a folder that are not for functions of kpt alone."""
+        names = self._files(folder)
+        found = [each for each in documents(self.sources, names) if not _is_local(each.root)]
+        objects, words = self.binder.bind(found, krmfile_of(self.sources, folder), can_name=True)
+        file = join(folder, KPTFILE)
+        if self.sources.is_file(file):
+            files = {relpath(name, folder or "."): self.sources.read(name) for name in names}
+            package = KptPackage(PackageFiles(EMPTY, files, kptfile=self.sources.read(file)))
+            root = use_cases.root(self.sources, file)
+            self.binder.notes += kpt.review(package, root, words, self.sources.shown(file))
+        return Variant(path=path, objects=objects, words=words, prose=prose(self.sources, names))
 
 
-def _beside(sources: Sources, folders: Iterable[str]) -> Iterator[Note]:
-    """Find files that are in no use case, nor in what one builds on."""
-    known = {each for folder in folders for each in _below(sources, folder)}
-    whole = [f"{folder}/" if folder else "" for folder in folders if not _kustomizations(sources, folder)]
-    for path in sources.list("", "**/*"):
-        if dirname(path) in known or path.startswith((*whole, ".git/")) or not _is_file(sources, path):
-            continue
-        todo = "write fragments of the README from what it said, and put what users need below files/ of the package"
-        yield Note(LOST, "files beside the use cases", todo, (sources.shown(path),))
+def documents(sources: Sources, files: Iterable[str]) -> list[Document]:
+    """Read documents, or refuse all files that cannot be read."""
+    found: list[Document] = []
+    problems: list[Problem] = []
+    for file in files:
+        try:
+            found += sources.documents(file)
+        except InputError as error:
+            problems += error.problems
+    refuse(problems)
+    return found
+
+
+def _holds(folder: str, path: str) -> bool:
+    return not folder or f"{path}/".startswith(f"{folder}/")
+
+
+def manifests(sources: Sources, folder: str) -> list[str]:
+    """Return the YAML files below a folder that are not hidden."""
+    return [file for suffix in ("yaml", "yml") for file in _visible_below(sources, folder, suffix)]
 
 
 def _is_file(sources: Sources, path: str) -> bool:
@@ -75,47 +224,6 @@ def _is_file(sources: Sources, path: str) -> bool:
         return sources.is_file(path)
     except InputError:  # a link that leads out
         return True
-
-
-def _variant(sources: Sources, folder: str, path: str, build: Build, notes: list[Note]) -> Variant:
-    if not _kustomizations(sources, folder):
-        return _of_kpt(sources, folder, path, notes)
-    file = join(folder, kustomization.find(sources.shown(folder), lambda name: sources.is_file(join(folder, name))))
-    root = use_cases.root(sources, file)
-    files = [normpath(join(folder, text)) for text in kustomization.referred(root)]
-    is_flat = isinstance(root, MappingNode) and {entry.name for entry in root.entries} <= _FLAT
-    if not is_flat or not all("://" not in each and sources.is_file(each) for each in files):
-        return _built(sources, folder, path, build, notes)
-    documents = [document for each in files for document in sources.documents(each)]
-    if any(isinstance(each.root, MappingNode) and each.root.get("items") for each in documents):  # a list of objects
-        return _built(sources, folder, path, build, notes)
-    assert isinstance(root, MappingNode)
-    notes += _left(sources, folder, {*files, *(join(folder, name) for name in _USED)})
-    objects, words = bind.bind(documents, _krmfile(sources, folder), notes)
-    said = prose(sources, files)
-    notes += [_anchors(sources.shown(file)) for file in files if has_aliases(sources.text(file))]
-    return Variant(path=path, objects=objects, words=words, namespace=root.text("namespace"), prose=said)
-
-
-def _krmfile(sources: Sources, folder: str) -> Krmfile | None:
-    """Read the definitions of a folder; kpt 0.x has them in its Kptfile."""
-    for name in (KRMFILE, KPTFILE):
-        path = join(folder, name)
-        if sources.is_file(path) and (name == KRMFILE or DEFINITIONS in sources.read(path)):
-            return parse_krmfile(sources.text(path))
-    return None
-
-
-def _of_kpt(sources: Sources, folder: str, path: str, notes: list[Note]) -> Variant:
-    """Read a package of kpt: all objects that are not for functions alone."""
-    names = [file for suffix in ("yaml", "yml") for file in _visible_below(sources, folder, suffix)]
-    documents = [each for file in names for each in sources.documents(file) if not _is_local(each.root)]
-    objects, words = bind.bind(documents, _krmfile(sources, folder), notes)
-    files = {relpath(file, folder or "."): sources.read(file) for file in names}
-    file = join(folder, KPTFILE)
-    package = KptPackage(PackageFiles(EMPTY, files, kptfile=sources.read(file)))
-    notes += kpt.review(package, use_cases.root(sources, file), words, sources.shown(file))
-    return Variant(path=path, objects=objects, words=words, prose=prose(sources, names))
 
 
 def _visible_below(sources: Sources, folder: str, suffix: str) -> list[str]:
@@ -126,21 +234,6 @@ def _visible_below(sources: Sources, folder: str, suffix: str) -> list[str]:
 def _is_local(root: Node | None) -> bool:
     value = root.find("metadata", "annotations", LOCAL) if isinstance(root, MappingNode) else None
     return is_local(value.value if isinstance(value, Scalar) else None)
-
-
-def _built(sources: Sources, folder: str, path: str, build: Build, notes: list[Note]) -> Variant:
-    shown = sources.shown(folder)
-    folders = list(_below(sources, folder))
-    files = [file for each in folders for file in sources.list(each) if sources.is_file(file)]
-    has_setters = any(comment.is_marked(sources.read(file)) for file in files if file.endswith(".yaml"))
-    what = f"the {'setters' if has_setters else 'comments'} of use cases that kustomize had to build"
-    notes.append(Note(LOST, what, "bind the fields again that users set", (shown,)))
-    what = "fields of kustomizations, which have done their work"
-    for file, name in (pair for each in folders for pair in _fields(sources, each)):
-        notes.append(Note(LOST, what, "write as patches what should go on", (f"{sources.shown(file)}: {name}",)))
-    text = Source(f"{shown} as built", build(folder).decode())
-    objects, _ = bind.bind(bind.documents(text), None, notes)
-    return Variant(path=path, objects=objects, words={})
 
 
 def _below(sources: Sources, folder: str) -> Iterator[str]:
@@ -178,14 +271,20 @@ def _left(sources: Sources, folder: str, used: set[str]) -> Iterable[Note]:
 
 
 def prose(sources: Sources, files: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """Return the comments of files that bind nothing, by their places."""
+    """Return the comments of files that bind nothing, by their places; notices of licences aside."""
     return tuple(
         (f"{sources.shown(file)}:{document.source.locate(each.start)[0]}", each.text)
         for file in files
         for document in parse_shared(sources.text(file), sources.memo)
-        for each in (*document.head, *document.tail, *find_comments(document), *_headers(document))
+        for each in licenses.split(_comments(document))[1]
         if not bind.is_reference(each.text) and each.text.strip("# ")
     )
+
+
+def _comments(document: Document) -> list[Comment]:
+    """Return the comments of a document in the order of its text."""
+    found = (*document.head, *document.tail, *find_comments(document), *_headers(document))
+    return sorted(found, key=lambda each: each.start)
 
 
 def _headers(document: Document) -> Iterator[Comment]:

@@ -22,7 +22,7 @@ Path = tuple[str | int, ...]
 END = "-"
 #: What tells the items of a list apart.
 _KEYS = ("name", "mountPath", "containerPort", "key", "port")
-_NAME = ("metadata", "name")
+_NAME, _NAMESPACE = ("metadata", "name"), ("metadata", "namespace")
 _OPERATION = 2  # lines of an operation beside its value
 
 
@@ -58,8 +58,8 @@ class Shared:
 
 
 def is_name(each: Addition) -> bool:
-    """Say whether an addition gives an object another name."""
-    return each.path == _NAME
+    """Say whether an addition gives an object another name, or another namespace."""
+    return each.path in (_NAME, _NAMESPACE)
 
 
 def lines(node: Node) -> int:

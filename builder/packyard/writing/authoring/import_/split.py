@@ -7,20 +7,18 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from packyard.core.errors import Problem, refuse
+from packyard.writing.authoring.import_.copied import CopiedPart
 from packyard.writing.authoring.import_.layers import Part, PartTree, Place
-from packyard.writing.authoring.import_.meaning import Word
+from packyard.writing.authoring.import_.meaning import GIVEN, Word
 from packyard.writing.authoring.import_.note import DOUBTFUL, Note
 from packyard.writing.authoring.import_.read import Variant
-
-#: What package.yaml gives each package a value of, unless it says another.
-GIVEN = ("MODEL_NAME", "RUN_NAME")
 
 
 @dataclass(slots=True)
 class UseCaseEntry:
     """An entry of `useCases`."""
 
-    base: Part
+    base: Part | CopiedPart
     storage: list[str] = field(default_factory=list)
     setters: dict[str, str] = field(default_factory=dict)
     namespace: str = ""
@@ -41,6 +39,8 @@ class Split:
 
 def split(variants: Sequence[Variant], name: str, is_free: Callable[[str], bool]) -> Split:
     """Split use cases into parts; ``is_free`` says whether nothing has a folder's name yet."""
+    if not variants:
+        return Split((), {}, {}, {}, "", (), ())
     _check_types(variants)
     tree = PartTree(name, variants)
     tree.place_storages(is_free)
@@ -125,7 +125,7 @@ def _done(tree: PartTree, placed: _Words) -> Split:
         entry.setters |= placed.values[group, last]
         entry.storage += [last] if last and not leaf else []
         entry.namespace = variant.namespace if len(spaces) > 1 else ""
-    used = [tree.root, *tree.bases.values(), *tree.leaves.values(), *tree.storages.values()]
+    used = [*tree.share(), tree.root, *tree.bases.values(), *tree.leaves.values(), *tree.storages.values()]
     given = {name: placed.words[name].value for name in GIVEN if name in placed.words}
     shared = next(iter(spaces)) if len(spaces) == 1 else ""
     parts = [part for part in used if not part.is_empty]

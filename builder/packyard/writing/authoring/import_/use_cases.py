@@ -15,6 +15,7 @@ from packyard.writing.source.package import NAME
 
 #: A use case has a group and its own step; a folder of this name is no group.
 _GROUPED, _OVERLAYS = 2, "overlays"
+_OUTER = "default"  # what a use case is called whose folder holds others
 
 
 def leaves(sources: Sources) -> list[str]:
@@ -56,7 +57,10 @@ def paths(folders: Sequence[str], prefix: str, shown: str, name: str) -> dict[st
         least = _GROUPED if common != [_OVERLAYS] else 1
         skipped = max(0, min(len(common), *(len(folder.split("/")) - least for folder in folders)))
         marked = {folder: "/".join(folder.split("/")[skipped:]) or name for folder in folders}
-    named = {folder: re.sub(r"[^a-z0-9/]+", "-", path.lower()) for folder, path in marked.items()}
+    named = {folder: "/".join(map(_step, path.split("/"))) for folder, path in marked.items()}
+    for folder, path in named.items():
+        if any(other.startswith(f"{path}/") for other in named.values()):
+            named[folder] = f"{path}/{_OUTER}"  # beside those in it
     for folder, path in named.items():
         others = [other for other in folders if other != folder and f"{named[other]}/".startswith(f"{path}/")]
         if others or not all(map(NAME.fullmatch, path.split("/"))):
@@ -64,6 +68,10 @@ def paths(folders: Sequence[str], prefix: str, shown: str, name: str) -> dict[st
             hint = "rename the folder: lower case letters, digits and dashes"
             raise InputError(Problem(f"{path!r} {what}", file=folder, hint=hint))
     return named
+
+
+def _step(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")
 
 
 def root(sources: Sources, path: str) -> Node | None:

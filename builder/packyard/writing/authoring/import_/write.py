@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from posixpath import basename, relpath
 
 from packyard.core.kubernetes import kustomization
@@ -18,8 +19,10 @@ from packyard.core.yaml.values import YAML11_BOOLEANS, double_quoted, is_null, q
 from packyard.using.kustomize import selector
 from packyard.using.kustomize.accumulate import SourceObject, file_names
 from packyard.using.kustomize.selector import Identity
+from packyard.writing.authoring.import_ import copied as copied_parts
+from packyard.writing.authoring.import_.copied import CopiedPart, Copy
 from packyard.writing.authoring.import_.layers import STORAGE, Part
-from packyard.writing.authoring.import_.meaning import Word
+from packyard.writing.authoring.import_.meaning import GIVEN, Word
 from packyard.writing.authoring.import_.repeat import once
 from packyard.writing.authoring.import_.share import END, Addition, is_name
 from packyard.writing.authoring.import_.split import Split, UseCaseEntry
@@ -28,17 +31,47 @@ _KRMFILE = ["apiVersion: config.k8s.io/v1alpha1", "kind: Krmfile", "openAPI:", "
 _WIDTH = 120
 
 
-def write(split: Split, name: str, model: Mapping[str, str]) -> dict[str, bytes]:
+def write(split: Split, name: str, model: Mapping[str, str], copies: Sequence[Copy] = ()) -> dict[str, bytes]:
     """Return the files of a workspace by their paths."""
     files: dict[str, bytes] = {}
+    split, below = _with_copies(split, name, copies)
     renamed = {change.to for part in split.parts for change in part.own.changes if change.is_renaming}
     for part in split.parts:
         files |= {f"{part.folder}/{file}": data for file, data in _part(part, split.several, renamed).items()}
+    for copied, words in below:
+        said = copied.write(f"{basename(copied.folder)} of {name}.")
+        said |= {"Krmfile": krmfile(words)} if words else {}
+        files |= {f"{copied.folder}/{file}": data for file, data in said.items()}
     folder = f"packages/{name}"
     files[f"{folder}/package.yaml"] = _package(split, name, model)
     if split.words:
         files[f"{folder}/Krmfile"] = krmfile(split.words)
     return files
+
+
+def _with_copies(
+    split: Split, name: str, copies: Sequence[Copy]
+) -> tuple[Split, list[tuple[CopiedPart, dict[str, Word]]]]:
+    """Return what package.yaml says with copies, and their parts with the words that stand beside them."""
+    parts = list({id(part): part for copy in copies for part in copy.part.all()}.values())
+    copied_parts.name(parts, name.removesuffix("-k8s"))
+    texts: dict[str, set[str]] = {}
+    for words in (split.words, *(part.words for part in split.parts), *(part.words for part in parts)):
+        for word in words.values():
+            texts.setdefault(word.name, set()).add(word.text())
+    below = [(part, {key: word for key, word in part.words.items() if len(texts[key]) > 1}) for part in parts]
+    shared = {key: word for part in parts for key, word in part.words.items() if len(texts[key]) == 1}
+    given = {key: shared[key].value for key in GIVEN if key in shared}
+    entries = {copy.path: UseCaseEntry(copy.part, namespace=copy.namespace) for copy in copies}
+    for entry in split.entries.values():
+        entry.namespace = entry.namespace or split.namespace if copies else entry.namespace
+    return replace(
+        split,
+        entries={**split.entries, **entries},
+        words={**split.words, **shared},
+        setters={**split.setters, **given},
+        namespace="" if copies else split.namespace,
+    ), below
 
 
 def krmfile(words: Mapping[str, Word]) -> bytes:
@@ -61,6 +94,7 @@ def _part(part: Part, several: Collection[str], renamed: Collection[MappingNode]
     names = file_names([SourceObject(root, "") for root in roots])
     files = {name: layout.write(once(root)) for name, root in zip(names, part.own.objects, strict=False)}
     listed = [relpath(part.on.used.folder, part.folder)] if part.on and not part.on.used.is_empty else []
+    listed += [relpath(each.folder, part.folder) for each in part.beside]
     listed += sorted(files)
     entries: list[str] = []
     for name, (to, additions) in zip(names[len(files) :], changed.values(), strict=True):

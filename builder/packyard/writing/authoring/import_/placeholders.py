@@ -1,0 +1,249 @@
+"""What envsubst, and the postBuild of Flux, put into manifests: each ``${NAME}`` becomes a setter, or part of one text.
+
+    replicas: ${REPLICAS:-2}     ->    replicas: 2 # {"$openapi":"REPLICAS"}         REPLICAS: "2", an integer
+    args:                              args:
+    - --model=${MODEL}           ->    - --model= # {"$openapi":"MODEL_ARG"}         MODEL_ARG: --model=${MODEL}
+                                                                                     MODEL: "", required
+    name: ${APP}-config          ->    name: app-config # {"$openapi":"APP_CONFIG"}  APP: app, as no name can be empty
+
+Whether a text is envsubst's is judged by its place: what a shell reads, or the program by a variable of its container,
+stays, and so do definitions of custom resources. A text of several lines can have no setter: it stays, and is listed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from packyard.core.kubernetes.fieldtypes import Step, field_type
+from packyard.core.yaml import make
+from packyard.core.yaml.document import items, mappings, scalars
+from packyard.core.yaml.edit import PLAIN_TYPES
+from packyard.core.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode
+from packyard.core.yaml.values import implicit_type, quoted
+from packyard.using.kustomize import selector
+from packyard.using.setters.fields import path_text
+from packyard.writing.authoring.import_.meaning import GIVEN, Word, named_for, typed
+from packyard.writing.authoring.import_.normal import Bound
+from packyard.writing.authoring.import_.note import DOUBTFUL, Note
+
+PLACEHOLDER = re.compile(r"(?<!\$)\$\{(?P<name>[A-Za-z_]\w*)(?::?[-=](?P<default>[^{}]*))?\}")
+_FLAG = re.compile(r"--?([\w-]+)=")
+_SHELL = re.compile(r"-[a-z]*c|(.*/)?(ba|da|z)?sh")
+_LONGEST = 40  # characters of a name that a text gives
+_NAMES = (("metadata", "name"), ("metadata", "namespace"))
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A scalar with placeholders: its object, and its path in that."""
+
+    node: Scalar
+    root: Node
+    path: tuple[Step, ...]
+
+    @property
+    def place(self) -> str:
+        """File, line and path."""
+        return f"{self.node.source.name}:{self.node.source.locate(self.node.start)[0]}: {path_text(self.path)}"
+
+    @property
+    def names(self) -> list[str]:
+        """The names of its placeholders."""
+        return [match["name"] for match in PLACEHOLDER.finditer(self.node.value)]
+
+    @property
+    def sole(self) -> str:
+        """The name of the placeholder that is the whole text, or an empty text."""
+        match = PLACEHOLDER.fullmatch(self.node.value)
+        return match["name"] if match else ""
+
+    @property
+    def type(self) -> str:
+        """The type of the field: as Kubernetes says, or what a plain default is."""
+        known = None
+        if isinstance(self.root, MappingNode):
+            version, kind, _, _ = selector.identity(self.root)
+            known = field_type(version, kind, self.path)
+        match = PLACEHOLDER.fullmatch(self.node.value)
+        if known == "int-or-string" or (known is None and self.node.style == "plain"):
+            return implicit_type((match["default"] if match else "") or "text")
+        return known or "string"
+
+    @property
+    def is_name(self) -> bool:
+        """Whether it names an object, so that it cannot be empty."""
+        return self.path in _NAMES
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nobody says which type the field has."""
+        return (
+            self.sole != ""
+            and self.node.style == "plain"
+            and isinstance(self.root, MappingNode)
+            and field_type(*selector.identity(self.root)[:2], self.path) is None
+            and self.type == "string"
+        )
+
+
+@dataclass(slots=True)
+class _Use:
+    """What is known of a name."""
+
+    defaults: dict[str, str] = field(default_factory=dict)  # with the place of each
+    types: set[str] = field(default_factory=set)
+    is_name: bool = False
+    first: str = ""
+
+
+class Placeholders:
+    """All placeholders of an import: setters by their names, and substitutions by their patterns."""
+
+    def __init__(self) -> None:
+        self._uses: dict[str, _Use] = {}
+        self._patterns: dict[str, str] = {}
+        self._substitutions: dict[str, Word] = {}
+        self._quoted: set[tuple[Step, str]] = set()  # kustomize, which builds, keeps no quotes
+        self.notes: list[Note] = []
+
+    def gather(self, documents: Iterable[Document]) -> None:
+        """Note what documents say of names, before any of them is bound."""
+        for site in sites(documents, self.notes):
+            for match in PLACEHOLDER.finditer(site.node.value):
+                use = self._uses.setdefault(match["name"], _Use(first=site.place))
+                if match["default"]:
+                    use.defaults.setdefault(match["default"], site.place)
+                use.is_name = use.is_name or site.is_name or match["name"] in GIVEN
+            if site.node.style != "plain":
+                self._quoted.add((site.path[-1], site.node.value))
+            if site.sole:
+                self._uses[site.sole].types.add(site.type)
+            if site.is_open:
+                todo = "give the setter a type, where the field is no text"
+                self.notes.append(
+                    Note(DOUBTFUL, "placeholders in fields of unknown type, which are text now", todo, (site.place,))
+                )
+
+    def review(self) -> Iterator[Note]:
+        """Say what became of the placeholders."""
+        yield from self.notes
+        for name, use in self._uses.items():
+            text = f"{use.first}: {name}"
+            if not use.defaults and use.is_name:
+                todo = "choose the value that most users want"
+                yield Note(
+                    DOUBTFUL, "setters made of ${NAME} that cannot be empty", todo, (f"{text}: {self._value(name)!r}",)
+                )
+            elif not use.defaults:
+                todo = "give those an example and a description, or a value where most users want one"
+                yield Note(DOUBTFUL, "required setters, made of ${NAME} without a value", todo, (text,))
+            elif len(use.defaults) > 1:
+                todo = "choose one: it is that of the first place"
+                cases = tuple(f"{place}: {name}: {default!r}" for default, place in use.defaults.items())
+                yield Note(DOUBTFUL, "placeholders with several values", todo, cases)
+
+    def bind(self, documents: Iterable[Document], bound: Bound) -> None:
+        """Bind all scalars with placeholders."""
+        taken = set(bound.names.values())
+        for site in sites(documents, []):
+            if all(name in self._uses for name in site.names):
+                bound.names[id(site.node)] = self._name(site, taken)
+                bound.instead[id(site.node)] = self._scalar(site)
+
+    def _scalar(self, site: Site) -> Scalar:
+        """Return what stands for a scalar: a text, unless its field takes another type."""
+        text = self.fill(site.node.value)
+        is_text = site.type not in PLAIN_TYPES or (site.path[-1], site.node.value) in self._quoted
+        return make.scalar(text, site.node.source.name, quoted(text) if is_text or not text else text)
+
+    def fill(self, text: str) -> str:
+        """Return a text with what its placeholders are worth."""
+        return PLACEHOLDER.sub(lambda match: self._value(match["name"]), text)
+
+    @property
+    def words(self) -> dict[str, Word]:
+        """All setters, and the substitutions that were asked for."""
+        return {**{name: self._setter(name) for name in self._uses}, **self._substitutions}
+
+    def _name(self, site: Site, taken: Collection[str]) -> str:
+        sole, kind = site.sole, self._type(site.sole)
+        if sole and (kind not in PLAIN_TYPES or site.type == kind or site.is_open):
+            return sole
+        pattern = PLACEHOLDER.sub(r"${\g<name>}", site.node.value)
+        if pattern not in self._patterns:
+            name = self._patterns[pattern] = _named(pattern, site.path, {*self.words, *taken})
+            self._substitutions[name] = Word(name, pattern, is_setter=False)
+        return self._patterns[pattern]
+
+    def _type(self, name: str) -> str:
+        """Return the type of a setter: a number's or boolean's, if a field has it."""
+        types = self._uses[name].types.intersection(PLAIN_TYPES) if name in self._uses else set()
+        return next(iter(types)) if len(types) == 1 else ""
+
+    def _value(self, name: str) -> str:
+        use = self._uses[name]
+        if use.defaults:
+            return next(iter(use.defaults))
+        return name.lower().replace("_", "-").strip("-") if use.is_name else ""
+
+    def _setter(self, name: str) -> Word:
+        value, kind = self._value(name), self._type(name)
+        said = [make.entry("description", make.scalar(f"What envsubst put for {name}.", ""))]
+        said += [
+            *typed({kind}),
+            *([make.entry("nullable", make.scalar("true", "", "true"))] if kind and not value else []),
+        ]
+        return Word(name, value, is_setter=True, schema=tuple(said), required=not value)
+
+
+def sites(documents: Iterable[Document], notes: list[Note]) -> Iterator[Site]:
+    """Yield the scalars of documents with placeholders that a setter can stand for; others are noted."""
+    for document in documents:
+        root = document.root
+        if root is None or "${" not in root.source.text:
+            continue
+        if isinstance(root, MappingNode) and root.text("kind") in ("CustomResourceDefinition", "Kustomization"):
+            continue
+        for node, path in _scalars(root, (), ()):
+            if "\n" in node.value or node.style in "|>":
+                names = ", ".join(dict.fromkeys(f"${{{match['name']}}}" for match in PLACEHOLDER.finditer(node.value)))
+                todo = (
+                    "leave what a shell or a program fills in; write one line, or a file of the package, for the others"
+                )
+                place = f"{Site(node, root, path).place}: {names}"
+                notes.append(Note(DOUBTFUL, "${NAME} in texts of several lines, which stay", todo, (place,)))
+            elif "${" not in PLACEHOLDER.sub("", node.value):
+                yield Site(node, root, path)
+
+
+def _scalars(node: Node, path: tuple[Step, ...], own: Sequence[str]) -> Iterator[tuple[Scalar, tuple[Step, ...]]]:
+    """Yield scalars with placeholders; ``own`` are the variables of the container that they are in."""
+    if isinstance(node, MappingNode):
+        own = [*own, *(each.text("name") for each in mappings(node.get("env")))]
+        is_shell = any(_SHELL.fullmatch(each.value) for key in ("command", "args") for each in scalars(node.get(key)))
+        for entry in node.entries:
+            if not (is_shell and entry.name in ("command", "args")):
+                yield from _scalars(entry.value, (*path, entry.name), own)
+    elif isinstance(node, SequenceNode):
+        for number, value in enumerate(items(node)):
+            yield from _scalars(value, (*path, number), own)
+    elif isinstance(node, Scalar) and "${" in node.value:
+        names = [match["name"] for match in PLACEHOLDER.finditer(node.value)]
+        is_value = path[-1:] == ("value",)  # of a variable, which cannot name itself
+        if names and (is_value or not all(name in own for name in names)):
+            yield node, path
+
+
+def _named(pattern: str, path: Sequence[Step], taken: Collection[str]) -> str:
+    """Name a pattern for the flag that it is the value of, or for its own words, or for its field."""
+    flag = _FLAG.match(pattern)
+    text = f"{flag[1]}_ARG" if flag else pattern
+    name = re.sub(r"[^A-Z0-9]+", "_", text.upper()).strip("_")
+    if re.fullmatch(r"\$\{\w+\}", pattern):
+        name += "_TEXT"
+    if len(name) > _LONGEST or name[:1].isdigit():
+        return named_for(path, taken)
+    numbered: Callable[[int], str] = lambda number: name if number == 1 else f"{name}_{number}"  # noqa: E731
+    return next(found for number in range(1, len(taken) + 2) if (found := numbered(number)) not in taken)

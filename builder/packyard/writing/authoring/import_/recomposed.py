@@ -1,0 +1,79 @@
+"""An import composed again, in a workspace of its own, to see that its objects are those that were imported."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from packyard.core.errors import InputError, Problem, refuse
+from packyard.core.files.paths import WORKSPACE
+from packyard.core.yaml.node import Source
+from packyard.core.yaml.values import to_value
+from packyard.using.kustomize import builtin
+from packyard.writing.authoring.import_ import bind
+from packyard.writing.authoring.import_.copied import Copy
+from packyard.writing.authoring.import_.read import Variant
+from packyard.writing.source import compose, package, workspace
+from packyard.writing.source.workspace import Workspace
+
+
+def check(
+    here: Workspace, variants: Sequence[Variant], copies: Sequence[Copy], files: Mapping[str, bytes], name: str
+) -> None:
+    """Refuse an import that composes to something else; it is composed in a workspace of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            _compose(here, variants, copies, files, name, Path(folder))
+        except InputError as error:
+            problems = (replace(each, file=each.file.removeprefix(f"{folder}/")) for each in error.problems)
+            raise InputError(*problems) from error
+
+
+def _compose(
+    here: Workspace,
+    variants: Sequence[Variant],
+    copies: Sequence[Copy],
+    files: Mapping[str, bytes],
+    name: str,
+    folder: Path,
+) -> None:
+    """Refuse what composes to something else, in an empty folder."""
+    head = f"apiVersion: packyard/v1\nkind: Workspace\nname: imported\nprefix: {here.prefix}\nlicense: {WORKSPACE}\n"
+    _put(folder, {WORKSPACE: head.encode(), **files})
+    own = workspace.read(folder)
+    made = {each.use_case.path: each for each in compose.compose(own, package.read(own, name)).use_cases}
+    wanted = {each.path: each.objects for each in variants} | {each.path: each.objects for each in copies}
+    found: dict[str, Sequence[object]] = {
+        each.path: made[each.path].values(own.sources.memo) for each in variants if each.path in made
+    }
+    for each in copies:  # with their namespaces, as kustomize builds them
+        _put(folder / "built" / each.path, made[each.path].files)
+        text = builtin.build(folder / "built" / each.path).decode()
+        found[each.path] = [to_value(one.root) for one in bind.documents(Source(each.path, text))]
+    pairs = ((path, map(to_value, roots), found.get(path, ())) for path, roots in wanted.items())
+    refuse(problem for pair in pairs for problem in _differences(*pair))
+
+
+def _put(folder: Path, files: Mapping[str, bytes]) -> None:
+    for path, data in files.items():
+        file = folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(data)
+
+
+def _differences(path: str, wanted: Iterable[object], found: Iterable[object]) -> Iterable[Problem]:
+    one, other = _by_identity(wanted), _by_identity(found)
+    for key in sorted(key for key in one.keys() | other.keys() if one.get(key) != other.get(key)):
+        yield Problem(f"{' '.join(key)} cannot be imported exactly", file=path, hint="please report it")
+
+
+def _by_identity(values: Iterable[object]) -> dict[tuple[str, ...], object]:
+    found: dict[tuple[str, ...], object] = {}
+    for value in values:
+        assert isinstance(value, dict)
+        metadata = value["metadata"]
+        key = (value["apiVersion"], value["kind"], metadata.get("namespace", ""), metadata["name"])
+        found[tuple(map(str, key))] = value
+    return found

@@ -1,0 +1,70 @@
+"""An empty workspace, what `packyard import` writes into it, and what that composes to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+import reading
+import tiny
+from packyard.using.setters.packages import PackageFiles
+from packyard.using.setters.plan import Assignment, plan
+from packyard.writing.source import compose, package
+from packyard.writing.source import workspace as workspaces
+
+WORKSPACE = "apiVersion: packyard/v1\nkind: Workspace\nname: mine\nprefix: use-cases\nlicense: LICENSE\n"
+
+
+def workspace(folder: Path) -> Path:
+    """Make an empty workspace."""
+    return write(folder, {"packyard.yaml": WORKSPACE, "LICENSE": "license\n"})
+
+
+def write(folder: Path, files: Mapping[str, str]) -> Path:
+    for path, text in files.items():
+        tiny.write(folder / path, text)
+    return folder
+
+
+def run(here: Path, *words: object) -> dict[str, Any]:
+    code, out, err = tiny.run("import", *words, "--workspace", here, "--output", "json")
+    assert code == 0, err
+    (said,) = json.loads(out)
+    return dict(said)
+
+
+def composed(here: Path, name: str, into: Path) -> dict[str, Path]:
+    """Compose a package, and return the folders of its use cases."""
+    found = {}
+    for each in compose.compose(read := workspaces.read(here), package.read(read, name)).use_cases:
+        folder = found[each.use_case.path] = into / each.use_case.path
+        for file, data in each.files.items():
+            tiny.write(folder / file, data.decode())
+    return found
+
+
+def objects(*texts: str) -> list[Any]:
+    found = [each for text in texts for each in yaml.load_all(text, yaml.CSafeLoader) if each]
+    return sorted(found, key=lambda each: (each["kind"], each["metadata"]["name"]))
+
+
+def manifests(folder: Path) -> list[Any]:
+    files = reading.manifests(folder)
+    return objects(*(data.decode() for name, data in files.items() if name != "kustomization.yaml"))
+
+
+def set_values(folder: Path, values: Mapping[str, list[str]]) -> list[Any]:
+    """Return the objects of a use case with other values."""
+    files = reading.files(folder)
+    resources = {name: data for name, data in files.items() if name.endswith(".yaml")}
+    changed = plan(PackageFiles(files["Krmfile"], resources), Assignment(values)).files
+    files |= changed
+    return objects(*(files[name].decode() for name in resources if name != "kustomization.yaml"))
+
+
+def cases(said: Mapping[str, Any], what: str) -> list[str]:
+    return [case for note in said["notes"] if what in note["what"] for case in note["cases"]]

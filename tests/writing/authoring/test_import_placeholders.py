@@ -1,0 +1,307 @@
+"""packyard import of ${NAME}, of setters that drifted from their fields, and of plain manifests with odd objects."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import importing
+import tiny
+from importing import cases, composed, manifests, run, set_values, write
+from packyard.writing.source import compose, package, workspace
+
+FLAT = "resources: [web.yaml]\n"
+FILLED = """apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: ${APP}-web
+spec:
+  replicas: ${REPLICAS}
+  paused: ${PAUSED:=false}
+  template:
+    spec:
+      containers:
+      - name: web
+        image: ${IMAGE:-nginx:1.25}
+        args: ["--model=${MODEL}", "--replicas=${REPLICAS}", "${OWN}", "$${ESCAPED}"]
+        env:
+        - {name: OWN, value: x}
+        - {name: HF_TOKEN, value: "${HF_TOKEN}"}
+        - {name: COUNT, value: "${COUNT:-3}"}
+      - name: shell
+        image: busybox:1
+        command: [sh, -c, "echo ${HOME}"]
+"""
+CONFIG = """apiVersion: v1
+kind: ConfigMap
+metadata: {name: config}
+data:
+  run.sh: |
+    echo ${HOME}
+"""
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Path:
+    return importing.workspace(tmp_path / "ws")
+
+
+def definitions(here: Path) -> dict[str, Any]:
+    """Return setters and substitutions by their names, with their types."""
+    found = yaml.safe_load((here / "packages/web/Krmfile").read_text())["openAPI"]["definitions"]
+    bodies = {name.rpartition(".")[2]: each for name, each in found.items()}
+    return {name: {**next(iter(each.pop("x-k8s-cli").values())), **each} for name, each in bodies.items()}
+
+
+def test_what_envsubst_fills_in_becomes_setters(here: Path, tmp_path: Path) -> None:
+    files = {"kustomization.yaml": "resources: [web.yaml, config.yaml]\n", "web.yaml": FILLED, "config.yaml": CONFIG}
+    said = run(here, write(tmp_path / "web", files))
+    known = definitions(here)
+    assert {name: each["value"] for name, each in known.items() if "value" in each} == {
+        "APP": "app",
+        "COUNT": "3",
+        "HF_TOKEN": "",
+        "IMAGE": "nginx:1.25",
+        "MODEL": "",
+        "PAUSED": "false",
+        "REPLICAS": "",
+    }
+    assert [known[name].get("type") for name in ("REPLICAS", "PAUSED", "COUNT")] == ["integer", "boolean", None]
+    assert known["REPLICAS"]["required"]
+    assert known["REPLICAS"]["nullable"]
+    assert "required" not in known["IMAGE"]
+    assert known["MODEL_ARG"]["pattern"] == "--model=${MODEL}"
+    assert known["APP_WEB"]["pattern"] == "${APP}-web"
+    (folder,) = composed(here, "web", tmp_path / "out").values()
+    text = (folder / "deployment.yaml").read_text()
+    assert "echo ${HOME}" in text
+    assert '"${OWN}"' in text
+    assert "$${ESCAPED}" in text
+    values = {"REPLICAS": ["4"], "MODEL": ["m"], "HF_TOKEN": ["t"], "APP": ["a"], "IMAGE": ["i"]}
+    (deployment,) = (each for each in set_values(folder, values) if each["kind"] == "Deployment")
+    container = deployment["spec"]["template"]["spec"]["containers"][0]
+    assert (deployment["metadata"]["name"], deployment["spec"]["replicas"]) == ("a-web", 4)
+    assert deployment["spec"]["paused"] is False
+    assert container["image"] == "i"
+    assert container["args"] == ["--model=m", "--replicas=4", "${OWN}", "$${ESCAPED}"]
+    assert [each["value"] for each in container["env"]] == ["x", "t", "3"]
+    assert [case.split(": ")[-1] for case in cases(said, "without a value")] == ["REPLICAS", "MODEL", "HF_TOKEN"]
+    assert cases(said, "cannot be empty") == ["web.yaml:4: metadata.name: APP: 'app'"]
+    assert cases(said, "several lines") == ["config.yaml:5: data.run.sh: ${HOME}"]
+
+
+def test_what_envsubst_fills_in_stays_a_setter_in_what_kustomize_builds(
+    here: Path, tmp_path: Path, kustomize5: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/kustomize").symlink_to(kustomize5)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    files = {"kustomization.yaml": f"{FLAT}nameSuffix: -x\n", "web.yaml": FILLED}
+    run(here, write(tmp_path / "web", files))
+    (folder,) = composed(here, "web", tmp_path / "out").values()
+    (deployment,) = set_values(folder, {"REPLICAS": ["4"], "APP": ["a"]})
+    assert (deployment["metadata"]["name"], deployment["spec"]["replicas"]) == ("a-web-x", 4)
+    assert deployment["spec"]["template"]["spec"]["containers"][0]["env"][2]["value"] == "3"
+
+
+def test_placeholders_in_patches_agree_with_the_base(
+    here: Path, tmp_path: Path, kustomize5: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/kustomize").symlink_to(kustomize5)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    files = {
+        "base/kustomization.yaml": FLAT,
+        "base/web.yaml": FILLED,
+        "env/kustomization.yaml": """resources: [../base]
+namespace: ${NAMESPACE}
+patches:
+- target: {kind: Deployment}
+  patch: |
+    - {op: add, path: /spec/revisionHistoryLimit, value: "${LIMIT:-2}"}
+- path: patch.yaml
+""",
+        "env/patch.yaml": "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: '${APP}-web'}\n"
+        "spec: {template: {spec: {containers: [{name: web, image: '${OTHER}'}]}}}\n",
+    }
+    said = run(here, write(tmp_path / "web", files) / "env", "--name", "web")
+    assert len(cases(said, "namespaces that envsubst gave")) == 1
+    (folder,) = composed(here, "web", tmp_path / "out").values()
+    (deployment,) = set_values(folder, {"OTHER": ["o"], "APP": ["a"], "LIMIT": ["9"]})
+    assert deployment["metadata"]["name"] == "a-web"
+    assert deployment["spec"]["revisionHistoryLimit"] == 9
+    assert deployment["spec"]["template"]["spec"]["containers"][0]["image"] == "o"
+    assert not cases(said, "not made of the parts")
+
+
+DRIFTED = """apiVersion: v1
+kind: Pod
+metadata: {name: web}
+spec:
+  hostname: one # {"$openapi":"HOST"}
+  containers:
+  - name: web
+    image: "hub.example/web:1.23" # {"$openapi":"IMAGE"}
+    args:
+    - --host=three # {"$openapi":"ARG"}
+"""
+DEFINED = """apiVersion: config.k8s.io/v1alpha1
+kind: Krmfile
+openAPI:
+  definitions:
+    io.k8s.cli.setters.HOST: {x-k8s-cli: {setter: {name: HOST, value: two}}}
+    io.k8s.cli.setters.TAG: {description: The tag., x-k8s-cli: {setter: {name: TAG, value: "1.28"}}}
+    io.k8s.cli.substitutions.IMAGE: {x-k8s-cli: {substitution: {name: IMAGE, pattern: "hub.example/web:TAG", values: [
+      {marker: TAG, ref: '#/definitions/io.k8s.cli.setters.TAG'}]}}}
+    io.k8s.cli.substitutions.ARG: {x-k8s-cli: {substitution: {name: ARG, pattern: "--host=HOST", values: [
+      {marker: HOST, ref: '#/definitions/io.k8s.cli.setters.HOST'}]}}}
+"""
+DRIFT = {"kustomization.yaml": FLAT, "web.yaml": DRIFTED, "Krmfile": DEFINED}
+
+
+def test_setters_that_drifted_get_what_their_fields_have(here: Path, tmp_path: Path) -> None:
+    said = run(here, write(tmp_path / "web", DRIFT))
+    known = definitions(here)
+    assert (known["HOST"]["value"], known["TAG"]["value"], known["TAG"]["description"]) == ("one", "1.23", "The tag.")
+    (folder,) = composed(here, "web", tmp_path / "out").values()
+    assert manifests(folder) == importing.objects(DRIFTED)
+    (pod,) = set_values(folder, {"TAG": ["9"], "HOST": ["new"]})
+    assert (pod["spec"]["hostname"], pod["spec"]["containers"][0]["image"]) == ("new", "hub.example/web:9")
+    assert [case.split(" ")[2] for case in cases(said, "what the fields have counts")] == ["HOST", "IMAGE"]
+    (torn,) = cases(said, "setting them changed more than a value")
+    assert "ARG yields '--host=two', not '--host=three'" in torn
+
+
+def test_fields_that_drifted_get_what_their_setters_yield_if_that_is_asked(here: Path, tmp_path: Path) -> None:
+    said = run(here, write(tmp_path / "web", DRIFT), "--take", "setters")
+    (folder,) = composed(here, "web", tmp_path / "out").values()
+    ((pod,)) = manifests(folder)
+    assert (pod["spec"]["hostname"], pod["spec"]["containers"][0]["image"]) == ("two", "hub.example/web:1.28")
+    assert pod["spec"]["containers"][0]["args"] == ["--host=two"]
+    assert len(cases(said, "what the setters yield counts")) == 3
+    assert tiny.run("import", tmp_path / "web", "--take", "both", "--workspace", here)[0] == 2
+
+
+def test_a_value_that_other_fields_agree_with_is_not_guessed_from_a_pattern(here: Path, tmp_path: Path) -> None:
+    """``a-b-c`` could be cut in two places."""
+    text = 'data:\n  one: a-b-c # {"$openapi":"P"}\n  two: x/b # {"$openapi":"Q"}\n'
+    krmfile = DEFINED.partition("    io.")[0] + "".join(
+        f"    io.k8s.cli.setters.{name}: {{x-k8s-cli: {{setter: {{name: {name}, value: {value}}}}}}}\n"
+        for name, value in (("X", "x"), ("Y", "b"))
+    )
+    for name, pattern in (("P", "${X}-${Y}"), ("Q", "${X}/${Y}")):
+        values = ", ".join(
+            f"{{marker: '${{{each}}}', ref: '#/definitions/io.k8s.cli.setters.{each}'}}" for each in ("X", "Y")
+        )
+        krmfile += (
+            f"    io.k8s.cli.substitutions.{name}: {{x-k8s-cli: {{substitution: "
+            f"{{name: {name}, pattern: '{pattern}', values: [{values}]}}}}}}\n"
+        )
+    config = f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: web}}\n{text}"
+    said = run(here, write(tmp_path / "web", {**DRIFT, "web.yaml": config, "Krmfile": krmfile}))
+    known = definitions(here)
+    assert (known["X"]["value"], known["Y"]["value"]) == ("x", "b")
+    assert len(cases(said, "setting them changed more than a value")) == 1
+
+
+LICENSED = """# Copyright 2024 Some One
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# limitations under the License.
+#
+# What users need.
+
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: web}
+"""
+
+
+def test_notices_of_licences_are_not_listed_as_lost(here: Path, tmp_path: Path) -> None:
+    said = run(here, write(tmp_path / "web", {"kustomization.yaml": FLAT, "web.yaml": LICENSED}))
+    assert cases(said, "comments") in ([], ["web.yaml:6: # What users need."])
+
+
+PLAIN = {
+    "operator.yaml": "apiVersion: example.com/v1\nkind: Operator\nspec: {level: 1}\n",
+    "below/job.yaml": "apiVersion: batch/v1\nkind: Job\nmetadata: {generateName: run-, labels: {a: b}}\n",
+    "below/two.yaml": "apiVersion: v1\nkind: ConfigMap\n---\napiVersion: v1\nkind: ConfigMap\n",
+}
+
+
+def test_plain_manifests_are_one_use_case_and_objects_without_a_name_get_one(here: Path, tmp_path: Path) -> None:
+    said = run(here, write(tmp_path / "web", PLAIN))
+    (folder,) = composed(here, "web", tmp_path / "out").values()
+    names = [(each["kind"], each["metadata"]) for each in manifests(folder)]
+    assert names == [
+        ("ConfigMap", {"name": "configmap"}),
+        ("ConfigMap", {"name": "configmap-2"}),
+        ("Job", {"name": "job", "labels": {"a": "b"}}),
+        ("Operator", {"name": "operator"}),
+    ]
+    assert len(cases(said, "objects without a name")) == 4
+    assert said["useCases"] == ["web"]
+
+
+def test_all_that_is_no_object_is_told_at_once_and_a_part_can_be_taken(here: Path, tmp_path: Path) -> None:
+    source = write(tmp_path / "web", {**PLAIN, "values.yaml": "a: b\n", "c/broken.yaml": "a: [\n", "d.yaml": "c: d\n"})
+    assert tiny.refused("import", source, "--workspace", here).count("error:") == 1  # what is no YAML goes first
+    (source / "c/broken.yaml").unlink()
+    refused = tiny.refused("import", source, "--workspace", here)
+    assert "values.yaml:1" in refused
+    assert "d.yaml:1" in refused
+    assert "--only PATH" in refused
+    said = run(here, source, "--only", "below", source / "operator.yaml")
+    assert len(cases(said, "objects without a name")) == 4
+    assert "no such file or folder" in tiny.refused(
+        "import", source, "--workspace", here, "--name", "x", "--only", "no"
+    )
+
+
+def test_objects_of_one_name_are_told_with_both_places(here: Path, tmp_path: Path) -> None:
+    text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: one}\n"
+    refused = tiny.refused("import", write(tmp_path / "web", {"a.yaml": text, "b.yaml": text}), "--workspace", here)
+    assert "b.yaml:1:1: ConfigMap 'one' is defined twice, in" in refused
+    assert "a.yaml:1 too" in refused
+    assert "--option PATH" in refused
+
+
+def test_objects_that_would_have_one_file_get_two(here: Path, tmp_path: Path) -> None:
+    texts = [
+        f"apiVersion: {version}\nkind: {kind}\nmetadata: {{name: one, namespace: {space}}}\n"
+        for version, kind, space in (
+            ("v1", "ConfigMap", "a"),
+            ("v1", "ConfigMap", "b"),
+            ("example.com/v1", "Kustomization", "a"),
+            ("other.com/v1", "Thing", "a"),
+            ("more.com/v1", "Thing", "a"),
+        )
+    ]
+    said = run(here, write(tmp_path / "web", {"all.yaml": "---\n".join(texts)}))
+    (folder,) = composed(here, "web", tmp_path / "out").values()
+    assert sorted(manifests(folder), key=str) == sorted(importing.objects(*texts), key=str)
+    assert len([file for file in said["files"] if file.startswith("bases/web/")]) == 6
+
+
+def test_files_become_options_that_patch_or_add(here: Path, tmp_path: Path) -> None:
+    options = {
+        "options/trace.yaml": 'apiVersion: example.com/v1\nkind: Operator\nspec: {trace: "on"} # a note\n',
+        "options/extra/config.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {name: '${KEY:-key}'}\n",
+    }
+    source = write(tmp_path / "web", {**PLAIN, **options})
+    said = run(here, source, "--option", "options/trace.yaml", source / "options/extra")
+    assert said["useCases"] == ["web"]
+    trace = yaml.safe_load((here / "overlays/options/trace/kustomization.yaml").read_text())
+    assert trace["kind"] == "Component"
+    assert trace["patches"][0]["target"] == {"kind": "Operator"}
+    extra = yaml.safe_load((here / "overlays/options/extra/kustomization.yaml").read_text())
+    assert extra["resources"] == ["secret.yaml"]
+    read = workspace.read(here)
+    made = compose.compose(read, package.read(read, "web")).options
+    assert [(each.name, each.use_cases) for each in made.all] == [("extra", ("web",)), ("trace", ("web",))]
+    assert made.definitions.setters["KEY"].value == "key"
+    refused = tiny.refused("import", source, "--workspace", here, "--name", "x", "--option", "gone")
+    assert "gone: no such file or folder" in refused
