@@ -241,7 +241,7 @@ def _apply(item: Patch, objects: Sequence[_Object]) -> list[_Object]:
             raise InputError(item.problem(message, f"there are {', '.join(sorted(known))}"))
     else:
         raise InputError(item.problem("a list of operations needs a target", "target: {kind: Job}"))
-    root = _nameless(root) if isinstance(root, MappingNode) else root
+    root = nameless(root) if isinstance(root, MappingNode) else root
     for other in matched:
         if isinstance(root, SequenceNode):
             other.operate(root)
@@ -265,7 +265,7 @@ def _replace(each: Replacement, objects: Sequence[SourceObject], idle: list[Idle
             idle.append({(each.file, 0, words): not matched})
 
 
-def _nameless(root: MappingNode) -> MappingNode:
+def nameless(root: MappingNode) -> MappingNode:
     """Return a strategic merge without the fields that only name its object."""
     working = Working()
     found = working.owned(root)
