@@ -97,7 +97,7 @@ def _patch(
             message = f"no {kind} {name!r} is there to patch, and kustomize fails"
             known = (each.identity[3] for each in objects if each.identity[1] == kind)
             found.findings.append(
-                breach("entry-without-target", root, message, suggest(name, known), severity="error")
+                breach("entry-without-target", root.find("metadata", "name") or root, message, suggest(name, known), severity="error")
             )
         for each in matched:
             each.merge(nameless(root))

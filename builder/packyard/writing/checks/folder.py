@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -54,7 +54,9 @@ def lint(tree: Tree, *, judges: Sequence[Judge], is_closed: bool = False) -> Lin
     files = [f"{folder}/{name}" if folder else name for folder, _, names in tree.walk() for name in names]
     charts = [posixpath.dirname(file) for file in files if posixpath.basename(file) == _CHART]
     programs = {file: tree.read(file) for file in files if _PROGRAM.search(file) and tree.has_file(file)}
-    packages = {folder: replace(package, programs=programs) for folder, package in _packages(tree, files)}
+    packages = {
+        folder: replace(package, programs=_of_own(programs, folder, tree)) for folder, package in _packages(tree, files)
+    }
     read = {folder: _without_charts(charts, folder, package) for folder, package in packages.items()}
     memo = Memo()
     parsed = {folder: parse(package, memo) for folder, package in read.items()}
@@ -71,7 +73,8 @@ def lint(tree: Tree, *, judges: Sequence[Judge], is_closed: bool = False) -> Lin
     found = []
     for folder, package in read.items():
         is_shipped = False if _is_copy(tree, folder) else None
-        found += find(package, parsed[folder], shipped=is_shipped, judges=judges, exists=exists)
+        there = find(package, parsed[folder], shipped=is_shipped, judges=judges, exists=exists)
+        found += (each for each in there if folder or not _is_of_package(each.file.removeprefix(tree.prefix), packages))
     own = [each for folder, each in parsed.items() if folder in seen.setters and not _is_copy(tree, folder)]
     shared = collisions.check([named for each in own for named in collisions.names(each)])
     found += (replace(each, severity="warning") for each in shared)  # nobody says that they are applied together
@@ -87,6 +90,14 @@ def lint(tree: Tree, *, judges: Sequence[Judge], is_closed: bool = False) -> Lin
     return Linted(in_order(left), list(read))
 
 
+def _of_own(programs: Mapping[str, bytes], folder: str, tree: Tree) -> dict[str, bytes]:
+    """Return the programs of the bundle that a folder is part of; where nobody says which one that is, all."""
+    above = folder
+    while above and not tree.has_file(f"{above}/{manifest.FILE}"):
+        above = posixpath.dirname(above)
+    return {path: data for path, data in programs.items() if not above or path.startswith(f"{above}/")}
+
+
 def _packages(tree: Tree, files: Sequence[str]) -> Iterator[tuple[str, PackageFiles]]:
     """Yield the packages of a folder, and what belongs to none."""
     held = any(posixpath.basename(file) in (KRMFILE, KPTFILE) for file in files)
@@ -94,8 +105,15 @@ def _packages(tree: Tree, files: Sequence[str]) -> Iterator[tuple[str, PackageFi
     for each in packages:
         yield each, replace(read_package(tree, each), patches=read_resources(tree, each, suffixes=_PATCHES))
     resources = {} if "" in packages else read_resources(tree, "")
+    if resources and packages:  # kustomizations may build on packages, of which nothing is said here
+        resources = read_resources(tree, "", below_too=True)
     if resources:
         yield "", PackageFiles(EMPTY, resources, tree.prefix, "", patches=read_resources(tree, "", suffixes=_PATCHES))
+
+
+def _is_of_package(file: str, packages: Iterable[str]) -> bool:
+    """Say whether a file lies in the folder of a package."""
+    return any(each and file.startswith(f"{each}/") for each in packages)
 
 
 def _without_charts(charts: Iterable[str], folder: str, package: PackageFiles) -> PackageFiles:

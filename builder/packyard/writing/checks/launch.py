@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from packyard.core.kubernetes import mpi_jobs
-from packyard.core.kubernetes.kinds import BATCH, KUBEFLOW, is_kind
+from packyard.core.kubernetes.kinds import BATCH, JOBSET, KUBEFLOW, is_kind
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.document import mappings
 from packyard.core.yaml.node import MappingNode, Node, Scalar
@@ -131,6 +131,10 @@ def _pods(root: MappingNode, parsed: Parsed) -> _Number | None:
     spec = root.mapping("spec")
     if spec and is_kind(root, BATCH, "Job") and spec.text("completionMode") == "Indexed":
         return _number(spec.get("completions"), parsed)
+    if spec and is_kind(root, JOBSET, "JobSet"):
+        jobs = mappings(spec.get("replicatedJobs"))
+        inner = jobs[0].mapping("template", "spec") if len(jobs) == 1 and not jobs[0].get("replicas") else None
+        return _number(inner.get("completions"), parsed) if inner else None
     replicas = (
         spec.mapping(_FRAMEWORK.get(root.text("kind"), "")) if spec and is_kind(root, KUBEFLOW, *_FRAMEWORK) else None
     )

@@ -9,8 +9,11 @@ from packyard.core.work.memo import Memo
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.packages import PackageFiles
 from packyard.writing.checks import (
+    addresses,
     argo,
     arguments,
+    backends,
+    budgets,
     claims,
     components,
     defaults,
@@ -30,8 +33,10 @@ from packyard.writing.checks import (
     port_numbers,
     practice,
     quantities,
+    ray,
     references,
     roles,
+    scripts,
     secret_texts,
     security,
     selectors,
@@ -49,7 +54,7 @@ from packyard.writing.checks.parsed import Parsed, parse
 _OF_BUILDS = (
     *(workload, mpi, launch, names, references, selectors, port_numbers, mounts, claims, image, arguments, lifecycle),
     *(quantities, keys, argo, roles, empty, security, secret_texts),
-    server_rules,
+    *(server_rules, addresses, backends, budgets, ray, scripts),
 )
 
 

@@ -9,7 +9,7 @@ from packyard.core.kubernetes.kinds import CORE, is_kind
 from packyard.core.yaml.document import walk
 from packyard.core.yaml.node import MappingNode, Scalar, Source
 from packyard.writing.checks import variables
-from packyard.writing.checks.finding import Finding, breach
+from packyard.writing.checks.finding import Finding, Place, breach
 from packyard.writing.checks.parsed import Parsed
 
 _HINT = "refer to a Secret that the user creates"
@@ -37,6 +37,8 @@ _GIVEN = re.compile(
     r"(?P<value>[^\s'\"$<{(*/,;&|]{4,})"
     r"(?=['\"]?\s*(?:\Z|[\r\n,;&|)}]|-))"  # not a word of a sentence
 )
+#: A password in an address: redis://:PASSWORD@host.
+_IN_ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s:/@\"'$<{]*:(?P<value>[^\s:/@\"'$<{*]{3,})@[^\s/]")
 #: What is quicker to look for.
 _SPOKEN_OF = re.compile(r"(?i)passw|secret")
 _NO_SECRET = re.compile(
@@ -65,8 +67,15 @@ def check(parsed: Parsed) -> Iterator[Finding]:
                 yield breach("plain-secret", value, f"{name} is a secret in plain text", _HINT)
         for node in walk(root):
             what = _find(node.value) if isinstance(node, Scalar) and id(node) not in told else ""
-            if what:
-                yield breach("plain-secret", node, f"{what} stands here in plain text", _HINT)
+            if what and isinstance(node, Scalar):
+                yield breach("plain-secret", _line(node), f"{what} stands here in plain text", _HINT)
+
+
+def _line(node: Scalar) -> Place:
+    """Return where in a block the secret stands."""
+    lines = [line.strip() for line in node.value.splitlines() if _find(line)] if node.style == "|" else []
+    at = node.source.text.find(lines[0], node.start, node.end) if lines else -1
+    return (node.source, at) if at >= 0 else node
 
 
 def _secret(root: MappingNode) -> Iterator[Finding]:
@@ -109,5 +118,6 @@ def _find(text: str) -> str:
     for shape, what in _SHAPES:
         if shape.search(text):
             return what
-    given = _GIVEN.search(text) if _SPOKEN_OF.search(text) else None
+    given = _IN_ADDRESS.search(text) if "@" in text else None
+    given = given or (_GIVEN.search(text) if _SPOKEN_OF.search(text) else None)
     return "a password" if given and not _NO_SECRET.match(given["value"]) else ""

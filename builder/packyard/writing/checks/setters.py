@@ -21,6 +21,8 @@ from packyard.writing.checks.finding import REMOVE, Finding, breach, finding
 from packyard.writing.checks.parsed import Parsed
 
 _MOST_BROKEN = 100  # the most substitutions that are checked
+#: What was to be a setter comment.
+_BROKEN = re.compile(r"""#+\s*\{?\s*["']?\$?(?:open-?api|openap|opneapi|kpt-set)["']?\s*:\s*["']?(\w+)""", re.IGNORECASE)
 _NAMED = re.compile(r"\$\{([^${}]+)\}")
 
 
@@ -93,7 +95,11 @@ def _unbound(parsed: Parsed) -> Iterator[Finding]:
     used = {id(binding.comment) for binding in parsed.bound}
     for source, comment in parsed.comments:
         reference = parse(comment.text)
-        if reference is not None and id(comment) not in used:
+        if reference is None and (name := _BROKEN.match(comment.text)):
+            message = f"{comment.text.strip()} binds no field: it is not JSON with one key of kustomize's"
+            hint = f'# {{"$openapi":"{name[1]}"}}'
+            yield breach("unbound-comment", (source, comment.start), message, hint)
+        elif reference is not None and id(comment) not in used:
             message = f"the comment for {reference.name} is not behind a value, so it binds no field"
             yield breach("unbound-comment", (source, comment.start), message, "put it behind the value")
 
@@ -108,6 +114,9 @@ def _setter(entry: Entry, setter: Setter, *, shipped: bool | None) -> Iterator[F
             message = f"{value.value} of setter {setter.name} is not a string, and kustomize then refuses every set"
             fix = double_quoted(value.value)
             yield breach("unquoted-value", value, message, "put it in quotes", fix)
+    if bound := _crossed(entry, setter):
+        yield bound
+        return
     wrong = list(review(entry, setter, shipped=bool(shipped)))
     yield from (finding(rule, problem) for rule, problem in wrong)
     if shipped and not patterns.has_words(setter.schema):
@@ -129,6 +138,17 @@ def _setter(entry: Entry, setter: Setter, *, shipped: bool | None) -> Iterator[F
                 f"setter {setter.name} is required, but ships the value {setter.value!r}: users are not asked for one"
             )
             yield breach("required-with-value", place, message, 'ship value: "", or remove required')
+
+
+def _crossed(entry: Entry, setter: Setter) -> Finding | None:
+    """Find a minimum above the maximum, told where the value says that it is wrong."""
+    least, most = setter.schema.get("minimum"), setter.schema.get("maximum")
+    if not isinstance(least, int | float) or not isinstance(most, int | float) or least <= most:
+        return None
+    is_low = setter.text.isdecimal() and int(setter.text) > most and int(setter.text) >= least
+    place = entry.value.get("maximum" if is_low else "minimum") if isinstance(entry.value, MappingNode) else None
+    message = f"setter {setter.name} takes no value: its minimum {least} is above its maximum {most}"
+    return breach("invalid-keyword", place or entry, message, "swap them, or correct one")
 
 
 def _refused(entry: Entry, body: MappingNode, setter: Setter) -> Iterator[Finding]:
