@@ -19,7 +19,7 @@ from packyard.core.kubernetes.kinds import APPS, BATCH, CORE, is_kind, name_of
 from packyard.core.yaml.document import mappings
 from packyard.core.yaml.node import MappingNode, Node, Scalar
 from packyard.writing.checks import selectors, variables
-from packyard.writing.checks.finding import Finding, Place, breach
+from packyard.writing.checks.finding import Finding, Place, breach, within
 from packyard.writing.checks.parsed import Parsed
 
 _LABEL = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
@@ -142,16 +142,11 @@ def _in_text(node: Scalar, text: str, known: _Known) -> Iterator[Finding]:
     for expression in (_URL, _PAIR):
         for found in expression.finditer(text):
             host, port = found[1], found[2] or _PORTS.get(found.group().partition(":")[0], "")
-            place = _within(node, found.group())
+            place = within(node, found.group())
             faults = list(_host(host, place, known, is_said=expression is _URL))
             yield from faults
             if port and not faults:
                 yield from _port(host, port, place, known)
-
-
-def _within(node: Scalar, text: str) -> Place:
-    at = node.source.text.find(text, node.start, node.end)
-    return (node.source, at) if at >= 0 else node
 
 
 def _host(host: str, place: Place, known: _Known, *, is_said: bool) -> Iterator[Finding]:
@@ -168,7 +163,9 @@ def _host(host: str, place: Place, known: _Known, *, is_said: bool) -> Iterator[
     near = suggest(second, known.pods) if second and second not in known.ports else ""
     if near and any(each.fullmatch(first) for names in known.pods.values() for each in names):
         yield breach("dangling-reference", place, f"Service {second!r} is not in the package", near)
-    elif first not in known.ports and first not in known.pods and len(first) >= _SHORTEST and is_said:
+    elif (
+        first not in known.ports and first not in known.pods and len(first) >= _SHORTEST and (is_said or ".svc" in host)
+    ):
         near = _near(first, known.ports)
         if near and not second.startswith(("com", "org", "net", "io")):
             message = f"Service {first!r} is not in the package"
@@ -208,4 +205,3 @@ def _paired(own: Mapping[str, Node | None], told: Mapping[str, Node | None], kno
             host = _expanded(node.value, own)
             if _HOST.match(host):
                 yield from _port(host, port.value, port, known)
-

@@ -35,7 +35,9 @@ def _replicas(budget: MappingNode, parsed: Parsed) -> int:
     """Return how many pods a budget is for, of those that an autoscaler makes the fewest; 0 where nobody knows."""
     selector = budget.mapping("spec", "selector", "matchLabels")
     scalers = [spec for root in parsed.objects if (spec := root.mapping("spec")) and spec.mapping("scaleTargetRef")]
-    fewest = {target.value: spec for spec in scalers if isinstance(target := spec.find("scaleTargetRef", "name"), Scalar)}
+    fewest = {
+        target.value: spec for spec in scalers if isinstance(target := spec.find("scaleTargetRef", "name"), Scalar)
+    }
     count = 0
     for root in parsed.objects if selector and parsed.complete else ():
         if not selectors.selected(selector, parsed.pods_of(root)):

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from packyard.core.kubernetes import images, kustomization
 from packyard.core.kubernetes.kustomization import GROUP, NAMES, referred
 from packyard.core.yaml.document import mappings, walk
-from packyard.core.yaml.node import Document, Entry, MappingNode, Scalar
+from packyard.core.yaml.node import Document, MappingNode, Scalar
 from packyard.using.kustomize.accumulate import SourceObject
 from packyard.using.options.folder import PROGRAMS
 from packyard.writing.checks import changes
@@ -32,8 +32,8 @@ _FOLLOWED = (
     *("configMapGenerator", "secretGenerator", "generatorOptions"),  # whose names are known
     *("patches", "patchesStrategicMerge", "patchesJson6902", "labels", "commonLabels"),  # which `changes` makes
 )
-#: The fields that keep objects apart from those of other kustomizations with the same names.
-_RENAMING = ("namePrefix", "nameSuffix", "namespace")
+#: The fields that change the names of objects.
+RENAMING = ("namePrefix", "nameSuffix")
 
 #: The fields of a kustomization that make objects, or change which there are.
 _MAKING = (
@@ -164,7 +164,7 @@ class _Kustomizations:
         )
 
     def _gather(self, path: str, names: str, known: _Known, found: _Gathered | None = None) -> _Gathered:
-        """Return the objects of a file or a kustomization, with what renames them; a Component changes what is there."""
+        """Return the objects of a file or a kustomization, with what renames them; a Component changes ``found``."""
         found = {} if found is None else found
         if path in known.seen:
             return found
@@ -187,7 +187,7 @@ class _Kustomizations:
         known.whole = known.whole and root is not None and not any(root.get(name) for name in _MAKING)
         if root is None or not all(entry.name in _FOLLOWED for entry in root.entries):
             known.complete = False
-        is_renamed = bool(root and any(root.get(name) is not None for name in _RENAMING))
+        is_renamed = bool(root and any(root.get(name) is not None for name in (*RENAMING, "namespace")))
         if len(known.seen) > 1 and is_renamed:
             names, known.complete = f"{len(known.seen)} {names}", False
         for taken in self._taken[path]:

@@ -28,11 +28,11 @@ Files = Mapping[str, Sequence[Document]]
 #: Where an object has the labels of its pods.
 _TEMPLATES = (("spec", "template"), ("spec", "jobTemplate", "spec", "template"))
 #: Kinds that get a selector, and where it is; others have one only if somebody wrote it.
-_SELECTORS = {
+_SELECTORS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("Deployment", "DaemonSet", "ReplicaSet", "StatefulSet"), ("spec", "selector", "matchLabels")),
     **dict.fromkeys(("Service", "ReplicationController"), ("spec", "selector")),
 }
-_CHOSEN = {
+_CHOSEN: Mapping[str, tuple[str, ...]] = {
     "PodDisruptionBudget": ("spec", "selector", "matchLabels"),
     "NetworkPolicy": ("spec", "podSelector", "matchLabels"),
     "Job": ("spec", "selector", "matchLabels"),
@@ -97,7 +97,13 @@ def _patch(
             message = f"no {kind} {name!r} is there to patch, and kustomize fails"
             known = (each.identity[3] for each in objects if each.identity[1] == kind)
             found.findings.append(
-                breach("entry-without-target", root.find("metadata", "name") or root, message, suggest(name, known), severity="error")
+                breach(
+                    "entry-without-target",
+                    root.find("metadata", "name") or root,
+                    message,
+                    suggest(name, known),
+                    severity="error",
+                )
             )
         for each in matched:
             each.merge(nameless(root))
@@ -117,8 +123,8 @@ def _patches(root: MappingNode, folder: str, files: Files) -> Iterator[tuple[Doc
             if fields.problems:
                 yield None, None
                 continue
-            node = entry.get("path") or entry.get("patch")
-            yield from ((each, target) for each in _documents(node, folder, files))
+            said = entry.get("path") or entry.get("patch")
+            yield from ((each, target) for each in _documents(said, folder, files))
 
 
 def _documents(node: Node | None, folder: str, files: Files) -> Sequence[Document | None]:
@@ -153,9 +159,10 @@ def _label(item: SourceObject, pairs: list[Entry], *, selectors: bool, templates
         if root.mapping(*path, "spec"):
             _merge(item, (*path, "metadata", "labels"), pairs)
     kind = root.text("kind")
-    path = _SELECTORS.get(kind) or (chosen if (chosen := _CHOSEN.get(kind)) and root.mapping(*chosen) else None)
-    if selectors and path and root.mapping("spec"):
-        _merge(item, path, pairs)
+    made, chosen = _SELECTORS.get(kind, ()), _CHOSEN.get(kind, ())
+    place = made or (chosen if chosen and root.mapping(*chosen) else ())
+    if selectors and place and root.mapping("spec"):
+        _merge(item, place, pairs)
 
 
 def _merge(item: SourceObject, path: Sequence[str], pairs: list[Entry]) -> None:

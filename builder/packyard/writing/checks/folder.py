@@ -21,11 +21,13 @@ from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import images, kustomization
 from packyard.core.kubernetes.schemas import Judge
 from packyard.core.work.memo import Memo
+from packyard.core.yaml.node import MappingNode
 from packyard.using.options.folder import PROGRAMS
 from packyard.using.setters.krmfile import EMPTY
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.packages import KPTFILE, PackageFiles, find_packages, read_package, read_resources
 from packyard.writing.checks import collisions, documents, exception, secret_texts
+from packyard.writing.checks.builds import RENAMING
 from packyard.writing.checks.finding import Finding
 from packyard.writing.checks.lint import find, in_order
 from packyard.writing.checks.pages import Folder, Setters
@@ -60,7 +62,8 @@ def lint(tree: Tree, *, judges: Sequence[Judge], is_closed: bool = False) -> Lin
     read = {folder: _without_charts(charts, folder, package) for folder, package in packages.items()}
     memo = Memo()
     parsed = {folder: parse(package, memo) for folder, package in read.items()}
-    seen = Folder(files, _setters(parsed), _images(parsed.values()), is_closed=is_closed)
+    objects = _objects(parsed.values())
+    seen = Folder(files, _setters(parsed), images_of(parsed.values()), objects=objects, is_closed=is_closed)
 
     def exists(path: str) -> bool | None:
         """Say whether kustomize finds a file, or a folder to build."""
@@ -70,7 +73,7 @@ def lint(tree: Tree, *, judges: Sequence[Judge], is_closed: bool = False) -> Lin
             return any(kustomization.names(lambda name: f"{below}/{name}" in seen.files))
         return there
 
-    found = []
+    found: list[Finding] = []
     for folder, package in read.items():
         is_shipped = False if _is_copy(tree, folder) else None
         there = find(package, parsed[folder], shipped=is_shipped, judges=judges, exists=exists)
@@ -153,7 +156,14 @@ def _setters(parsed: dict[str, Parsed]) -> Setters:
     return {folder: each.definitions.setters for folder, each in parsed.items() if each.definitions.setters}
 
 
-def _images(parsed: Iterable[Parsed]) -> dict[str, set[str]]:
+def _objects(parsed: Iterable[Parsed]) -> list[MappingNode]:
+    """Return the objects of builds by whose names commands find them: none renames its objects."""
+    builds = [build for each in parsed for build in each.builds]
+    is_renamed = any(root.get(field) for build in builds for root in build.kustomizations for field in RENAMING)
+    return [] if is_renamed else [root for build in builds for root in build.objects]
+
+
+def images_of(parsed: Iterable[Parsed]) -> dict[str, set[str]]:
     """Return the tags of each image that pods have."""
     found: dict[str, set[str]] = {}
     for each in parsed:

@@ -40,15 +40,15 @@ def _versions(root: MappingNode, cluster: MappingNode, parsed: Parsed) -> Iterat
         version = _VERSION.match(image.tag) if image and _OFFICIAL.match(image.name) else None
         if version and isinstance(node, Scalar):
             found.append((node, version[1]))
-    versions = {version for _, version in found}
+    versions = {each for _, each in found}
     if len(versions) == 1 and said.value not in versions:
         message = f"rayVersion is {said.value}, and the images have Ray {versions.pop()}"
         yield breach("ray-version", said, message, "make both the same")
     elif len(versions) > 1:
-        for node, version in found:
-            if version != said.value:
-                message = f"the image has Ray {version}, and rayVersion is {said.value}: its processes do not join"
-                yield breach("ray-version", node, message, "give all images the same version")
+        for place, each in found:
+            if each != said.value:
+                message = f"the image has Ray {each}, and rayVersion is {said.value}: its processes do not join"
+                yield breach("ray-version", place, message, "give all images the same version")
 
 
 def _sizes(group: MappingNode) -> Iterator[Finding]:

@@ -131,7 +131,11 @@ def _read(entry: Entry, root: MappingNode) -> _Reference | Finding | None:
         name = value.get("name")
         cluster = value.text("kind").startswith("Cluster")
         group = value.text("apiGroup", group_of(value.text("apiVersion", TYPED[entry.name])))
-        return _Reference((group, value.text("kind")), name, said=value.get("kind")) if isinstance(name, Scalar) and not cluster else None
+        return (
+            _Reference((group, value.text("kind")), name, said=value.get("kind"))
+            if isinstance(name, Scalar) and not cluster
+            else None
+        )
     if entry.name not in HOLDERS:
         return None
     kind, keys = HOLDERS[entry.name]

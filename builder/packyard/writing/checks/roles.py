@@ -32,7 +32,8 @@ _SERVED = {
     "policy": "poddisruptionbudgets podsecuritypolicies",
     "networking.k8s.io": "ingresses ingressclasses networkpolicies ipaddresses servicecidrs",
     "rbac.authorization.k8s.io": "clusterrolebindings clusterroles rolebindings roles",
-    "storage.k8s.io": "csidrivers csinodes csistoragecapacities storageclasses volumeattachments volumeattributesclasses",
+    "storage.k8s.io": "csidrivers csinodes csistoragecapacities storageclasses volumeattachments "
+    "volumeattributesclasses",
     "coordination.k8s.io": "leases leasecandidates",
     "scheduling.k8s.io": "priorityclasses workloads podgroups",
 }
@@ -42,8 +43,10 @@ _GROUP_OF = {each: group for group, resources in _GROUPS.items() for each in res
 _SHARED = ("events", "nodes", "pods", "ingresses", "podgroups", "workloads")
 #: What stands behind a slash, of the resources that everybody knows.
 _BELOW = {
-    "pods": ("log", "exec", "status", "attach", "binding", "ephemeralcontainers", "eviction", "portforward", "proxy")
-    + ("resize",),
+    "pods": (
+        *("log", "exec", "status", "attach", "binding", "ephemeralcontainers", "eviction"),
+        *("portforward", "proxy", "resize"),
+    ),
     **dict.fromkeys(("deployments", "statefulsets", "replicasets"), ("scale", "status")),
     **dict.fromkeys(("jobs", "cronjobs", "daemonsets", "persistentvolumeclaims"), ("status",)),
 }
@@ -103,7 +106,9 @@ def _served(rule: MappingNode, groups: set[str]) -> Iterator[Finding]:
         right = _GROUP_OF.get(name)
         own = frozenset[str]().union(*(_GROUPS.get(group, ()) for group in groups))
         if right is not None and right not in groups and (name not in _SHARED or groups <= _GROUPS.keys()):
-            faults.append((node, f"{name} are not in the API group {_listed(groups)}", 'apiGroups: [%s]' % (right or '""')))
+            faults.append(
+                (node, f"{name} are not in the API group {_listed(groups)}", "apiGroups: [%s]" % (right or '""'))
+            )
         elif right is None and groups <= _GROUPS.keys() and (near := suggest(name, own)):
             faults.append((node, f"the API group {_listed(groups)} has no {name}", near))
         elif right in groups and below and (near := suggest(below, _BELOW.get(name, ()))) and below not in _BELOW[name]:

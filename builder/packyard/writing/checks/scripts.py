@@ -1,6 +1,6 @@
 """Variables in the scripts of shells that nobody sets, and that are nearly one that somebody does.
 
-    args: ["exec serve --master=$MASTER_ADRR"]      the container has MASTER_ADDR
+args: ["exec serve --master=$MASTER_ADRR"]      the container has MASTER_ADDR
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from packyard.core.errors import suggest
 from packyard.core.kubernetes.kinds import CORE, is_kind
 from packyard.core.yaml.node import Scalar
 from packyard.writing.checks import variables
-from packyard.writing.checks.finding import Finding, breach
+from packyard.writing.checks.finding import Finding, breach, within
 from packyard.writing.checks.parsed import Parsed
 
 _USED = re.compile(r"(?<![\\$])\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
@@ -47,9 +47,10 @@ def check(parsed: Parsed) -> Iterator[Finding]:
                         yield from _script(word, word.value, own)
     for root in parsed.objects:
         data = root.mapping("data") if is_kind(root, CORE, "ConfigMap") else None
-        for entry in data.entries if data else ():
-            if entry.name.endswith(".sh") and isinstance(entry.value, Scalar):
-                yield from _script(entry.value, entry.value.value, said | {each.name for each in data.entries if data})
+        entries = data.entries if data else []
+        for value in (entry.value for entry in entries if entry.name.endswith(".sh")):
+            if isinstance(value, Scalar):
+                yield from _script(value, value.value, said | {each.name for each in entries})
 
 
 def _script(node: Scalar, text: str, own: Collection[str]) -> Iterator[Finding]:
@@ -64,13 +65,10 @@ def _script(node: Scalar, text: str, own: Collection[str]) -> Iterator[Finding]:
         told.add(name)
         near = suggest(name, _alike(name, known))
         if near:
-            at = node.source.text.find(found.group(), node.start, node.end)
             message = f"nobody sets {name}, which is empty here"
-            yield breach("undefined-variable", (node.source, at) if at >= 0 else node, message, near, severity="warning")
+            yield breach("undefined-variable", within(node, found.group()), message, near, severity="warning")
 
 
 def _alike(name: str, known: Collection[str]) -> list[str]:
     """Return the names that may have been meant: about as long, and with the same beginning or end."""
     return [each for each in known if abs(len(each) - len(name)) <= 1 and len(each) > len("RANK")]
-
-

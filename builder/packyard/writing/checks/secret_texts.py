@@ -9,7 +9,7 @@ from packyard.core.kubernetes.kinds import CORE, is_kind
 from packyard.core.yaml.document import walk
 from packyard.core.yaml.node import MappingNode, Scalar, Source
 from packyard.writing.checks import variables
-from packyard.writing.checks.finding import Finding, Place, breach
+from packyard.writing.checks.finding import Finding, Place, breach, within
 from packyard.writing.checks.parsed import Parsed
 
 _HINT = "refer to a Secret that the user creates"
@@ -26,7 +26,7 @@ _SHAPES = (
     (re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----"), "a private key"),
     (re.compile(r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"), "an access key of AWS"),
     (
-        re.compile(r"\b(?:gh[pousr]_[A-Za-z0-9]{36}|glpat-[\w-]{20}|xox[bap]-[A-Za-z0-9-]{20,}|hf_[A-Za-z]{30,})"),
+        re.compile(r"\b(?:gh[pousr]_[A-Za-z0-9]{36}|glpat-[\w-]{20}|xox[bap]-[A-Za-z0-9-]{20,}|hf_[A-Za-z0-9]{30,})"),
         "a token",
     ),
     (re.compile(r"\b(?:sha1|sha256|argon2):[^\s'\"]*[:$][0-9a-fA-F]{16,}"), "the hash of a password"),
@@ -74,8 +74,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
 def _line(node: Scalar) -> Place:
     """Return where in a block the secret stands."""
     lines = [line.strip() for line in node.value.splitlines() if _find(line)] if node.style == "|" else []
-    at = node.source.text.find(lines[0], node.start, node.end) if lines else -1
-    return (node.source, at) if at >= 0 else node
+    return within(node, lines[0]) if lines else node
 
 
 def _secret(root: MappingNode) -> Iterator[Finding]:
