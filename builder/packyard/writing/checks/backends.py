@@ -14,7 +14,6 @@ from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
 
 GATEWAY = "gateway.networking.k8s.io"
-_BACKENDS = ("service", "backendRefs")
 
 
 def check(parsed: Parsed) -> Iterator[Finding]:
@@ -45,11 +44,13 @@ def check(parsed: Parsed) -> Iterator[Finding]:
 
 
 def _service(name: object, services: dict[str, list[MappingNode]], parsed: Parsed) -> Iterator[Finding]:
-    if isinstance(name, Scalar) and name.value and name.value not in services and not parsed.waits(name):
+    if not services or not isinstance(name, Scalar) or not name.value or parsed.waits(name):
+        return  # all of them may be another package's
+    if name.value not in services:
         near = suggest(name.value, services)
-        hint = near or (f"there is {', '.join(sorted(services))}" if services else "add it to the package")
+        hint = near or f"there is {', '.join(sorted(services))}"
         message = f"Service {name.value!r} is not in the package"
-        is_certain = bool(services) and (near or not parsed.is_loose)
+        is_certain = near or not parsed.is_loose
         yield breach("dangling-reference", name, message, hint, severity="error" if is_certain else "warning")
 
 

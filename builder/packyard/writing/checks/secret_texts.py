@@ -9,7 +9,7 @@ from packyard.core.kubernetes.kinds import CORE, is_kind
 from packyard.core.yaml.document import walk
 from packyard.core.yaml.node import MappingNode, Scalar, Source
 from packyard.writing.checks import variables
-from packyard.writing.checks.finding import Finding, Place, breach, within
+from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
 
 _HINT = "refer to a Secret that the user creates"
@@ -67,14 +67,8 @@ def check(parsed: Parsed) -> Iterator[Finding]:
                 yield breach("plain-secret", value, f"{name} is a secret in plain text", _HINT)
         for node in walk(root):
             what = _find(node.value) if isinstance(node, Scalar) and id(node) not in told else ""
-            if what and isinstance(node, Scalar):
-                yield breach("plain-secret", _line(node), f"{what} stands here in plain text", _HINT)
-
-
-def _line(node: Scalar) -> Place:
-    """Return where in a block the secret stands."""
-    lines = [line.strip() for line in node.value.splitlines() if _find(line)] if node.style == "|" else []
-    return within(node, lines[0]) if lines else node
+            if what:
+                yield breach("plain-secret", node, f"{what} stands here in plain text", _HINT)
 
 
 def _secret(root: MappingNode) -> Iterator[Finding]:

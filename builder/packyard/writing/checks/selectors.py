@@ -22,7 +22,7 @@ _CHOOSING = {(POLICY, "PodDisruptionBudget"): "selector", (NETWORKING, "NetworkP
 _CONTROLLERS = ("kubernetes.io", "k8s.io", "kubeflow.org", "argoproj.io")
 #: Groups whose operators make no pods of what they read.
 _WITHOUT_PODS = (
-    *("gateway.networking.k8s.io", "networking.istio.io", "security.istio.io", "monitoring.coreos.com", "keda.sh"),
+    *("gateway.networking.k8s.io", "networking.istio.io", "security.istio.io"),
     *("cert-manager.io", "external-secrets.io", "kueue.x-k8s.io", "snapshot.storage.k8s.io", "kyverno.io"),
 )
 
