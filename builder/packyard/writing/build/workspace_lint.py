@@ -43,7 +43,7 @@ _VERSION = "0.0.0"  # which no finding shows
 #: The rules that judge a value, which package.yaml may have given.
 _OF_VALUES = frozenset((
     *("plain-secret", "invalid-image", "moving-tag", "stand-in-image", "no-quantity", "no-name", "wrong-value"),
-    *("wrong-type", "unexpanded-variable", "server-refuses", "plain-http", "no-such-key", "process-count"),
+    *("unexpanded-variable", "server-refuses", "plain-http", "no-such-key", "process-count"),
 ))  # fmt: skip
 #: The rules without which nothing can be built.
 _ALWAYS = ("does-not-compose", "unreadable")

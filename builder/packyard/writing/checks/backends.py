@@ -14,6 +14,8 @@ from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
 
 GATEWAY = "gateway.networking.k8s.io"
+#: How Services that operators make are called: those of Ray clusters.
+_MADE = ("-head-svc", "-serve-svc")
 
 
 def check(parsed: Parsed) -> Iterator[Finding]:
@@ -46,12 +48,10 @@ def check(parsed: Parsed) -> Iterator[Finding]:
 def _service(name: object, services: dict[str, list[MappingNode]], parsed: Parsed) -> Iterator[Finding]:
     if not services or not isinstance(name, Scalar) or not name.value or parsed.waits(name):
         return  # all of them may be another package's
-    if name.value not in services:
-        near = suggest(name.value, services)
+    near = suggest(name.value, services)
+    if name.value not in services and not name.value.endswith(_MADE) and (near or not parsed.is_loose):
         hint = near or f"there is {', '.join(sorted(services))}"
-        message = f"Service {name.value!r} is not in the package"
-        is_certain = near or not parsed.is_loose
-        yield breach("dangling-reference", name, message, hint, severity="error" if is_certain else "warning")
+        yield breach("dangling-reference", name, f"Service {name.value!r} is not in the package", hint)
 
 
 def _ingress_port(service: MappingNode, services: dict[str, list[MappingNode]]) -> Iterator[Finding]:

@@ -15,12 +15,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from packyard.core.bundle import manifest, shipped
-from packyard.core.errors import IntegrityError
+from packyard.core.errors import InputError, IntegrityError
 from packyard.core.files import regular
 from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import images, kustomization
 from packyard.core.kubernetes.schemas import Judge
 from packyard.core.work.memo import Memo
+from packyard.core.yaml.document import parse_file
 from packyard.core.yaml.node import MappingNode
 from packyard.using.options.folder import PROGRAMS
 from packyard.using.setters.krmfile import EMPTY
@@ -108,10 +109,21 @@ def _packages(tree: Tree, files: Sequence[str]) -> Iterator[tuple[str, PackageFi
     for each in packages:
         yield each, replace(read_package(tree, each), patches=read_resources(tree, each, suffixes=_PATCHES))
     resources = {} if "" in packages else read_resources(tree, "")
-    if resources and packages:  # kustomizations may build on packages, of which nothing is said here
+    if any(_builds_on(path, data, packages) for path, data in resources.items()):  # of which nothing is said here
         resources = read_resources(tree, "", below_too=True)
     if resources:
         yield "", PackageFiles(EMPTY, resources, tree.prefix, "", patches=read_resources(tree, "", suffixes=_PATCHES))
+
+
+def _builds_on(path: str, data: bytes, packages: Iterable[str]) -> bool:
+    """Say whether a file is a kustomization that builds on packages."""
+    if posixpath.basename(path) not in kustomization.NAMES or not packages:
+        return False
+    with suppress(InputError):
+        named = [text for document in parse_file(data, path) for text in kustomization.referred(document.root)]
+        below = [posixpath.normpath(posixpath.join(posixpath.dirname(path), text)) for text in named]
+        return any(folder in packages for folder in below)
+    return False
 
 
 def _is_of_package(file: str, packages: Iterable[str]) -> bool:

@@ -192,6 +192,10 @@ def _image(container: MappingNode, label: str, package: _Package) -> Iterator[Fi
         yield breach("pulled-each-time", node, message, "use a tag that does not move, or say why")
     elif policy != "Always":
         what = f"the tag {parsed.tag!r}" if parsed.tag else "an image without a tag"
+        if not policy and parsed.tag in ("", "latest"):  # which Kubernetes pulls each time
+            message = f"{what} of {label} moves: another program runs tomorrow, and nobody changed anything"
+            yield breach("moving-tag", image, message, "name a tag that does not move")
+            return
         message = f"{what} of {label} moves, and nodes that have an older build keep it"
         yield breach("moving-tag", image, message, "imagePullPolicy: Always, or another tag")
 
