@@ -51,7 +51,8 @@ def _service(name: object, services: dict[str, list[MappingNode]], parsed: Parse
     near = suggest(name.value, services)
     if name.value not in services and not name.value.endswith(_MADE) and (near or not parsed.is_loose):
         hint = near or f"there is {', '.join(sorted(services))}"
-        yield breach("dangling-reference", name, f"Service {name.value!r} is not in the package", hint)
+        message, is_certain = f"Service {name.value!r} is not in the package", near or parsed.is_own
+        yield breach("dangling-reference", name, message, hint, severity="error" if is_certain else "warning")
 
 
 def _ingress_port(service: MappingNode, services: dict[str, list[MappingNode]]) -> Iterator[Finding]:

@@ -36,13 +36,13 @@ from packyard.writing.checks import (
     ray,
     references,
     roles,
-    scripts,
     secret_texts,
     security,
     selectors,
     server_rules,
     setter_rules,
     setters,
+    shell_variables,
     vocabulary,
     workload,
 )
@@ -54,7 +54,7 @@ from packyard.writing.checks.parsed import Parsed, parse
 _OF_BUILDS = (
     *(workload, mpi, launch, names, references, selectors, port_numbers, mounts, claims, image, arguments, lifecycle),
     *(quantities, keys, argo, roles, empty, security, secret_texts),
-    *(server_rules, addresses, backends, budgets, ray, scripts),
+    *(server_rules, addresses, backends, budgets, ray, shell_variables),
 )
 
 

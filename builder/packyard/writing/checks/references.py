@@ -61,7 +61,12 @@ def check(parsed: Parsed) -> Iterator[Finding]:
                 yield from _left_behind(reference, target, parsed)
             elif parsed.complete and (other := _of_other_kind(reference, own)):
                 yield other
-            elif parsed.complete and not reference.optional and not reference.is_known(parsed):
+            elif (
+                parsed.complete
+                and not variables.is_filled_in(reference.name.value)
+                and not reference.optional
+                and not reference.is_known(parsed)
+            ):
                 yield from _missing(reference, own.get(reference.kind, {}), parsed, naming)
 
 
@@ -199,7 +204,8 @@ def _missing(
     elif own:
         near = suggest(name.value, own)
         hint = near or f"there is {', '.join(sorted(own))}"
-        is_certain = (near or not parsed.is_loose) and not reference.is_loose
+        may_be_there = parsed.is_loose or (reference.kind == (CORE, "ConfigMap") and not parsed.is_own)
+        is_certain = (near or not may_be_there) and not reference.is_loose
         yield breach("dangling-reference", name, message, hint, severity="error" if is_certain else "warning")
     else:
         hint = "add it to the package, unless the cluster has it"
