@@ -83,7 +83,8 @@ def test_a_finding_of_a_base_is_said_once(found: Lint) -> None:
     for name in ("test", "prod"):
         files[f"{name}/{KUSTOMIZATION}"] = "resources: [../base]\nnamePrefix: x-\n"
     files["base/pod.yaml"] = FROM.replace("name: c,", "name: C,")
-    assert found(files) == ["base/pod.yaml error no-name"]
+    said = ["base/pod.yaml error no-name", "base/pod.yaml warning dangling-reference"]
+    assert found(files) == said
 
 
 def test_what_is_renamed_is_not_there_twice(found: Lint) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -139,3 +140,39 @@ def test_reads_commands_without_running_them(tmp_path: Path, block: str, rule: s
     tiny.write(tmp_path / "train/job.yaml", CONFIG_MAP + 'data:\n  A: "1" # {"$openapi":"EPOCHS"}\n')
     tiny.write(tmp_path / "README.md", f"# Train\n\n```sh\n{block}\n```\n")
     assert [line.split()[1] for line in rules(tmp_path)] == ([rule] if rule else [])
+
+
+def test_what_the_newest_version_serves_is_a_warning_where_nobody_says_for_which_a_tree_is(tmp_path: Path) -> None:
+    context = "securityContext: {appArmorProfile: {type: RuntimeDefault}}"
+    spec = f"containers: [{{name: a, image: 'a:1', {context}}}]"
+    tiny.write(tmp_path / "pod.yaml", f"apiVersion: v1\nkind: Pod\nmetadata: {{name: a}}\nspec: {{{spec}}}\n")
+    old, new = schemas.choose(("1.29",)), schemas.choose(("1.29", "1.31"))
+    for judges, severity in ((old, "error"), (new, "warning")):
+        found = folder.lint(Tree(tmp_path), judges=judges).findings
+        assert [each.severity for each in found if each.rule == "unknown-field"] == [severity]
+
+
+def test_an_overlay_beside_a_package_is_judged_as_it_builds_and_the_package_once(tmp_path: Path) -> None:
+    shutil.copytree(SOUND / "web", tmp_path, dirs_exist_ok=True)
+    assert rules(tmp_path) == rules(SOUND / "web")
+    tiny.replace(tmp_path / "overlay/kustomization.yaml", "name: web", "name: webs")
+    tiny.replace(tmp_path / "overlay/resources.yaml", "- name: web", "- name: webs")
+    assert {"overlay/kustomization.yaml:7 entry-without-target", "overlay/resources.yaml:9 no-image"} <= set(
+        rules(tmp_path)
+    )
+
+
+def test_programs_of_one_package_are_not_those_of_another(tmp_path: Path) -> None:
+    generator = "kind: Component\nconfigMapGenerator:\n- {name: NAME, files: [run.py]}\n"
+    for name, other in (("a", "b"), ("b", "a")):
+        tiny.write(tmp_path / name / "packyard.json", "{}\n")
+        tiny.write(tmp_path / name / "uses/programs/tune/kustomization.yaml", generator.replace("NAME", f"of-{name}"))
+        tiny.write(tmp_path / name / "uses/run/Krmfile", "kind: Krmfile\n")
+        listed = "resources: [pod.yaml]\ncomponents: [../programs/tune]\n"
+        tiny.write(tmp_path / name / "uses/run/kustomization.yaml", listed)
+        pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers: [{name: a, image: 'a:1'}]\n"
+        volume = f"  volumes: [{{name: v, configMap: {{name: of-{other}}}}}]\n"
+        tiny.write(tmp_path / name / "uses/run/pod.yaml", pod + volume)
+    assert [each for each in rules(tmp_path) if each.endswith("dangling-reference")] == [
+        f"{name}/uses/run/pod.yaml:6 dangling-reference" for name in "ab"
+    ]

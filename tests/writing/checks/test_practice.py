@@ -67,8 +67,8 @@ ROOT = "securityContext: {runAsNonRoot: false, runAsUser: 0}"
 HOST_PATH = "      volumes: [{{name: v, hostPath: {{{}}}}}]\n      containers"
 #: What is replaced in the Job, by what, the text or the place that the finding is at, and its rule.
 FAULTS = [
-    ("a/b:1.2", "a/b", "a/b\n", ""),
-    ("a/b:1.2", "a/b:latest", "a/b", ""),
+    ("a/b:1.2", "a/b", "a/b\n", "warning moving-tag"),
+    ("a/b:1.2", "a/b:latest", "a/b", "warning moving-tag"),
     ("a/b:1.2", "a/b:latest\n        imagePullPolicy: IfNotPresent", "a/b", "warning moving-tag"),
     ("a/b:1.2", "a/b\n        imagePullPolicy: Never", "a/b", "warning moving-tag"),
     ("a/b:1.2", "a/b:tf-latest-x", "a/b", "warning moving-tag"),
@@ -166,11 +166,13 @@ def test_an_account_with_rights_needs_its_token() -> None:
 
 def test_finds_user_0_together_with_fs_group_where_ssh_has_to_read_a_key() -> None:
     zero = MPI_JOB.replace('1000 # {"$openapi":"USER_ID"}', "0")
-    assert judged(zero) == [f"{place(zero, '0' + chr(10) + '            fsGroup')} error root-with-fs-group"]
-    assert judged(zero.replace("            fsGroup: 2000\n", "")) == []
+    at = place(zero, "0" + chr(10) + "            fsGroup")
+    refused = f"{at} error runs-as-root"  # by runAsNonRoot
+    assert judged(zero) == [f"{at} error root-with-fs-group", refused]
+    assert judged(zero.replace("            fsGroup: 2000\n", "")) == [refused]
     own = MPI_JOB.replace("image: a/b:1.2", "image: a/b:1.2\n            securityContext: {runAsUser: 0}")
-    assert judged(own) == [f"{place(own, '0}')} error root-with-fs-group"]
-    assert judged(JOB.replace('1000 # {"$openapi":"USER_ID"}', "0")) == []
+    assert judged(own) == [f"{place(own, '0}')} error {rule}" for rule in ("root-with-fs-group", "runs-as-root")]
+    assert [each.split()[-1] for each in judged(JOB.replace('1000 # {"$openapi":"USER_ID"}', "0"))] == ["runs-as-root"]
 
 
 def test_finds_a_setter_that_admits_user_0_together_with_fs_group() -> None:

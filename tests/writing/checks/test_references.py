@@ -255,7 +255,9 @@ def test_a_port_changes_with_that_of_the_container(found: Found) -> None:
     assert found(KRMFILE, a_yaml=CONFIG, b_yaml=pod, c_yaml=service.replace("run\n", f"run{COMMENT}\n")) == []
 
 
-@pytest.mark.parametrize("kustomization", ["resources: [b.yaml, ../base]\n", "resources: [b.yaml]\nnamePrefix: x-\n"])
+@pytest.mark.parametrize(
+    "kustomization", ["resources: [b.yaml, ../base]\n", "resources: [b.yaml]\nvars: [{name: A}]\n"]
+)
 def test_says_nothing_of_objects_that_may_come_from_elsewhere(found: Found, kustomization: str) -> None:
     assert found(KRMFILE, b_yaml=POD, kustomization_yaml=kustomization) == []
 
@@ -292,4 +294,4 @@ def test_config_maps_of_programs_are_known_and_hide_no_other_reference() -> None
 
     assert rules("programs") == []
     assert rules("others") == ["dangling-reference"]
-    assert rules("others", patched="others") == []  # which patches what is not known here
+    assert rules("others", patched="others") == ["dangling-reference"]  # which kustomize does not patch either

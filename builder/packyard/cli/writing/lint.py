@@ -52,12 +52,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Lint every target and print the findings; in a folder, a user's copy, required values may be set."""
+    """Lint every target and print the findings; what stops lint itself is one, too, where a program reads them."""
     if arguments.explain is not None:
         return findings.explain_rule(arguments.explain)
     if arguments.readmes:
         workspace = workspaces.find(arguments)
         return readmes.check(arguments, workspace, list(dict.fromkeys(arguments.targets)) or workspace.package_names())
+    try:
+        return _lint(arguments)
+    except InputError as error:
+        if arguments.output == "text":
+            raise
+        findings.show([finding("does-not-compose", problem) for problem in error.problems], arguments.output)
+        return 1
+
+
+def _lint(arguments: argparse.Namespace) -> int:
     here = _workspace(arguments)
     beside = [target for target in arguments.targets if Path(target).is_dir() or target.endswith(_ARCHIVES)]
     folders = beside if arguments.targets or here else ["."]

@@ -253,12 +253,10 @@ def _apply(item: Patch, objects: Sequence[_Object]) -> list[_Object]:
         wanted = selector.identity(root)
         matched = [other for other in objects if other.identity == wanted]
         if not matched:
-            known = [f"{kind} {name}" for _, kind, _, name in (other.identity for other in objects)]
-            message = f"no {wanted[1]} {wanted[3]!r} of {wanted[0]} to patch"
-            raise InputError(item.problem(message, f"there are {', '.join(sorted(known))}"))
+            raise InputError(_unmatched(root, objects))
     else:
         raise InputError(item.problem("a list of operations needs a target", "target: {kind: Job}"))
-    root = _nameless(root) if isinstance(root, MappingNode) else root
+    root = nameless(root) if isinstance(root, MappingNode) else root
     for other in matched:
         if isinstance(root, SequenceNode):
             other.operate(root)
@@ -269,6 +267,19 @@ def _apply(item: Patch, objects: Sequence[_Object]) -> list[_Object]:
     for other in matched:
         other.settle(item)
     return matched
+
+
+def _unmatched(root: MappingNode, objects: Sequence[SourceObject]) -> Problem:
+    """Say which object a patch names that is not there: an object with a namespace of its own is another one."""
+    version, kind, namespace, name = selector.identity(root)
+    for other in objects:
+        there = other.root.find("metadata", "namespace")
+        if there and not namespace and (other.identity[0], *other.identity[1::2]) == (version, kind, name):
+            message = f"{kind} {name!r} has a namespace of its own, which the patch at {root.source.name} does not name"
+            return there.problem(message, "leave the namespace to users, or to the package")
+    known = [f"{kind} {name}" for _, kind, _, name in (other.identity for other in objects)]
+    message = f"no {kind} {name!r} of {version} to patch"
+    return (root.find("metadata", "name") or root).problem(message, f"there are {', '.join(sorted(known))}")
 
 
 def _replace(each: Replacement, objects: Sequence[SourceObject], idle: list[Idle] | None) -> None:
@@ -282,7 +293,7 @@ def _replace(each: Replacement, objects: Sequence[SourceObject], idle: list[Idle
             idle.append({(each.file, 0, words): not matched})
 
 
-def _nameless(root: MappingNode) -> MappingNode:
+def nameless(root: MappingNode) -> MappingNode:
     """Return a strategic merge without the fields that only name its object."""
     working = Working()
     found = working.owned(root)

@@ -150,12 +150,20 @@ class _Place:
         if self.depth > MAX_STEPS:
             raise InputError(operation.problem(f"path has more than {MAX_STEPS} steps"))
         parent: Collection = root
+        self.place = place = next(
+            (
+                node
+                for key in ("path", "from")
+                if (node := operation.get(key)) and isinstance(node, Scalar) and node.value == pointer
+            ),
+            operation,
+        )
         for position, step in enumerate(above):
             found = self._child(parent, step)
             if found is None or not isinstance(found.value, Collection):
                 reached = "/" + "/".join(above[: position + 1])
                 raise MisfitError(
-                    operation.problem(f"path {pointer} does not exist: there is no list or mapping at {reached}")
+                    place.problem(f"path {pointer} does not exist: there is no list or mapping at {reached}")
                 )
             parent = found.value = working.owned(found.value)
         self.parent = parent
@@ -172,7 +180,7 @@ class _Place:
         """Return the entry or item there; one that is missing is an error."""
         found = self._child(self.parent, self.last)
         if found is None:
-            raise MisfitError(self.operation.problem(f"path {self.pointer} does not exist"))
+            raise MisfitError(self.place.problem(f"path {self.pointer} does not exist"))
         return found
 
     def has(self, value: Node) -> bool:
@@ -196,7 +204,7 @@ class _Place:
         assert isinstance(self.parent, SequenceNode)
         size = len(self.parent.items)
         if self.last != "-" and not (self.last.isdigit() and int(self.last) <= size):
-            raise MisfitError(self.operation.problem(f"path {self.pointer} does not exist: the list has {size} items"))
+            raise MisfitError(self.place.problem(f"path {self.pointer} does not exist: the list has {size} items"))
         item = Item(value, value.start)
         item.comment = comment
         self.parent.items.insert(size if self.last == "-" else int(self.last), item)

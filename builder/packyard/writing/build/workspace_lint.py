@@ -6,6 +6,7 @@ What `build` refuses is a finding here, so that one fault does not hide the othe
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -21,11 +22,13 @@ from packyard.using.kustomize import idle
 from packyard.using.kustomize.idle import Idle
 from packyard.using.options.folder import NAME as OPTIONS
 from packyard.using.options.folder import PROGRAMS
-from packyard.using.setters.krmfile import EMPTY, NAME
+from packyard.using.setters.krmfile import EMPTY
+from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.packages import PackageFiles
+from packyard.writing.build import fragments
 from packyard.writing.build.draft import Draft
 from packyard.writing.build.packing import Drafted, Packing, Settings, inputs
-from packyard.writing.checks import collisions, exception, explanation, purpose, shared_parts
+from packyard.writing.checks import collisions, exception, explanation, purpose, shared_parts, written
 from packyard.writing.checks.collisions import Named
 from packyard.writing.checks.finding import REMOVE, Finding, finding
 from packyard.writing.checks.lint import find, in_order
@@ -36,7 +39,13 @@ from packyard.writing.source.origin import Stack
 from packyard.writing.source.traced import Traced
 from packyard.writing.source.workspace import Workspace
 
+_WORD = re.compile(r"\w+")
 _VERSION = "0.0.0"  # which no finding shows
+#: The rules that judge a value, which package.yaml may have given.
+_OF_VALUES = frozenset((
+    *("plain-secret", "invalid-image", "moving-tag", "stand-in-image", "no-quantity", "no-name", "wrong-value"),
+    *("unexpanded-variable", "server-refuses", "plain-http", "no-such-key", "process-count"),
+))  # fmt: skip
 #: The rules without which nothing can be built.
 _ALWAYS = ("does-not-compose", "unreadable")
 
@@ -86,6 +95,9 @@ class Linting:
             *collisions.definitions(parsed),
             *purpose.check(self._purposes(name, draft)),
         ]
+        if draft.manifest.kind != LIBRARY:
+            texts = fragments.check(here, package.read(here, name), draft, self.packing.settings.version, parsed)
+            findings += texts
         named = [each for known in parsed for each in collisions.names(known)]
         placed = _placed(here, {name}, findings)
         use_cases = sum(not package.where.endswith(f"/{OPTIONS}/") for package in packages)
@@ -140,7 +152,7 @@ def package_files(draft: Draft) -> list[PackageFiles]:
             for member in draft.members
             if member.path.startswith(f"{folder}/")
         }
-        krmfile = files.pop(NAME, EMPTY + b"\n")
+        krmfile = files.pop(KRMFILE, EMPTY + b"\n")
         patches = {path: files.pop(path) for path in list(files) if not path.endswith(".yaml")}
         found.append(
             PackageFiles(krmfile, files, f"{draft.manifest.name}/{folder}/", patches=patches, programs=programs)
@@ -165,6 +177,7 @@ def judge(here: Workspace, linted: Sequence[Linted], *, alone: bool = False) -> 
     sound = [each for each in linted if not each.is_broken]
     is_whole = not alone and len(sound) == len(linted) and names >= set(here.package_names())
     found += _of_all(here, linted) if is_whole else []
+    found += _as_written(here, names, is_whole=not alone and names >= set(here.package_names()))
     paths = sorted({path for each in sound for path in each.inputs})
     own = tuple(f"packages/{each.name}/" for each in sound)
     judged = [path for path in paths if path.startswith(own) or (is_whole and not path.startswith(f"{LIBRARIES}/"))]
@@ -216,7 +229,10 @@ def _placed(here: Workspace, names: set[str], findings: Iterable[Finding]) -> li
         if name in names and path.startswith(f"{here.prefix}/"):
             if name not in traced:
                 traced[name] = Traced(here, name)
-            stack = traced[name].at(path.removeprefix(f"{here.prefix}/"), each.line, each.column)
+            below = path.removeprefix(f"{here.prefix}/")
+            stack = traced[name].at(below, each.line, each.column)
+            given = traced[name].given(below, each.line) if each.rule in _OF_VALUES else None
+            stack = (given, *stack) if given else stack
         composed = f"{each.file}:{each.line}"
         # What is removed from a patch would bring back what it replaced.
         fix = "" if each.fix == REMOVE and len(stack) > 1 else each.fix
@@ -242,6 +258,23 @@ def _of_all(here: Workspace, linted: Sequence[Linted]) -> list[Finding]:
         return list(shared_parts.check(*files))
     except InputError as error:
         return _refused(error)
+
+
+def _as_written(here: Workspace, names: set[str], *, is_whole: bool) -> Iterator[Finding]:
+    """Find what is wrong with sources as they are written: with all, or with those of some packages alone."""
+    sources = here.sources
+    folders = ["bases", "overlays", "packages"] if is_whole else [f"packages/{name}" for name in sorted(names)]
+    paths = [path for folder in folders for path in sources.list(folder, "**/*")]
+    paths += [KRMFILE] if is_whole and sources.is_file(KRMFILE) else []
+    files = {path: sources.read(path) for path in paths if sources.is_file(path)}
+    found = list(written.check(files))
+    dead = [each for each in found if each.rule == "unused-definition"]
+    if dead and is_whole:
+        folders = [f"{root}{kind}" for root in here.roots if root for kind in ("bases", "overlays")]
+        others = [path for folder in folders for path in sources.list(folder, "**/*") if sources.is_file(path)]
+        words = {word for path in others for word in _WORD.findall(sources.read(path).decode("utf-8", "replace"))}
+        dead = [each for each in dead if each.message.split()[-1] in words]
+    yield from (replace(each, file=sources.shown(each.file)) for each in found if each not in dead)
 
 
 def _refused(error: InputError) -> list[Finding]:

@@ -17,16 +17,23 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from packyard.core.kubernetes import images, kustomization
-from packyard.core.kubernetes.kinds import CORE, is_kind, name_of
 from packyard.core.kubernetes.kustomization import GROUP, NAMES, referred
 from packyard.core.yaml.document import mappings, walk
-from packyard.core.yaml.node import Document, Entry, MappingNode, Scalar
+from packyard.core.yaml.node import Document, MappingNode, Scalar
+from packyard.using.kustomize.accumulate import SourceObject
 from packyard.using.options.folder import PROGRAMS
+from packyard.writing.checks import changes
+from packyard.writing.checks.finding import Finding
 
-#: The fields of a kustomization that leave the names and references of its files unchanged.
-_FLAT = ("apiVersion", "kind", "resources", "namespace", "bases", "components")
-#: The fields that keep objects apart from those of other kustomizations with the same names.
-_RENAMING = ("namePrefix", "nameSuffix", "namespace")
+#: The fields of a kustomization of which it is known what they do to names and references.
+_FOLLOWED = (
+    *("apiVersion", "kind", "metadata", "resources", "namespace", "bases", "components", "images", "replicas"),
+    *("commonAnnotations", "buildMetadata", "sortOptions", "namePrefix", "nameSuffix"),
+    *("configMapGenerator", "secretGenerator", "generatorOptions"),  # whose names are known
+    *("patches", "patchesStrategicMerge", "patchesJson6902", "labels", "commonLabels"),  # which `changes` makes
+)
+#: The fields that change the names of objects.
+RENAMING = ("namePrefix", "nameSuffix")
 
 #: The fields of a kustomization that make objects, or change which there are.
 _MAKING = (
@@ -37,6 +44,9 @@ _MAKING = (
     "helmCharts",
     "helmChartInflationGenerator",
 )
+
+#: How deep kustomizations are followed.
+_DEEPEST = 100
 
 Files = Mapping[str, Sequence[Document]]
 
@@ -49,7 +59,7 @@ class Build:
     object, by its node, the kustomizations that rename it. ``kustomizations`` are the ones that it is built by, and
     ``is_whole`` says that all their objects are known: none comes from elsewhere, or is generated. ``is_loose`` says
     that nothing puts the files together: neither a kustomization nor a Krmfile. ``generated`` are the names of
-    ConfigMaps that its programs make, before their hashes.
+    ConfigMaps that its programs make, before their hashes. ``refused`` are the patches that kustomize refuses.
     """
 
     objects: tuple[MappingNode, ...]
@@ -59,6 +69,7 @@ class Build:
     is_whole: bool = False
     is_loose: bool = False
     generated: frozenset[str] = frozenset()
+    refused: tuple[Finding, ...] = ()
 
     def image(self, reference: str) -> str:
         """Return an image as the kustomizations leave it."""
@@ -92,6 +103,22 @@ def find(
     return builds or [Build((), complete=True)]
 
 
+_Gathered = dict[SourceObject, str]
+
+
+@dataclass(slots=True)
+class _Known:
+    """What is known of a build while its kustomizations are followed."""
+
+    generated: frozenset[str]
+    complete: bool = True
+    whole: bool = True
+    depth: int = 0
+    seen: set[str] = field(default_factory=set)
+    roots: list[MappingNode] = field(default_factory=list)
+    refused: list[Finding] = field(default_factory=list)
+
+
 class _Kustomizations:
     """The kustomizations of a tree, by the folders that they are in."""
 
@@ -123,53 +150,67 @@ class _Kustomizations:
 
     def build(self, top: str) -> Build:
         """Return the build of a kustomization; one that is referred to twice is followed once."""
-        objects: dict[int, MappingNode] = {}
-        apart: dict[int, str] = {}
-        complete = whole = True
-        seen: set[str] = set()
-        roots: list[MappingNode] = []
-        generated: frozenset[str] = frozenset().union(*map(self._made, self._taken[top]))
-        ahead = [(top, "")]
-        while ahead:
-            path, names = ahead.pop()
-            if path in seen:
-                continue
-            seen.add(path)
-            if path in self._root:
-                root = self._root[path]
-                roots += [root] if root else []
-                whole = whole and root is not None and not any(root.get(name) for name in _MAKING)
-                if root is None or not all(self._is_flat(path, entry, generated) for entry in root.entries):
-                    complete = False
-                if path != top and root and any(root.get(name) is not None for name in _RENAMING):
-                    names, complete = f"{len(seen)} {names}", False
-                ahead += [(taken, names) for taken in reversed(self._taken[path])]
-            elif path in self._files:
-                objects_there = list(_objects(self._files[path]))
-                whole = whole and bool(objects_there)  # an empty file is filled in by somebody
-                for each in objects_there:
-                    objects[id(each)] = each
-                    apart[id(each)] = names
-            elif not self._made(path):
-                complete = whole = False
-        return Build(tuple(objects.values()), complete, apart, tuple(roots), whole, generated=generated)
+        known = _Known(generated=frozenset().union(*map(self._made, self._taken[top])))
+        found = self._gather(top, "", known)
+        apart = {id(each.root): names for each, names in found.items()}
+        return Build(
+            tuple(each.root for each in found),
+            known.complete,
+            apart,
+            tuple(known.roots),
+            known.whole,
+            generated=known.generated,
+            refused=tuple(known.refused),
+        )
+
+    def _gather(self, path: str, names: str, known: _Known, found: _Gathered | None = None) -> _Gathered:
+        """Return the objects of a file or a kustomization, with what renames them; a Component changes ``found``."""
+        found = {} if found is None else found
+        if path in known.seen:
+            return found
+        known.seen.add(path)
+        if path in self._root and known.depth < _DEEPEST:
+            known.depth += 1
+            self._follow(path, names, known, found)
+            known.depth -= 1
+        elif path in self._files:
+            there = list(_objects(self._files[path]))
+            known.whole = known.whole and bool(there)  # an empty file is filled in by somebody
+            found.update((SourceObject(each, ""), names) for each in there)
+        elif not self._made(path):
+            known.complete = known.whole = False
+        return found
+
+    def _follow(self, path: str, names: str, known: _Known, found: _Gathered) -> None:
+        root = self._root[path]
+        known.roots += [root] if root else []
+        known.whole = known.whole and root is not None and not any(root.get(name) for name in _MAKING)
+        if root is None or not all(entry.name in _FOLLOWED for entry in root.entries):
+            known.complete = False
+        is_renamed = bool(root and any(root.get(name) is not None for name in (*RENAMING, "namespace")))
+        if len(known.seen) > 1 and is_renamed:
+            names, known.complete = f"{len(known.seen)} {names}", False
+        for taken in self._taken[path]:
+            below = self._root.get(taken)
+            if below and below.text("kind") == "Component":
+                self._gather(taken, names, known, found)
+            else:
+                found.update(self._gather(taken, names, known))
+        if root is None:
+            return
+        known.generated |= {each.text("name") for each in mappings(root.get("configMapGenerator"))}
+        is_certain = known.whole and not is_renamed and not any(found.values())
+        changed = changes.apply(root, path, self._files, list(found), is_certain=is_certain, made=known.generated)
+        known.complete = known.complete and changed.complete
+        known.refused += changed.findings
+        for gone in set(found) - set(changed.objects):
+            del found[gone]
 
     def _made(self, path: str) -> frozenset[str]:
         """Return the names of the ConfigMaps of programs beside the tree."""
         folder, name = posixpath.split(path)
         is_program = posixpath.basename(folder) == PROGRAMS and path.startswith("..")
         return self._programs.get(name, frozenset()) if is_program else frozenset()
-
-    def _is_flat(self, folder: str, entry: Entry, generated: frozenset[str]) -> bool:
-        """Say whether a field leaves objects as they are in their files: patches may change what programs make."""
-        if entry.name != "patches" or not generated:
-            return entry.name in _FLAT
-        paths = [posixpath.normpath(posixpath.join(folder, each.text("path"))) for each in mappings(entry.value)]
-        changed = [root for path in paths for root in _objects(self._files.get(path, ()))]
-        return len(changed) == len(paths) and all(
-            is_kind(root, CORE, "ConfigMap") and (name := name_of(root)) is not None and name.value in generated
-            for root in changed
-        )
 
     def beside(self, folder: str) -> Iterator[MappingNode]:
         """Yield the objects in a kustomization's folder that no kustomization says a word of."""

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from packyard.core.errors import suggest
+from packyard.core.kubernetes.groups import resource_of
+from packyard.core.yaml.document import mappings
 from packyard.writing.checks.finding import Finding
 from packyard.writing.checks.markdown import Block, Page
 from packyard.writing.checks.pages import Folder, at
@@ -25,6 +27,24 @@ _REMOVING = re.compile(r"(?i)\b(clean[ -]?up|delete|remove|uninstall|tear[ -]?do
 _JOINING = frozenset(("|", "||", "&&", ";", "&"))
 #: What `kustomize edit add` takes by path; the rest it takes by names and flags.
 _ADDED = ("base", "component", "generator", "resource", "transformer")
+#: What asks for objects that are there.
+_ASKING = ("get", "describe", "logs", "wait", "rollout", "port-forward", "exec", "scale", "delete", "edit", "patch")
+_SHORT = {
+    "deploy": "deployment",
+    "po": "pod",
+    "svc": "service",
+    "cm": "configmap",
+    "sts": "statefulset",
+    "ds": "daemonset",
+    "cj": "cronjob",
+    "pvc": "persistentvolumeclaim",
+    "sa": "serviceaccount",
+    "ing": "ingress",
+    "hpa": "horizontalpodautoscaler",
+    "pdb": "poddisruptionbudget",
+    "netpol": "networkpolicy",
+}
+_ALIKE = 2  # characters that a label may have more or less than what was meant
 _SCRIPTS = ("sh", "bash", "source", ".")
 
 
@@ -47,6 +67,8 @@ def check(folder_path: str, page: Page, folder: Folder, place: str) -> Iterator[
                 continue
             yield from _command(program, words, line, roots, folder, place, made)
             made |= {posixpath.basename(word) for word in words[1:]}
+            if program == "kubectl":
+                yield from _objects(words, line, folder, place)
             if program == "helm":
                 yield from _helm(words, line, installed, place)
             applies = applies or (line if words[:2] == ["kubectl", "apply"] else 0)
@@ -181,6 +203,41 @@ def _set(program: str, words: list[str]) -> Iterator[tuple[str, str]]:
         yield words[3], words[4]
     elif program == "packyard" and words[1:2] == ["set"] and len(words) > 2:
         yield from ((words[2], word.partition("=")[0]) for word in words[3:] if re.match(r"[A-Z_0-9]+=", word))
+
+
+def _objects(words: list[str], line: int, folder: Folder, place: str) -> Iterator[Finding]:
+    """Find objects and labels that a command means, and that are here under nearly the same name."""
+    if words[1:2] not in ([verb] for verb in _ASKING) or _OPEN.search(" ".join(words[2:]).replace("/", "")):
+        return
+    named = [word for word in words[2:] if not word.startswith("-")]
+    pairs = [tuple(word.split("/", 1)) for word in named if "/" in word] or list(pairwise(named))[:1]
+    for kind, name in pairs:
+        known = folder.names.get(_resource(kind, folder), {})
+        if known and name not in known and (near := suggest(name, known)):
+            yield at("no-such-object", place, line, f"no {kind} here is called {name}", near)
+        elif name in known and words[1] == "port-forward":
+            ports = {each.text("port") for each in mappings(known[name].find("spec", "ports"))} - {""}
+            wanted = [word.rpartition(":")[2] for word in named if re.fullmatch(r"\d*:?\d+", word)]
+            for port in wanted if known[name].text("kind") == "Service" and ports else ():
+                if port not in ports:
+                    yield at(
+                        "no-such-object", place, line, f"Service {name} has no port {port}", ", ".join(sorted(ports))
+                    )
+    for flag, value in pairwise([part for word in words for part in re.split(r"^(-l|--selector)=?", word) if part]):
+        for key, _, wanted_value in (each.partition("=") for each in value.split(",") if flag in ("-l", "--selector")):
+            values = folder.labels.get(key, set())
+            near = (
+                "" if values else suggest(key, (each for each in folder.labels if abs(len(each) - len(key)) <= _ALIKE))
+            )
+            if (values and wanted_value.lstrip("=") not in {*values, ""} and "!" not in key) or near:
+                hint = near or suggest(wanted_value, values) or f"{key} is {', '.join(sorted(values))}"
+                yield at("no-such-object", place, line, f"no object here has the label {key}={wanted_value}", hint)
+
+
+def _resource(kind: str, folder: Folder) -> str:
+    """Return the resource that a command means by a word: its kind, short or in the plural."""
+    word = _SHORT.get(kind, kind).partition(".")[0].lower()
+    return word if word in folder.names else resource_of(word)
 
 
 def _helm(words: list[str], line: int, installed: set[str], place: str) -> Iterator[Finding]:

@@ -9,23 +9,26 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from packyard.core.bundle import manifest, shipped
-from packyard.core.errors import IntegrityError
+from packyard.core.errors import InputError, IntegrityError
 from packyard.core.files import regular
 from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import images, kustomization
 from packyard.core.kubernetes.schemas import Judge
 from packyard.core.work.memo import Memo
+from packyard.core.yaml.document import parse_file
+from packyard.core.yaml.node import MappingNode
 from packyard.using.options.folder import PROGRAMS
 from packyard.using.setters.krmfile import EMPTY
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.packages import KPTFILE, PackageFiles, find_packages, read_package, read_resources
 from packyard.writing.checks import collisions, documents, exception, secret_texts
+from packyard.writing.checks.builds import RENAMING
 from packyard.writing.checks.finding import Finding
 from packyard.writing.checks.lint import find, in_order
 from packyard.writing.checks.pages import Folder, Setters
@@ -54,11 +57,14 @@ def lint(tree: Tree, *, judges: Sequence[Judge], is_closed: bool = False) -> Lin
     files = [f"{folder}/{name}" if folder else name for folder, _, names in tree.walk() for name in names]
     charts = [posixpath.dirname(file) for file in files if posixpath.basename(file) == _CHART]
     programs = {file: tree.read(file) for file in files if _PROGRAM.search(file) and tree.has_file(file)}
-    packages = {folder: replace(package, programs=programs) for folder, package in _packages(tree, files)}
+    packages = {
+        folder: replace(package, programs=_of_own(programs, folder, tree)) for folder, package in _packages(tree, files)
+    }
     read = {folder: _without_charts(charts, folder, package) for folder, package in packages.items()}
     memo = Memo()
     parsed = {folder: parse(package, memo) for folder, package in read.items()}
-    seen = Folder(files, _setters(parsed), _images(parsed.values()), is_closed=is_closed)
+    objects = _objects(parsed.values())
+    seen = Folder(files, _setters(parsed), images_of(parsed.values()), objects=objects, is_closed=is_closed)
 
     def exists(path: str) -> bool | None:
         """Say whether kustomize finds a file, or a folder to build."""
@@ -68,10 +74,11 @@ def lint(tree: Tree, *, judges: Sequence[Judge], is_closed: bool = False) -> Lin
             return any(kustomization.names(lambda name: f"{below}/{name}" in seen.files))
         return there
 
-    found = []
+    found: list[Finding] = []
     for folder, package in read.items():
         is_shipped = False if _is_copy(tree, folder) else None
-        found += find(package, parsed[folder], shipped=is_shipped, judges=judges, exists=exists)
+        there = find(package, parsed[folder], shipped=is_shipped, judges=judges, exists=exists)
+        found += (each for each in there if folder or not _is_of_package(each.file.removeprefix(tree.prefix), packages))
     own = [each for folder, each in parsed.items() if folder in seen.setters and not _is_copy(tree, folder)]
     shared = collisions.check([named for each in own for named in collisions.names(each)])
     found += (replace(each, severity="warning") for each in shared)  # nobody says that they are applied together
@@ -87,6 +94,14 @@ def lint(tree: Tree, *, judges: Sequence[Judge], is_closed: bool = False) -> Lin
     return Linted(in_order(left), list(read))
 
 
+def _of_own(programs: Mapping[str, bytes], folder: str, tree: Tree) -> dict[str, bytes]:
+    """Return the programs of the bundle that a folder is part of; where nobody says which one that is, all."""
+    above = folder
+    while above and not tree.has_file(f"{above}/{manifest.FILE}"):
+        above = posixpath.dirname(above)
+    return {path: data for path, data in programs.items() if not above or path.startswith(f"{above}/")}
+
+
 def _packages(tree: Tree, files: Sequence[str]) -> Iterator[tuple[str, PackageFiles]]:
     """Yield the packages of a folder, and what belongs to none."""
     held = any(posixpath.basename(file) in (KRMFILE, KPTFILE) for file in files)
@@ -94,8 +109,26 @@ def _packages(tree: Tree, files: Sequence[str]) -> Iterator[tuple[str, PackageFi
     for each in packages:
         yield each, replace(read_package(tree, each), patches=read_resources(tree, each, suffixes=_PATCHES))
     resources = {} if "" in packages else read_resources(tree, "")
+    if any(_builds_on(path, data, packages) for path, data in resources.items()):  # of which nothing is said here
+        resources = read_resources(tree, "", below_too=True)
     if resources:
         yield "", PackageFiles(EMPTY, resources, tree.prefix, "", patches=read_resources(tree, "", suffixes=_PATCHES))
+
+
+def _builds_on(path: str, data: bytes, packages: Iterable[str]) -> bool:
+    """Say whether a file is a kustomization that builds on packages."""
+    if posixpath.basename(path) not in kustomization.NAMES or not packages:
+        return False
+    with suppress(InputError):
+        named = [text for document in parse_file(data, path) for text in kustomization.referred(document.root)]
+        below = [posixpath.normpath(posixpath.join(posixpath.dirname(path), text)) for text in named]
+        return any(folder in packages for folder in below)
+    return False
+
+
+def _is_of_package(file: str, packages: Iterable[str]) -> bool:
+    """Say whether a file lies in the folder of a package."""
+    return any(each and file.startswith(f"{each}/") for each in packages)
 
 
 def _without_charts(charts: Iterable[str], folder: str, package: PackageFiles) -> PackageFiles:
@@ -135,7 +168,14 @@ def _setters(parsed: dict[str, Parsed]) -> Setters:
     return {folder: each.definitions.setters for folder, each in parsed.items() if each.definitions.setters}
 
 
-def _images(parsed: Iterable[Parsed]) -> dict[str, set[str]]:
+def _objects(parsed: Iterable[Parsed]) -> list[MappingNode]:
+    """Return the objects of builds by whose names commands find them: none renames its objects."""
+    builds = [build for each in parsed for build in each.builds]
+    is_renamed = any(root.get(field) for build in builds for root in build.kustomizations for field in RENAMING)
+    return [] if is_renamed else [root for build in builds for root in build.objects]
+
+
+def images_of(parsed: Iterable[Parsed]) -> dict[str, set[str]]:
     """Return the tags of each image that pods have."""
     found: dict[str, set[str]] = {}
     for each in parsed:

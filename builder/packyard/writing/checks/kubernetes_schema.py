@@ -46,8 +46,11 @@ class _Object:
         return f"{self.value.get('apiVersion')} {self.value.get('kind')}"
 
 
-def check(parsed: Parsed, judges: Sequence[Judge]) -> Iterator[Finding]:
-    """Find what the schemas of these versions of Kubernetes and of these operators reject."""
+def check(parsed: Parsed, judges: Sequence[Judge], *, newest: bool = False) -> Iterator[Finding]:
+    """Find what the schemas of these versions of Kubernetes and of these operators reject.
+
+    With ``newest`` nobody says for which versions a tree is: what the last one serves is a warning.
+    """
     kubernetes = [judge for judge in judges if judge.name == KUBERNETES]
     operators = [judge for judge in judges if judge.name != KUBERNETES]
     examples = _examples(parsed)
@@ -62,7 +65,11 @@ def check(parsed: Parsed, judges: Sequence[Judge]) -> Iterator[Finding]:
         for judge, fault in _faults(item, kubernetes, operators):
             if fault.rule != "missing-field" or id(item.root) in finished:
                 noted.add(judge, fault)
-        yield from noted.findings(judges)
+        last = kubernetes[-1:] if newest else []
+        yield from (
+            replace(each, severity="warning") if last and not set(by) & {*last, *operators} else each
+            for each, by in noted.findings(judges)
+        )
 
 
 def _faults(item: _Object, kubernetes: Sequence[Judge], operators: Sequence[Judge]) -> Iterator[tuple[Judge, Fault]]:
@@ -166,12 +173,12 @@ class _Noted:
         if judge not in judges:
             judges.append(judge)
 
-    def findings(self, order: Sequence[Judge]) -> Iterator[Finding]:
-        """Yield a finding for each fault, with the versions that report it."""
+    def findings(self, order: Sequence[Judge]) -> Iterator[tuple[Finding, list[Judge]]]:
+        """Yield a finding for each fault, with the judges that report it."""
         for (rule, place, message), (fault, fix, judges) in self._found.items():
             severity: Severity = "warning" if fault.counts_as_missing or _is_newer(fault, judges) else "error"
             message = f"{message} in {versions(judges, order)}"
-            yield breach(rule, place, message, fault.hint, fix, severity=severity)
+            yield breach(rule, place, message, fault.hint, fix, severity=severity), judges
 
 
 def _is_newer(fault: Fault, judges: Sequence[Judge]) -> bool:

@@ -54,6 +54,7 @@ def check(parsed: Parsed, exists: Exists) -> Iterator[Finding]:
             yield from _without_objects(root, parsed)
     yield from _unlisted(parsed)
     for build in parsed.builds:
+        yield from build.refused
         if build.kustomizations:
             yield from _unreached(build, parsed)
         yield from _subjects(build)
@@ -208,7 +209,8 @@ def _matches(pattern: str, text: str) -> bool:
 
 def _subjects(build: Build) -> Iterator[Finding]:
     """Find accounts of a ClusterRoleBinding without a namespace, which the API server rejects."""
-    for root in build.objects if build.complete else ():
+    is_moved = any(root.get("namespace") for root in build.kustomizations)  # with all its accounts
+    for root in build.objects if build.complete and not is_moved else ():
         for subject in mappings(root.get("subjects")) if is_kind(root, RBAC, "ClusterRoleBinding") else ():
             if subject.text("kind") == "ServiceAccount" and not subject.text("namespace"):
                 message = f"subject {subject.text('name')} has no namespace, and the API server rejects it"

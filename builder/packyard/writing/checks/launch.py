@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from packyard.core.kubernetes import mpi_jobs
-from packyard.core.kubernetes.kinds import BATCH, KUBEFLOW, is_kind
+from packyard.core.kubernetes.kinds import BATCH, JOBSET, KUBEFLOW, is_kind
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.document import mappings
 from packyard.core.yaml.node import MappingNode, Node, Scalar
 from packyard.writing.checks import variables
 from packyard.writing.checks.explanation import Severity
-from packyard.writing.checks.finding import Finding, breach
+from packyard.writing.checks.finding import Finding, breach, within
 from packyard.writing.checks.parsed import Parsed
 
 _PROCESSES = re.compile(r"(?:^|\s)(?:mpirun|mpiexec|horovodrun)\s(?:.*?\s)?--?(?:np|n)[\s=]+(\S+)", re.DOTALL)
@@ -131,6 +131,10 @@ def _pods(root: MappingNode, parsed: Parsed) -> _Number | None:
     spec = root.mapping("spec")
     if spec and is_kind(root, BATCH, "Job") and spec.text("completionMode") == "Indexed":
         return _number(spec.get("completions"), parsed)
+    if spec and is_kind(root, JOBSET, "JobSet"):
+        jobs = mappings(spec.get("replicatedJobs"))
+        inner = jobs[0].mapping("template", "spec") if len(jobs) == 1 and not jobs[0].get("replicas") else None
+        return _number(inner.get("completions"), parsed) if inner else None
     replicas = (
         spec.mapping(_FRAMEWORK.get(root.text("kind"), "")) if spec and is_kind(root, KUBEFLOW, *_FRAMEWORK) else None
     )
@@ -147,18 +151,22 @@ def _pods(root: MappingNode, parsed: Parsed) -> _Number | None:
 def _told(pod: Pod[MappingNode], pods: _Number, parsed: Parsed) -> Iterator[Finding]:
     """Find a program that is told another number of pods than there are, now or after a set."""
     for container in pod.containers:
-        told = [(word, int(found[1])) for word in variables.words(container) if (found := _NODES.search(word.value))]
+        told = [
+            (word, int(found[1]), found.group())
+            for word in variables.words(container)
+            if (found := _NODES.search(word.value))
+        ]
         told += [
-            (value, int(value.value))
+            (value, int(value.value), value.value)
             for each in mappings(container.get("env"))
             if each.text("name") in _COUNTS
             and isinstance(value := each.get("value"), Scalar)
             and value.value.isdecimal()
         ]
-        for node, number in told:
+        for node, number, text in told:
             if number != pods.value:
                 message = f"the program is told of {number} pods, and there are {pods.value}"
-                yield breach("process-count", node, message, "make both the same number")
+                yield breach("process-count", within(node, text), message, "make both the same number")
             elif parsed.changed_by(node) != pods.setters:
                 changed = ", ".join(sorted(pods.setters ^ parsed.changed_by(node)))
                 message = f"the number of pods and the number that the program is told part with {changed}"

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from packyard.core.kubernetes.schemas import Judge
 from packyard.core.work.memo import Memo
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.packages import PackageFiles
 from packyard.writing.checks import (
+    addresses,
     argo,
     arguments,
+    backends,
+    budgets,
     claims,
     components,
     defaults,
@@ -30,6 +33,7 @@ from packyard.writing.checks import (
     port_numbers,
     practice,
     quantities,
+    ray,
     references,
     roles,
     secret_texts,
@@ -38,6 +42,7 @@ from packyard.writing.checks import (
     server_rules,
     setter_rules,
     setters,
+    shell_variables,
     vocabulary,
     workload,
 )
@@ -49,7 +54,7 @@ from packyard.writing.checks.parsed import Parsed, parse
 _OF_BUILDS = (
     *(workload, mpi, launch, names, references, selectors, port_numbers, mounts, claims, image, arguments, lifecycle),
     *(quantities, keys, argo, roles, empty, security, secret_texts),
-    server_rules,
+    *(server_rules, addresses, backends, budgets, ray, shell_variables),
 )
 
 
@@ -86,7 +91,7 @@ def find(
         found += layout.roots(parsed.documents)
         found += layout.check(parsed.rewritten, shipped=bool(shipped)) if package.name == KRMFILE else ()
     explained = {(finding.file, finding.line, finding.column) for finding in found if finding.severity == "error"}
-    by_schema = kubernetes_schema.check(parsed, judges) if judges else ()
+    by_schema = kubernetes_schema.check(parsed, judges, newest=shipped is None) if judges else ()
     return in_order([*found, *(item for item in by_schema if (item.file, item.line, item.column) not in explained)])
 
 
@@ -106,6 +111,14 @@ def _exists(package: PackageFiles) -> Exists:
     return exists
 
 
+def _said_once(findings: Sequence[Finding]) -> Iterator[Finding]:
+    """Yield findings, but for what the API server refuses where another rule says why."""
+    places = {(each.file, each.line, each.column) for each in findings if each.rule != "server-refuses"}
+    return (
+        each for each in findings if each.rule != "server-refuses" or (each.file, each.line, each.column) not in places
+    )
+
+
 def _checks(parsed: Parsed, *, shipped: bool | None) -> list[Finding]:
     """Check the whole package, then each build; a fault of several builds is reported once."""
     found = [
@@ -119,7 +132,7 @@ def _checks(parsed: Parsed, *, shipped: bool | None) -> list[Finding]:
         families = [family.check(build) for family in _OF_BUILDS]
         families += [practice.check(build, shipped=bool(shipped)), *([defaults.check(build)] if shipped else [])]
         # A fault in a node that aliases repeat is found once for each place, and reported once.
-        here = dict.fromkeys(finding for family in families for finding in family)
+        here = dict.fromkeys(_said_once([finding for family in families for finding in family]))
         found += (finding for finding in here if finding not in earlier)
         earlier.update(here)
     return found

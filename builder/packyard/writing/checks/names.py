@@ -29,7 +29,10 @@ def check(parsed: Parsed) -> Iterator[Finding]:
     found: dict[tuple[str, str], Finding] = {}
     names = [(name, _after(name, bound)) for name in find(parsed.objects, parsed.pods_of)]
     for name, after in sorted(names, key=lambda item: item[0].form.most - len(item[1])):
-        if "{{" in name.node.value or (not parsed.complete and "$(" in name.node.value):  # others put a text there
+        is_open = "${" in name.node.value and not parsed.is_own  # which envsubst replaces
+        if (
+            is_open or "{{" in name.node.value or (not parsed.complete and "$(" in name.node.value)
+        ):  # others put a text there
             continue
         definition = bound.get(id(name.node))
         called = definition.name if definition else name.node.value

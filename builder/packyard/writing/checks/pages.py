@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
+from packyard.core.kubernetes.groups import resource_of
+from packyard.core.kubernetes.kinds import name_of
+from packyard.core.yaml.node import MappingNode
 from packyard.using.setters.definition import Setter
 from packyard.writing.checks.finding import Finding
 
@@ -16,13 +19,34 @@ class Folder:
     """What the pages of a folder may speak of: its files, the setters of its packages, the images of its pods."""
 
     def __init__(
-        self, files: Collection[str], setters: Setters, images: Mapping[str, set[str]], *, is_closed: bool = False
+        self,
+        files: Collection[str],
+        setters: Setters,
+        images: Mapping[str, set[str]],
+        *,
+        objects: Iterable[MappingNode] = (),
+        is_closed: bool = False,
     ) -> None:
         self.files = frozenset(files)
         self.folders = frozenset(above for file in files for above in _above(file))
         self.setters = setters
         self.images = images
         self.is_closed = is_closed
+        self.names: dict[str, dict[str, MappingNode]] = {}
+        self.labels: dict[str, set[str]] = {}
+        for root in objects:
+            self._note(root)
+
+    def _note(self, root: MappingNode) -> None:
+        """Note what commands may call an object, and the labels of it and of its pods."""
+        name = name_of(root)
+        resource = resource_of(root.text("kind"))
+        if name:
+            self.names.setdefault(resource, {})[name.value] = root
+        for each in (root, root.mapping("spec", "template")):
+            labels = each.mapping("metadata", "labels") if each else None
+            for entry in labels.entries if labels else ():
+                self.labels.setdefault(entry.name, set()).add(labels.text(entry.name) if labels else "")
 
     def has(self, path: str) -> bool | None:
         """Say whether there is such a file or folder; None where the path leads out, and others may be there."""

@@ -55,6 +55,11 @@ class Parsed:
         return any(build.is_loose for build in self.builds)
 
     @property
+    def is_own(self) -> bool:
+        """Whether it has setters: of others nobody knows what a cluster has beside them."""
+        return bool(self.definitions.setters)
+
+    @property
     def generated(self) -> frozenset[str]:
         """The names of the ConfigMaps that programs make, before their hashes."""
         return frozenset().union(*(build.generated for build in self.builds))

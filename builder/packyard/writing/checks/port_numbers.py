@@ -62,7 +62,9 @@ def _probes(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
             if here not in there:
                 message = "a set changes the port of this probe or that of the container, and not both"
                 yield breach("probe-port", port, message, "name the port, and ask it by its name")
-        elif (declared or _names_ports(container)) and not _mentions(container, port.value, parsed):
+        elif (any(each.source is port.source for each in declared) or _names_ports(container)) and not _mentions(
+            container, port.value, parsed
+        ):
             message = f"a probe asks port {port.value}, which the container neither declares nor is told of"
             yield breach("probe-port", port, message, "ask a port that it declares", severity="warning")
 

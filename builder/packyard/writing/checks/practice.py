@@ -190,8 +190,12 @@ def _image(container: MappingNode, label: str, package: _Package) -> Iterator[Fi
     if node and policy == "Always" and package.shipped:
         message = f"the image of {label} is pulled at each start, as its tag moves"
         yield breach("pulled-each-time", node, message, "use a tag that does not move, or say why")
-    elif policy != "Always" and (policy or parsed.tag not in ("", "latest")):
+    elif policy != "Always":
         what = f"the tag {parsed.tag!r}" if parsed.tag else "an image without a tag"
+        if not policy and parsed.tag in ("", "latest"):  # which Kubernetes pulls each time
+            message = f"{what} of {label} moves: another program runs tomorrow, and nobody changed anything"
+            yield breach("moving-tag", image, message, "name a tag that does not move")
+            return
         message = f"{what} of {label} moves, and nodes that have an older build keep it"
         yield breach("moving-tag", image, message, "imagePullPolicy: Always, or another tag")
 
@@ -219,8 +223,11 @@ def _user(container: MappingNode, label: str, settings: Iterable[Node | None]) -
     """Find a container that may run as root: the first of the settings that has a field decides."""
     said = [setting for setting in settings if isinstance(setting, MappingNode)]
     promise = next((text for each in said if (text := each.text("runAsNonRoot"))), "")
-    if promise != "true":
-        user = next((node for each in said if isinstance(node := each.get("runAsUser"), Scalar)), None)
+    user = next((node for each in said if isinstance(node := each.get("runAsUser"), Scalar)), None)
+    if promise == "true" and user and user.value == "0":
+        message = f"{label} is user 0, which runAsNonRoot refuses: it never starts"
+        yield breach("runs-as-root", user, message, "another number, such as 1000", severity="error")
+    elif promise != "true":
         place = user if user and user.value == "0" else container
         message = f"{label} {'runs' if place is user else 'may run'} as root"
         yield breach("runs-as-root", place, message, "runAsNonRoot: true")

@@ -15,6 +15,8 @@ from packyard.writing.checks.parsed import Parsed
 
 #: Where kinds say how large they are.
 _SIZES = {"PersistentVolumeClaim": ("resources", "requests"), "PersistentVolume": ("capacity",)}
+#: What no node has, and what no program can do with: one was meant for the other.
+_MOST_CPUS, _LEAST_MEMORY = 100_000 * 10**9, 1024 * 10**9
 #: The resources without a domain that containers may have.
 _KNOWN = ("cpu", "memory", "ephemeral-storage")
 
@@ -68,3 +70,8 @@ def _amount(node: object, name: str) -> Iterator[Finding]:
         if amount is None or amount < 0:
             message = f"{node.value!r} is not an amount of {name}"
             yield breach("no-quantity", node, message, "16Gi, 500m or 2, for example")
+        elif name == "cpu" and amount >= _MOST_CPUS:
+            yield breach("no-quantity", node, f"{node.value} are more CPUs than any node has", "500m or 2, for example")
+        elif name == "memory" and 0 < amount < _LEAST_MEMORY:
+            message = f"{node.value} is less memory than any program needs"
+            yield breach("no-quantity", node, message, "512Mi or 16Gi, for example")

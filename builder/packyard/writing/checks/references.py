@@ -34,6 +34,7 @@ class _Reference:
     kind: Kind
     name: Scalar
     optional: bool = False
+    said: Node | None = None  # where the kind is written
     is_loose: bool = False  # whether all works without the object, but for names in DNS
 
     def is_known(self, parsed: Parsed) -> bool:
@@ -58,8 +59,24 @@ def check(parsed: Parsed) -> Iterator[Finding]:
             target = own.get(reference.kind, {}).get(reference.name.value)
             if target is not None:
                 yield from _left_behind(reference, target, parsed)
-            elif parsed.complete and not reference.optional and not reference.is_known(parsed):
+            elif parsed.complete and (other := _of_other_kind(reference, own)):
+                yield other
+            elif (
+                parsed.complete
+                and not variables.is_filled_in(reference.name.value)
+                and not reference.optional
+                and not reference.is_known(parsed)
+            ):
                 yield from _missing(reference, own.get(reference.kind, {}), parsed, naming)
+
+
+def _of_other_kind(reference: _Reference, own: Mapping[Kind, Mapping[str, Scalar]]) -> Finding | None:
+    """Find a reference that says another kind than the object of its name has."""
+    kinds = [kind for (group, kind), names in own.items() if reference.name.value in names and group == APPS]
+    if reference.said and kinds and reference.kind[0] == APPS:
+        message = f"{reference.kind[1]} {reference.name.value!r} is not in the package"
+        return breach("dangling-reference", reference.said, message, f"it is a {kinds[0]}")
+    return None
 
 
 def _unused(parsed: Parsed) -> Iterator[Finding]:
@@ -119,7 +136,11 @@ def _read(entry: Entry, root: MappingNode) -> _Reference | Finding | None:
         name = value.get("name")
         cluster = value.text("kind").startswith("Cluster")
         group = value.text("apiGroup", group_of(value.text("apiVersion", TYPED[entry.name])))
-        return _Reference((group, value.text("kind")), name) if isinstance(name, Scalar) and not cluster else None
+        return (
+            _Reference((group, value.text("kind")), name, said=value.get("kind"))
+            if isinstance(name, Scalar) and not cluster
+            else None
+        )
     if entry.name not in HOLDERS:
         return None
     kind, keys = HOLDERS[entry.name]
@@ -183,7 +204,8 @@ def _missing(
     elif own:
         near = suggest(name.value, own)
         hint = near or f"there is {', '.join(sorted(own))}"
-        is_certain = (near or not parsed.is_loose) and not reference.is_loose
+        may_be_there = parsed.is_loose or (reference.kind == (CORE, "ConfigMap") and not parsed.is_own)
+        is_certain = (near or not may_be_there) and not reference.is_loose
         yield breach("dangling-reference", name, message, hint, severity="error" if is_certain else "warning")
     else:
         hint = "add it to the package, unless the cluster has it"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from packyard.core.errors import suggest
 from packyard.core.kubernetes.kinds import ARGO, RBAC, is_kind, name_of, names
 from packyard.core.yaml.document import mappings, scalars
 from packyard.core.yaml.node import MappingNode, Scalar
@@ -20,6 +21,38 @@ _GONE = ("extensions",)
 _CLUSTER_WIDE = (
     *("nodes", "namespaces", "persistentvolumes", "customresourcedefinitions", "clusterroles", "clusterrolebindings"),
     *("storageclasses", "priorityclasses", "mutatingwebhookconfigurations", "validatingwebhookconfigurations"),
+)
+#: What Kubernetes serves itself, by its group.
+_SERVED = {
+    "": "bindings componentstatuses configmaps endpoints events limitranges namespaces nodes persistentvolumeclaims "
+    "persistentvolumes pods podtemplates replicationcontrollers resourcequotas secrets serviceaccounts services",
+    "apps": "controllerrevisions daemonsets deployments replicasets statefulsets",
+    "batch": "jobs cronjobs",
+    "autoscaling": "horizontalpodautoscalers",
+    "policy": "poddisruptionbudgets podsecuritypolicies",
+    "networking.k8s.io": "ingresses ingressclasses networkpolicies ipaddresses servicecidrs",
+    "rbac.authorization.k8s.io": "clusterrolebindings clusterroles rolebindings roles",
+    "storage.k8s.io": "csidrivers csinodes csistoragecapacities storageclasses volumeattachments "
+    "volumeattributesclasses",
+    "coordination.k8s.io": "leases leasecandidates",
+    "scheduling.k8s.io": "priorityclasses workloads podgroups",
+}
+_GROUPS = {group: frozenset(resources.split()) for group, resources in _SERVED.items()}
+_GROUP_OF = {each: group for group, resources in _GROUPS.items() for each in resources}
+#: Resources that several groups have.
+_SHARED = ("events", "nodes", "pods", "ingresses", "podgroups", "workloads")
+#: What stands behind a slash, of the resources that everybody knows.
+_BELOW = {
+    "pods": (
+        *("log", "exec", "status", "attach", "binding", "ephemeralcontainers", "eviction"),
+        *("portforward", "proxy", "resize"),
+    ),
+    **dict.fromkeys(("deployments", "statefulsets", "replicasets"), ("scale", "status")),
+    **dict.fromkeys(("jobs", "cronjobs", "daemonsets", "persistentvolumeclaims"), ("status",)),
+}
+_VERBS = (
+    *("get", "list", "watch", "create", "update", "patch", "delete", "deletecollection", "use", "proxy", "sign"),
+    *("approve", "attest", *_RISING),
 )
 _RESULTS = "workflowtaskresults"
 
@@ -51,10 +84,40 @@ def _rule(rule: MappingNode, root: MappingNode) -> Iterator[Finding]:
     for group in groups & set(_GONE):
         message = f"the API group {group!r} serves nothing since Kubernetes 1.22"
         yield breach("role-without-effect", rule, message, "remove it")
+    yield from _served(rule, groups)
+    for verb in scalars(rule.get("verbs")):
+        near = suggest(verb.value, _VERBS) if verb.value not in (*_VERBS, "*") and len(verb.value) > len("get") else ""
+        if near:
+            yield breach("role-without-effect", verb, f"no request has the verb {verb.value!r}", near)
     wide = sorted(resources & set(_CLUSTER_WIDE))
     if root.text("kind") == "Role" and wide:
         message = f"a Role grants no rights on {', '.join(wide)}, which are in no namespace"
         yield breach("role-without-effect", rule, message, "use a ClusterRole")
+
+
+def _served(rule: MappingNode, groups: set[str]) -> Iterator[Finding]:
+    """Find resources that none of a rule's groups has, where Kubernetes has them in another, or nearly so."""
+    if "*" in groups or not groups:
+        return
+    faults = []
+    resources = scalars(rule.get("resources"))
+    for node in resources:
+        name, _, below = node.value.partition("/")
+        right = _GROUP_OF.get(name)
+        own = frozenset[str]().union(*(_GROUPS.get(group, ()) for group in groups))
+        if right is not None and right not in groups and (name not in _SHARED or groups <= _GROUPS.keys()):
+            faults.append(
+                (node, f"{name} are not in the API group {_listed(groups)}", "apiGroups: [%s]" % (right or '""'))
+            )
+        elif right is None and groups <= _GROUPS.keys() and (near := suggest(name, own)):
+            faults.append((node, f"the API group {_listed(groups)} has no {name}", near))
+        elif right in groups and below and (near := suggest(below, _BELOW.get(name, ()))) and below not in _BELOW[name]:
+            faults.append((node, f"{name} have no {below}", near))
+    misplaced = [each for each in faults if each[2].startswith("apiGroups")]
+    if misplaced and len(misplaced) == len(resources):
+        yield breach("role-without-effect", rule.entry("apiGroups") or rule, *misplaced[0][1:])
+    else:
+        yield from (breach("role-without-effect", *each) for each in faults)
 
 
 def _texts(rule: MappingNode, field: str) -> set[str]:

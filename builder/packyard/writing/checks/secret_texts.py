@@ -28,7 +28,7 @@ _SHAPES = (
     (re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----"), "a private key"),
     (re.compile(r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"), "an access key of AWS"),
     (
-        re.compile(r"\b(?:gh[pousr]_[A-Za-z0-9]{36}|glpat-[\w-]{20}|xox[bap]-[A-Za-z0-9-]{20,}|hf_[A-Za-z]{30,})"),
+        re.compile(r"\b(?:gh[pousr]_[A-Za-z0-9]{36}|glpat-[\w-]{20}|xox[bap]-[A-Za-z0-9-]{20,}|hf_[A-Za-z0-9]{30,})"),
         "a token",
     ),
     (re.compile(r"\b(?:sha1|sha256|argon2):[^\s'\"]*[:$][0-9a-fA-F]{16,}"), "the hash of a password"),
@@ -39,6 +39,8 @@ _GIVEN = re.compile(
     r"(?P<value>[^\s'\"$<{(*/,;&|]{4,})"
     r"(?=['\"]?\s*(?:\Z|[\r\n,;&|)}]|-))"  # not a word of a sentence
 )
+#: A password in an address: redis://:PASSWORD@host.
+_IN_ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s:/@\"'$<{]*:(?P<value>[^\s:/@\"'$<{*]{3,})@[^\s/]")
 #: What is quicker to look for.
 _SPOKEN_OF = re.compile(r"(?i)passw|secret")
 _NO_SECRET = re.compile(
@@ -116,5 +118,6 @@ def _find(text: str) -> str:
     for shape, what in _SHAPES:
         if shape.search(text):
             return what
-    given = _GIVEN.search(text) if _SPOKEN_OF.search(text) else None
+    given = _IN_ADDRESS.search(text) if "@" in text else None
+    given = given or (_GIVEN.search(text) if _SPOKEN_OF.search(text) else None)
     return "a password" if given and not _NO_SECRET.match(given["value"]) else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from packyard.core.kubernetes.groups import BUILT_IN_GROUPS
 from packyard.core.kubernetes.kinds import APPS, CORE, NETWORKING, POLICY, is_kind, kind_of, name_of, of
@@ -20,12 +20,17 @@ _INSTANCE = "app.kubernetes.io/instance"
 _CHOOSING = {(POLICY, "PodDisruptionBudget"): "selector", (NETWORKING, "NetworkPolicy"): "podSelector"}
 #: Who gives pods labels of their own, by the end of the labels' prefix.
 _CONTROLLERS = ("kubernetes.io", "k8s.io", "kubeflow.org", "argoproj.io")
+#: Groups whose operators make no pods of what they read.
+_WITHOUT_PODS = (
+    *("gateway.networking.k8s.io", "networking.istio.io", "security.istio.io"),
+    *("cert-manager.io", "external-secrets.io", "kueue.x-k8s.io", "snapshot.storage.k8s.io", "kyverno.io"),
+)
 
 
 def check(parsed: Parsed) -> Iterator[Finding]:
     """Find Services that select no pod of the package, or that a set parts from their pods."""
     found_pods = [pod for root in parsed.objects for pod in parsed.pods_of(root)]
-    labels = [found for pod in found_pods if (found := _labels(pod))]
+    labels = [found for pod in found_pods if (found := labels_of(pod))]
     operated = any(_is_operated(root, parsed) for root in parsed.objects)
     for root in parsed.objects:
         selector = root.mapping("spec", "selector") if is_kind(root, CORE, "Service") else None
@@ -133,8 +138,7 @@ def _ports(
     service: MappingNode, selector: MappingNode, found_pods: list[Pod[MappingNode]], parsed: Parsed
 ) -> Iterator[Finding]:
     """Find ports of a Service that no container of its pods declares, or that a set parts from the container's."""
-    selected = [pod for pod in found_pods if (labels := _labels(pod)) and _matches(labels, selector)]
-    containers = [container for pod in selected for container in pod.containers]
+    containers = [container for pod in selected(selector, found_pods) for container in pod.containers]
     declared = [port for container in containers for port in mappings(container.get("ports"))]
     for port in mappings(service.find("spec", "ports")) if declared else ():
         target = port.get("targetPort") or port.get("port")
@@ -158,11 +162,19 @@ def _ports(
 
 def _is_operated(root: MappingNode, parsed: Parsed) -> bool:
     """Say whether an operator may make pods of an object, with labels that nobody here knows."""
-    return kind_of(root)[0] not in BUILT_IN_GROUPS and not parsed.pods_of(root)
+    return kind_of(root)[0] not in (*BUILT_IN_GROUPS, *_WITHOUT_PODS) and not parsed.pods_of(root)
 
 
-def _labels(pod: Pod[MappingNode]) -> MappingNode | None:
+def labels_of(pod: Pod[MappingNode]) -> MappingNode | None:
+    """Return the labels of a pod."""
     return pod.template.mapping("metadata", "labels") if pod.template else None
+
+
+def selected(selector: MappingNode | None, found_pods: Iterable[Pod[MappingNode]]) -> list[Pod[MappingNode]]:
+    """Return the pods whose labels a selector wants; all where it names none."""
+    if selector is None:
+        return list(found_pods)
+    return [pod for pod in found_pods if (labels := labels_of(pod)) and _matches(labels, selector)]
 
 
 def _matches(labels: MappingNode, selector: MappingNode) -> bool:

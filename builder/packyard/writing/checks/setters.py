@@ -7,20 +7,25 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from itertools import islice
 
-from packyard.core.errors import InputError, Problem
+from packyard.core.errors import InputError, Problem, suggest
 from packyard.core.yaml.document import items, mappings, scalars
-from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar, SequenceNode
+from packyard.core.yaml.node import Comment, Entry, MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.core.yaml.values import double_quoted, implicit_type
 from packyard.using.setters import patterns
 from packyard.using.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX, DefinitionRef, parse, parse_ref
-from packyard.using.setters.definition import Definitions, Setter, Substitution
+from packyard.using.setters.definition import Definitions, Setter, Substitution, full_type
 from packyard.using.setters.fields import Binding, sets
 from packyard.using.setters.handedits import expected
 from packyard.using.setters.refusal import refusal, review
 from packyard.writing.checks.finding import REMOVE, Finding, breach, finding
 from packyard.writing.checks.parsed import Parsed
 
+_TYPES = ("string", "integer", "number", "boolean", "array", "object")
 _MOST_BROKEN = 100  # the most substitutions that are checked
+#: What was to be a setter comment.
+_BROKEN = re.compile(
+    r"""#+\s*\{?\s*["']?\$?(?:open-?api|openap|opneapi|kpt-set)["']?\s*:\s*["']?(\w+)""", re.IGNORECASE
+)
 _NAMED = re.compile(r"\$\{([^${}]+)\}")
 
 
@@ -93,9 +98,18 @@ def _unbound(parsed: Parsed) -> Iterator[Finding]:
     used = {id(binding.comment) for binding in parsed.bound}
     for source, comment in parsed.comments:
         reference = parse(comment.text)
+        yield from broken(source, comment)
         if reference is not None and id(comment) not in used:
             message = f"the comment for {reference.name} is not behind a value, so it binds no field"
             yield breach("unbound-comment", (source, comment.start), message, "put it behind the value")
+
+
+def broken(source: Source, comment: Comment) -> Iterator[Finding]:
+    """Find what was to be a setter comment, and is not read as one."""
+    name = _BROKEN.match(comment.text) if parse(comment.text) is None else None
+    if name:
+        message = f"{comment.text.strip()} binds no field: it is not JSON with one key of kustomize's"
+        yield breach("unbound-comment", (source, comment.start), message, f'# {{"$openapi":"{name[1]}"}}')
 
 
 # Definitions.
@@ -108,6 +122,9 @@ def _setter(entry: Entry, setter: Setter, *, shipped: bool | None) -> Iterator[F
             message = f"{value.value} of setter {setter.name} is not a string, and kustomize then refuses every set"
             fix = double_quoted(value.value)
             yield breach("unquoted-value", value, message, "put it in quotes", fix)
+    if wrong_word := _crossed(entry, setter) or _untyped(entry, setter):
+        yield wrong_word
+        return
     wrong = list(review(entry, setter, shipped=bool(shipped)))
     yield from (finding(rule, problem) for rule, problem in wrong)
     if shipped and not patterns.has_words(setter.schema):
@@ -129,6 +146,25 @@ def _setter(entry: Entry, setter: Setter, *, shipped: bool | None) -> Iterator[F
                 f"setter {setter.name} is required, but ships the value {setter.value!r}: users are not asked for one"
             )
             yield breach("required-with-value", place, message, 'ship value: "", or remove required')
+
+
+def _untyped(entry: Entry, setter: Setter) -> Finding | None:
+    """Find a type that is none, told by its likeness to one."""
+    near = suggest(setter.type, _TYPES) if setter.type and full_type(setter.type) not in _TYPES else ""
+    place = entry.value.get("type") if isinstance(entry.value, MappingNode) else None
+    message = f"setter {setter.name} takes no value: there is no type {setter.type!r}"
+    return breach("invalid-keyword", place or entry, message, near) if near else None
+
+
+def _crossed(entry: Entry, setter: Setter) -> Finding | None:
+    """Find a minimum above the maximum, told where the value says that it is wrong."""
+    least, most = setter.schema.get("minimum"), setter.schema.get("maximum")
+    if not isinstance(least, int | float) or not isinstance(most, int | float) or least <= most:
+        return None
+    is_low = setter.text.isdecimal() and int(setter.text) > most and int(setter.text) >= least
+    place = entry.value.get("maximum" if is_low else "minimum") if isinstance(entry.value, MappingNode) else None
+    message = f"setter {setter.name} takes no value: its minimum {least} is above its maximum {most}"
+    return breach("invalid-keyword", place or entry, message, "swap them, or correct one")
 
 
 def _refused(entry: Entry, body: MappingNode, setter: Setter) -> Iterator[Finding]:

@@ -48,8 +48,8 @@ def find(container: MappingNode, parsed: Parsed) -> Variables:
 
 
 def is_filled_in(text: str) -> bool:
-    """Say whether others put a text into this one later: Kubernetes a variable, a template a value."""
-    return "$(" in text or "{{" in text
+    """Say whether others put a text into this one later: Kubernetes a variable, a template or envsubst a value."""
+    return any(mark in text for mark in ("$(", "{{", "${"))
 
 
 def config_map(name: str, parsed: Parsed) -> list[Entry] | None:

@@ -113,6 +113,7 @@ def _forgotten(parsed: Parsed, setters: dict[str, Setter]) -> Iterator[Finding]:
                 elif name and not same and _is_distinct(entry):
                     message = f"{entry.name} has the value of {name}, {value.value}, and no set changes it"
                     yield breach("forgotten-field", value, message, f"bind it to {name}")
+    yield from _half_bound(parsed)
     for root in parsed.objects:
         data = root.mapping("data") if is_kind(root, CORE, "ConfigMap") else None
         for entry in data.entries if data else ():
@@ -122,6 +123,22 @@ def _forgotten(parsed: Parsed, setters: dict[str, Setter]) -> Iterator[Finding]:
             if not parsed.changed_by(node) and not _is_commented(node):
                 message = f"{entry.name} has the value of setter {entry.name}, and no set changes it"
                 yield breach("forgotten-field", node, message, "bind it, or remove the key")
+
+
+def _half_bound(parsed: Parsed) -> Iterator[Finding]:
+    """Find a Job of as many pods at once as in all, of which a set changes one number alone."""
+    for root in parsed.objects:
+        for holder, entry in parsed.entries_of(root, "completions"):
+            done, at_once = entry.value, holder.get("parallelism")
+            if not isinstance(done, Scalar) or not isinstance(at_once, Scalar) or done.value != at_once.value:
+                continue
+            if holder.text("completionMode") == "Indexed" and bool(parsed.changed_by(done)) != bool(
+                parsed.changed_by(at_once)
+            ):
+                fixed, other = (at_once, done) if parsed.changed_by(done) else (done, at_once)
+                names = ", ".join(sorted(parsed.changed_by(other)))
+                message = f"completions and parallelism are {done.value}, and {names} changes one of them alone"
+                yield breach("forgotten-field", fixed, message, f"bind it to {names} as well")
 
 
 def _texts(parsed: Parsed) -> Iterator[tuple[str, str]]:

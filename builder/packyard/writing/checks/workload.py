@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from packyard.core.kubernetes.groups import is_cluster_scoped
-from packyard.core.kubernetes.kinds import name_of, names
+from packyard.core.kubernetes.kinds import RBAC, kind_of, name_of, names
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.document import mappings, walk
 from packyard.core.yaml.node import MappingNode, Scalar
@@ -35,6 +35,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
     """Find what is wrong with a package's pods."""
     for build in parsed.builds:
         yield from _objects(build)
+        yield from _namespaces(build, parsed)
     for root in parsed.objects:
         yield from _metadata(root, parsed)
         found_pods = parsed.pods_of(root)
@@ -65,6 +66,21 @@ def _objects(build: Build) -> Iterator[Finding]:
                 severity = "warning"
                 message += " in this folder: of the two, the one applied last counts"
             yield breach("duplicate-name", name, message, hint, severity=severity)
+
+
+def _namespaces(build: Build, parsed: Parsed) -> Iterator[Finding]:
+    """Find an object that says its namespace, where the others go where users apply them."""
+    if build.is_loose or any(root.get("namespace") for root in build.kustomizations):
+        return
+    own = [root for root in build.objects if root.mapping("metadata") and kind_of(root)[0] != RBAC]
+    own = [root for root in own if not is_cluster_scoped(root.text("apiVersion"), root.text("kind"))]
+    said = [entry for root in own if (held := root.mapping("metadata")) and (entry := held.entry("namespace"))]
+    for entry in said if 2 * len(said) <= len(own) else ():
+        if isinstance(entry.value, Scalar) and entry.value.value and not parsed.changed_by(entry.value):
+            message = f"this object is in namespace {entry.value.value}, and others are where users apply them"
+            yield breach(
+                "own-namespace", entry, message, "remove it: kubectl apply -n, or namespace: of a kustomization"
+            )
 
 
 def _metadata(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:

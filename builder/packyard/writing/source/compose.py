@@ -196,7 +196,7 @@ def make(workspace: Workspace, package: Package, use_case: UseCase) -> Unfolded:
     known = reached.definitions.setters
     applying = reached_rules.gather([each for layer in layers for each in layer], memo)
     here = [rule for rule in applying if reached_rules.is_here(rule, known)]
-    refuse(reached_rules.check(applying, known, workspace))
+    refuse(reached_rules.check(applying, known, workspace, use_case.setters))
     files = {**documents, **set_fields(documents, reached.definitions, known, memo).files}
     lines = [*kustomization.header(), "resources:", *(f"- {name}" for name in sorted(named.keys() - whole.keys()))]
     lines += program.lines(use_case.path, program.find(objects), whole.keys() & documents.keys())

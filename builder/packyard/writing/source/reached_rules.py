@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from packyard.core.errors import InputError, Problem, refuse, suggest
 from packyard.core.work.memo import Memo
@@ -16,6 +17,7 @@ from packyard.using.setters.krmfile import parse_krmfile
 from packyard.using.setters.rules.review import review
 from packyard.using.setters.rules.rule import Rule, read
 from packyard.writing.source import library
+from packyard.writing.source.package import SetterValue
 from packyard.writing.source.workspace import Workspace
 
 _DEFINED = re.compile(rf"^ *{re.escape(SETTER_PREFIX)}([^:\s]+):", re.MULTILINE)
@@ -46,14 +48,21 @@ def is_here(rule: Rule, names: Collection[str]) -> bool:
     return all(name in names for name in rule.names)
 
 
-def check(rules: Sequence[Rule], setters: Mapping[str, Setter], workspace: Workspace) -> Iterator[Problem]:
+def check(
+    rules: Sequence[Rule], setters: Mapping[str, Setter], workspace: Workspace, given: Mapping[str, SetterValue]
+) -> Iterator[Problem]:
     """Yield what is wrong with rules for a use case with these setters and values, by their places in the parts.
 
-    A rule about a setter that the use case does not have is left out; about one that no part defines it is a mistake.
+    A rule that values of package.yaml break is told there: ``given`` are these. One about a setter that the use case
+    does not have is left out; about one that no part defines it is a mistake.
     """
     for rule in rules:
         if is_here(rule, setters):
-            yield from (problem for _, problem in review(rule, setters))
+            values = [given[name] for name in rule.names if name in given and given[name].line]
+            for kind, problem in review(rule, setters):
+                last = max(values, key=lambda value: value.line) if values and kind == "broken-rule" else None
+                hint = problem.hint or f"the rule is in {problem.file}:{problem.line}"
+                yield replace(problem, file=last.file, line=last.line, column=0, hint=hint) if last else problem
             continue
         known = defined(workspace) | set(setters)
         for name in rule.names:

@@ -58,6 +58,13 @@ class Traced:
         if made and reference:
             yield from _names(made.words, reference.name, set())
 
+    def given(self, path: str, line: int) -> Place | None:
+        """Return where package.yaml gives the value that a line has from its setters, if it gives one alone."""
+        made, _ = self._use_case(path)
+        values = [made.words.values.get(name) for name, _ in self.names(path, line)] if made else []
+        places = {Place(value.file, value.line) for value in values if value and value.line}
+        return places.pop() if len(places) == 1 else None
+
     def _use_case(self, path: str) -> tuple[Unfolded | None, str]:
         found = next((each for each in self._package.use_cases if path.startswith(f"{each.path}/")), None)
         if found is None:

@@ -23,7 +23,7 @@ from packyard.core.work.memo import Memo
 from packyard.core.yaml import make
 from packyard.core.yaml.document import source_of
 from packyard.core.yaml.edit import PLAIN_TYPES
-from packyard.core.yaml.node import Collection, Comment, Entry, Node, Scalar
+from packyard.core.yaml.node import Collection, Comment, Entry, MappingNode, Node, Scalar
 from packyard.core.yaml.values import is_plain_text, to_value
 from packyard.using.kustomize.part import KrmfileData
 from packyard.using.setters import comment as comments
@@ -161,6 +161,9 @@ class Words:
         value, word = self.values.get(name), self.defined.get(name)
         if value is not None:
             return Problem(f"setters.{name}: {message}", file=value.file, line=value.line, hint=hint)
+        if word and isinstance(word.definition, Substitution) and isinstance(word.entry.value, MappingNode):
+            pattern = word.entry.value.find("x-k8s-cli", "substitution", "pattern")
+            return pattern.problem(f"{name}: {message}", hint) if pattern else word.problem(message, hint)
         return word.problem(message, hint) if word else Problem(f"{name}: {message}", hint=hint)
 
     def _bound(self, value: Node, behind: Comment | None) -> tuple[Node, Comment | None]:

@@ -1,0 +1,207 @@
+"""Addresses in the texts of objects: a host that no Service or pod of the package has, a port that it does not open.
+
+    CACHE_URL: redis://cahce:6379     variables and their values, files of ConfigMaps, words of commands
+    MASTER_ADDR: $(RUN)-worker-0-0.$(RUN)
+    MASTER_PORT: "29501"              beside MASTER_ADDR, the port of that host
+
+Only what is nearly the name of something in the package is told: other hosts may be the cluster's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from packyard.core.errors import suggest
+from packyard.core.kubernetes import job_sets
+from packyard.core.kubernetes.kinds import APPS, BATCH, CORE, is_kind, name_of
+from packyard.core.yaml.document import mappings
+from packyard.core.yaml.node import MappingNode, Node, Scalar
+from packyard.writing.checks import selectors, variables
+from packyard.writing.checks.finding import Finding, Place, breach, within
+from packyard.writing.checks.parsed import Parsed
+
+_LABEL = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
+_HOST = re.compile(rf"({_LABEL})(?:\.({_LABEL}))?((?:\.{_LABEL})*)\Z")
+_URL = re.compile(rf"\b[a-z][a-z0-9+.-]*://(?:[^\s/@]*@)?({_LABEL}(?:\.{_LABEL})*)(?::(\d+))?(?=[/\s\"',?]|\Z)")
+_PAIR = re.compile(rf"(?<![\w./:@-])({_LABEL}(?:\.{_LABEL})*):(\d{{2,5}})(?=[/\s\"',]|\Z)")
+#: What a variable with a host is called, and the end of the one with its port.
+_HOSTING = re.compile(r"(.*?)_?(?:HOST(?:NAME)?|ADDR(?:ESS)?|SERVER|SERVICE|ENDPOINT)\Z")
+_VARIABLE = re.compile(r"\$\(([A-Za-z_]\w*)\)")
+_SHORTEST = 3
+_PORTS = {"http": "80", "https": "443"}
+
+
+@dataclass(slots=True)
+class _Known:
+    """The Services of a package with the ports that each opens, and the names of the pods behind each."""
+
+    ports: dict[str, set[str]] = field(default_factory=dict)
+    pods: dict[str, list[re.Pattern[str]]] = field(default_factory=dict)
+    examples: dict[str, list[str]] = field(default_factory=dict)
+
+
+def check(parsed: Parsed) -> Iterator[Finding]:
+    """Find hosts and ports that the package nearly has."""
+    if not parsed.complete:
+        return
+    known = _known(parsed)
+    if not known.ports and not known.pods:
+        return
+    for root in parsed.objects:
+        if is_kind(root, CORE, "ConfigMap"):
+            data = root.mapping("data")
+            values = {entry.name: entry.value for entry in (data.entries if data else ())}
+            yield from _stated(values, values, known)
+            yield from _paired(values, values, known)
+        for pod in parsed.pods_of(root):
+            for container in pod.containers:
+                own = variables.find(container, parsed).values
+                told = {each.text("name"): each.get("value") for each in mappings(container.get("env"))}
+                yield from _stated({name: node for name, node in told.items() if node}, own, known)
+                yield from _paired(own, told, known)
+                for word in variables.words(container):
+                    yield from _in_text(word, _expanded(word.value, own), known)
+
+
+def _known(parsed: Parsed) -> _Known:
+    found = _Known()
+    all_pods = [pod for root in parsed.objects for pod in parsed.pods_of(root)]
+    for root in parsed.objects:
+        name, spec = name_of(root), root.mapping("spec")
+        if name is None or spec is None or not name.value:
+            continue
+        if is_kind(root, CORE, "Service"):
+            ports = {each.text("port") for each in mappings(spec.get("ports"))}
+            if spec.text("clusterIP") == "None":
+                selector = spec.mapping("selector")
+                chosen = selectors.selected(selector, all_pods) if selector else []
+                ports |= {port for pod in chosen for port in _declared(pod.containers)}
+            found.ports[name.value] = ports
+        elif is_kind(root, APPS, "StatefulSet") and spec.text("serviceName"):
+            _add(found, spec.text("serviceName"), name.value, [spec.get("replicas")])
+        elif is_kind(root, BATCH, "Job") and spec.text("completionMode") == "Indexed":
+            template = spec.mapping("template", "spec")
+            _add(found, template.text("subdomain") if template else "", name.value, [spec.get("completions")])
+    for made in job_sets.find(parsed.objects):
+        service = made.service.value if made.service else ""
+        for each in made.pod_sets:
+            size = next((node for node in each.sizes if node is not None), None)
+            _add(found, service, f"{made.name.value}-{each.role}", [each.replicas, size])
+        if service:
+            pods = (pod for root in parsed.objects if root.get("spec") is made.spec for pod in parsed.pods_of(root))
+            ports = {port for pod in pods for port in _declared(pod.containers)}
+            found.ports[service] = found.ports.get(service, set()) | ports
+    return found
+
+
+def _add(found: _Known, service: str, stem: str, counts: list[Node | None]) -> None:
+    """Note the names of pods: those of a stem with a number behind it for each count, which begins at 0."""
+    if not service:
+        return
+    numbers = [_below(node.value) if isinstance(node, Scalar) and node.value.isdecimal() else "0" for node in counts]
+    found.pods.setdefault(service, []).append(re.compile(re.escape(stem) + "".join(f"-(?:{each})" for each in numbers)))
+    found.examples.setdefault(service, []).append(stem + "-0" * len(numbers))
+
+
+def _below(count: str) -> str:
+    """Return an expression for the numbers below a count."""
+    return "|".join(map(str, range(min(int(count) or 1, 999))))
+
+
+def _declared(containers: list[MappingNode]) -> Iterator[str]:
+    for container in containers:
+        for port in mappings(container.get("ports")):
+            yield port.text("containerPort")
+
+
+def _expanded(text: str, own: Mapping[str, Node | None]) -> str:
+    """Put the values of variables into a text, as Kubernetes does; what is not known stays."""
+
+    def value(found: re.Match[str]) -> str:
+        node = own.get(found[1])
+        return node.value if isinstance(node, Scalar) else found.group()
+
+    return _VARIABLE.sub(value, _VARIABLE.sub(value, text))
+
+
+def _stated(values: Mapping[str, Node], own: Mapping[str, Node | None], known: _Known) -> Iterator[Finding]:
+    for name, node in values.items():
+        if not isinstance(node, Scalar) or not node.value:
+            continue
+        text = _expanded(node.value, own)
+        if _HOSTING.match(name) and _HOST.match(text):
+            yield from _host(text, node, known, is_said=True)
+        else:
+            yield from _in_text(node, text, known)
+
+
+def _in_text(node: Scalar, text: str, known: _Known) -> Iterator[Finding]:
+    """Find addresses in a text, each told at its own line."""
+    for expression in (_URL, _PAIR):
+        for found in expression.finditer(text):
+            host, port = found[1], found[2] or _PORTS.get(found.group().partition(":")[0], "")
+            place = within(node, found.group())
+            faults = list(_host(host, place, known, is_said=expression is _URL))
+            yield from faults
+            if port and not faults:
+                yield from _port(host, port, place, known)
+
+
+def _host(host: str, place: Place, known: _Known, *, is_said: bool) -> Iterator[Finding]:
+    """Find a host that is nearly that of a Service, or of a pod behind one."""
+    parts = _HOST.match(host)
+    if parts is None or _is_outside(parts):
+        return
+    first, second = parts[1], parts[2] or ""
+    if second in known.pods:
+        if first not in known.ports and not any(each.fullmatch(first) for each in known.pods[second]):
+            message = f"no pod of Service {second!r} is called {first!r}"
+            yield breach("dangling-reference", place, message, f"the first is {known.examples[second][0]}")
+        return
+    near = suggest(second, known.pods) if second and second not in known.ports else ""
+    if near and any(each.fullmatch(first) for names in known.pods.values() for each in names):
+        yield breach("dangling-reference", place, f"Service {second!r} is not in the package", near)
+    elif (
+        first not in known.ports and first not in known.pods and len(first) >= _SHORTEST and (is_said or ".svc" in host)
+    ):
+        near = _near(first, known.ports)
+        if near and not second.startswith(("com", "org", "net", "io")):
+            message = f"Service {first!r} is not in the package"
+            yield breach("dangling-reference", place, message, near, severity="warning")
+
+
+def _near(name: str, known: Mapping[str, object]) -> str:
+    """Return a hint where a name is spelled nearly as one of the package, and not merely part of it."""
+    numbered = re.sub(r"-?\d+", "", name)
+    near = [each for each in known if abs(len(each) - len(name)) <= 1 and re.sub(r"-?\d+", "", each) != numbered]
+    hint = suggest(name, near)
+    return hint if hint.count("'") == len("''") else ""
+
+
+def _is_outside(parts: re.Match[str]) -> bool:
+    """Say whether a host is no name of a cluster: an address by numbers, or a domain."""
+    return parts[1].isdecimal() or parts[1] == "localhost" or (parts[3] != "" and ".svc" not in parts[3])
+
+
+def _port(host: str, port: str, place: Place, known: _Known) -> Iterator[Finding]:
+    parts = _HOST.match(host)
+    if parts is None or _is_outside(parts):
+        return
+    service = parts[2] if parts[2] in known.pods and parts[1] not in known.ports else parts[1]
+    open_ports = known.ports.get(service or "", set()) - {""}
+    if open_ports and port not in open_ports:
+        message = f"Service {service!r} has no port {port}"
+        yield breach("no-such-port", place, message, f"it has {', '.join(sorted(open_ports))}", severity="warning")
+
+
+def _paired(own: Mapping[str, Node | None], told: Mapping[str, Node | None], known: _Known) -> Iterator[Finding]:
+    """Find a variable with a port that the host of the variable beside it does not open."""
+    for name, node in own.items():
+        found = _HOSTING.match(name)
+        port = told.get(f"{found[1]}_PORT") if found and found[1] else None
+        if isinstance(node, Scalar) and isinstance(port, Scalar) and port.value.isdecimal():
+            host = _expanded(node.value, own)
+            if _HOST.match(host):
+                yield from _port(host, port.value, port, known)

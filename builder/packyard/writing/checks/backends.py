@@ -1,0 +1,118 @@
+"""What leads to a Service or a port of the package: Ingresses and routes to their backends, policies to open ports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from packyard.core.errors import suggest
+from packyard.core.kubernetes.kinds import CORE, NETWORKING, is_kind, kind_of, name_of
+from packyard.core.kubernetes.pods import Pod
+from packyard.core.yaml.document import mappings, walk
+from packyard.core.yaml.node import MappingNode, Scalar
+from packyard.writing.checks import selectors
+from packyard.writing.checks.finding import Finding, breach
+from packyard.writing.checks.parsed import Parsed
+
+GATEWAY = "gateway.networking.k8s.io"
+#: How Services that operators make are called: those of Ray clusters.
+_MADE = ("-head-svc", "-serve-svc")
+
+
+def check(parsed: Parsed) -> Iterator[Finding]:
+    """Find backends and ports that are not there."""
+    if not parsed.complete:
+        return
+    services = {
+        name.value: mappings(root.find("spec", "ports"))
+        for root in parsed.objects
+        if is_kind(root, CORE, "Service") and (name := name_of(root))
+    }
+    found_pods = [pod for root in parsed.objects for pod in parsed.pods_of(root)]
+    for root in parsed.objects:
+        if is_kind(root, NETWORKING, "Ingress"):
+            for node in walk(root.get("spec")):
+                service = node.mapping("service") if isinstance(node, MappingNode) else None
+                if service:
+                    yield from _service(service.get("name"), services, parsed)
+                    yield from _ingress_port(service, services)
+        elif kind_of(root)[0] == GATEWAY:
+            for rule in mappings(root.find("spec", "rules")):
+                for each in mappings(rule.get("backendRefs")):
+                    if each.text("kind", "Service") == "Service" and not each.get("namespace"):
+                        yield from _service(each.get("name"), services, parsed)
+                        yield from _number(each.get("port"), services.get(each.text("name")))
+        elif is_kind(root, NETWORKING, "NetworkPolicy"):
+            yield from _policy(root, found_pods, parsed)
+
+
+def _service(name: object, services: dict[str, list[MappingNode]], parsed: Parsed) -> Iterator[Finding]:
+    if not services or not isinstance(name, Scalar) or not name.value or parsed.waits(name):
+        return  # all of them may be another package's
+    near = suggest(name.value, services)
+    if name.value not in services and not name.value.endswith(_MADE) and (near or not parsed.is_loose):
+        hint = near or f"there is {', '.join(sorted(services))}"
+        message, is_certain = f"Service {name.value!r} is not in the package", near or parsed.is_own
+        yield breach("dangling-reference", name, message, hint, severity="error" if is_certain else "warning")
+
+
+def _ingress_port(service: MappingNode, services: dict[str, list[MappingNode]]) -> Iterator[Finding]:
+    ports = services.get(service.text("name"))
+    name = service.find("port", "name")
+    yield from _number(service.find("port", "number"), ports)
+    known = {each.text("name") for each in ports or ()} - {""}
+    if ports is not None and isinstance(name, Scalar) and name.value and name.value not in known:
+        hint = suggest(name.value, known) or f"it has {', '.join(sorted(known)) or 'no named port'}"
+        yield breach("no-such-port", name, f"the Service has no port {name.value!r}", hint)
+
+
+def _number(port: object, ports: list[MappingNode] | None) -> Iterator[Finding]:
+    known = {each.text("port") for each in ports or ()} - {""}
+    if known and isinstance(port, Scalar) and port.value and port.value not in known:
+        yield breach("no-such-port", port, f"the Service has no port {port.value}", f"it has {_listed(known)}")
+
+
+def _policy(root: MappingNode, found_pods: list[Pod[MappingNode]], parsed: Parsed) -> Iterator[Finding]:
+    """Find a port that no pod of a policy declares, and a peer that no pod is."""
+    own = root.mapping("spec", "podSelector")
+    chosen = selectors.selected(own.mapping("matchLabels"), found_pods) if own else []
+    for rule in mappings(root.find("spec", "ingress")):
+        yield from _opened(rule, chosen)
+        yield from _peers(rule, "from", found_pods, parsed)
+    for rule in mappings(root.find("spec", "egress")):
+        peers = [each.mapping("podSelector", "matchLabels") for each in mappings(rule.get("to"))]
+        aims = [pod for each in peers if each for pod in selectors.selected(each, found_pods)]
+        yield from _opened(rule, aims if all(peers) else [])
+        yield from _peers(rule, "to", found_pods, parsed)
+
+
+def _opened(rule: MappingNode, chosen: list[Pod[MappingNode]]) -> Iterator[Finding]:
+    ports = [each for pod in chosen for container in pod.containers for each in mappings(container.get("ports"))]
+    known = {each.text(field) for each in ports for field in ("name", "containerPort")} - {""}
+    for each in mappings(rule.get("ports")) if known else ():
+        port = each.get("port")
+        if isinstance(port, Scalar) and port.value and port.value not in known and not each.get("endPort"):
+            message = f"no pod that the policy is for declares port {port.value}"
+            hint = suggest(port.value, known) or f"they declare {_listed(known)}; a policy is about ports of pods"
+            yield breach("no-such-port", port, message, hint, severity="warning")
+
+
+def _peers(rule: MappingNode, field: str, found_pods: list[Pod[MappingNode]], parsed: Parsed) -> Iterator[Finding]:
+    """Find a peer that is nearly a pod of the package: others may be anywhere in its namespace."""
+    known: dict[str, set[str]] = {}
+    for pod in found_pods:
+        labels = selectors.labels_of(pod)
+        for entry in labels.entries if labels else ():
+            known.setdefault(entry.name, set()).add(labels.text(entry.name) if labels else "")
+    for peer in mappings(rule.get(field)):
+        labels = peer.mapping("podSelector", "matchLabels") if not peer.get("namespaceSelector") else None
+        for entry in labels.entries if labels else ():
+            value = entry.value
+            if isinstance(value, Scalar) and value.value not in known.get(entry.name, {value.value}):
+                near = suggest(value.value, known[entry.name])
+                if near and not parsed.changed_by(value):
+                    message = f"no pod of the package has the label {entry.name}: {value.value}"
+                    yield breach("selects-nothing", value, message, near, severity="warning")
+
+
+def _listed(known: set[str]) -> str:
+    return ", ".join(sorted(known))

@@ -1,0 +1,51 @@
+"""Budgets that let no pod be evicted: a node of theirs can never be drained."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from packyard.core.kubernetes.kinds import APPS, POLICY, is_kind, kind_of, name_of, of
+from packyard.core.yaml.node import MappingNode, Scalar
+from packyard.writing.checks import selectors
+from packyard.writing.checks.finding import Finding, breach
+from packyard.writing.checks.parsed import Parsed
+
+_SCALED = of(APPS, "Deployment", "StatefulSet", "ReplicaSet")
+
+
+def check(parsed: Parsed) -> Iterator[Finding]:
+    """Find budgets that are as large as what they are for."""
+    for root in parsed.objects:
+        spec = root.mapping("spec") if is_kind(root, POLICY, "PodDisruptionBudget") else None
+        least, most = (spec.get("minAvailable"), spec.get("maxUnavailable")) if spec else (None, None)
+        replicas = _replicas(root, parsed)
+        message = ""
+        if isinstance(most, Scalar) and most.value in ("0", "0%"):
+            message = "maxUnavailable is 0"
+        elif isinstance(least, Scalar) and least.value == "100%":
+            message = "minAvailable is 100%"
+        elif isinstance(least, Scalar) and least.value.isdecimal() and 0 < replicas <= int(least.value):
+            message = f"minAvailable is {least.value}, and there are {replicas} pods"
+        if message:
+            hint = "let one of them go: maxUnavailable: 1"
+            yield breach("never-evicted", most or least or root, f"{message}: none may be evicted", hint)
+
+
+def _replicas(budget: MappingNode, parsed: Parsed) -> int:
+    """Return how many pods a budget is for, of those that an autoscaler makes the fewest; 0 where nobody knows."""
+    selector = budget.mapping("spec", "selector", "matchLabels")
+    scalers = [spec for root in parsed.objects if (spec := root.mapping("spec")) and spec.mapping("scaleTargetRef")]
+    fewest = {
+        target.value: spec for spec in scalers if isinstance(target := spec.find("scaleTargetRef", "name"), Scalar)
+    }
+    count = 0
+    for root in parsed.objects if selector and parsed.complete else ():
+        if not selectors.selected(selector, parsed.pods_of(root)):
+            continue
+        name, spec = name_of(root), root.mapping("spec")
+        scaler = fewest.get(name.value) if name else None
+        number = scaler.text("minReplicas") if scaler else spec.text("replicas", "1") if spec else ""
+        if kind_of(root) not in _SCALED or not number.isdecimal():
+            return 0
+        count += int(number)
+    return count

@@ -1,0 +1,58 @@
+"""Ray clusters: whether their images have the version of Ray that the operator is told, and their groups a size."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from packyard.core.kubernetes import images
+from packyard.core.kubernetes.kinds import RAY, kind_of
+from packyard.core.yaml.document import mappings
+from packyard.core.yaml.node import MappingNode, Scalar
+from packyard.writing.checks.finding import Finding, breach
+from packyard.writing.checks.parsed import Parsed
+
+_CLUSTER = {"RayCluster": ("spec",), "RayJob": ("spec", "rayClusterSpec"), "RayService": ("spec", "rayClusterConfig")}
+#: Images whose tags begin with the version of Ray.
+_OFFICIAL = re.compile(r"(?:.*/)?rayproject/ray(?:-ml|-llm)?\Z")
+_VERSION = re.compile(r"(\d+\.\d+\.\d+)(?:[.-]|\Z)")
+
+
+def check(parsed: Parsed) -> Iterator[Finding]:
+    """Find versions that differ, and groups whose least size is above the greatest."""
+    for root in parsed.objects:
+        group, kind = kind_of(root)
+        cluster = root.mapping(*_CLUSTER[kind]) if group == RAY and kind in _CLUSTER else None
+        if cluster:
+            yield from _versions(root, cluster, parsed)
+            for each in mappings(cluster.get("workerGroupSpecs")):
+                yield from _sizes(each)
+
+
+def _versions(root: MappingNode, cluster: MappingNode, parsed: Parsed) -> Iterator[Finding]:
+    said = cluster.get("rayVersion")
+    if not isinstance(said, Scalar) or not _VERSION.match(said.value):
+        return
+    found: list[tuple[Scalar, str]] = []
+    for container in (container for pod in parsed.pods_of(root) for container in pod.containers):
+        node = container.get("image")
+        image = images.parse(parsed.image(node.value)) if isinstance(node, Scalar) else None
+        version = _VERSION.match(image.tag) if image and _OFFICIAL.match(image.name) else None
+        if version and isinstance(node, Scalar):
+            found.append((node, version[1]))
+    versions = {each for _, each in found}
+    if len(versions) == 1 and said.value not in versions:
+        message = f"rayVersion is {said.value}, and the images have Ray {versions.pop()}"
+        yield breach("ray-version", said, message, "make both the same")
+    elif len(versions) > 1:
+        for place, each in found:
+            if each != said.value:
+                message = f"the image has Ray {each}, and rayVersion is {said.value}: its processes do not join"
+                yield breach("ray-version", place, message, "give all images the same version")
+
+
+def _sizes(group: MappingNode) -> Iterator[Finding]:
+    least, most = group.get("minReplicas"), group.text("maxReplicas")
+    if isinstance(least, Scalar) and least.value.isdecimal() and most.isdecimal() and int(least.value) > int(most):
+        message = f"minReplicas is {least.value}, and maxReplicas {most}"
+        yield breach("wrong-value", least, message, "raise maxReplicas")

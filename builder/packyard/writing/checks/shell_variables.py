@@ -1,0 +1,74 @@
+"""Variables in the scripts of shells that nobody sets, and that are nearly one that somebody does.
+
+args: ["exec serve --master=$MASTER_ADRR"]      the container has MASTER_ADDR
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+
+from packyard.core.errors import suggest
+from packyard.core.kubernetes.kinds import CORE, is_kind
+from packyard.core.yaml.node import Scalar
+from packyard.writing.checks import variables
+from packyard.writing.checks.finding import Finding, breach, within
+from packyard.writing.checks.parsed import Parsed
+
+_USED = re.compile(r"(?<![\\$])\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
+#: What gives a variable its value; one with a default may have none.
+_SET = re.compile(
+    r"(?:^|[\s;&|(!])(?:export\s+|local\s+|readonly\s+|declare\s+(?:-\w+\s+)*)?([A-Za-z_]\w*)\+?=|\bfor\s+(\w+)"
+    r"|\b(?:read|mapfile|readarray|export|getopts\s+\S+)\s+((?:-\w+\s+)*[\w ]+)|\$\{([A-Za-z_]\w*)[-:=+?]",
+    re.MULTILINE,
+)
+_SHELL = re.compile(r"(?:.*/)?(?:ba|da|z|k)?sh\Z")
+#: What shells, Kubernetes and operators set.
+_GIVEN = (
+    *("PATH", "HOME", "HOSTNAME", "USER", "PWD", "OLDPWD", "RANDOM", "SECONDS", "SHELL", "TMPDIR", "LANG", "UID"),
+    *("JOB_COMPLETION_INDEX", "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT", "LWS_LEADER_ADDRESS"),
+    *("LWS_GROUP_SIZE", "LWS_WORKER_INDEX", "JOB_GLOBAL_INDEX", "JOB_INDEX", "TF_CONFIG", "RAY_ADDRESS"),
+    *("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "LOCAL_RANK", "NNODES", "NPROC_PER_NODE", "IFS", "OPTARG"),
+    *("PET_NNODES", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT", "PET_NPROC_PER_NODE", "OPTIND"),
+)
+
+
+def check(parsed: Parsed) -> Iterator[Finding]:
+    """Find variables of scripts that are misspelled."""
+    said: set[str] = set()
+    for root in parsed.objects:
+        for pod in parsed.pods_of(root):
+            for container in pod.containers:
+                own = variables.find(container, parsed).named
+                said |= set(own)
+                words = list(variables.words(container))
+                if any(_SHELL.match(word.value) for word in words[:2]):
+                    for word in words:
+                        yield from _script(word, word.value, own)
+    for root in parsed.objects:
+        data = root.mapping("data") if is_kind(root, CORE, "ConfigMap") else None
+        entries = data.entries if data else []
+        for value in (entry.value for entry in entries if entry.name.endswith(".sh")):
+            if isinstance(value, Scalar):
+                yield from _script(value, value.value, said | {each.name for each in entries})
+
+
+def _script(node: Scalar, text: str, own: Collection[str]) -> Iterator[Finding]:
+    known = {*own, *_GIVEN}
+    for found in _SET.finditer(text):
+        known.update(" ".join(filter(None, found.groups())).split())
+    told: set[str] = set()
+    for found in _USED.finditer(text):
+        name = found[1] or found[2]
+        if name in known or name in told:
+            continue
+        told.add(name)
+        near = suggest(name, _alike(name, known))
+        if near:
+            message = f"nobody sets {name}, which is empty here"
+            yield breach("undefined-variable", within(node, found.group()), message, near, severity="warning")
+
+
+def _alike(name: str, known: Collection[str]) -> list[str]:
+    """Return the names that may have been meant: about as long, and with the same beginning or end."""
+    return [each for each in known if abs(len(each) - len(name)) <= 1 and len(each) > len("RANK")]

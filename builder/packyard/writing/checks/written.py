@@ -1,0 +1,146 @@
+"""What is wrong with the sources of a workspace as they are written, whether or not a package composes of them.
+
+# {"$openapi":"CPU}                      a setter comment that nobody can read
+setters.CPU: minimum: 8, maximum: 1      a definition that a package's value hides
+setters.OLD                              a definition that nothing has any more
+model: {mode: inferencing}               a word that is nearly the one that lists sort by
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+
+from packyard.core.errors import InputError, suggest
+from packyard.core.work.memo import Memo
+from packyard.core.yaml.document import find_comments, parse_file, parse_one
+from packyard.core.yaml.node import MappingNode, Scalar
+from packyard.using.setters import fields
+from packyard.using.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX
+from packyard.using.setters.definition import full_type
+from packyard.using.setters.krmfile import NAME as KRMFILE
+from packyard.using.setters.packages import PackageFiles
+from packyard.writing.checks import definitions, setters
+from packyard.writing.checks.finding import Finding, breach, finding
+from packyard.writing.checks.parsed import Parsed, parse
+
+#: What a Krmfile alone can tell; what names reach, only a package can.
+_OF_DEFINITIONS = ("refused-value", "invalid-keyword", "unquoted-value", "required-unexplained", "two-names")
+_WORDS = {
+    "mode": ("training", "inference", "evaluation", "tuning", "serving"),
+    "precision": ("fp32", "fp16", "bf16", "fp8", "int8", "int4", "tf32", "fp64", "fp4", "mixed", "none"),
+}
+_NAME = re.compile(r"\w+")
+
+
+def check(files: Mapping[str, bytes]) -> Iterator[Finding]:
+    """Find what is wrong with YAML files and Krmfiles; any other file may name a definition."""
+    values = _values(files)
+    for name, data in files.items():
+        base = posixpath.basename(name)
+        if base == KRMFILE:
+            yield from _definitions(name, data)
+        elif base == "package.yaml":
+            yield from _model(name, data)
+        elif name.endswith((".yaml", ".yml")) and b"#" in data:
+            yield from _comments(name, data, values)
+    yield from _unused(files)
+    yield from _redefined(files)
+
+
+def _comments(name: str, data: bytes, values: Mapping[str, str]) -> Iterator[Finding]:
+    with suppress(InputError):  # which composing reports
+        for document in parse_file(data, name):
+            for comment in find_comments(document):
+                yield from setters.broken(document.source, comment)
+            for bound in fields.find(document):
+                value, node = values.get(bound.reference.name, ""), bound.node
+                if isinstance(node, Scalar) and node.value and value and _sort(node.value) != _sort(value):
+                    message = f"{bound.reference.name} is {value!r} by default, which is no value for {node.value!r}"
+                    yield breach("comment-does-not-fit", node, message, "name the setter that this field has")
+
+
+def _sort(text: str) -> str:
+    """Return what a value is like: a number, an amount of bytes, or another text."""
+    if re.fullmatch(r"[-+]?\d+(\.\d+)?([eE][-+]?\d+)?m?", text):
+        return "number"
+    return "bytes" if re.fullmatch(r"\d+(\.\d+)?[KMGTP]i?", text) else "text"
+
+
+def _values(files: Mapping[str, bytes]) -> dict[str, str]:
+    """Return the default of each setter that all Krmfiles give the same one."""
+    found: dict[str, set[str]] = {}
+    for name, data in files.items():
+        for setter in _parse(name, data).definitions.setters.values() if posixpath.basename(name) == KRMFILE else ():
+            found.setdefault(setter.name, set()).add(setter.text)
+    return {name: values.pop() for name, values in found.items() if len(values) == 1}
+
+
+def _redefined(files: Mapping[str, bytes]) -> Iterator[Finding]:
+    """Find a setter of a part that has another type in the Krmfile of the whole workspace, where rules expect it."""
+    shared = _parse(KRMFILE, files[KRMFILE]).definitions.setters if KRMFILE in files else {}
+    for name, data in files.items():
+        if posixpath.basename(name) != KRMFILE or name == KRMFILE or not shared:
+            continue
+        for setter in _parse(name, data).definitions.setters.values():
+            other = shared.get(setter.name)
+            if other and full_type(other.type) != full_type(setter.type):
+                message = f"{setter.name} has another type than in line {other.line} of {other.file}"
+                yield finding("definition-differs", setter.problem(message, "make both the same, or rename one"))
+
+
+def _definitions(name: str, data: bytes) -> Iterator[Finding]:
+    parsed = _parse(name, data)
+    for each in [*setters.check(parsed, shipped=True), *definitions.check(parsed)]:
+        if each.rule in _OF_DEFINITIONS:
+            yield replace(each, fix="")
+    for setter in parsed.definitions.setters.values():
+        if setter.required and setter.example is None and setter.description:
+            message = f"setter {setter.name} is required and has no example, for commands of pages and for checks"
+            yield finding("required-unexplained", setter.problem(message, "example: what users would write"), "warning")
+    root = parsed.krmfile.root if parsed.krmfile and name == KRMFILE else None
+    if isinstance(root, MappingNode) and (rules := root.entry("rules")):
+        message = "rules in the Krmfile of the whole workspace reach no package"
+        yield breach("invalid-rule", rules, message, "put them into that of a base, an overlay or a package")
+
+
+def _parse(name: str, data: bytes) -> Parsed:
+    where = name.removesuffix(KRMFILE)
+    return parse(PackageFiles(data, {}, where), Memo())
+
+
+def _model(name: str, data: bytes) -> Iterator[Finding]:
+    with suppress(InputError):
+        root = parse_one(data, name).root
+        model = root.mapping("model") if isinstance(root, MappingNode) else None
+        for key, known in _WORDS.items():
+            word = model.get(key) if model else None
+            if isinstance(word, Scalar) and word.value not in known and (near := suggest(word.value, known)):
+                yield breach("odd-word", word, f"model.{key} is {word.value!r}: lists sort it apart from others", near)
+
+
+def _unused(files: Mapping[str, bytes]) -> Iterator[Finding]:
+    """Find definitions whose names stand nowhere else."""
+    counted: dict[str, int] = {}
+    for data in files.values():
+        for word in set(_NAME.findall(data.decode("utf-8", "replace"))):
+            counted[word] = counted.get(word, 0) + 1
+    for name, data in files.items():
+        krmfile = _parse(name, data).krmfile if posixpath.basename(name) == KRMFILE else None
+        text = data.decode("utf-8", "replace") if krmfile else ""
+        for entry in krmfile.entries if krmfile else ():
+            word = entry.name.removeprefix(SETTER_PREFIX).removeprefix(SUBSTITUTION_PREFIX)
+            own = _elsewhere(text, entry.name, word)
+            if counted.get(word, 0) <= 1 and not own:
+                message = f"nothing in the workspace names {word}"
+                yield breach("unused-definition", entry, message, "remove it", severity="warning")
+
+
+def _elsewhere(text: str, key: str, word: str) -> bool:
+    """Say whether a Krmfile names what it defines outside of the definition: in a pattern or a rule."""
+    said = len(re.findall(rf"(?<!\w){re.escape(word)}(?!\w)", text))
+    own = len(re.findall(rf"{re.escape(key)}:|\bname:\s*[\"']?{re.escape(word)}(?!\w)", text))
+    return said > own
