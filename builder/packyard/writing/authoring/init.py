@@ -23,6 +23,7 @@ from packyard.core.files import atomic, paths, regular
 from packyard.core.files.paths import WORKSPACE
 from packyard.core.yaml.content import lexeme
 from packyard.writing.source import library, schemas
+from packyard.writing.source.workspace import PODS
 
 LICENSE = "LICENSE"
 #: The recipes of the release job, from the folder of the catalogue that packyard carries.
@@ -38,7 +39,12 @@ prefix: {prefix} # where use cases lie in a package
 license: LICENSE
 libraries: [builtin] # bases and overlays that packyard carries; packyard parts lists them
 """
-_SCHEMAS = {"package": "packages/*/package.yaml", "workspace": WORKSPACE, "krmfile": "**/Krmfile"}
+_SCHEMAS = {
+    "package": "packages/*/package.yaml",
+    "workspace": WORKSPACE,
+    "pods": f"overlays/*/*/{PODS}",
+    "krmfile": "**/Krmfile",
+}
 _IGNORED = "/build/\n"
 _PRE_COMMIT = """\
 repos:

@@ -1,12 +1,14 @@
-"""The JSON Schemas of package.yaml, packyard.yaml and Krmfiles: files beside this, which tests/json_schemas.py makes
-from the code that reads those. A schema knows a file by itself; which parts there are, only the reader does.
+"""The JSON Schemas of package.yaml, packyard.yaml, pods.yaml and Krmfiles: files beside this.
+
+tests/json_schemas.py makes them from the code that reads those. A schema knows a file by itself; which parts there are,
+only the reader does.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-NAMES = ("package", "workspace", "krmfile")
+NAMES = ("package", "workspace", "pods", "krmfile")
 
 
 def read(name: str) -> bytes:
