@@ -48,7 +48,8 @@ def check(named: Iterable[Named]) -> Iterator[Finding]:
         first = seen.setdefault(each[:4], each)
         folders = [named.file.rpartition("/")[0] for named in (first, each)]
         if folders[0] != folders[1]:
-            is_storage = folders[0].rpartition("/")[0] == folders[1].rpartition("/")[0]
+            above = {folder.rpartition("/")[0] for folder in folders}
+            is_storage = len(above) == 1 and above != {""}
             yield Finding(
                 file=each.file,
                 line=each.line,
