@@ -26,12 +26,22 @@ from documents import pages
 from packyard.core.files import paths
 from packyard.core.yaml.fields import Fields
 from packyard.core.yaml.node import Scalar
+from packyard.using.kustomize import selector
 from packyard.using.options.folder import NAME as OPTIONS
 from packyard.using.setters import definition, formats, value
 from packyard.using.setters.comment import REF_PREFIX, SETTER_PREFIX, SUBSTITUTION_PREFIX
 from packyard.using.setters.rules import rule
 from packyard.writing.authoring import schemafile
-from packyard.writing.source import library, library_entry, package, required, tests, workspace
+from packyard.writing.source import (
+    library,
+    library_entry,
+    package,
+    pod_operations,
+    pod_patch,
+    required,
+    tests,
+    workspace,
+)
 
 FOLDER = real.REPOSITORY / "builder/packyard/writing/source/schemas"
 Schema = dict[str, Any]
@@ -222,6 +232,42 @@ def of_workspace() -> Schema:
     }
 
 
+def of_pods() -> Schema:
+    """Return the schema of a document of pods.yaml; what a pod may have, schemas of Kubernetes say."""
+    texts = {"type": "array", "items": TEXT}
+    container = {"type": "object", "required": ["name"], "properties": {"name": {**TEXT, "minLength": 1}}}
+    target = dict.fromkeys((*selector.WORDS, *selector._METADATA), TEXT)
+    labels = {"type": "object", "additionalProperties": ANY_TEXT}
+    described: dict[str, Schema] = {
+        "targets": {
+            "description": "which objects, as a target says it; all that have pods, if it is left out",
+            "type": "array",
+            "items": {"type": "object", "additionalProperties": False, "minProperties": 1, "properties": target},
+        },
+        "roles": {"description": "which of their pods, such as worker; all, if it is left out", **texts},
+        "absent": {"description": "fields of this patch that a pod must not have already", **texts},
+        "append": {"description": "lists that are added to, where Kubernetes would replace them", **texts},
+        "metadata": {
+            "type": "object",
+            "additionalProperties": False,
+            "properties": dict.fromkeys(pod_patch._METADATA, labels),
+        },
+        "spec": {
+            "description": "a fragment of a pod, with setter comments",
+            "type": "object",
+            "properties": {key: {"type": "array", "items": container} for key in pod_operations.CONTAINERS},
+        },
+    }
+    return {
+        "title": "packyard: pods.yaml",
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["apiVersion", "kind"],
+        "properties": {"apiVersion": {"const": pod_patch.VERSION}, "kind": {"const": pod_patch.KIND}, **described},
+        "anyOf": [{"required": [key]} for key in ("metadata", "spec")],
+    }
+
+
 #: The types of OpenAPI keywords, by what Go calls them.
 _TYPES = {
     "float64": {"type": "number"},
@@ -320,7 +366,13 @@ def of_krmfile() -> Schema:
 
 def all_of_them() -> dict[str, bytes]:
     """Return each file."""
-    made = {"package": of_package(), "workspace": of_workspace(), "krmfile": of_krmfile(), "test": of_tests()}
+    made = {
+        "package": of_package(),
+        "workspace": of_workspace(),
+        "pods": of_pods(),
+        "krmfile": of_krmfile(),
+        "test": of_tests(),
+    }
     draft = {"$schema": "http://json-schema.org/draft-07/schema#"}
     return {
         f"{name}.json": (json.dumps({**draft, **schema}, indent=2, ensure_ascii=False) + "\n").encode()

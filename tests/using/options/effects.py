@@ -361,7 +361,7 @@ def effects(bucket: Object) -> dict[str, Callable[[list[Object]], None]]:
         "api-key": _api_key,
         "compile-cache": _compile_cache,
         "cpu": _cpu,
-        "dataset-bucket": _dataset(bucket["volumes"][0], "bucket", bucket["initContainers"][0]),
+        "dataset-bucket": _dataset(bucket["volumes"][0], "bucket", bucket["initContainers"][-1]),
         "dataset-claim": _dataset(CLAIM, "claim"),
         "dataset-host-path": _dataset(HOST_PATH, "host-path"),
         "debug": _debug,

@@ -19,11 +19,11 @@ from served import Served
 from using.options.effects import effects
 from using.options.shipped import DATASETS, Build, Catalogue, Object, Place, add, assert_refused, build_all
 
-_BUCKET = REPOSITORY / "overlays/options/dataset-bucket/dataset.yaml"
+_BUCKET = REPOSITORY / "overlays/options/dataset-bucket/pods.yaml"
 
 
 def _expected(build: Build) -> list[Object]:
-    does = effects(yaml.safe_load(_BUCKET.read_text())["spec"]["option"])
+    does = effects(next(yaml.safe_load_all(_BUCKET.read_text()))["spec"])
     objects = [json.loads(text) for text in build.place.objects]
     for name in build.options:
         does[name](objects)

@@ -19,7 +19,7 @@ from served import Cfg, Served
 from using.options.effects import effects, templates, workflows
 from using.options.shipped import DATASETS, Build, Catalogue, Object, Place, add, assert_refused, build_all
 
-BUCKET = REPOSITORY / "overlays/options/dataset-bucket/dataset.yaml"
+BUCKET = REPOSITORY / "overlays/options/dataset-bucket/pods.yaml"
 #: A use case of each kind, with the file of its workload.
 KINDS = {
     "resnet50v1-5-fp32-training-k8s/single-node/user-mounted-nfs": "job.yaml",
@@ -95,7 +95,7 @@ def test_a_mount_and_a_volume_in_front_do_no_harm(user: User, kustomize: Served)
     user.edit(r"^(\s+)(volumes:( &\S+)?)$", r"\1\2\n\1- {name: mine, emptyDir: {}}", 1)
     plain, *built = user.build(kustomize, (), *((option,) for option in user.place.options))
     assert "/mine" in json.dumps(plain)
-    bucket = yaml.safe_load(BUCKET.read_text())["spec"]["option"]
+    bucket = next(yaml.safe_load_all(BUCKET.read_text()))["spec"]
     for option, objects in zip(user.place.options, built, strict=True):
         expected = json.loads(json.dumps(plain))
         effects(bucket)[option](expected)
@@ -163,10 +163,10 @@ def test_older_kustomizes_refuse_alike(user: User, kustomize: Served) -> None:
 
 @pytest.mark.parametrize("name", [*KINDS][:1])
 def test_a_file_of_an_option_that_was_deleted_is_named(user: User, kustomize: Served) -> None:
-    (user.place.option("gpus") / "gpus.yaml").unlink()
+    (user.place.option("gpus") / "pods.yaml").unlink()
     done = user.add(kustomize, "gpus")
     assert done.returncode
-    assert "gpus.yaml" in done.stderr
+    assert "pods.yaml" in done.stderr
 
 
 @each_kind
@@ -174,7 +174,7 @@ def test_an_option_of_another_package_does_what_it_says_there_or_nothing(
     user: User, catalogue: Catalogue, served5: Served
 ) -> None:
     plain = user.build(served5, ())[0]
-    bucket = yaml.safe_load(BUCKET.read_text())["spec"]["option"]
+    bucket = next(yaml.safe_load_all(BUCKET.read_text()))["spec"]
     others = {place.package: place for place in catalogue.shapes()}
     for option in ("queue", "gpus", "environment"):
         there = [each for each in others.values() if each.option(option).is_dir()]

@@ -23,7 +23,7 @@ from packyard.core.yaml.document import source_of
 from packyard.using.setters import value
 from packyard.using.setters.krmfile import Krmfile
 from packyard.using.setters.rules import rule
-from packyard.writing.source import required, schemas
+from packyard.writing.source import pod_patch, required, schemas, workspace
 
 KRMFILE = """\
 apiVersion: config.k8s.io/v1alpha1
@@ -48,13 +48,32 @@ openAPI:
 rules:
 - {rule: A < 9, message: Few.}
 """
+PODS = """\
+apiVersion: packyard/v1
+kind: PodPatch
+targets: [{kind: Job, labelSelector: a=b}]
+roles: [worker]
+absent: [affinity]
+append: [tolerations]
+metadata: {annotations: {a: b}}
+spec:
+  affinity: {}
+  tolerations: [{key: a}]
+  containers: [{name: (a|b), tty: true}]
+"""
 TEXTS = {
+    "pods": PODS,
     "package": everyfield.PACKAGE.replace("NAME", "name"),
     "workspace": everyfield.WORKSPACE,
     "krmfile": KRMFILE,
     "test": everyfield.TESTS,
 }
-FILES = {"package": "packages/all/package.yaml", "workspace": "packyard.yaml", "test": "packages/all/tests/all.yaml"}
+FILES = {
+    "pods": "overlays/storage/part/pods.yaml",
+    "package": "packages/all/package.yaml",
+    "workspace": "packyard.yaml",
+    "test": "packages/all/tests/all.yaml",
+}
 
 #: What both refuse: the file, a text in it, and what stands in its place.
 FAULTS = [
@@ -134,6 +153,15 @@ FAULTS = [
     ("test", "exists: false", "exists: maybe"),
     ("test", "equal: {c: 1}", "equal: 1, contains: 2"),
     ("test", "matches: ^x", "matches: 1"),
+    ("pods", "packyard/v1", "packyard/v2"),
+    ("pods", "kind: PodPatch", "kind: PodPatches"),
+    ("pods", "targets:", "target:"),
+    ("pods", "{kind: Job, labelSelector: a=b}", "{}"),
+    ("pods", "kind: Job", "kid: Job"),
+    ("pods", "[worker]", "worker"),
+    ("pods", "annotations", "annotation"),
+    ("pods", "name: (a|b), ", ""),
+    ("pods", "spec:", "specs:"),
     ("krmfile", "minimum: 1", 'minimum: "1"'),
     ("krmfile", "maxLength: 3", "maxLength: 3.5"),
     ("krmfile", "      minimum: 1", "      pattern: [a]"),
@@ -164,6 +192,9 @@ ONLY_READER = [
     ("package", "kind: K, ", "kind: '(', ", _LANGUAGE),
     ("package", "{kind: ConfigMap,", "{kind: [ConfigMap,", _LANGUAGE),
     ("workspace", 'version: "1", ', 'version: "?", ', _LANGUAGE),
+    ("pods", "labelSelector: a=b", "labelSelector: a=(", _LANGUAGE),
+    ("pods", "absent: [affinity]", "absent: [affinities]", _LANGUAGE),
+    ("pods", "(a|b)", "(a|b", _LANGUAGE),
     ("krmfile", "rule: A < 9", "rule: A <", _LANGUAGE),
     ("krmfile", "rule: A < 9", "rule: 1 < 9", _LANGUAGE),
     ("workspace", "name: all", "name: all\nname: all", "JSON has no key that stands twice"),
@@ -199,6 +230,8 @@ def is_refused(name: str, text: str, root: Path) -> bool:
             required.gather([("Krmfile", text.encode())], Memo())
             return any(True for each in krmfile.definitions.setters.values() for _ in value.unfit(each.schema))
         (root / FILES[name]).write_text(text)
+        if name == "pods":
+            pod_patch.read(workspace.read(root).sources, FILES[name])
         everyfield.read(root)
     except PackyardError:
         return True
@@ -220,6 +253,7 @@ def ours() -> Iterator[tuple[str, Path]]:
     yield "workspace", real.REPOSITORY / "packyard.yaml"
     yield from (("package", file) for file in real.REPOSITORY.glob("packages/*/package.yaml"))
     yield from (("test", file) for file in real.REPOSITORY.glob("packages/*/tests/*.yaml"))
+    yield from (("pods", file) for file in real.REPOSITORY.glob("overlays/*/*/pods.yaml"))
     for folder in (".", "bases", "overlays", "packages"):
         pattern = "Krmfile" if folder == "." else "**/Krmfile"
         yield from (("krmfile", file) for file in (real.REPOSITORY / folder).glob(pattern))
@@ -229,7 +263,8 @@ def test_every_file_of_ours_is_valid(validators: dict[str, Any]) -> None:
     found = list(ours())
     assert len(found) > 40
     for name, file in found:
-        assert not [str(error) for error in validators[name].iter_errors(yaml.safe_load(file.read_text()))], file
+        for document in yaml.safe_load_all(file.read_text()):
+            assert not [str(error) for error in validators[name].iter_errors(document)], file
 
 
 def test_a_file_with_every_field_is_valid_and_so_is_a_library(validators: dict[str, Any], root: Path) -> None:

@@ -2,6 +2,7 @@
 
 packyard schema package >package.schema.json        package.yaml
 packyard schema workspace                           packyard.yaml
+packyard schema pods                                pods.yaml, a patch of pods
 packyard schema krmfile                             a Krmfile
 packyard schema test                                packages/NAME/tests/*.yaml
 

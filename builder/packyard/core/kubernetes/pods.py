@@ -72,6 +72,12 @@ _ARGO_TEMPLATES = ("templateDefaults", "templates/*", "templates/*/steps/*/*/inl
 _CONTAINERS = ("initContainers/*", "containers/*", "ephemeralContainers/*")
 _ARGO_MAIN = ("container", "script", "containerSet/containers/*")
 _ARGO_CONTAINERS = ("initContainers/*", *_ARGO_MAIN, "sidecars/*")
+_OF_ROLES: Mapping[str | int, str] = {
+    **{f"{role}Template": role for role in ("leader", "worker")},
+    "headGroupSpec": "head",
+    "submitterPodTemplate": "submitter",
+}
+_COMPONENT = "app.kubernetes.io/component"
 _CLAIMS = ("volumeClaimTemplates/*", "volumeClaimPolicies/*/templates/*")
 
 
@@ -100,6 +106,20 @@ class Pod(Generic[M]):
     def template(self) -> M | None:
         """What has the pod's metadata, a pod template or a Pod; None for Argo, which takes them from two places."""
         return self.chain[-2][1] if self.path[-1:] == ("spec",) and not self.is_argo else None
+
+    @property
+    def role(self) -> str:
+        """Which of the pods of its object it is, as the kind has it: ``worker``; else what its component is called."""
+        for path, each in reversed(self.chain):
+            above, last = path[-2:-1], path[-1] if path else ""
+            if isinstance(last, int) and (name := _text(_get(each, "name")) or _text(_get(each, "groupName"))):
+                return name
+            if above and str(above[0]).endswith("ReplicaSpecs"):
+                return str(last).lower()
+            if last in _OF_ROLES:
+                return _OF_ROLES[last]
+        named = (_get(_get(_get(each, "metadata"), "labels"), _COMPONENT) for _, each in reversed(self.chain))
+        return next((text for each in named if (text := _text(each))), "")
 
     @cached_property
     def container_places(self) -> list[Place[M]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
@@ -140,6 +140,9 @@ class Reader(Protocol[_Top, _Object]):
     def close(self, top: _Top, count: int) -> None:
         """Hear how many objects a kustomization added or changed."""
 
+    def patch_pods(self, top: _Top, objects: Sequence[_Object], idle: list[Idle] | None) -> Iterable[_Object]:
+        """Patch pods, as no kustomization says it by itself, and yield the objects that this changed."""
+
     def add(self, objects: list[_Object], new: Sequence[_Object]) -> None:
         """Add objects, or refuse those that are there already."""
 
@@ -163,6 +166,7 @@ def gather(top: _Top, reader: Reader[_Top, _Object], objects: list[_Object], idl
         changed.update(map(id, reached))
         if idle is not None:
             idle.append({change.key: not reached})
+    changed.update(map(id, reader.patch_pods(top, objects, idle)))
     for each in top.replacements:
         _replace(each, objects, idle)
     count += len(contents.objects) + len(changed)
@@ -170,8 +174,20 @@ def gather(top: _Top, reader: Reader[_Top, _Object], objects: list[_Object], idl
     return count
 
 
+@dataclass(frozen=True, slots=True)
+class PatchedPods:
+    """What a patch of pods did to an object: where that is listed, and the operations."""
+
+    part: Part
+    identity: Identity
+    operations: SequenceNode
+
+
+@dataclass(frozen=True, slots=True)
 class _Parts:
-    """Reads parts, which are in memory."""
+    """Reads parts, which are in memory; ``patched`` gathers what patches of pods did."""
+
+    patched: list[PatchedPods] = field(default_factory=list)
 
     def open(self, top: Part) -> Contents[Part, SourceObject]:
         own = [SourceObject(root, stem) for stem, root in top.objects]
@@ -181,6 +197,19 @@ class _Parts:
         return Contents(own, top.components, top.resources, generated)
 
     def close(self, top: Part, count: int) -> None: ...
+
+    def patch_pods(self, top: Part, objects: Sequence[SourceObject], idle: list[Idle] | None) -> Iterator[SourceObject]:
+        for each in top.pods:
+            reached = dict.fromkeys(each.keys, True)
+            for item in objects:
+                made = None if item.is_local else each.operations(item.root, item.identity)
+                if made:
+                    item.operate(made[0])
+                    self.patched.append(PatchedPods(top, item.identity, made[0]))
+                    reached |= dict.fromkeys(made[1], False)
+                    yield item
+            if idle is not None:
+                idle.append(reached)
 
     def add(self, objects: list[SourceObject], new: Sequence[SourceObject]) -> None:
         for item in new:
@@ -192,11 +221,14 @@ class _Parts:
 
 
 def accumulate(
-    part: Part, onto: list[SourceObject] | None = None, idle: list[Idle] | None = None
+    part: Part,
+    onto: list[SourceObject] | None = None,
+    idle: list[Idle] | None = None,
+    patched: list[PatchedPods] | None = None,
 ) -> list[SourceObject]:
-    """Gather a part's objects; ``idle`` gathers what reached nothing."""
+    """Gather a part's objects; ``idle`` gathers what reached nothing, ``patched`` what patches of pods did."""
     objects = [] if onto is None else onto
-    gather(part, _Parts(), objects, idle)
+    gather(part, _Parts([] if patched is None else patched), objects, idle)
     return objects
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from posixpath import join
+from typing import Protocol
 
 from packyard.core.errors import Problem
 from packyard.core.kubernetes import kustomization
-from packyard.core.yaml.node import Comment, Document, MappingNode, Node
+from packyard.core.yaml.node import Comment, Document, MappingNode, Node, SequenceNode
 from packyard.using.kustomize.generator import Generated
 from packyard.using.kustomize.references import FieldSpec
 from packyard.using.kustomize.replacement import Replacement
+from packyard.using.kustomize.selector import Identity
 from packyard.using.setters.krmfile import NAME as KRMFILE
 
 #: A Krmfile's name and bytes.
@@ -45,6 +47,19 @@ class Patch:
         return Problem(message, file=self.document.source.name, line=line, hint=hint)
 
 
+class Pods(Protocol):
+    """A patch of the pods of whatever objects there are, one of ``keys`` for each thing that it has to reach."""
+
+    @property
+    def path(self) -> str: ...
+    @property
+    def keys(self) -> Sequence[tuple[str, int, str]]: ...
+    def operations(
+        self, root: MappingNode, identity: Identity
+    ) -> tuple[SequenceNode, Collection[tuple[str, int, str]]] | None:
+        """Return what is done to an object, and which keys that stands for; None where it has no such pods."""
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
     """One kustomization: a base, an overlay, or what a use case adds itself; ``head`` is how it begins, in comments."""
@@ -58,6 +73,7 @@ class Part:
     configurations: tuple[str, ...] = ()  # files that say where objects are named
     references: tuple[FieldSpec, ...] = ()  # the fields that they say to name ConfigMaps
     patches: tuple[Patch, ...] = ()
+    pods: tuple[Pods, ...] = ()  # after these
     replacements: tuple[Replacement, ...] = ()
     krmfile: KrmfileData | None = None
     head: tuple[Comment, ...] = ()
@@ -75,7 +91,7 @@ class Part:
         made = (join(self.folder, file) for made in self.generated for file in made.files)
         named = {*self.files, *self.configurations, *made}
         named |= {patch.file for patch in self.patches if patch.file}
-        named |= {each.file for each in self.replacements}
+        named |= {each.file for each in self.replacements} | {each.path for each in self.pods}
         return named | {join(self.folder, name) for name in (*kustomization.NAMES, KRMFILE)}
 
     @property

@@ -28,8 +28,11 @@ _REQUIREMENT = re.compile(
 def read(fields: Fields, key: str) -> dict[str, str] | None:
     """Read a selector; None if the field is missing."""
     target = fields.child(key)
-    if target is None:
-        return None
+    return None if target is None else read_fields(target)
+
+
+def read_fields(target: Fields) -> dict[str, str]:
+    """Read what a selector says."""
     selector = {word: text for word in (*WORDS, *_METADATA) if (text := target.text(word, ""))}
     for word, text in selector.items():
         wrong = _fault_of_labels(text) if word in _METADATA else _fault(text)
@@ -59,9 +62,7 @@ def selects(target: Mapping[str, str], root: MappingNode, identity: Identity) ->
     """Say whether a target is for an object, which is called ``identity``."""
     found = words(identity)
     return all(
-        _satisfies(text, root.mapping("metadata", _METADATA[word]))
-        if word in _METADATA
-        else _matches(text, found[word])
+        _satisfies(text, root.mapping("metadata", _METADATA[word])) if word in _METADATA else matches(text, found[word])
         for word, text in target.items()
     )
 
@@ -71,7 +72,8 @@ def _fault(pattern: str) -> str:
     return f"{pattern!r} must be a regular expression: {found}" if found else ""
 
 
-def _matches(pattern: str, text: str) -> bool:
+def matches(pattern: str, text: str) -> bool:
+    """Say whether a text is one that a pattern stands for."""
     if pattern.replace("-", "").isalnum():
         return pattern == text
     try:

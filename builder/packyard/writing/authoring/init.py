@@ -23,6 +23,7 @@ from packyard.core.files import atomic, paths, regular
 from packyard.core.files.paths import WORKSPACE
 from packyard.core.yaml.content import lexeme
 from packyard.writing.source import library, schemas
+from packyard.writing.source.workspace import PODS
 
 LICENSE = "LICENSE"
 #: The recipes of the release job, from the folder of the catalogue that packyard carries.
@@ -41,6 +42,7 @@ libraries: [builtin] # bases and overlays that packyard carries; packyard parts 
 _SCHEMAS = {
     "package": "packages/*/package.yaml",
     "workspace": WORKSPACE,
+    "pods": f"overlays/*/*/{PODS}",
     "krmfile": "**/Krmfile",
     "test": "packages/*/tests/*",
 }

@@ -2,7 +2,8 @@
 
     resources: [bases/BASE]  components: [overlays/programs/…, overlays/storage/STORAGE]  patches: […]
 
-kustomize reads it with ``--load-restrictor LoadRestrictionsNone``, as its parts lie in folders beside it.
+kustomize reads it with ``--load-restrictor LoadRestrictionsNone``, as its parts lie in folders beside it. It knows no
+patches of pods: a part that has some is copied below ``parts``, with what they came to in this use case.
 """
 
 from __future__ import annotations
@@ -10,18 +11,24 @@ from __future__ import annotations
 import json
 import os
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from packyard.core.kubernetes import kustomization
+from packyard.core.kubernetes.kinds import group_of
 from packyard.core.yaml import strict
 from packyard.core.yaml.node import MappingNode, Node, Scalar
+from packyard.core.yaml.sources import Sources
 from packyard.core.yaml.values import double_quoted
-from packyard.using.kustomize.part import Patch
+from packyard.using.kustomize.accumulate import PatchedPods
+from packyard.using.kustomize.part import Part, Patch
 from packyard.writing.build import tree
-from packyard.writing.source import compose, package
-from packyard.writing.source.package import UseCase
+from packyard.writing.source import compose, package, pod_components
+from packyard.writing.source.package import Package, UseCase
 from packyard.writing.source.workspace import Workspace
+
+#: Where copies of parts lie.
+_PARTS = "parts"
 
 
 def write(workspace: Workspace, names: Sequence[str], out_dir: Path) -> list[Path]:
@@ -32,30 +39,69 @@ def write(workspace: Workspace, names: Sequence[str], out_dir: Path) -> list[Pat
         for use_case in described.use_cases:
             path = f"{name}/{use_case.path}"
             compose.plain(workspace, described, use_case)
-            folders[path] = {kustomization.FILE: to_bytes(workspace, use_case, out_dir.resolve() / path)}
+            folders[path] = to_files(workspace, described, use_case, out_dir.resolve() / path)
     return [out_dir / path for path in tree.write_folders(folders, out_dir)]
 
 
-def to_bytes(workspace: Workspace, use_case: UseCase, folder: Path, root_dir: Path | None = None) -> bytes:
-    """Return the kustomization.yaml of a use case for a folder, from which it points at the sources.
+def to_files(
+    workspace: Workspace, package: Package, use_case: UseCase, folder: Path, root_dir: Path | None = None
+) -> dict[str, bytes]:
+    """Return the kustomization.yaml of a use case for a folder, from which it points at the sources, and copied parts.
 
-    ``root_dir`` is a copy of them that holds the libraries, too.
+    ``root_dir`` is a copy of the sources that holds the libraries, too.
     """
+    base, overlays, patched = compose.patch_pods(workspace, package, use_case)
+    made: dict[str, list[PatchedPods]] = {}
+    for each in patched:
+        made.setdefault(each.part.folder, []).append(each)
 
     def way(path: str) -> str:
         return double_quoted(os.path.relpath(root_dir / path if root_dir else workspace.sources.shown(path), folder))
 
-    lines = [*kustomization.header(), "resources:", f"- {way(workspace.base_dir(use_case.base))}"]
-    if use_case.overlays:
-        lines += ["components:", *(f"- {way(workspace.overlay_dir(*overlay))}" for overlay in use_case.overlays)]
-    if use_case.patches:
+    def part_way(part: Part) -> str:
+        return double_quoted(f"{_PARTS}/{part.folder}") if _has_pods(part) else way(part.folder)
+
+    lines = [*kustomization.header(), "resources:", f"- {part_way(base)}"]
+    if overlays:
+        lines += ["components:", *(f"- {part_way(each)}" for each in overlays)]
+    of_pods = [line for each in made.get(package.folder, ()) for line in _of_pods(each)]
+    if use_case.patches or of_pods:
         lines.append("patches:")
         for patch in use_case.patches:
             path = patch.file
             lines.append(f"- path: {way(path)}" if path else f"- patch: {double_quoted(_text(patch))}")
             lines += ["  target:", *_target(patch.entry)] if patch.target else []
+        lines += of_pods
     lines += [f"namespace: {double_quoted(use_case.namespace)}"] if use_case.namespace else []
-    return "".join(f"{line}\n" for line in lines).encode()
+    copies = {path: data for each in (base, *overlays) if _has_pods(each)
+              for path, data in _copies(workspace.sources, each, made)}  # fmt: skip
+    text = "".join(f"{line}\n" for line in lines)
+    return {kustomization.FILE: text.encode(), **{f"{_PARTS}/{path}": data for path, data in copies.items()}}
+
+
+def _has_pods(part: Part) -> bool:
+    return bool(part.pods) or any(map(_has_pods, (*part.resources, *part.components)))
+
+
+def _copies(sources: Sources, part: Part, made: Mapping[str, Sequence[PatchedPods]]) -> Iterator[tuple[str, bytes]]:
+    """Yield the files of a part and of all that it is made of, by their paths, for kustomize to read."""
+    for each in (*part.resources, *part.components):
+        yield from _copies(sources, each, made)
+    out = {pods.path for pods in part.pods}
+    for file in sorted(part.own_files() - out):
+        if sources.is_file(file):
+            yield file, sources.read(file)
+    if part.pods:
+        lines = [line for each in made.get(part.folder, ()) for line in _of_pods(each)]
+        file, text = pod_components.extended(sources, part, lines)
+        yield file, text.encode()
+
+
+def _of_pods(patched: PatchedPods) -> Iterator[str]:
+    """Yield the entry of ``patches`` for what patches of pods did to an object."""
+    version, kind, _, name = patched.identity
+    yield f"- patch: {double_quoted(json.dumps(strict.to_value(patched.operations)))}"
+    yield f"  target: {{group: {double_quoted(group_of(version))}, kind: {kind}, name: {double_quoted(name)}}}"
 
 
 def _text(patch: Patch) -> str:

@@ -13,6 +13,11 @@ from packyard.writing.checks.parsed import Parsed
 
 #: The rules of `check`, which only all packages of a workspace together can show to be kept.
 BETWEEN = ("shared-name",)
+#: What keeps the use cases of one name apart, a folder for each storage.
+_OF_STORAGE = (
+    "; if their storages differ, define STORAGE_NAME as a substitution in the Krmfile of each storage,"
+    " and put ${STORAGE_NAME} into the pattern of the name, as that of INSTANCE_NAME"
+)
 
 
 class Named(NamedTuple):
@@ -41,7 +46,10 @@ def check(named: Iterable[Named]) -> Iterator[Finding]:
     seen: dict[tuple[str, ...], Named] = {}
     for each in named:
         first = seen.setdefault(each[:4], each)
-        if first.file.rpartition("/")[0] != each.file.rpartition("/")[0]:
+        folders = [named.file.rpartition("/")[0] for named in (first, each)]
+        if folders[0] != folders[1]:
+            above = {folder.rpartition("/")[0] for folder in folders}
+            is_storage = len(above) == 1 and above != {""}
             yield Finding(
                 file=each.file,
                 line=each.line,
@@ -49,7 +57,7 @@ def check(named: Iterable[Named]) -> Iterator[Finding]:
                 rule="shared-name",
                 severity="error",
                 message=f"another use case has {each.kind} {each.name!r} too: one overwrites the other in a namespace",
-                hint=f"also at {first.file}:{first.line}",
+                hint=f"also at {first.file}:{first.line}{_OF_STORAGE if is_storage else ''}",
             )
 
 

@@ -7,7 +7,6 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from packyard.core.kubernetes import kustomization
 from packyard.core.yaml.node import Source
 from packyard.using.kustomize import builtin, objects, references
 from packyard.using.kustomize.objects import Object
@@ -32,7 +31,9 @@ def of_sources(
     ours = _named(_plain(compose.plain(workspace, package, use_case)))
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         real = Path(os.path.realpath(folder))
-        (real / kustomization.FILE).write_bytes(for_kustomize.to_bytes(workspace, use_case, real, root_dir))
+        for path, data in for_kustomize.to_files(workspace, package, use_case, real, root_dir).items():
+            (real / path).parent.mkdir(parents=True, exist_ok=True)
+            (real / path).write_bytes(data)
         theirs = _named(_parsed(program.build(real, unrestricted=True)))
     return [f"{name} is composed otherwise than {program.name} builds it" for name in _unlike(ours, theirs)]
 

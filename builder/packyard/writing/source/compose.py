@@ -20,7 +20,7 @@ from packyard.core.yaml.node import MappingNode, Source
 from packyard.core.yaml.sources import Sources
 from packyard.core.yaml.values import quoted, to_value
 from packyard.using.kustomize import idle
-from packyard.using.kustomize.accumulate import SourceObject, accumulate, file_names
+from packyard.using.kustomize.accumulate import PatchedPods, SourceObject, accumulate, file_names
 from packyard.using.kustomize.idle import Idle
 from packyard.using.kustomize.part import KrmfileData, Part
 from packyard.using.kustomize.references import FieldSpec
@@ -167,6 +167,17 @@ def plain(workspace: Workspace, package: Package, use_case: UseCase) -> Plain:
     return Plain({name: item.write() for name, item in named.items()}, hashed, told)
 
 
+def patch_pods(
+    workspace: Workspace, package: Package, use_case: UseCase
+) -> tuple[Part, Sequence[Part], Sequence[PatchedPods]]:
+    """Return the base and the overlays of a use case, and what the patches of pods in them do to its objects."""
+    base, overlays = _parts(workspace, package, use_case)
+    patched: list[PatchedPods] = []
+    objects = accumulate(Part(base.folder, resources=(base,), components=tuple(overlays)), patched=patched)
+    accumulate(Part(package.folder, patches=use_case.patches, pods=use_case.pods), objects, patched=patched)
+    return base, overlays, patched
+
+
 @dataclass(frozen=True, slots=True)
 class Unfolded:
     """A use case, its objects before words were folded, by their files, and what was idle in it."""
@@ -240,7 +251,8 @@ def _objects(
     begun, nothing = _begun(workspace.sources, base, overlays)
     _check_storage(workspace.sources, package, use_case, base, overlays)
     own: list[Idle] = []
-    objects = accumulate(Part(package.folder, patches=use_case.patches), [item.copy() for item in begun], own)
+    added = Part(package.folder, patches=use_case.patches, pods=use_case.pods)
+    objects = accumulate(added, [item.copy() for item in begun], own)
     refuse(idle.problems(idle.join(own), f"the use case {use_case.path}", workspace.sources))
     return [item for item in objects if not item.is_local], list(nothing)
 
@@ -264,7 +276,8 @@ def _check_storage(sources: Sources, package: Package, use_case: UseCase, base: 
 
 
 def _has_patches(part: Part) -> bool:
-    return bool(part.patches or part.replacements) or any(map(_has_patches, (*part.resources, *part.components)))
+    own = part.patches or part.pods or part.replacements
+    return bool(own) or any(map(_has_patches, (*part.resources, *part.components)))
 
 
 def _layers_of(overlays: Sequence[Part]) -> list[list[KrmfileData]]:

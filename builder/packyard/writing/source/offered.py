@@ -66,7 +66,7 @@ def _asked(sources: Sources, part: Part) -> Iterator[str]:
     """Yield the names in the comments of a part and of all that it is made of."""
     for each in (*part.resources, *part.components):
         yield from _asked(sources, each)
-    named = [*part.files, *(patch.file for patch in part.patches if patch.file)]
+    named = [*part.files, *(patch.file for patch in part.patches if patch.file), *{each.path for each in part.pods}]
     for document in (found for path in named for found in sources.documents(path)):
         for said in find_comments(document):
             reference = comment.parse(said.text)

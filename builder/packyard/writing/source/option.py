@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from posixpath import basename
 
 from packyard.core.errors import Problem, refuse
-from packyard.core.kubernetes import kustomization
+from packyard.core.kubernetes import kustomization, pods
 from packyard.core.yaml import span
 from packyard.core.yaml.node import MappingNode, SequenceNode
 from packyard.core.yaml.sources import Sources
@@ -30,7 +30,7 @@ from packyard.using.setters.krmfile import EMPTY
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.packages import PackageFiles
 from packyard.using.setters.plan import set_fields
-from packyard.writing.source import parts, reached_definitions, reached_rules
+from packyard.writing.source import parts, pod_components, reached_definitions, reached_rules
 from packyard.writing.source.words import Words
 from packyard.writing.source.workspace import OPTIONS, Workspace, authored
 
@@ -101,7 +101,7 @@ def read(workspace: Workspace) -> None:
     """Ask the sources what `gather` asks for any package."""
     for name in workspace.option_names():
         part = parts.read(workspace.sources, workspace.overlay_dir(OPTIONS, name), "Component")
-        _files(workspace.sources, part, ())
+        _files(workspace.sources, part, (), pod_components.Written())
 
 
 def _option(
@@ -116,16 +116,18 @@ def _option(
         if nothing is not None and (not all(nothing.values()) or not part.patches):
             fitting.append(path)
             reached.append(nothing)
-    idle += [*reached, dict.fromkeys((patch.key for patch in part.patches), True)]
+    keys = [*(patch.key for patch in part.patches), *(key for patch in part.pods for key in patch.keys)]
+    idle += [*reached, dict.fromkeys(keys, True)]
     if not fitting:
         return None, Definitions(), {}
     nowhere = join(reached)
     lacking = [patch for patch in part.patches if nowhere.get(patch.key)]
-    files = _files(sources, part, lacking)
+    written = pod_components.write(part, use_cases, fitting)
+    files = _files(sources, part, lacking, written)
     krmfile = [part.krmfile] if part.krmfile else []
     roots = [patch.document.root for patch in part.patches if patch not in lacking]
     roots += [root for _, root in part.objects]
-    values = tuple(to_value(root) for root in roots)
+    values = tuple(to_value(root) for root in (*roots, *written.values))
     words = Words(parts.read_shared(sources, workspace.libraries), [krmfile], {}, sources.memo)
     shown = {sources.shown(f"{part.folder}/{path}"): data for path, data in files.items()}
     found = reached_definitions.reach(words, {path: data for path, data in shown.items() if path.endswith(".yaml")})
@@ -139,19 +141,26 @@ def _option(
 
 
 def _try(part: Part, objects: Sequence[SourceObject]) -> Idle | None:
-    """Return which patches of an option reach nothing in a use case; None where the option does not fit it."""
+    """Return which patches of an option reach nothing in a use case; None where the option does not fit it.
+
+    One that patches pods does not fit where it changes no object that has any.
+    """
     tried: list[Idle] = []
+    changed = [item.copy() for item in objects]
     try:
-        accumulate(part, [item.copy() for item in objects], tried)
+        accumulate(part, changed, tried)
     except MisfitError:
+        return None
+    pairs = zip(objects, changed, strict=False)
+    if part.pods and not any(old.root is not new.root and pods.find(old.root) for old, new in pairs):
         return None
     return join(tried)
 
 
-def _files(sources: Sources, part: Part, lacking: Sequence[Patch]) -> dict[str, bytes]:
+def _files(sources: Sources, part: Part, lacking: Sequence[Patch], written: pod_components.Written) -> dict[str, bytes]:
     """Return the files of an option without the patches that a package lacks the objects for."""
     left = {patch.file for patch in part.patches if patch not in lacking}
-    gone = {patch.file for patch in lacking} - left
+    gone = ({patch.file for patch in lacking} - left) | {each.path for each in part.pods}
     listed, named = authored(sources, part.folder), part.own_files()
     refuse(
         Problem("is not named by the kustomization beside it", file=sources.shown(file))
@@ -160,15 +169,15 @@ def _files(sources: Sources, part: Part, lacking: Sequence[Patch]) -> dict[str, 
     )
     kept = {basename(file): file for file in listed if file not in gone}
     files = {name: sources.read(file) for name, file in kept.items() if name != KRMFILE}
-    files[kustomization.FILE] = _without(sources, parts.file_of(sources, part.folder), part, lacking)
-    return files
+    files[kustomization.FILE] = _without(sources, part, lacking, written)
+    return {**files, **written.files}
 
 
-def _without(sources: Sources, file: str, part: Part, lacking: Sequence[Patch]) -> bytes:
-    """Return a kustomization without some patches, each with the comments above it."""
-    root = sources.documents(file)[0].root
+def _without(sources: Sources, part: Part, lacking: Sequence[Patch], written: pod_components.Written) -> bytes:
+    """Return a kustomization without some patches, each with the comments above it, and with those of pods."""
+    file, text = pod_components.extended(sources, part, written.lines)
+    root = sources.documents(file)[0].root if part.patches else None
     listed = root.get("patches") if isinstance(root, MappingNode) else None
-    text = sources.text(file).text
     for item, patch in reversed(
         list(zip(listed.items if isinstance(listed, SequenceNode) else (), part.patches, strict=True))
     ):

@@ -62,6 +62,12 @@ class Origins:
         """Note the origin of a whole line."""
         self._lines.setdefault(line, {}).setdefault(1, (place,))
 
+    def fill(self, lines: int, place: Place) -> None:
+        """Note the origin of all lines that have none."""
+        for line in range(1, lines + 1):
+            if line not in self._lines:
+                self.add_line(line, place)
+
     def at(self, line: int, column: int = 0) -> Stack:
         """Return the origin of a place, by default of the last thing that begins in a line.
 
@@ -73,13 +79,17 @@ class Origins:
         return begun[max(found, 1) - 1][1] if begun else ()
 
 
-def of_text(composed: str, original: str, file: str, *, whole: bool = False) -> Origins:
-    """Return the origins of a file that was copied, with or without some of its lines, or its ``whole``."""
+def of_text(composed: str, original: str, file: str, *, whole: bool = False, indented: bool = False) -> Origins:
+    """Return the origins of a file that was copied, with or without some of its lines, or its ``whole``.
+
+    The lines of one that is ``indented`` may begin with other blanks.
+    """
     found = Origins()
     if whole:
         found.add_line(1, Place(file, 1))
-    texts = original.splitlines(), composed.splitlines()
-    for start, place, size in SequenceMatcher(None, *texts, autojunk=False).get_matching_blocks():
+    texts = (text.splitlines() for text in (original, composed))
+    before, after = ([line.strip() if indented else line for line in lines] for lines in texts)
+    for start, place, size in SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks():
         for number in range(1, size + 1):
             found.add_line(place + number, Place(file, start + number))
     return found

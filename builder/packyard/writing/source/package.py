@@ -29,6 +29,7 @@ from packyard.writing.source import after as after_
 from packyard.writing.source import required, scripts
 from packyard.writing.source.after import Place
 from packyard.writing.source.parts import read_patches
+from packyard.writing.source.pod_operations import PodPatch
 from packyard.writing.source.workspace import PROGRAMS, STORAGE, Workspace
 
 FILE = "package.yaml"
@@ -66,6 +67,7 @@ class UseCase:
     storage: str = ""
     programs: tuple[str, ...] = ()
     patches: tuple[Patch, ...] = ()
+    pods: tuple[PodPatch, ...] = ()  # after these
     setters: Mapping[str, SetterValue] = field(default_factory=dict)
     namespace: str = ""
     line: int = 0
@@ -190,7 +192,8 @@ def _entry(
     _check(fields, "programs", programs, workspace, f"overlays/{PROGRAMS}")
     run_name = SetterValue(name.rpartition("/")[2], fields.file, 0)
     values = {"RUN_NAME": run_name, **common, **_values(fields)}
-    patches = read_patches(workspace.sources, fields, "patches", f"{folder}/{FILE}")
+    pods: list[PodPatch] = []
+    patches = read_patches(workspace.sources, fields, "patches", f"{folder}/{FILE}", pods)
     namespace, description = fields.text("namespace", namespace), fields.text("description", "")
     fields.done()
     if len(fields.problems) > before:
@@ -203,6 +206,7 @@ def _entry(
             storage=storage,
             programs=tuple(programs),
             patches=tuple(patches),
+            pods=tuple(pods),
             setters=values,
             namespace=namespace,
             line=line,

@@ -1,8 +1,8 @@
 """Bases and overlays on disk: their kustomization.yaml, its resources, components and patches, and their Krmfile.
 
 The composer understands ``resources``, ``components``, ``configMapGenerator``, ``configurations``, ``patches`` and
-``replacements``. Every other field is refused by name and line, rather than to compose something else than kustomize
-would build.
+``replacements``, and what `pod_patch` reads beside it. Every other field is refused by name and line, rather than to
+compose something else than kustomize would build.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ from packyard.using.kustomize import generator, references, replacement, selecto
 from packyard.using.kustomize.part import KrmfileData, Part, Patch
 from packyard.using.kustomize.references import FieldSpec
 from packyard.using.setters.krmfile import NAME as KRMFILE
+from packyard.writing.source import pod_patch
 from packyard.writing.source.library import Library
+from packyard.writing.source.pod_operations import PodPatch
+from packyard.writing.source.workspace import PODS
 
 #: How many kustomizations a use case may be made of, and how deep they may build on each other.
 MAX_PARTS, MAX_DEPTH = 500, 32
@@ -45,6 +48,10 @@ def read(sources: Sources, folder: str, kind: str, within: tuple[str, ...] = ())
 def _read(sources: Sources, folder: str, kind: str, within: tuple[str, ...]) -> Part:
     folder = sources.resolve(folder)
     within = (*within, folder)
+    pods = pod_patch.read_beside(sources, folder) if kind == "Component" else ()
+    if pods and not has_kustomization(sources, folder):
+        krmfile = read_krmfile(sources, folder)
+        return Part(folder, pods=pods, krmfile=krmfile, head=pods[0].head)
     file = file_of(sources, folder)
     fields = Fields.of_file(sources, file)
     fields.expect_header(kustomization.VERSIONS[kind], kind)
@@ -82,6 +89,7 @@ def _read(sources: Sources, folder: str, kind: str, within: tuple[str, ...]) -> 
         configurations=tuple(configurations),
         references=tuple(spec for path in configurations for spec in _references(sources, path)),
         patches=tuple(patches),
+        pods=pods,
         replacements=tuple(replacements),
         krmfile=read_krmfile(sources, folder),
         head=tuple(fields.node.entries[0].head) if fields.node else (),
@@ -107,6 +115,11 @@ def file_of(sources: Sources, folder: str) -> str:
     return join(folder, found)
 
 
+def has_kustomization(sources: Sources, folder: str) -> bool:
+    """Say whether a folder has a kustomization; an overlay that is nothing but patches of pods needs none."""
+    return bool(kustomization.names(lambda name: sources.is_file(join(folder, name))))
+
+
 def read_objects(sources: Sources, path: str) -> list[MappingNode]:
     """Read the Kubernetes objects of a resource file; all of them is shared."""
     objects = []
@@ -119,12 +132,21 @@ def read_objects(sources: Sources, path: str) -> list[MappingNode]:
     return objects
 
 
-def read_patches(sources: Sources, parent: Fields, key: str, path: str) -> list[Patch]:
+def read_patches(
+    sources: Sources, parent: Fields, key: str, path: str, pods: list[PodPatch] | None = None
+) -> list[Patch]:
     """Read the patches that a kustomization, or a use case of a package, lists: by path or inline, with a target.
 
-    A plain text is a path, from the folder of the listing file ``path``.
+    A plain text is a path, from the folder of the listing file ``path``. ``pods`` gets those of pods, if any may be.
     """
-    return [patch for node in parent.items(key) if (patch := _patch(sources, parent, node, path, key))]
+    found = []
+    for node in parent.items(key):
+        file = join(dirname(path), node.value) if isinstance(node, Scalar) else ""
+        if pods is not None and file and _patches_pods(sources, file):
+            pods += pod_patch.read(sources, normpath(file))
+        elif patch := _patch(sources, parent, node, path, key):
+            found.append(patch)
+    return found
 
 
 def _patch(sources: Sources, parent: Fields, node: Node, listing: str, key: str) -> Patch | None:
@@ -148,16 +170,27 @@ def _patch(sources: Sources, parent: Fields, node: Node, listing: str, key: str)
 def _patch_of_file(
     sources: Sources, fields: Fields, node: Node, key: str, listing: str, name: str, target: Mapping[str, str] | None
 ) -> Patch | None:
-    folder = dirname(listing)
-    path = join(folder, name)
+    path = join(folder := dirname(listing), name)
     if not fields.reach(node, key, name, path, sources):
         return None
     if not sources.is_file(path):
         beside = (relpath(each, folder) for each in sources.list(dirname(path)))
         fields.fault(node, key, f"no file {name!r}", suggest(name, beside))
         return None
-    document = only(sources.documents(path), sources.shown(path))
+    documents = sources.documents(path)
+    if pod_patch.is_one(documents):
+        hint = f"name the file {PODS}, and take it out of this list"
+        fields.fault(node, key, f"{name!r} patches pods, which kustomize cannot", hint)
+        return None
+    document = only(documents, sources.shown(path))
     return Patch(document, target, node, normpath(path), file=sources.resolve(path))
+
+
+def _patches_pods(sources: Sources, file: str) -> bool:
+    try:
+        return sources.is_file(file) and pod_patch.is_one(sources.documents(file))
+    except InputError:  # which is told where the patch is read
+        return False
 
 
 def _finder(sources: Sources, folder: str) -> generator.Find:

@@ -19,7 +19,7 @@ from packyard.writing.source.compose import ComposedPackage, Unfolded, compose, 
 from packyard.writing.source.origin import Origins, Place, Stack
 from packyard.writing.source.words import MARKER, Words
 from packyard.writing.source.workspace import OPTIONS as KIND
-from packyard.writing.source.workspace import Workspace
+from packyard.writing.source.workspace import PODS, Workspace
 
 
 class Traced:
@@ -122,15 +122,25 @@ class Traced:
         sources = self._workspace.sources
         folder = self._workspace.overlay_dir(KIND, dirname(path))
         if path != KRMFILE:
-            file = (
-                parts.file_of(sources, folder) if basename(path) == kustomization.FILE else f"{folder}/{basename(path)}"
-            )
-            return origin.of_text(text, sources.text(file).text, sources.shown(file))
+            return self._of_file(folder, basename(path), text)
         found = Origins()
         folders = {dirname(name) for name in self._files_of_options()} - {""}
         krmfiles = [parts.read_krmfile(sources, self._workspace.overlay_dir(KIND, name)) for name in sorted(folders)]
         shared = parts.read_shared(sources, self._workspace.libraries)
         _of_definitions(found, root, [Words(shared, [[each]], {}, sources.memo) for each in krmfiles if each])
+        return found
+
+    def _of_file(self, folder: str, name: str, text: str) -> Origins:
+        """Return the origins of a file of an option: what patches of pods come to is in no other file than theirs."""
+        sources, file = self._workspace.sources, f"{folder}/{name}"
+        if name == kustomization.FILE and parts.has_kustomization(sources, folder):
+            file = parts.file_of(sources, folder)
+        pods = f"{folder}/{PODS}"
+        made = sources.is_file(pods) and (name.startswith("pods") or not sources.is_file(file))
+        file = pods if made else file
+        found = origin.of_text(text, sources.text(file).text, sources.shown(file), indented=made)
+        if sources.is_file(pods):
+            found.fill(text.count("\n"), Place(sources.shown(pods), 1))
         return found
 
     def _of_kustomization(self, found: Origins, root: MappingNode, made: Unfolded) -> None:

@@ -100,4 +100,4 @@ def _is_option(part: Part) -> bool:
 
 def _has(part: Part, files: set[str]) -> bool:
     """Say whether a patch of an option stands in one of these files."""
-    return not files.isdisjoint(patch.path for patch in part.patches)
+    return not files.isdisjoint({*(patch.path for patch in part.patches), *(each.path for each in part.pods)})

@@ -25,6 +25,8 @@ from packyard.writing.source.library import Library
 
 #: The kinds of overlays, each a folder below ``overlays``.
 OVERLAYS = STORAGE, PROGRAMS, OPTIONS = "storage", "programs", "options"
+#: The file of an overlay that patches pods.
+PODS = "pods.yaml"
 _PREFIX = "use-cases"  # of packages in a library
 #: How severe a rule of lint may be in a workspace.
 SEVERITIES = ("off", "warning", "error")
@@ -88,7 +90,8 @@ class Workspace:
     def option_names(self) -> list[str]:
         """Return the names of all options, sorted."""
         folders = (f"{root}overlays/{OPTIONS}" for root in self.roots)
-        found = (path for folder in folders for path in self.sources.list(folder, f"*/{kustomization.FILE}"))
+        names = kustomization.FILE, PODS
+        found = (path for folder in folders for name in names for path in self.sources.list(folder, f"*/{name}"))
         return sorted({basename(dirname(path)) for path in found})
 
     def setter_names(self) -> set[str]:

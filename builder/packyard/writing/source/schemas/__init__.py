@@ -1,4 +1,4 @@
-"""The JSON Schemas of package.yaml, packyard.yaml, Krmfiles and tests of packages: files beside this.
+"""The JSON Schemas of package.yaml, packyard.yaml, pods.yaml, Krmfiles and tests of packages: files beside this.
 
 tests/json_schemas.py makes them from the code that reads those files. A schema knows a file by itself; which parts
 there are, only the reader does.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-NAMES = ("package", "workspace", "krmfile", "test")
+NAMES = ("package", "workspace", "pods", "krmfile", "test")
 
 
 def read(name: str) -> bytes:

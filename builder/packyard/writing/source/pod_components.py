@@ -1,0 +1,288 @@
+"""Patches of pods as what is shipped: plain patches of a Component, for the kinds that a package has.
+
+    - {path: pods.yaml, target: {kind: JobSet}}               pods.yaml brings the values that setters change
+    - target: {kind: JobSet}
+      patch: |-
+        - {op: test, path: /spec/replicatedJobs/0/name, value: worker}
+        - {op: copy, from: /spec/option/spec/tolerations/0, path: /spec/replicatedJobs/0/…/tolerations/-}
+        - {op: remove, path: /spec/option}
+
+Objects of one kind that need other operations are told apart by their labels or annotations, never by names: those are
+what users set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+
+from packyard.core.errors import InputError
+from packyard.core.kubernetes import kustomization
+from packyard.core.kubernetes.kinds import Kind, group_of
+from packyard.core.yaml import layout, make, span
+from packyard.core.yaml.document import walk
+from packyard.core.yaml.node import Child, Collection, Comment, MappingNode, Node, Scalar, SequenceNode
+from packyard.core.yaml.sources import Sources
+from packyard.core.yaml.values import double_quoted, is_plain_text, quoted, type_of
+from packyard.using.kustomize.accumulate import SourceObject, accumulate
+from packyard.using.kustomize.part import Part
+from packyard.using.kustomize.patch import MisfitError
+from packyard.using.kustomize.selector import selects
+from packyard.using.setters import comment
+from packyard.writing.source import parts, pod_operations
+from packyard.writing.source.pod_operations import Operation, Operations, PodPatch, without_nulls
+from packyard.writing.source.workspace import PODS
+
+_OWN = "/spec/option"
+_COPIED = "# What pods get. kustomization.yaml copies it to them."
+#: The label that tells objects apart before others do.
+_COMPONENT = "app.kubernetes.io/component"
+_SELECTORS = {"labels": "labelSelector", "annotations": "annotationSelector"}
+#: What selects objects, as a ``target`` says it.
+Target = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The lines of ``patches`` that patches of pods come to, and the files that these name."""
+
+    lines: tuple[str, ...] = ()
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    values: tuple[Node, ...] = ()
+
+
+def extended(sources: Sources, part: Part, lines: Sequence[str]) -> tuple[str, str]:
+    """Return the path and the text of a part's kustomization with more lines behind its last patch.
+
+    A part that is nothing but patches of pods gets one, which begins with what the first of them begins with.
+    """
+    if not parts.has_kustomization(sources, part.folder):
+        head = [*(each.text for each in part.head), *kustomization.header("Component"), "patches:"]
+        return f"{part.folder}/{kustomization.FILE}", "".join(f"{line}\n" for line in (*head, *lines))
+    file = parts.file_of(sources, part.folder)
+    text, root = sources.text(file).text, sources.documents(file)[0].root
+    if not lines:
+        return file, text
+    listed = root.get("patches") if isinstance(root, MappingNode) else None
+    items = listed.items if isinstance(listed, SequenceNode) else []
+    added = [*([] if items else ["patches:"]), *lines]
+    end = span.lines(items[-1])[1] + 1 if items else len(text)
+    return file, text[:end] + "".join(f"{line}\n" for line in added) + text[end:]
+
+
+def write(part: Part, use_cases: Mapping[str, Sequence[SourceObject]], fitting: Iterable[str]) -> Written:
+    """Write the patches of pods of an option for the objects of a package, by its use cases."""
+    states = {path: [item.copy() for item in items] for path, items in use_cases.items()}
+    for path in fitting:
+        accumulate(replace(part, pods=()), states[path])
+    lines: list[str] = []
+    files: dict[str, bytes] = {}
+    values: list[Node] = []
+    stopped: set[int] = set()
+    for number, patch in enumerate(part.pods, 1):
+        assert isinstance(patch, PodPatch)
+        name = PODS if number == 1 else f"pods-{number}.yaml"
+        data = name if _has_data(patch) else ""
+        heads = [each.text for each in patch.head] if patch.head != part.head else []
+        steps = _steps(patch, states, frozenset(fitting), stopped)
+        below = [line for target, made in steps.items() for line in _lines(target, made, data)]
+        if below:
+            lines += [*heads, *below]
+            values += [each.value for each in (patch.metadata, patch.spec) if each]
+        if below and data:
+            files[data] = _data(patch)
+    return Written(tuple(lines), files, tuple(values))
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Objects of one kind that need the same operations."""
+
+    kind: Kind
+    made: Operations | None
+    items: list[SourceObject]
+
+
+def _steps(
+    patch: PodPatch, states: Mapping[str, Sequence[SourceObject]], fitting: frozenset[str], stopped: set[int]
+) -> dict[Target, Operations]:
+    """Return what a patch does to the objects of use cases, by targets, and do it.
+
+    A build of a use case that the option does not fit is ``stopped`` by what does not apply to its objects.
+    """
+    inside = {id(item) for path in fitting for item in states[path]}
+    named = any(_value(item, "labels", _COMPONENT) for items in states.values() for item in items)
+    groups = _group(patch, [item for items in states.values() for item in items if not item.is_local])
+    found: dict[tuple[str, Target], tuple[list[str], Operations]] = {}
+    for text, group in groups:
+        made = group.made
+        if made is None or not any(id(item) in inside for item in group.items):
+            continue
+        alike = [each for other, each in groups if each.kind == group.kind and (other, each) != (text, group)]
+        others = [item for each in alike for item in each.items if id(item) not in stopped]
+        refusing = {id(item) for item in others if id(item) not in inside and _is_refused(item, made)}
+        selector = _selector(patch, group, [item for item in others if id(item) not in refusing], named=named)
+        stopped |= {
+            id(item) for item in others
+            if id(item) in refusing and selects(dict(selector), item.root, item.identity)
+        }  # fmt: skip
+        found.setdefault((text, selector), ([], made))[0].append(group.kind[1])
+        for item in group.items:
+            if id(item) in inside:
+                item.operate(made.to_node(patch.file))
+    return {(("kind", _either(kinds)), *selector): made for (_, selector), (kinds, made) in found.items()}
+
+
+def _group(patch: PodPatch, items: Sequence[SourceObject]) -> list[tuple[str, _Group]]:
+    """Return objects by their kinds and by what a patch does to them, with the text of that."""
+    groups: dict[tuple[Kind, str], _Group] = {}
+    for item in items:
+        made = _find(patch, item)
+        kind, text = (group_of(item.identity[0]), item.identity[1]), _text(made)
+        groups.setdefault((kind, text), _Group(kind, made, [])).items.append(item)
+    return [(text, group) for (_, text), group in groups.items()]
+
+
+def _find(patch: PodPatch, item: SourceObject) -> Operations | None:
+    try:
+        return pod_operations.find(patch, item.root, item.identity)
+    except MisfitError:
+        return None
+
+
+def _is_refused(item: SourceObject, made: Operations) -> bool:
+    """Say whether operations stop a build with an object that they are not for."""
+    try:
+        item.copy().operate(made.to_node(""))
+    except MisfitError:
+        return True
+    return False
+
+
+def _either(kinds: Sequence[str]) -> str:
+    return kinds[0] if len(kinds) == 1 else f"({'|'.join(sorted(kinds))})"
+
+
+def _selector(patch: PodPatch, group: _Group, others: Sequence[SourceObject], *, named: bool) -> Target:
+    """Return what selects the objects of a group among others of its kind.
+
+    Where a package has ``named`` components, it selects those: a Component may be added to another package's use case.
+    """
+    component = ("labels", _COMPONENT)
+    begun = _requirement(component, group.items, ()) if named else ""
+    left = _alike(component, group.items, others) if begun else list(others)
+    keys = [(field, key) for field in _SELECTORS for key in _keys(field, [*group.items, *others])]
+    ways = [(), *((key,) for key in keys), *combinations(keys, 2)]
+    for way in ways if left or begun else ():
+        rest, said = left, [(component[0], begun)] if begun else []
+        for key in way:
+            said.append((key[0], _requirement(key, group.items, rest)))
+            rest = _alike(key, group.items, rest)
+        if not rest:
+            return tuple((_SELECTORS[field], ",".join(text for each, text in said if text and each == field))
+                         for field in dict.fromkeys(field for field, text in said if text))  # fmt: skip
+    if not left:
+        return ()
+    names = sorted({item.root.source.name for item in (*group.items, *left)})
+    message = f"needs other operations in some {group.kind[1]}s than in others, and no label tells them apart"
+    raise InputError(patch.problem(message, f"give {' and '.join(names)} a label such as {_COMPONENT}"))
+
+
+def _keys(field: str, items: Sequence[SourceObject]) -> list[str]:
+    """Return the labels or annotations of objects that no setter changes."""
+    found: dict[str, bool] = {}
+    for item in items:
+        metadata = item.root.mapping("metadata", field)
+        for entry in metadata.entries if metadata else ():
+            found[entry.name] = found.get(entry.name, True) and not _is_bound(entry)
+    return sorted((key for key, is_plain in found.items() if is_plain), key=lambda key: (key != _COMPONENT, key))
+
+
+def _alike(key: tuple[str, str], items: Sequence[SourceObject], others: Sequence[SourceObject]) -> list[SourceObject]:
+    """Return the others that have the same values of a label as items."""
+    mine = {_value(item, *key) for item in items}
+    return [item for item in others if _value(item, *key) in mine]
+
+
+def _requirement(key: tuple[str, str], items: Sequence[SourceObject], others: Sequence[SourceObject]) -> str:
+    """Return what items have of a label, as a selector says it; empty where some have it and some have not."""
+    mine, name = {_value(item, *key) for item in items}, key[1]
+    values = sorted(text for text in mine if text is not None)
+    if None not in mine:
+        return f"{name}={values[0]}" if len(values) == 1 else f"{name} in ({','.join(values)})"
+    theirs = sorted({text for item in others if (text := _value(item, *key)) is not None} - mine)
+    if not values:
+        return f"!{name}"
+    return f"{name} notin ({','.join(theirs)})" if theirs else ""
+
+
+def _value(item: SourceObject, field: str, key: str) -> str | None:
+    metadata = item.root.mapping("metadata", field)
+    entry = metadata.entry(key) if metadata else None
+    return entry.value.value if entry and isinstance(entry.value, Scalar) else None
+
+
+def _is_bound(child: Child) -> bool:
+    behind = child.value.comment or child.comment
+    return bool(behind and comment.parse(behind.text))
+
+
+def _has_data(patch: PodPatch) -> bool:
+    """Say whether the values of a patch are shipped in a file: setters change some, or some have several lines."""
+    nodes = [node for each in (patch.metadata, patch.spec) if each for node in walk(each.value)]
+    return any(
+        node.comment
+        or (isinstance(node, Scalar) and "\n" in node.value)
+        or (isinstance(node, Collection) and any(child.comment for child in node.children))
+        for node in nodes
+    )
+
+
+def _data(patch: PodPatch) -> bytes:
+    """Return the file that brings the values of a patch, for a moment, to the objects that they are copied in."""
+    name = patch.file
+    own = make.mapping(name, {})
+    own.entries += [make.entry(each.name, without_nulls(each.value)) for each in (patch.metadata, patch.spec) if each]
+    root = make.mapping(name, {"apiVersion": "any/v1", "kind": "Any"})
+    root.entries.append(make.entry("metadata", make.mapping(name, {"name": "any"})))
+    root.entries.append(make.entry("spec", make.mapping(name, {"option": own})))
+    return layout.write(root, head=[Comment(_COPIED, 0, 0, True)])
+
+
+def _lines(target: Target, made: Operations, data: str) -> Iterator[str]:
+    """Yield the entries of ``patches`` for one target."""
+    said = ", ".join(f"{key}: {text if key == 'kind' else quoted(text, flow=True)}" for key, text in target)
+    if data:
+        yield f"- {{path: {data}, target: {{{said}}}}}"
+    yield f"- target: {{{said}}}"
+    yield "  patch: |-"
+    yield from (f"    - {_operation(each, data)}" for each in made.listed)
+    if data:
+        yield f"    - {{op: remove, path: {_OWN}}}"
+
+
+def _operation(each: Operation, data: str) -> str:
+    path = quoted(each.path, flow=True)
+    if each.value is None:
+        return f"{{op: {each.op}, path: {path}}}"
+    if data and each.origin:
+        return f"{{op: copy, from: {quoted(_OWN + each.origin, flow=True)}, path: {path}}}"
+    return f"{{op: {each.op}, path: {path}, value: {_flow(each.value)}}}"
+
+
+def _flow(node: Node) -> str:
+    """Write a value in brackets, on one line."""
+    if isinstance(node, MappingNode):
+        return "{" + ", ".join(f"{quoted(each.name, flow=True)}: {_flow(each.value)}" for each in node.entries) + "}"
+    if isinstance(node, SequenceNode):
+        return "[" + ", ".join(_flow(each.value) for each in node.items) + "]"
+    assert isinstance(node, Scalar)
+    if type_of(node) != "string":
+        return node.value
+    return node.value if is_plain_text(node.value, flow=True) else double_quoted(node.value)
+
+
+def _text(made: Operations | None) -> str:
+    """Return what tells operations from others: what they do, not where they are from."""
+    return "\n".join(_operation(each, "") for each in made.listed) if made else ""

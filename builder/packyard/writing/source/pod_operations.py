@@ -1,0 +1,354 @@
+"""What a patch of pods comes to in one object: operations of RFC 6902, for the pods wherever its kind keeps them.
+
+    spec: {tolerations: [{key: a}]}      - {op: test, path: /spec/replicatedJobs/0/name, value: worker}
+                                         - {op: add, path: /spec/replicatedJobs/0/template/…/tolerations/-, value: …}
+
+An item of a list is found by the key by which Kubernetes merges that list, and tested by it where an index is written;
+what a pod does not have is tested to be missing, so that nothing that was added by hand is lost. A Workflow has fields
+of its pods itself, and containers in its templates, whose names they go by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection as Collection_
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from packyard.core.errors import InputError, Problem
+from packyard.core.kubernetes import fieldtypes, pods
+from packyard.core.kubernetes.fieldtypes import Step
+from packyard.core.kubernetes.pods import Path, Pod
+from packyard.core.yaml import make
+from packyard.core.yaml.document import mappings, walk
+from packyard.core.yaml.node import Child, Collection, Comment, Entry, Item, MappingNode, Node, Scalar, SequenceNode
+from packyard.core.yaml.values import is_null
+from packyard.using.kustomize import selector
+from packyard.using.kustomize.patch import MisfitError
+from packyard.using.kustomize.selector import Identity
+from packyard.using.setters import comment
+
+CONTAINERS = ("initContainers", "containers")
+#: What a Workflow calls otherwise than a pod.
+_OF_WORKFLOW = {"metadata": "podMetadata", "priorityClassName": "podPriorityClassName"}
+_NULL = "null"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PodPatch:
+    """A patch of pods: for which objects and which of their pods, and what they get.
+
+    A container without an image is one that has to be there; its name may be a pattern, as in a target. The patch is
+    written in ``path``, at ``line``; ``file`` is how messages show that, ``head`` are the comments that it begins with.
+    """
+
+    path: str
+    file: str
+    line: int
+    targets: tuple[Mapping[str, str], ...]
+    roles: tuple[str, ...]
+    absent: frozenset[str]
+    append: frozenset[str]
+    metadata: Entry | None
+    spec: Entry | None
+    head: tuple[Comment, ...] = ()
+
+    @property
+    def keys(self) -> list[tuple[str, int, str]]:
+        """Where the patch is written, once for each target and each role: each of them has to reach something."""
+        words = [_words(target) for target in self.targets] + [f"role {role!r}" for role in self.roles]
+        return [(self.path, self.line, each) for each in words or [""]]
+
+    def selects(self, root: MappingNode, identity: Identity) -> bool:
+        """Say whether the patch is for an object."""
+        return not self.targets or bool(self.selected(root, identity))
+
+    def selected(self, root: MappingNode, identity: Identity) -> list[Mapping[str, str]]:
+        """Return the targets that select an object."""
+        return [target for target in self.targets if selector.selects(target, root, identity)]
+
+    def _reached(self, root: MappingNode, identity: Identity, roles: frozenset[str]) -> Iterator[tuple[str, int, str]]:
+        """Yield those of `keys` that an object and roles of its pods stand for."""
+        words = {_words(target) for target in self.selected(root, identity)} | {f"role {role!r}" for role in roles}
+        return (key for key in self.keys if not key[2] or key[2] in words)
+
+    def operations(
+        self, root: MappingNode, identity: Identity
+    ) -> tuple[SequenceNode, Collection_[tuple[str, int, str]]] | None:
+        """Return what is done to an object, and which keys that stands for; None where it has no such pods."""
+        made = find(self, root, identity)
+        return (made.to_node(self.file), list(self._reached(root, identity, made.roles))) if made else None
+
+    def problem(self, message: str, hint: str = "") -> Problem:
+        """Describe something wrong with the patch as a whole, by where it begins."""
+        return Problem(message, file=self.file, line=self.line, hint=hint)
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """``test``, ``add`` or ``remove``; ``value`` is a node, with the comment behind the key or the dash before it.
+
+    ``origin`` is where the value of an ``add`` stands in the patch.
+    """
+
+    op: str
+    path: str
+    value: Node | None = None
+    comment: Comment | None = None
+    origin: str = ""
+
+    def to_node(self, name: str) -> MappingNode:
+        """Return the operation for an object, made for a file."""
+        made = make.mapping(name, {"op": self.op, "path": self.path})
+        if self.value is not None:
+            entry = make.entry("value", self.value)
+            entry.comment = self.comment
+            made.entries.append(entry)
+        return made
+
+
+@dataclass(frozen=True, slots=True)
+class Operations:
+    """What a patch does to an object, and the roles of the pods that it reaches."""
+
+    listed: tuple[Operation, ...]
+    roles: frozenset[str]
+
+    def to_node(self, name: str) -> SequenceNode:
+        """Return the operations for an object."""
+        return make.sequence(name, (Item(each.to_node(name), 0) for each in self.listed))
+
+
+def find(patch: PodPatch, root: MappingNode, identity: Identity) -> Operations | None:
+    """Return what a patch does to an object; None where it is not for it, or for none of its pods.
+
+    Raises `MisfitError` where a pod has what has to be absent.
+    """
+    if not patch.selects(root, identity):
+        return None
+    made = _Made(patch)
+    for pod in pods.find(root):
+        if not patch.roles or pod.role in patch.roles:
+            made.pod(pod)
+    listed = tuple(made.operations.values())
+    return Operations(listed, frozenset(made.roles)) if any(each.op != "test" for each in listed) else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A mapping or a list of the object: its pointer, its path in a pod, and where its fragment is in the patch."""
+
+    pointer: str
+    fields: tuple[Step, ...]
+    origin: str
+
+    def below(self, key: str | int, origin: str | int = "", field: Step = "", *, known: bool = False) -> _Place:
+        step = key if known else _escaped(str(key))
+        return _Place(f"{self.pointer}/{step}", (*self.fields, field or key), f"{self.origin}/{origin}")
+
+
+@dataclass(slots=True)
+class _Made:
+    """Gathers the operations on the pods of one object, each once."""
+
+    patch: PodPatch
+    operations: dict[tuple[str, str, str], Operation] = field(default_factory=dict)
+    roles: set[str] = field(default_factory=set)
+
+    def pod(self, pod: Pod[MappingNode]) -> None:
+        """Merge the patch into a pod, if that has all containers which the patch names."""
+        spec = self.patch.spec.value if self.patch.spec else None
+        places = {key: list(_containers(pod, key)) for key in CONTAINERS}
+        named = [(key, number, each) for key in CONTAINERS for number, each in enumerate(containers(spec, key))]
+        found = {id(each): [it for it in places[key] if selector.matches(each.text("name"), it[2])]
+                 for key, _, each in named}  # fmt: skip
+        if any(not found[id(each)] and each.get("image") is None for _, _, each in named):
+            return
+        before = len(self.operations)
+        for key, number, each in named:
+            for path, container, _, tested in found[id(each)]:
+                self._test(tested)
+                place = _Place(pointer(path), ("spec", key, 0), f"/spec/{key}/{number}")
+                self._mapping(container, each, place, without="name")
+            if not found[id(each)]:
+                self._new(pod, key, number, spec)
+        if not any(found.values()) and not pod.is_argo:
+            self._test_items(pod)
+        self._rest(pod)
+        if len(self.operations) > before:
+            self.roles.add(pod.role)
+
+    def _rest(self, pod: Pod[MappingNode]) -> None:
+        """Merge what is not said of containers: into the pod, or for all pods into a Workflow."""
+        path, target = pod.chain[-1]
+        outer = pod.chain[-2] if pod.template is not None else None
+        if pod.is_argo:
+            path, target = next(each for each in pod.chain if each[1].get("templates") is not None)
+            outer = path, target
+        spec = self.patch.spec.value if self.patch.spec else None
+        place = _Place(pointer(path), ("spec",), "/spec")
+        for entry in spec.entries if isinstance(spec, MappingNode) else ():
+            if entry.name not in CONTAINERS:
+                self._entry(target, entry, place, _OF_WORKFLOW.get(entry.name, "") if pod.is_argo else "")
+        if self.patch.metadata and outer:
+            place = _Place(pointer(outer[0]), (), "")
+            self._entry(outer[1], self.patch.metadata, place, _OF_WORKFLOW["metadata"] if pod.is_argo else "")
+
+    def _new(self, pod: Pod[MappingNode], key: str, number: int, spec: Node | None) -> None:
+        """Add a container that the pod does not have."""
+        path, target = pod.chain[-1]
+        listed = spec.get(key) if isinstance(spec, MappingNode) else None
+        assert isinstance(listed, SequenceNode)
+        place = _Place(f"{pointer(path)}/{key}", (), f"/spec/{key}/{number}")
+        item = listed.items[number]
+        if pod.is_argo:
+            self._test_items(pod)
+        if target.get(key) is None:
+            self._absent(place.pointer)
+            self._add(place.pointer, make.sequence(self.patch.file, []), None, "")
+        self._add(f"{place.pointer}/-", item.value, item.comment, place.origin)
+
+    def _mapping(self, target: MappingNode, fragment: Node, place: _Place, without: str = "") -> None:
+        for entry in fragment.entries if isinstance(fragment, MappingNode) else ():
+            if entry.name != without:
+                self._entry(target, entry, place)
+
+    def _entry(self, target: MappingNode, entry: Entry, above: _Place, name: str = "") -> None:
+        """Merge an entry of the patch into a mapping, in which it may have another name."""
+        old, new = target.get(name or entry.name), entry.value
+        place = above.below(name or entry.name, _escaped(entry.name), entry.name)
+        if is_null(new):
+            if old is not None:
+                self._note(Operation("remove", place.pointer))
+            return
+        if entry.name in self.patch.absent:
+            if isinstance(old, Collection) and not old.children:
+                self._test((place.pointer, old))
+            elif old is not None:
+                there = old.problem("")
+                message = f"a pod has {entry.name} already, at {there.file}:{there.line}"
+                raise MisfitError(entry.key.problem(message, "take it out there, or do without this patch"))
+            else:
+                self._absent(place.pointer)
+        if old is None or is_null(old):
+            if isinstance(new, MappingNode) or _is_joined(new):
+                self._absent(place.pointer)
+            self._add(place.pointer, new, entry.comment, place.origin)
+        elif isinstance(old, MappingNode) and isinstance(new, MappingNode):
+            self._mapping(old, new, place)
+        elif isinstance(old, SequenceNode) and isinstance(new, SequenceNode):
+            self._list(old, entry, place)
+        elif isinstance(old, Collection) or isinstance(new, Collection):
+            message = f"{entry.name} is a text here and a mapping or list in {old.source.name}, or the other way round"
+            raise InputError(new.problem(message))
+        else:
+            self._add(place.pointer, new, entry.comment, place.origin)
+
+    def _list(self, old: SequenceNode, entry: Entry, place: _Place) -> None:
+        """Merge a list by the key by which Kubernetes does; one without a key is replaced, or added to."""
+        assert isinstance(entry.value, SequenceNode)
+        key = fieldtypes.merge_key("v1", "Pod", place.fields)
+        if key is None and entry.name not in self.patch.append and old.items:
+            self._add(place.pointer, entry.value, entry.comment, place.origin)
+            return
+        for number, item in enumerate(entry.value.items):
+            there = list(_alike(old, item.value, key)) if key is not None else []
+            for index in there if key else ():
+                inner, own = old.items[index].value, place.below(index, number, 0)
+                assert isinstance(inner, MappingNode)
+                self._test((f"{own.pointer}/{key}", inner.get(str(key))))
+                self._mapping(inner, item.value, own, without=str(key))
+            if not there:
+                self._add(f"{place.pointer}/-", item.value, item.comment, f"{place.origin}/{number}")
+
+    def _test_items(self, pod: Pod[MappingNode]) -> None:
+        """Make sure which items the indices in the path of a pod mean."""
+        for path, each in pod.chain:
+            if path and isinstance(path[-1], int):
+                self._test(next(_names(pod, path, each)))
+
+    def _add(self, path: str, value: Node, behind: Comment | None, origin: str) -> None:
+        self._note(Operation("add", path, without_nulls(value), behind, origin))
+
+    def _absent(self, path: str) -> None:
+        self._note(Operation("test", path, make.scalar(_NULL, self.patch.file, _NULL)))
+
+    def _test(self, tested: tuple[str, Node | None]) -> None:
+        self._note(Operation("test", tested[0], tested[1]))
+
+    def _note(self, operation: Operation) -> None:
+        self.operations.setdefault((operation.op, operation.path, operation.origin), operation)
+
+
+_Container = tuple[Path, MappingNode, str, tuple[str, Node | None]]
+
+
+def _containers(pod: Pod[MappingNode], key: str) -> Iterator[_Container]:
+    """Yield the containers of a list of a pod: path, mapping, name, and what tests that it is this one."""
+    above = pod.path
+    for path, each in pod.container_places:
+        steps = path[len(above) :]
+        if key in steps:
+            yield path, each, each.text("name"), (f"{pointer(path)}/name", each.get("name"))
+        elif pod.is_argo and key == CONTAINERS[1] and steps[0] in ("container", "script"):
+            name = pod.spec.get("name")
+            yield path, each, pod.spec.text("name"), (f"{pointer(above)}/name", name)
+
+
+def _names(pod: Pod[MappingNode], path: Path, each: MappingNode) -> Iterator[tuple[str, Node]]:
+    """Yield what tells an item from others: its name, unless a setter changes it, else that of its first container."""
+    for key in ("name", "groupName"):
+        entry = each.entry(key)
+        if entry and not _is_bound(entry):
+            yield f"{pointer(path)}/{key}", entry.value
+    for inner, container in pod.container_places:
+        name = container.entry("name")
+        if "containers" in inner and name:
+            yield f"{pointer(inner)}/name", name.value
+    raise InputError(each.problem("has no name by which a patch of pods could tell it from others"))
+
+
+def _is_bound(child: Child) -> bool:
+    behind = child.value.comment or child.comment
+    return bool(behind and comment.parse(behind.text))
+
+
+def _alike(old: SequenceNode, new: Node, key: str) -> Iterable[int]:
+    """Yield the places of the items of a list that an item of the patch is merged into."""
+    wanted = new.get(key) if key and isinstance(new, MappingNode) else new
+    for index, item in enumerate(old.items):
+        found = item.value.get(key) if key and isinstance(item.value, MappingNode) else item.value
+        if isinstance(found, Scalar) and isinstance(wanted, Scalar) and found.value == wanted.value:
+            yield index
+
+
+def _is_joined(node: Node) -> bool:
+    """Say whether a node is a list that others may add to: one of mappings, not a command."""
+    return isinstance(node, SequenceNode) and any(isinstance(item.value, MappingNode) for item in node.items)
+
+
+def without_nulls(node: Node) -> Node:
+    """Return a value without what it says to be missing."""
+    if not any(is_null(each) for each in walk(node)):
+        return node
+    copied = make.copy(node, without_nulls)
+    if isinstance(copied, Collection):
+        copied.children = [child for child in copied.children if not is_null(child.value)]
+    return copied
+
+
+def pointer(path: Iterable[str | int]) -> str:
+    """Write a path as RFC 6901 has it."""
+    return "".join(f"/{_escaped(str(step))}" for step in path)
+
+
+def _escaped(step: str) -> str:
+    return step.replace("~", "~0").replace("/", "~1")
+
+
+def _words(target: Mapping[str, str]) -> str:
+    return ", ".join(f"{key} {text!r}" for key, text in target.items())
+
+
+def containers(spec: object, key: str) -> Sequence[MappingNode]:
+    """Return the containers of a list of a pod or of a fragment of one."""
+    return mappings(spec.get(key)) if isinstance(spec, MappingNode) else ()

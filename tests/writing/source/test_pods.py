@@ -1,0 +1,325 @@
+"""One patch for the pods of every kind: composed, written out for real kustomize, and refused by file and line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import tiny
+from packyard.core.errors import InputError
+from packyard.using.render.programs import Program
+from packyard.writing.judging import by_kustomize
+from packyard.writing.source import package as packages
+from packyard.writing.source import workspace
+from packyard.writing.source.compose import ComposedPackage, compose
+from served import Served
+
+HEAD = "apiVersion: packyard/v1\nkind: PodPatch\n"
+#: A kind that packyard does not know, with two groups of pods.
+FLEET = """\
+apiVersion: example.com/v1
+kind: Fleet
+metadata: {name: f}
+spec:
+  crews:
+  - name: driver
+    template:
+      spec:
+        containers:
+        - {name: drive, image: "drive:1", args: [a], env: [{name: A, value: "1"}]}
+  - name: worker
+    template:
+      metadata: {labels: {a: b}}
+      spec:
+        tolerations: []
+        containers:
+        - {name: helper, image: "helper:1"}
+        - {name: work, image: "work:1", resources: {limits: {gpu: 1, cpu: 2}}, volumeMounts: [{name: d, mountPath: /d}]}
+        volumes:
+        - {name: d, emptyDir: {}}
+"""
+WORKFLOW = """\
+apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {name: f}
+spec:
+  podMetadata: {annotations: {a: b}}
+  templates:
+  - {name: steps, steps: [[{name: s, template: work}]]}
+  - {name: work, container: {image: "work:1"}}
+"""
+JOB = tiny.POD.replace("name: x", "name: f").replace("name: main", "name: work")
+STORAGE = """\
+# Data is on a claim.
+apiVersion: packyard/v1
+kind: PodPatch
+append: [tolerations]
+metadata: {labels: {l: m}}
+spec:
+  priorityClassName: high
+  volumes:
+  - name: d
+    emptyDir: null
+    persistentVolumeClaim:
+      claimName: data # {"$openapi":"CLAIM"}
+  tolerations: [{key: t, operator: Exists}]
+  containers:
+  - name: (drive|work)
+    env: [{name: A, value: "2"}, {name: B, value: b}]
+    resources: {limits: {gpu: null}}
+    volumeMounts: [{name: d, mountPath: /d, readOnly: true}]
+"""
+KRMFILE = """\
+apiVersion: config.k8s.io/v1alpha1
+kind: Krmfile
+openAPI:
+  definitions:
+    io.k8s.cli.setters.CLAIM:
+      description: The claim.
+      x-k8s-cli: {setter: {name: CLAIM, value: "data"}}
+"""
+
+
+@pytest.fixture(params=["fleet", "job", "workflow"])
+def kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A workspace with a use case of each kind, and another Job that a label tells from the first."""
+    root = tiny.workspace(tmp_path / "ws")
+    labels = "  name: f\n  labels: {app.kubernetes.io/component: other}\n"
+    other = JOB.replace("name: work", "name: other").replace("  name: f\n", labels)
+    for name, text in {"fleet": FLEET, "job": JOB, "workflow": WORKFLOW, "other": other}.items():
+        tiny.write(root / f"bases/{name}/kustomization.yaml", tiny.FILES["bases/one/kustomization.yaml"])
+        tiny.write(root / f"bases/{name}/cm.yaml", text)
+    tiny.write(root / "Krmfile", KRMFILE)
+    tiny.write(root / "overlays/storage/claim/pods.yaml", STORAGE)
+    uses = "".join(f"\n  {name}: {{base: {name}, storage: [claim]}}" for name in ("fleet", "job", "workflow"))
+    tiny.replace(root / "packages/p/package.yaml", "  one: {base: one}", f"  one: {{base: one}}{uses}")
+    return root
+
+
+def option(root: Path, text: str) -> ComposedPackage:
+    tiny.write(root / "overlays/options/o/pods.yaml", text)
+    return composed(root)
+
+
+def composed(root: Path) -> ComposedPackage:
+    here = workspace.read(root)
+    return compose(here, packages.read(here, "p"))
+
+
+def pods(root: Path, use_case: str) -> list[dict[str, Any]]:
+    """Return the pods of a use case, of the Fleet both crews', with their metadata."""
+    (file,) = (data for path, data in composed(root).files.items()
+               if path.startswith(f"{use_case}/") and b"\nspec:" in data)  # fmt: skip
+    spec = yaml.safe_load(file)["spec"]
+    return [crew["template"] for crew in spec["crews"]] if "crews" in spec else [spec.get("template", spec)]
+
+
+def test_a_storage_is_merged_by_name_and_mount_path_into_the_pods_of_a_kind_that_nobody_knows(root: Path) -> None:
+    driver, worker = pods(root, "fleet/claim")
+    volume = {"name": "d", "persistentVolumeClaim": {"claimName": "data"}}
+    assert driver["metadata"] == {"labels": {"l": "m"}}
+    assert worker["metadata"] == {"labels": {"a": "b", "l": "m"}}
+    assert driver["spec"]["volumes"] == worker["spec"]["volumes"] == [volume]
+    assert driver["spec"]["containers"][0]["env"] == [{"name": "A", "value": "2"}, {"name": "B", "value": "b"}]
+    helper, work = worker["spec"]["containers"]
+    assert helper == {"name": "helper", "image": "helper:1"}
+    assert work["resources"] == {"limits": {"cpu": 2}}
+    assert work["volumeMounts"] == [{"name": "d", "mountPath": "/d", "readOnly": True}]
+    assert worker["spec"]["tolerations"] == [{"key": "t", "operator": "Exists"}]
+
+
+def test_a_workflow_has_fields_of_its_pods_itself_and_containers_by_the_names_of_templates(root: Path) -> None:
+    (spec,) = pods(root, "workflow/claim")
+    assert spec["podPriorityClassName"] == "high"
+    assert spec["podMetadata"] == {"annotations": {"a": "b"}, "labels": {"l": "m"}}
+    assert [each["name"] for each in spec["volumes"]] == ["d"]
+    assert spec["templates"][1]["container"]["volumeMounts"] == [{"name": "d", "mountPath": "/d", "readOnly": True}]
+
+
+def test_its_setters_are_those_of_the_use_case(root: Path, kind: str) -> None:
+    files = composed(root).files
+    assert b'claimName: data # {"$openapi":"CLAIM"}' in b"".join(files.values())
+    assert b"setters.CLAIM:" in files[f"{kind}/claim/Krmfile"]
+
+
+def test_real_kustomize_builds_what_was_composed(root: Path, kind: str, kustomize5: Path) -> None:
+    own = {"packages/p/pods.yaml": f"{HEAD}spec: {{hostNetwork: true}}\n"}
+    for path, text in own.items():
+        tiny.write(root / path, text)
+    tiny.replace(root / "packages/p/package.yaml", "storage: [claim]}", "storage: [claim], patches: [pods.yaml]}")
+    here = workspace.read(root)
+    package = packages.read(here, "p")
+    use_case = next(each for each in package.use_cases if each.path == f"{kind}/claim")
+    assert by_kustomize.of_sources(here, package, use_case, Program(kustomize5, "build")) == []
+    assert b"hostNetwork: true" in b"".join(composed(root).files.values())
+
+
+def test_a_part_that_a_part_is_made_of_is_written_out_where_it_stands(root: Path, kustomize5: Path) -> None:
+    rename = '[{"op": "replace", "path": "/spec/template/spec/volumes/0/name", "value": "e"}]'
+    above = (
+        "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\ncomponents: [../claim]\n"
+        f"patches:\n- {{target: {{kind: Job}}, patch: '{rename}'}}\n"
+    )
+    tiny.write(root / "overlays/storage/above/kustomization.yaml", above)
+    tiny.replace(root / "packages/p/package.yaml", "job: {base: job, storage: [claim]}",
+                 "job: {base: job, storage: [above]}")  # fmt: skip
+    here = workspace.read(root)
+    package = packages.read(here, "p")
+    use_case = next(each for each in package.use_cases if each.path == "job/above")
+    assert by_kustomize.of_sources(here, package, use_case, Program(kustomize5, "build")) == []
+    assert pods(root, "job/above")[0]["spec"]["volumes"][0]["name"] == "e"
+
+
+def test_roles_choose_among_the_pods_of_an_object(root: Path) -> None:
+    tiny.replace(root / "overlays/storage/claim/pods.yaml", "append:", "roles: [worker]\nappend:")
+    tiny.replace(root / "packages/p/package.yaml", "  job: {base: job, storage: [claim]}\n", "")
+    tiny.replace(root / "packages/p/package.yaml", "  workflow: {base: workflow, storage: [claim]}", "")
+    driver, worker = pods(root, "fleet/claim")
+    assert "volumes" not in driver["spec"]
+    assert worker["spec"]["volumes"][0]["persistentVolumeClaim"] == {"claimName": "data"}
+
+
+OPTION = f"""\
+# Pods wait. Nothing else.
+{HEAD}absent: [affinity]
+append: [tolerations]
+metadata:
+  annotations: {{o: "true"}}
+spec:
+  affinity:
+    nodeAffinity: {{}}
+  tolerations:
+  - key: own # {{"$openapi":"CLAIM"}}
+  containers:
+  - name: (drive|work)
+    command: [sleep, "1"]
+"""
+
+
+def test_an_option_is_shipped_as_a_component_that_does_what_it_says(
+    root: Path, kind: str, served5: Served, tmp_path: Path
+) -> None:
+    made = option(root, OPTION.replace("key: own", "key: data"))
+    assert [each.name for each in made.options.all] == ["o"]
+    assert made.options.all[0].description == "Pods wait. Nothing else."
+    for path, data in made.files.items():
+        (tmp_path / "out" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "out" / path).write_bytes(data)
+    user = tmp_path / "out/user/kustomization.yaml"
+    tiny.write(user, f"resources: [../{kind}/claim]\ncomponents: [../options/o]\n")
+    (built,) = (each for each in yaml.safe_load_all(served5.done("build", user.parent)) if "spec" in each)
+    spec = built["spec"]
+    found = [each["template"] for each in spec["crews"]] if "crews" in spec else [spec.get("template", spec)]
+    for each in found:
+        pod = each.get("spec", each)
+        assert pod["affinity"] == {"nodeAffinity": {}}
+        assert [toleration["key"] for toleration in pod["tolerations"]] == ["t", "data"]
+    assert str(built).count("'command': ['sleep', '1']") == len(found)
+    assert "option" not in spec
+    twice = tmp_path / "out/twice/kustomization.yaml"
+    tiny.write(twice, "resources: [../user]\ncomponents: [../options/o]\n")
+    assert "affinity" in served5("build", twice.parent).stderr  # has to be absent
+
+
+def test_objects_of_one_kind_are_told_apart_by_labels_and_not_by_names(root: Path) -> None:
+    tiny.replace(root / "packages/p/package.yaml", "  one: {base: one}", "  one: {base: one}\n  other: {base: other}")
+    text = f"{HEAD}metadata: {{annotations: {{a: b}}}}\n---\n{HEAD}spec: {{containers: [{{name: work, tty: true}}]}}\n"
+    files = option(root, text).options.files
+    shipped = yaml.safe_load(files["o/kustomization.yaml"])["patches"]
+    targets = [each["target"] for each in shipped if "Job" in each["target"]["kind"]]
+    assert {"kind": "Job", "labelSelector": "!app.kubernetes.io/component"} in targets
+    assert all("name" not in target for target in targets)
+
+
+def test_objects_that_nothing_tells_apart_are_named(root: Path) -> None:
+    tiny.replace(root / "packages/p/package.yaml", "  one: {base: one}", "  one: {base: one}\n  other: {base: other}")
+    tiny.replace(root / "bases/other/cm.yaml", "  labels: {app.kubernetes.io/component: other}\n", "")
+    with pytest.raises(InputError) as raised:
+        option(root, f"{HEAD}spec: {{containers: [{{name: (work|other), tty: true}}]}}\n")
+    assert "o/pods.yaml:1: needs other operations in some Jobs than in others" in str(raised.value)
+    assert "app.kubernetes.io/component" in str(raised.value)
+
+
+def test_an_option_fits_where_it_reaches_a_pod_that_lacks_what_has_to_be_absent(root: Path) -> None:
+    tiny.replace(
+        root / "bases/job/cm.yaml", "      restartPolicy:", "      affinity: {podAffinity: {}}\n      restartPolicy:"
+    )
+    made = option(root, OPTION.replace("key: own", "key: data"))
+    assert made.options.all[0].use_cases == ("fleet/claim", "workflow/claim")
+
+
+FAULTS = {
+    "kind: PodPatch": ("kind: PodPatches", "pods.yaml:3:7: kind: must be PodPatch, not 'PodPatches'"),
+    "append:": ("apend:", "pods.yaml:4:1: apend: is not a known key (did you mean 'append'?)"),
+    "append: [tolerations]": ("append: [toleration]", "pods.yaml:4:10: append: 'toleration' is no field of this patch"),
+    "  - name: (drive|work)": ("  - tty: true", "pods.yaml:15:5: spec.containers: a container needs a name"),
+    "(drive|work)": ("(drive|work", "must be a regular expression"),
+    "metadata: {labels: {l: m}}": ("metadata: {label: {l: m}}", "pods.yaml:5:12: metadata.label: is not a known key"),
+    "    emptyDir: null\n": ("    emptyDir: a\n", "pods.yaml:10:15: emptyDir is a text here and a mapping or list in"),
+    "append: [tolerations]\n": (
+        "append: [tolerations]\nabsent: [gpu, env]\n",
+        "pods.yaml:17:5: a pod has env already, at ",
+    ),
+}
+
+
+@pytest.mark.parametrize("text", FAULTS)
+def test_a_wrong_patch_is_refused_by_file_and_line(text: str, root: Path) -> None:
+    instead, expected = FAULTS[text]
+    tiny.replace(root / "overlays/storage/claim/pods.yaml", text, instead)
+    with pytest.raises(InputError) as raised:
+        composed(root)
+    assert expected in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("roles: [worker, lancher]\n", "pods.yaml:2: for role 'lancher' reaches nothing in any use case"),
+        ("targets: [{kind: Jobs}]\n", "storage claim changes nothing in fleet"),
+        ("targets: [{kind: .*}, {kind: Jobs}]\n", "pods.yaml:2: for kind 'Jobs' reaches nothing in any use case"),
+    ],
+)
+def test_what_reaches_nothing_is_refused(
+    text: str, expected: str, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    if "roles" in text:
+        tiny.replace(root / "packages/p/package.yaml", "  job: {base: job, storage: [claim]}\n", "")
+        tiny.replace(root / "packages/p/package.yaml", "  workflow: {base: workflow, storage: [claim]}", "")
+    tiny.replace(root / "overlays/storage/claim/pods.yaml", "append:", f"{text}append:")
+    said = tiny.refused("build", "--workspace", root, "--version", "1", "--out", tmp_path / "out")
+    assert expected in said
+
+
+def test_a_kustomization_that_lists_one_is_told_what_to_do(root: Path) -> None:
+    folder = root / "overlays/storage/claim"
+    (folder / "pods.yaml").rename(folder / "mine.yaml")
+    listed = "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\npatches: [{path: mine.yaml}]\n"
+    tiny.write(folder / "kustomization.yaml", listed)
+    with pytest.raises(InputError, match=r"'mine.yaml' patches pods.*name the file pods.yaml"):
+        composed(root)
+
+
+def test_parts_lists_it_with_the_words_that_it_needs(root: Path) -> None:
+    code, out, _ = tiny.run("parts", "--workspace", root, "--kind", "storage")
+    assert code == 0
+    assert "Data is on a claim." in out
+
+
+def test_a_second_storage_is_told_how_its_objects_get_names_of_their_own(root: Path) -> None:
+    tiny.write(root / "overlays/storage/other/pods.yaml", STORAGE)
+    tiny.replace(root / "packages/p/package.yaml", "job: {base: job, storage: [claim]}",
+                 "job: {base: job, storage: [claim, other]}")  # fmt: skip
+    _, out, _ = tiny.run("lint", "--workspace", root)
+    found = next(line for line in out.splitlines() if "[shared-name]" in line and "Job 'f'" in line)
+    assert "define STORAGE_NAME as a substitution in the Krmfile of each storage" in found
+    assert "${STORAGE_NAME} into the pattern of the name" in found
