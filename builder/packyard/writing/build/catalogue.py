@@ -42,7 +42,9 @@ def build(
     """Build packages into a folder, ``OUT/NAME/`` and ``OUT/NAME.tar.gz``; one that is there already is not touched."""
     out_dir = out_dir.absolute()
     with staging(out_dir) as stage_dir:
-        made = executor.run(partial(_stage, Linting(Packing(settings)), out_dir, stage_dir), names, on=on, done=done)
+        made = executor.run(
+            partial(_stage, Linting(Packing(settings), is_quick=True), out_dir, stage_dir), names, on=on, done=done
+        )
         built = _checked(settings, made)
         tree.settle([item.name for item in built.packages if item.staged], out_dir, stage_dir)
     return built
@@ -67,7 +69,7 @@ def pack_into(
 
     What ``describe``, called where a bundle is packed, says of it is written beside it: NAME and an ending of its own.
     """
-    task = partial(_write, Linting(Packing(settings)), folder.absolute(), describe)
+    task = partial(_write, Linting(Packing(settings), is_quick=True), folder.absolute(), describe)
     return _checked(settings, executor.run(task, names, on=on, done=done))
 
 

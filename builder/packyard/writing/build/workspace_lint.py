@@ -15,27 +15,32 @@ from packyard.core.bundle.manifest import LIBRARY
 from packyard.core.errors import InputError, Problem, suggest
 from packyard.core.files.paths import WORKSPACE
 from packyard.core.kubernetes import kustomization, schemas
+from packyard.core.kubernetes.schemas import Judge
 from packyard.core.yaml.sources import LIBRARIES
 from packyard.using.kustomize import idle
 from packyard.using.kustomize.idle import Idle
 from packyard.using.options.folder import NAME as OPTIONS
-from packyard.using.options.folder import PROGRAMS
+from packyard.using.options.folder import PROGRAMS, needed
+from packyard.using.setters.definition import Definitions
 from packyard.using.setters.krmfile import EMPTY, NAME
 from packyard.using.setters.packages import PackageFiles
 from packyard.writing.build.draft import Draft
 from packyard.writing.build.packing import Drafted, Packing, Settings, inputs
 from packyard.writing.checks import collisions, exception, explanation, purpose, shared_parts
 from packyard.writing.checks.collisions import Named
+from packyard.writing.checks.enabled import Option, Trial
 from packyard.writing.checks.finding import REMOVE, Finding, finding
 from packyard.writing.checks.lint import find, in_order
-from packyard.writing.checks.parsed import parse
+from packyard.writing.checks.parsed import Parsed, parse
 from packyard.writing.checks.purpose import Purpose
-from packyard.writing.source import library, package, whole
+from packyard.writing.source import library, package, parts, whole
 from packyard.writing.source.origin import Stack
 from packyard.writing.source.traced import Traced
+from packyard.writing.source.workspace import OPTIONS as KIND
 from packyard.writing.source.workspace import Workspace
 
 _VERSION = "0.0.0"  # which no finding shows
+_QUICK = ("quick",)
 #: The rules without which nothing can be built.
 _ALWAYS = ("does-not-compose", "unreadable")
 
@@ -60,10 +65,15 @@ class Linted:
 
 
 class Linting:
-    """Lints packages of a workspace, one after the other."""
+    """Lints packages of a workspace, one after the other.
 
-    def __init__(self, packing: Packing) -> None:
+    One that ``is_quick`` tries options once for the kinds of objects that they change in a package, unless all of its
+    use cases were tried before, and that is in the cache.
+    """
+
+    def __init__(self, packing: Packing, *, is_quick: bool = False) -> None:
         self.packing = packing
+        self.is_quick = is_quick
 
     def __call__(self, name: str, drafted: Drafted | None = None) -> Linted:
         """Return what is wrong with a package; ``drafted`` is it, composed, where that is at hand."""
@@ -80,6 +90,7 @@ class Linting:
         here = self._workspace()
         judges = schemas.choose(here.kubernetes)
         findings = [each for pair in zip(packages, parsed, strict=True) for each in find(*pair, judges=judges)]
+        findings += self._with_options(draft, parsed, findings, judges)
         findings += [
             *collisions.kinds(parsed),
             *collisions.definitions(parsed),
@@ -89,8 +100,21 @@ class Linting:
         placed = _placed(here, {name}, findings)
         use_cases = sum(not package.where.endswith(f"/{OPTIONS}/") for package in packages)
         linted = Linted(name, placed, use_cases, named, draft.options, draft.idle)
-        fault = "" if facts is None else self.packing.kept.keep(self._words(name), facts, lambda: _to_bytes(linted))
+        words = (*self._words(name), *(_QUICK if self.is_quick else ()))
+        fault = "" if facts is None else self.packing.kept.keep(words, facts, lambda: _to_bytes(linted))
         return replace(linted, inputs=tuple(inputs(facts or ())), fault=fault)
+
+    def _with_options(
+        self, draft: Draft, parsed: Sequence[Parsed], known: Sequence[Finding], judges: Sequence[Judge]
+    ) -> Iterator[Finding]:
+        """Yield what is wrong with the use cases of a package with each of its options alone."""
+        here = self._workspace()
+        defined = next((each.definitions for each in parsed if each.where.endswith(f"/{OPTIONS}/")), Definitions())
+        options = [_option(here, name) for name in draft.options]
+        trial = Trial(options=options, defined=defined, judges=judges, tried=set() if self.is_quick else None)
+        for each in parsed:
+            if not each.where.endswith(f"/{OPTIONS}/"):
+                yield from trial.find(each, known)
 
     def find(self, name: str) -> Linted | None:
         """Return what is wrong with a package if it is in the cache; nothing of a workspace that cannot be read is."""
@@ -99,6 +123,8 @@ class Linting:
         except InputError:
             return None
         found = self.packing.kept.find(words, _parse)
+        if not found and self.is_quick:
+            found = self.packing.kept.find((*words, *_QUICK), _parse)
         return replace(found.result, inputs=tuple(inputs(found.facts))) if found else None
 
     def _purposes(self, name: str, draft: Draft) -> Iterator[Purpose]:
@@ -124,6 +150,13 @@ class Linting:
         here = self._workspace()
         places = library.places(here.libraries).values()
         return (*here.kubernetes, version("jsonschema-rs"), str(here.root_dir), *map(str, places))
+
+
+def _option(here: Workspace, name: str) -> Option:
+    """Read an option, as its author wrote it."""
+    part = parts.read(here.sources, here.overlay_dir(KIND, name), "Component")
+    text = here.sources.read(parts.file_of(here.sources, part.folder))
+    return Option(name, part, needed(text))
 
 
 def package_files(draft: Draft) -> list[PackageFiles]:

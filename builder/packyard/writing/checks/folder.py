@@ -30,6 +30,7 @@ from packyard.writing.checks.finding import Finding
 from packyard.writing.checks.lint import find, in_order
 from packyard.writing.checks.pages import Folder, Setters
 from packyard.writing.checks.parsed import Parsed, parse
+from packyard.writing.checks.shipped_options import ShippedOptions
 
 _CHART = "Chart.yaml"
 _PAGE = re.compile(r"\.(md|markdown)\Z", re.IGNORECASE)
@@ -69,9 +70,13 @@ def lint(tree: Tree, *, judges: Sequence[Judge], is_closed: bool = False) -> Lin
         return there
 
     found = []
+    options = ShippedOptions(memo)
     for folder, package in read.items():
         is_shipped = False if _is_copy(tree, folder) else None
         found += find(package, parsed[folder], shipped=is_shipped, judges=judges, exists=exists)
+    for folder, package in read.items():
+        is_shipped = False if _is_copy(tree, folder) else None
+        found += options.find(package, parsed[folder], found, judges=judges, shipped=is_shipped)
     own = [each for folder, each in parsed.items() if folder in seen.setters and not _is_copy(tree, folder)]
     shared = collisions.check([named for each in own for named in collisions.names(each)])
     found += (replace(each, severity="warning") for each in shared)  # nobody says that they are applied together

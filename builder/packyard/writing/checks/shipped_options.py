@@ -1,0 +1,92 @@
+"""The options of the packages in a folder, tried on the use cases there: those that are enabled, and each other one.
+
+What no longer applies is found by `builtin.find_misfits`, what is wrong with an option's own files by `components`.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+from packyard.core.errors import InputError
+from packyard.core.files import regular
+from packyard.core.files.tree import Tree
+from packyard.core.kubernetes.schemas import Judge
+from packyard.core.work.memo import Memo
+from packyard.core.yaml.document import source_of
+from packyard.using.kustomize import builtin
+from packyard.using.options import folder as folders
+from packyard.using.options.enabled import EnabledOptions
+from packyard.using.options.folder import Folder
+from packyard.using.setters.definition import Definitions, Setter, Substitution
+from packyard.using.setters.krmfile import NAME as KRMFILE
+from packyard.using.setters.krmfile import parse_krmfile
+from packyard.using.setters.packages import PackageFiles
+from packyard.writing.checks.enabled import Option, Trial
+from packyard.writing.checks.finding import Finding
+from packyard.writing.checks.parsed import Parsed, parse
+
+
+class ShippedOptions:
+    """Options by the folders that hold them, each read once."""
+
+    def __init__(self, memo: Memo) -> None:
+        self._memo = memo
+        self._tried = dict[str, set[object]]()
+
+    def find(
+        self,
+        package: PackageFiles,
+        parsed: Parsed,
+        known: Iterable[Finding],
+        *,
+        judges: Sequence[Judge],
+        shipped: bool | None,
+    ) -> Iterator[Finding]:
+        """Yield what is wrong with the use cases of a package and their options; ``known`` is what is without them."""
+        for build in (each for each in parsed.builds if each.kustomizations):
+            directory = posixpath.dirname(build.kustomizations[0].source.name)
+            with suppress(InputError):  # which is reported where it is
+                there = folders.find(Path(directory))
+                here = EnabledOptions.read(Tree(Path(directory)), there) if there else None
+                if there is None or here is None:
+                    continue
+                options, defined = self._memo.once(("options", there.real), partial(_read, there))
+                trial = Trial(
+                    options=options,
+                    defined=defined,
+                    judges=judges,
+                    on=[each for each in options if each.name in here.options],
+                    shipped=shipped,
+                    tried=self._tried.setdefault(there.real, set()),
+                )
+                yield from trial.find(self._without(package, parsed.of(build), directory, here), known)
+
+    def _without(self, package: PackageFiles, parsed: Parsed, directory: str, here: EnabledOptions) -> Parsed:
+        """Return a use case as it is without its options."""
+        if not here.options:
+            return parsed
+        path = posixpath.join(directory, here.name).removeprefix(package.where)
+        alone = parse(package.with_files({path: here.without(here.options)}), self._memo)
+        named = parsed.builds[0].kustomizations[0].source.name
+        same = (each for each in alone.builds if any(root.source.name == named for root in each.kustomizations))
+        return alone.of(next(same))
+
+
+def _read(there: Folder) -> tuple[list[Option], Definitions]:
+    """Read options, but those that only kustomize understands, and the definitions that all of them have."""
+    tree, found = Tree(Path(there.shown)), list[Option]()
+    setters, substitutions = dict[str, Setter](), dict[str, Substitution]()
+    for name in there.names():
+        with suppress(InputError):
+            part = builtin.component(Path(there.shown, name))
+            found.append(Option(name, part, folders.needed(regular.read(there.file(name), limit=folders.LONGEST))))
+        for file in (file for file in (KRMFILE, f"{name}/{KRMFILE}") if tree.has_file(file)):
+            with suppress(InputError):
+                own = parse_krmfile(source_of(tree.read(file), file)).definitions
+                setters.update(own.setters)
+                substitutions.update(own.substitutions)
+    return found, Definitions(setters, substitutions)
