@@ -19,7 +19,7 @@ from packyard.core.yaml.node import MappingNode, Source
 from packyard.core.yaml.sources import Sources
 from packyard.core.yaml.values import quoted, to_value
 from packyard.using.kustomize import idle
-from packyard.using.kustomize.accumulate import SourceObject, accumulate, file_names
+from packyard.using.kustomize.accumulate import SourceObject, accumulate, file_names, is_same
 from packyard.using.kustomize.idle import Idle
 from packyard.using.kustomize.part import KrmfileData, Part
 from packyard.using.kustomize.references import FieldSpec
@@ -224,11 +224,7 @@ def _check_storage(sources: Sources, package: Package, use_case: UseCase, base: 
         [each.root for each in _begun(sources, base, parts)[0] if not each.is_local]
         for parts in (overlays[:-1], overlays)
     )
-    if (
-        pods.find_all(after)
-        and len(before) == len(after)
-        and all(one is other or to_value(one) == to_value(other) for one, other in zip(before, after, strict=True))
-    ):
+    if pods.find_all(after) and is_same(before, after):
         message = f"storage {use_case.storage} changes nothing in {use_case.name}"
         hint = f"have it patch {' or '.join(sorted({root.text('kind') for root in after}))}, or leave it out"
         raise InputError(Problem(message, file=package.file, line=use_case.line, hint=hint))
