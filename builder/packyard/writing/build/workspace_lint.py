@@ -26,14 +26,14 @@ from packyard.using.setters.krmfile import EMPTY, NAME
 from packyard.using.setters.packages import PackageFiles
 from packyard.writing.build.draft import Draft
 from packyard.writing.build.packing import Drafted, Packing, Settings, inputs
-from packyard.writing.checks import collisions, exception, explanation, purpose, shared_parts
+from packyard.writing.checks import collisions, exception, explanation, presets, purpose, shared_parts
 from packyard.writing.checks.collisions import Named
 from packyard.writing.checks.enabled import Option, Trial
 from packyard.writing.checks.finding import REMOVE, Finding, finding
 from packyard.writing.checks.lint import find, in_order
 from packyard.writing.checks.parsed import Parsed, parse
 from packyard.writing.checks.purpose import Purpose
-from packyard.writing.source import library, package, parts, whole
+from packyard.writing.source import library, package, parts, preset, whole
 from packyard.writing.source.origin import Stack
 from packyard.writing.source.traced import Traced
 from packyard.writing.source.workspace import OPTIONS as KIND
@@ -90,7 +90,10 @@ class Linting:
         here = self._workspace()
         judges = schemas.choose(here.kubernetes)
         findings = [each for pair in zip(packages, parsed, strict=True) for each in find(*pair, judges=judges)]
-        findings += self._with_options(draft, parsed, findings, judges)
+        findings += [
+            *self._with_options(draft, parsed, findings, judges),
+            *self._with_presets(name, draft, packages, findings, judges),
+        ]
         findings += [
             *collisions.kinds(parsed),
             *collisions.definitions(parsed),
@@ -115,6 +118,24 @@ class Linting:
         for each in parsed:
             if not each.where.endswith(f"/{OPTIONS}/"):
                 yield from trial.find(each, known)
+
+    def _with_presets(
+        self,
+        name: str,
+        draft: Draft,
+        packages: Sequence[PackageFiles],
+        known: Sequence[Finding],
+        judges: Sequence[Judge],
+    ) -> Iterator[Finding]:
+        """Yield what is wrong with the use cases of a package with each of its presets alone."""
+        here = self._workspace()
+        found = preset.read_all(here.sources, package.read(here, name)) if draft.manifest.kind != LIBRARY else []
+        for each in found:
+            tried = set[object]()
+            for files in packages:
+                if not self.is_quick:
+                    tried.clear()
+                yield from presets.check(files, known, each.values.given, tried, judges=judges, memo=self.packing.memo)
 
     def find(self, name: str) -> Linted | None:
         """Return what is wrong with a package if it is in the cache; nothing of a workspace that cannot be read is."""
