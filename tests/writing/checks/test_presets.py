@@ -43,7 +43,7 @@ def test_a_value_of_a_preset_that_is_no_quantity_is_found_once_at_its_line(root:
     lines = out.splitlines()
     (at,) = (number for number, line in enumerate(lines) if " error: " in line)
     assert lines[at].startswith(f"{root / FILE}:2:1: error: '700GB' is not an amount of memory [no-quantity]")
-    assert lines[at + 1] == "  composed: p/uses/one/job.yaml:16"
+    assert lines[at + 1] == "  composed: p/uses/one/job.yaml:21"
     said = tiny.refused("build", "--workspace", root, "--version", "1", "--out", root / "out")
     assert said.startswith(f"error: {root / FILE}:2:1: '700GB' is not an amount of memory")
 
