@@ -51,8 +51,11 @@ def build(
 
 
 def _checked(settings: Settings, made: Sequence[tuple[Built, Linted]]) -> Catalogue:
-    """Refuse what is wrong with packages, and with all of them together."""
-    warnings = workspace_lint.refuse(settings.workspace(), [linted for _, linted in made])
+    """Refuse what is wrong with packages, and with all of them together; with a library, those that try its parts."""
+    here, linted = settings.workspace(), [each for _, each in made]
+    if here.is_library and any(each.name == here.name for each in linted):
+        linted += map(Linting(Packing(settings), is_quick=True), here.package_names())
+    warnings = workspace_lint.refuse(here, linted)
     return Catalogue([replace(built, fault=built.fault or linted.fault) for built, linted in made], warnings)
 
 

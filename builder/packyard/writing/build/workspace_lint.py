@@ -16,6 +16,7 @@ from packyard.core.errors import InputError, Problem, suggest
 from packyard.core.files.paths import WORKSPACE
 from packyard.core.kubernetes import kustomization, schemas
 from packyard.core.kubernetes.schemas import Judge
+from packyard.core.work.kept import Fact
 from packyard.core.yaml.sources import LIBRARIES
 from packyard.using.kustomize import idle
 from packyard.using.kustomize.idle import Idle
@@ -33,8 +34,10 @@ from packyard.writing.checks.finding import REMOVE, Finding, finding
 from packyard.writing.checks.lint import find, in_order
 from packyard.writing.checks.parsed import Parsed, parse
 from packyard.writing.checks.purpose import Purpose
-from packyard.writing.source import library, package, parts, preset, whole
+from packyard.writing.source import library, package, parts, preset, tried_parts, whole
 from packyard.writing.source.origin import Stack
+from packyard.writing.source.package import Package
+from packyard.writing.source.preset import Preset
 from packyard.writing.source.traced import Traced
 from packyard.writing.source.workspace import OPTIONS as KIND
 from packyard.writing.source.workspace import Workspace
@@ -80,21 +83,26 @@ class Linting:
         found = self.find(name)
         if found:
             return found
+        words = (*self._words(name), *(_QUICK if self.is_quick else ()))
         try:
             draft, facts = drafted or self.packing.draft(name)
             draft.check()
+            if draft.manifest.kind == LIBRARY:
+                linted, facts = self._library(name, facts)
+            else:
+                linted = self._package(name, draft)
         except InputError as error:
-            return Linted(name, _refused(error), is_broken=True)
-        packages = package_files(draft)
-        parsed = [parse(files, self.packing.memo) for files in packages]
+            return Linted(name, _refused(error.problems), is_broken=True)
+        fault = "" if facts is None else self.packing.kept.keep(words, facts, lambda: _to_bytes(linted))
+        return replace(linted, inputs=tuple(inputs(facts or ())), fault=fault)
+
+    def _package(self, name: str, draft: Draft) -> Linted:
         here = self._workspace()
-        judges = schemas.choose(here.kubernetes)
-        findings = [each for pair in zip(packages, parsed, strict=True) for each in find(*pair, judges=judges)]
+        packages = package_files(draft)
+        parsed, findings = self._judged(packages, draft.options)
+        found = preset.read_all(here.sources, package.read(here, name))
         findings += [
-            *self._with_options(draft, parsed, findings, judges),
-            *self._with_presets(name, draft, packages, findings, judges),
-        ]
-        findings += [
+            *self._with_presets(found, packages, findings),
             *collisions.kinds(parsed),
             *collisions.definitions(parsed),
             *purpose.check(self._purposes(name, draft)),
@@ -102,34 +110,52 @@ class Linting:
         named = [each for known in parsed for each in collisions.names(known)]
         placed = _placed(here, {name}, findings)
         use_cases = sum(not package.where.endswith(f"/{OPTIONS}/") for package in packages)
-        linted = Linted(name, placed, use_cases, named, draft.options, draft.idle)
-        words = (*self._words(name), *(_QUICK if self.is_quick else ()))
-        fault = "" if facts is None else self.packing.kept.keep(words, facts, lambda: _to_bytes(linted))
-        return replace(linted, inputs=tuple(inputs(facts or ())), fault=fault)
+        return Linted(name, placed, use_cases, named, draft.options, draft.idle)
+
+    def _library(self, name: str, facts: list[Fact] | None) -> tuple[Linted, list[Fact] | None]:
+        """Judge a library by composing its parts with each other; names of their objects tell nothing there."""
+        here = self._workspace()
+        tried = tried_parts.compose_all(here)
+        packages, options = list[PackageFiles](), list[str]()
+        if tried.composed:
+            folders = [f"{here.prefix}/{path}" for path in (*(each.path for each in tried.package.use_cases), OPTIONS)]
+            members = {f"{here.prefix}/{path}": data for path, data in tried.composed.files.items()}
+            packages = _files(name, folders, members)
+            options = [each.name for each in tried.composed.options.all]
+        _, findings = self._judged(packages, options)
+        placed = [*_refused(tried.problems), *_placed(here, {name}, findings, tried.package)]
+        if not tried.package.use_cases and not tried.problems and not here.package_names():
+            file = here.sources.shown(WORKSPACE)
+            hint = "have a base here, which the storages and options fit, or a package"
+            placed.append(finding("nothing-tried", Problem("0 parts were tried", file=file, line=1, hint=hint)))
+        linted = Linted(name, placed, len(tried.package.use_cases), options=options)
+        is_torn = facts is None or here.sources.torn
+        return linted, None if is_torn else [*dict.fromkeys([*(facts or ()), *here.sources.facts])]
+
+    def _judged(self, packages: Sequence[PackageFiles], options: Sequence[str]) -> tuple[list[Parsed], list[Finding]]:
+        """Return the directories of a package parsed, and what is wrong with each, alone and with each option."""
+        judges = schemas.choose(self._workspace().kubernetes)
+        parsed = [parse(files, self.packing.memo) for files in packages]
+        findings = [each for pair in zip(packages, parsed, strict=True) for each in find(*pair, judges=judges)]
+        return parsed, [*findings, *self._with_options(options, parsed, findings, judges)]
 
     def _with_options(
-        self, draft: Draft, parsed: Sequence[Parsed], known: Sequence[Finding], judges: Sequence[Judge]
+        self, names: Sequence[str], parsed: Sequence[Parsed], known: Sequence[Finding], judges: Sequence[Judge]
     ) -> Iterator[Finding]:
         """Yield what is wrong with the use cases of a package with each of its options alone."""
         here = self._workspace()
         defined = next((each.definitions for each in parsed if each.where.endswith(f"/{OPTIONS}/")), Definitions())
-        options = [_option(here, name) for name in draft.options]
+        options = [_option(here, name) for name in names]
         trial = Trial(options=options, defined=defined, judges=judges, tried=set() if self.is_quick else None)
         for each in parsed:
             if not each.where.endswith(f"/{OPTIONS}/"):
                 yield from trial.find(each, known)
 
     def _with_presets(
-        self,
-        name: str,
-        draft: Draft,
-        packages: Sequence[PackageFiles],
-        known: Sequence[Finding],
-        judges: Sequence[Judge],
+        self, found: Sequence[Preset], packages: Sequence[PackageFiles], known: Sequence[Finding]
     ) -> Iterator[Finding]:
         """Yield what is wrong with the use cases of a package with each of its presets alone."""
-        here = self._workspace()
-        found = preset.read_all(here.sources, package.read(here, name)) if draft.manifest.kind != LIBRARY else []
+        judges = schemas.choose(self._workspace().kubernetes)
         for each in found:
             tried = set[object]()
             for files in packages:
@@ -150,8 +176,6 @@ class Linting:
 
     def _purposes(self, name: str, draft: Draft) -> Iterator[Purpose]:
         """Yield what the use cases of a package say that they are for."""
-        if draft.manifest.kind == LIBRARY:
-            return
         here = self._workspace()
         found = package.read(here, name)
         for each in found.use_cases:
@@ -181,22 +205,20 @@ def _option(here: Workspace, name: str) -> Option:
 
 
 def package_files(draft: Draft) -> list[PackageFiles]:
-    """Return the directories of a composed package that have setters; parts of a library are not composed."""
+    """Return the directories of a composed package that have setters."""
+    return _files(draft.manifest.name, draft.manifest.use_cases, {each.path: each.data for each in draft.members})
+
+
+def _files(name: str, folders: Iterable[str], members: Mapping[str, bytes]) -> list[PackageFiles]:
     found: list[PackageFiles] = []
-    if draft.manifest.kind == LIBRARY:
-        return found
-    programs = {each.path: each.data for each in draft.members if f"/{PROGRAMS}/" in each.path}
-    for folder in draft.manifest.use_cases:
+    programs = {path: data for path, data in members.items() if f"/{PROGRAMS}/" in path}
+    for folder in folders:
         files = {
-            member.path.removeprefix(f"{folder}/"): member.data
-            for member in draft.members
-            if member.path.startswith(f"{folder}/")
+            path.removeprefix(f"{folder}/"): data for path, data in members.items() if path.startswith(f"{folder}/")
         }
         krmfile = files.pop(NAME, EMPTY + b"\n")
         patches = {path: files.pop(path) for path in list(files) if not path.endswith(".yaml")}
-        found.append(
-            PackageFiles(krmfile, files, f"{draft.manifest.name}/{folder}/", patches=patches, programs=programs)
-        )
+        found.append(PackageFiles(krmfile, files, f"{name}/{folder}/", patches=patches, programs=programs))
     return found
 
 
@@ -219,7 +241,8 @@ def judge(here: Workspace, linted: Sequence[Linted], *, alone: bool = False) -> 
     found += _of_all(here, linted) if is_whole else []
     paths = sorted({path for each in sound for path in each.inputs})
     own = tuple(f"packages/{each.name}/" for each in sound)
-    judged = [path for path in paths if path.startswith(own) or (is_whole and not path.startswith(f"{LIBRARIES}/"))]
+    is_known = is_whole and not here.is_library  # where others may need an exception
+    judged = [path for path in paths if path.startswith(own) or (is_known and not path.startswith(f"{LIBRARIES}/"))]
     files = {here.sources.shown(path): here.sources.read(path) for path in paths}
     unjudged = () if is_whole else collisions.BETWEEN
     shown = set(map(here.sources.shown, judged))
@@ -258,8 +281,10 @@ def _named(each: Finding) -> Finding:
     return each if each.rule == "does-not-compose" else replace(each, message=f"{each.message} [{each.rule}]")
 
 
-def _placed(here: Workspace, names: set[str], findings: Iterable[Finding]) -> list[Finding]:
-    """Move findings from composed files to the sources."""
+def _placed(
+    here: Workspace, names: set[str], findings: Iterable[Finding], tried: Package | None = None
+) -> list[Finding]:
+    """Move findings from composed files to the sources; ``tried`` is a package that has no folder."""
     traced: dict[str, Traced] = {}
     placed = []
     for each in findings:
@@ -267,7 +292,7 @@ def _placed(here: Workspace, names: set[str], findings: Iterable[Finding]) -> li
         stack: Stack = ()
         if name in names and path.startswith(f"{here.prefix}/"):
             if name not in traced:
-                traced[name] = Traced(here, name)
+                traced[name] = Traced(here, tried or package.read(here, name))
             stack = traced[name].at(path.removeprefix(f"{here.prefix}/"), each.line, each.column)
         composed = f"{each.file}:{each.line}"
         # What is removed from a patch would bring back what it replaced.
@@ -293,11 +318,11 @@ def _of_all(here: Workspace, linted: Sequence[Linted]) -> list[Finding]:
         files = ({sources.shown(file): sources.read(file) for file in each} for each in (bases, overlays))
         return list(shared_parts.check(*files))
     except InputError as error:
-        return _refused(error)
+        return _refused(error.problems)
 
 
-def _refused(error: InputError) -> list[Finding]:
-    return [finding("does-not-compose", problem) for problem in error.problems]
+def _refused(problems: Iterable[Problem]) -> list[Finding]:
+    return [finding("does-not-compose", problem) for problem in problems]
 
 
 def _to_bytes(linted: Linted) -> bytes:

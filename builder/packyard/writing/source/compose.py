@@ -208,20 +208,20 @@ def _objects(
     workspace: Workspace, package: Package, use_case: UseCase, base: Part, overlays: Sequence[Part]
 ) -> tuple[list[SourceObject], list[Idle]]:
     """Return the objects of a use case, and which patches of its parts reach nothing; its package's own have to."""
-    begun, nothing = _begun(workspace.sources, base, overlays)
+    made, nothing = begun(workspace.sources, base, overlays)
     _check_storage(workspace.sources, package, use_case, base, overlays)
     own: list[Idle] = []
-    objects = accumulate(Part(package.folder, patches=use_case.patches), [item.copy() for item in begun], own)
+    objects = accumulate(Part(package.folder, patches=use_case.patches), [item.copy() for item in made], own)
     refuse(idle.problems(idle.join(own), f"the use case {use_case.path}", workspace.sources))
     return [item for item in objects if not item.is_local], list(nothing)
 
 
 def _check_storage(sources: Sources, package: Package, use_case: UseCase, base: Part, overlays: Sequence[Part]) -> None:
     """Refuse a storage whose patches change nothing of what a use case with pods has without it."""
-    if not use_case.storage or not _has_patches(overlays[-1]):  # else it is there for its definitions
+    if not use_case.storage or not has_patches(overlays[-1]):  # else it is there for its definitions
         return
     before, after = (
-        [each.root for each in _begun(sources, base, parts)[0] if not each.is_local]
+        [each.root for each in begun(sources, base, parts)[0] if not each.is_local]
         for parts in (overlays[:-1], overlays)
     )
     if pods.find_all(after) and is_same(before, after):
@@ -230,8 +230,9 @@ def _check_storage(sources: Sources, package: Package, use_case: UseCase, base: 
         raise InputError(Problem(message, file=package.file, line=use_case.line, hint=hint))
 
 
-def _has_patches(part: Part) -> bool:
-    return bool(part.patches or part.replacements) or any(map(_has_patches, (*part.resources, *part.components)))
+def has_patches(part: Part) -> bool:
+    """Say whether a part changes objects; otherwise it is there for its definitions."""
+    return bool(part.patches or part.replacements) or any(map(has_patches, (*part.resources, *part.components)))
 
 
 def _layers_of(overlays: Sequence[Part]) -> list[list[KrmfileData]]:
@@ -240,7 +241,7 @@ def _layers_of(overlays: Sequence[Part]) -> list[list[KrmfileData]]:
     return [below, [overlay.krmfile for overlay in overlays if overlay.krmfile]]
 
 
-def _begun(sources: Sources, base: Part, overlays: Sequence[Part]) -> tuple[list[SourceObject], list[Idle]]:
+def begun(sources: Sources, base: Part, overlays: Sequence[Part]) -> tuple[list[SourceObject], list[Idle]]:
     """Return what the base and the overlays of a use case come to, made once in a run, and what of them is idle."""
 
     def make() -> tuple[list[SourceObject], list[Idle]]:
