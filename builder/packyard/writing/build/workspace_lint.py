@@ -6,6 +6,7 @@ What `build` refuses is a finding here, so that one fault does not hide the othe
 from __future__ import annotations
 
 import json
+import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -15,7 +16,6 @@ from packyard.core.bundle.manifest import LIBRARY
 from packyard.core.errors import InputError, Problem, suggest
 from packyard.core.files.paths import WORKSPACE
 from packyard.core.kubernetes import kustomization, schemas
-from packyard.core.kubernetes.schemas import Judge
 from packyard.core.work.kept import Fact
 from packyard.core.yaml.sources import LIBRARIES
 from packyard.using.kustomize import idle
@@ -25,8 +25,10 @@ from packyard.using.options.folder import PROGRAMS, needed
 from packyard.using.setters.definition import Definitions
 from packyard.using.setters.krmfile import EMPTY, NAME
 from packyard.using.setters.packages import PackageFiles
+from packyard.writing.build import used
 from packyard.writing.build.draft import Draft
 from packyard.writing.build.packing import Drafted, Packing, Settings, inputs
+from packyard.writing.build.used import Use
 from packyard.writing.checks import collisions, exception, explanation, presets, purpose, shared_parts
 from packyard.writing.checks.collisions import Named
 from packyard.writing.checks.enabled import Option, Trial
@@ -39,6 +41,7 @@ from packyard.writing.source.origin import Stack
 from packyard.writing.source.package import Package
 from packyard.writing.source.preset import Preset
 from packyard.writing.source.traced import Traced
+from packyard.writing.source.tried_parts import Tried
 from packyard.writing.source.workspace import OPTIONS as KIND
 from packyard.writing.source.workspace import Workspace
 
@@ -99,7 +102,7 @@ class Linting:
     def _package(self, name: str, draft: Draft) -> Linted:
         here = self._workspace()
         packages = package_files(draft)
-        parsed, findings = self._judged(packages, draft.options)
+        parsed, findings = self._judged(packages, draft.options, tried=set() if self.is_quick else None)
         found = preset.read_all(here.sources, package.read(here, name))
         findings += [
             *self._with_presets(found, packages, findings),
@@ -122,8 +125,9 @@ class Linting:
             members = {f"{here.prefix}/{path}": data for path, data in tried.composed.files.items()}
             packages = _files(name, folders, members)
             options = [each.name for each in tried.composed.options.all]
-        _, findings = self._judged(packages, options)
-        placed = [*_refused(tried.problems), *_placed(here, {name}, findings, tried.package)]
+        _, findings = self._judged(packages, options, tried=set())
+        placed = _placed(here, {name}, findings, tried.package)
+        placed = [*_refused(tried.problems), *_of_parts(placed, tried, f"{name}/{here.prefix}/")]
         if not tried.package.use_cases and not tried.problems and not here.package_names():
             file = here.sources.shown(WORKSPACE)
             hint = "have a base here, which the storages and options fit, or a package"
@@ -132,24 +136,21 @@ class Linting:
         is_torn = facts is None or here.sources.torn
         return linted, None if is_torn else [*dict.fromkeys([*(facts or ()), *here.sources.facts])]
 
-    def _judged(self, packages: Sequence[PackageFiles], options: Sequence[str]) -> tuple[list[Parsed], list[Finding]]:
-        """Return the directories of a package parsed, and what is wrong with each, alone and with each option."""
+    def _judged(
+        self, packages: Sequence[PackageFiles], options: Sequence[str], *, tried: set[object] | None
+    ) -> tuple[list[Parsed], list[Finding]]:
+        """Return the directories of a package parsed, and what is wrong with each, alone and with each option.
+
+        ``tried`` is that of `Trial`.
+        """
         judges = schemas.choose(self._workspace().kubernetes)
         parsed = [parse(files, self.packing.memo) for files in packages]
         findings = [each for pair in zip(packages, parsed, strict=True) for each in find(*pair, judges=judges)]
-        return parsed, [*findings, *self._with_options(options, parsed, findings, judges)]
-
-    def _with_options(
-        self, names: Sequence[str], parsed: Sequence[Parsed], known: Sequence[Finding], judges: Sequence[Judge]
-    ) -> Iterator[Finding]:
-        """Yield what is wrong with the use cases of a package with each of its options alone."""
-        here = self._workspace()
-        defined = next((each.definitions for each in parsed if each.where.endswith(f"/{OPTIONS}/")), Definitions())
-        options = [_option(here, name) for name in names]
-        trial = Trial(options=options, defined=defined, judges=judges, tried=set() if self.is_quick else None)
-        for each in parsed:
-            if not each.where.endswith(f"/{OPTIONS}/"):
-                yield from trial.find(each, known)
+        here, below = self._workspace(), f"/{OPTIONS}/"
+        defined = next((each.definitions for each in parsed if each.where.endswith(below)), Definitions())
+        trial = Trial(options=[_option(here, each) for each in options], defined=defined, judges=judges, tried=tried)
+        used = [each for each in parsed if not each.where.endswith(below)]
+        return parsed, [*findings, *(found for each in used for found in trial.find(each, findings))]
 
     def _with_presets(
         self, found: Sequence[Preset], packages: Sequence[PackageFiles], known: Sequence[Finding]
@@ -228,6 +229,23 @@ def lint(here: Workspace, name: str) -> list[Finding]:
     return judge(here, [Linting(Packing(settings))(name)], alone=True)
 
 
+def in_use(packing: Packing, linted: Sequence[Linted], use: Use) -> list[Linted]:
+    """Return packages with what is wrong with them in use, too; refuse a use that is for none of them."""
+    here = packing.settings.workspace(packing.memo)
+    sound = {each.name: packing.draft(each.name)[0] for each in linted if not each.is_broken}
+    drafts = {name: draft for name, draft in sound.items() if draft.manifest.kind != LIBRARY}
+    drafts = used.among(drafts, here.prefix, use)
+    judges = schemas.choose(here.kubernetes)
+    more = {name: _placed(here, {name}, used.find(each, here.prefix, use, judges)) for name, each in drafts.items()}
+    return [replace(each, findings=[*each.findings, *_others(each, more.get(each.name, ()))]) for each in linted]
+
+
+def _others(linted: Linted, found: Iterable[Finding]) -> list[Finding]:
+    """Return what is wrong in use, and not without it."""
+    known = {(each.file, each.line, each.rule) for each in linted.findings}
+    return [each for each in found if (each.file, each.line, each.rule) not in known]
+
+
 def judge(here: Workspace, linted: Sequence[Linted], *, alone: bool = False) -> list[Finding]:
     """Return what is wrong with packages and between them, at the lines that authors wrote, but for the exceptions.
 
@@ -299,6 +317,17 @@ def _placed(
         fix = "" if each.fix == REMOVE and len(stack) > 1 else each.fix
         placed.append(replace(each, **asdict(stack[0]), composed=composed, fix=fix) if stack else each)
     return placed
+
+
+def _of_parts(findings: Sequence[Finding], tried: Tried, prefix: str) -> Iterator[Finding]:
+    """Yield what composed parts show; what is not due to any one part is a warning."""
+    shown = dict[tuple[str, int, str], set[str]]()
+    for each in findings:
+        path = posixpath.dirname(each.composed).removeprefix(prefix)
+        shown.setdefault((each.file, each.line, each.rule), set()).add(path)
+    for each in findings:
+        is_due = not each.composed or tried.is_of_a_part(shown[each.file, each.line, each.rule])
+        yield each if is_due else replace(each, severity="warning")
 
 
 def _once(findings: Iterable[Finding]) -> Iterable[Finding]:

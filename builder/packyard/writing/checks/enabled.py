@@ -82,7 +82,8 @@ class Trial:
     """How options are tried: those that are ``on`` together, then each other one beside them.
 
     ``defined`` are the definitions that the fields of options have. Of use cases where an option that is not ``on``
-    changes objects of the same kinds, ``tried`` leaves out all but the first; None looks at all.
+    changes objects of the same kinds, ``tried`` leaves out all but the first; None looks at all. Where somebody
+    ``is_told`` which options are enabled, findings do not say it.
     """
 
     options: Sequence[Option]
@@ -91,6 +92,7 @@ class Trial:
     on: Sequence[Option] = ()
     shipped: bool | None = True
     tried: set[object] | None = None
+    is_told: bool = False
 
     def find(self, parsed: Parsed, known: Iterable[Finding]) -> Iterator[Finding]:
         """Find what is wrong with a package where an option is enabled; ``known`` is what is wrong without one."""
@@ -99,12 +101,12 @@ class Trial:
         for build in (each for each in parsed.builds if each.kustomizations):
             together = enable(parsed, build, self.on) if self.on else None
             for each in self._new(parsed, together, seen) if together else ():
-                yield _placed(each, together)
+                yield _placed(each, together, is_told=self.is_told)
                 seen.add(_key(each))
             for other in others:
                 made = enable(parsed, build, [*self.on, other])
                 if made and self._is_first((other.name, *made.kinds)):
-                    yield from (_placed(each, made) for each in self._new(parsed, made, seen))
+                    yield from (_placed(each, made, is_told=self.is_told) for each in self._new(parsed, made, seen))
 
     def _is_first(self, key: object) -> bool:
         """Say whether nothing like this was tried, and note that it was."""
@@ -139,7 +141,7 @@ def _roots(parsed: Parsed, path: str) -> Iterator[MappingNode]:
             yield from mappings(root.get("items"))
 
 
-def _placed(found: Finding, made: Enabled | None) -> Finding:
+def _placed(found: Finding, made: Enabled | None, *, is_told: bool) -> Finding:
     """Return a finding at its option: where its place is not there, at the patch for the object that has it."""
     assert made is not None
     if any(found.file in option.files for option in made.options):
@@ -148,7 +150,7 @@ def _placed(found: Finding, made: Enabled | None) -> Finding:
     entries = [patch.entry for patch in option.part.patches if patch.target and _selects(patch.target, found, made)]
     place = next(iter(entries), option.part.patches[0].entry)
     line, column = place.source.locate(place.start)
-    message = f"with the option {option.name}, {found.message}"
+    message = found.message if is_told else f"with the option {option.name}, {found.message}"
     return replace(found, file=place.source.name, line=line, column=column, message=message, fix="")
 
 

@@ -224,10 +224,15 @@ def _check_storage(sources: Sources, package: Package, use_case: UseCase, base: 
         [each.root for each in begun(sources, base, parts)[0] if not each.is_local]
         for parts in (overlays[:-1], overlays)
     )
-    if pods.find_all(after) and is_same(before, after):
+    if changes_nothing(before, after):
         message = f"storage {use_case.storage} changes nothing in {use_case.name}"
         hint = f"have it patch {' or '.join(sorted({root.text('kind') for root in after}))}, or leave it out"
         raise InputError(Problem(message, file=package.file, line=use_case.line, hint=hint))
+
+
+def changes_nothing(before: Sequence[MappingNode], after: Sequence[MappingNode]) -> bool:
+    """Say whether a storage leaves objects with pods as they were."""
+    return bool(pods.find_all(after)) and is_same(before, after)
 
 
 def has_patches(part: Part) -> bool:
