@@ -16,6 +16,7 @@ from packyard.core.bundle.manifest import LIBRARY
 from packyard.core.errors import InputError, Problem, suggest
 from packyard.core.files.paths import WORKSPACE
 from packyard.core.kubernetes import kustomization, schemas
+from packyard.core.kubernetes.schemas import Judge
 from packyard.core.work.kept import Fact
 from packyard.core.yaml.sources import LIBRARIES
 from packyard.using.kustomize import idle
@@ -105,7 +106,7 @@ class Linting:
         parsed, findings = self._judged(packages, draft.options, tried=set() if self.is_quick else None)
         found = preset.read_all(here.sources, package.read(here, name))
         findings += [
-            *self._with_presets(found, packages, findings),
+            *self._with_presets(found, list(zip(packages, parsed, strict=True)), findings),
             *collisions.kinds(parsed),
             *collisions.definitions(parsed),
             *purpose.check(self._purposes(name, draft)),
@@ -137,7 +138,7 @@ class Linting:
         return linted, None if is_torn else [*dict.fromkeys([*(facts or ()), *here.sources.facts])]
 
     def _judged(
-        self, packages: Sequence[PackageFiles], options: Sequence[str], *, tried: set[object] | None
+        self, packages: Sequence[PackageFiles], options: Sequence[str], *, tried: set[tuple[str, str]] | None
     ) -> tuple[list[Parsed], list[Finding]]:
         """Return the directories of a package parsed, and what is wrong with each, alone and with each option.
 
@@ -148,21 +149,25 @@ class Linting:
         findings = [each for pair in zip(packages, parsed, strict=True) for each in find(*pair, judges=judges)]
         here, below = self._workspace(), f"/{OPTIONS}/"
         defined = next((each.definitions for each in parsed if each.where.endswith(below)), Definitions())
-        trial = Trial(options=[_option(here, each) for each in options], defined=defined, judges=judges, tried=tried)
+        asked = _oldest_and_newest(judges) if self.is_quick else judges
+        trial = Trial(options=[_option(here, each) for each in options], defined=defined, judges=asked, tried=tried)
         used = [each for each in parsed if not each.where.endswith(below)]
         return parsed, [*findings, *(found for each in used for found in trial.find(each, findings))]
 
     def _with_presets(
-        self, found: Sequence[Preset], packages: Sequence[PackageFiles], known: Sequence[Finding]
+        self,
+        found: Sequence[Preset],
+        packages: Sequence[tuple[PackageFiles, Parsed]],
+        known: Sequence[Finding],
     ) -> Iterator[Finding]:
         """Yield what is wrong with the use cases of a package with each of its presets alone."""
         judges = schemas.choose(self._workspace().kubernetes)
         for each in found:
             tried = set[object]()
-            for files in packages:
+            for pair in packages:
                 if not self.is_quick:
                     tried.clear()
-                yield from presets.check(files, known, each.values.given, tried, judges=judges, memo=self.packing.memo)
+                yield from presets.check(*pair, known, each.values.given, tried, judges=judges, memo=self.packing.memo)
 
     def find(self, name: str) -> Linted | None:
         """Return what is wrong with a package if it is in the cache; nothing of a workspace that cannot be read is."""
@@ -196,6 +201,12 @@ class Linting:
         here = self._workspace()
         places = library.places(here.libraries).values()
         return (*here.kubernetes, version("jsonschema-rs"), str(here.root_dir), *map(str, places))
+
+
+def _oldest_and_newest(judges: Sequence[Judge]) -> list[Judge]:
+    """Return those of two versions of Kubernetes, which say what the ones between say, and those of operators."""
+    kubernetes = [each for each in judges if each.name == schemas.KUBERNETES]
+    return [each for each in judges if each.name != schemas.KUBERNETES or each in (kubernetes[0], kubernetes[-1])]
 
 
 def _option(here: Workspace, name: str) -> Option:

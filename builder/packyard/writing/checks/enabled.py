@@ -81,8 +81,8 @@ def enable(parsed: Parsed, build: Build, options: Sequence[Option]) -> Enabled |
 class Trial:
     """How options are tried: those that are ``on`` together, then each other one beside them.
 
-    ``defined`` are the definitions that the fields of options have. Of use cases where an option that is not ``on``
-    changes objects of the same kinds, ``tried`` leaves out all but the first; None looks at all. Where somebody
+    ``defined`` are the definitions that the fields of options have. With ``tried`` an option that is not ``on``
+    is tried once for each kind of object that it changes, otherwise in each use case. Where somebody
     ``is_told`` which options are enabled, findings do not say it.
     """
 
@@ -91,7 +91,7 @@ class Trial:
     judges: Sequence[Judge]
     on: Sequence[Option] = ()
     shipped: bool | None = True
-    tried: set[object] | None = None
+    tried: set[tuple[str, str]] | None = None
     is_told: bool = False
 
     def find(self, parsed: Parsed, known: Iterable[Finding]) -> Iterator[Finding]:
@@ -105,15 +105,16 @@ class Trial:
                 seen.add(_key(each))
             for other in others:
                 made = enable(parsed, build, [*self.on, other])
-                if made and self._is_first((other.name, *made.kinds)):
+                if made and self._is_first(other.name, made.kinds):
                     yield from (_placed(each, made, is_told=self.is_told) for each in self._new(parsed, made, seen))
 
-    def _is_first(self, key: object) -> bool:
-        """Say whether nothing like this was tried, and note that it was."""
+    def _is_first(self, name: str, kinds: Iterable[str]) -> bool:
+        """Say whether an option was not tried on one of these kinds, and note that it was."""
         if self.tried is None:
             return True
-        is_new = key not in self.tried
-        self.tried.add(key)
+        keys = {(name, kind) for kind in kinds}
+        is_new = not keys <= self.tried
+        self.tried.update(keys)
         return is_new
 
     def _new(self, parsed: Parsed, made: Enabled, seen: Collection[object]) -> list[Finding]:

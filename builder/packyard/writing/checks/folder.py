@@ -86,7 +86,7 @@ def lint(tree: Tree, *, judges: Sequence[Judge], is_closed: bool = False) -> Lin
     found += secret_texts.check_files({tree.prefix + file: tree.read(file) for file in secret})
     named = {tree.prefix + file: tree.read(file) for file in files if exception.may_have(file) and tree.has_file(file)}
     shipped_with = _exceptions(tree, files)
-    found = [each for each in found if each.rule not in shipped_with.get(each.file, ())]
+    found = [each for each in found if each.rule not in shipped_with.get(os.path.normpath(each.file), ())]
     judged = [] if any(_is_copy(tree, each) for each in read) else list(named)
     left = exception.apply(dict.fromkeys(found), named, judged, shipped=False)
     return Linted(in_order(left), list(read))
@@ -123,7 +123,7 @@ def _is_copy(tree: Tree, folder: str) -> bool:
 
 
 def _exceptions(tree: Tree, files: Iterable[str]) -> dict[str, Collection[str]]:
-    """Return the rules that untarred packages, here or around, make exceptions to, by files as findings name them."""
+    """Return the rules that untarred packages, here or around, make exceptions to, by the normal paths of files."""
     below = (posixpath.dirname(file) for file in files if posixpath.basename(file) == manifest.FILE)
     found: dict[str, Collection[str]] = {}
     here = os.path.realpath(tree.root_dir)
@@ -132,7 +132,8 @@ def _exceptions(tree: Tree, files: Iterable[str]) -> dict[str, Collection[str]]:
             if package := shipped.package_of(Path(tree.root_dir, folder)):
                 root, described = package
                 for path, rules in described.exceptions.items():
-                    found[tree.prefix + os.path.relpath(f"{root}/{path}", here)] = rules.keys()
+                    shown = tree.prefix + os.path.relpath(f"{root}/{path}", here)
+                    found[os.path.normpath(shown)] = rules.keys()
     return found
 
 

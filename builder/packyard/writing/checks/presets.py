@@ -24,6 +24,7 @@ from packyard.writing.checks.parsed import Parsed, parse
 
 def check(
     package: PackageFiles,
+    parsed: Parsed,
     known: Iterable[Finding],
     preset: Mapping[str, Given],
     tried: set[object],
@@ -35,14 +36,15 @@ def check(
 
     Of use cases in which it changes files of the same names, and ``tried`` has them, nothing is looked at.
     """
-    parsed = parse(package, memo)
     here = {name: given for name, given in preset.items() if name in parsed.definitions.setters}
+    if not here:
+        return
     try:
         files = plan(package, Assignment({name: given.texts for name, given in here.items()}), memo=memo).files
     except InputError:  # which composing refuses, at the line of the preset
         return
     key = (*preset, *files)
-    if not here or key in tried:
+    if key in tried:
         return
     tried.add(key)
     seen = {(each.file, each.line, each.rule) for each in known}

@@ -37,7 +37,7 @@ class ShippedOptions:
     def __init__(self, memo: Memo, *, only_enabled: bool = False) -> None:
         self._memo = memo
         self._only_enabled = only_enabled
-        self._tried = dict[str, set[object]]()
+        self._tried = dict[str, set[tuple[str, str]]]()
 
     def find(
         self,

@@ -112,7 +112,7 @@ class _Parts:
                 needed, missing = self._needed([base, *([storage] if storage else [])], programs)
                 if not missing or not missing <= self._elsewhere:
                     yield from self._use_case(base, storage, needed)
-            for program in programs:
+            for program in filter(_is_own, programs):
                 yield from self._use_case(base, next(iter(storages), None), [program])
 
     def _of(self, kind: str) -> list[Offered]:
