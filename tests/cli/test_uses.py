@@ -80,7 +80,7 @@ def test_lint_finds_what_an_option_and_a_value_break_together(root: Path) -> Non
     assert line.startswith("overlays/options/cache/kustomization.yaml:5:1: warning: with --option cache CACHE=/cache, ")
     assert "no container mounts volume 'data' [volume-never-mounted]" in line
     (line,) = found("MEMORY=64GB")
-    assert line.startswith("bases/one/cm.yaml:18:21: error: with MEMORY=64GB, '64GB' is not an amount of memory")
+    assert line.startswith("bases/one/cm.yaml:16:21: error: with MEMORY=64GB, '64GB' is not an amount of memory")
 
 
 def test_preview_prints_objects_as_they_are_in_use(root: Path) -> None:
