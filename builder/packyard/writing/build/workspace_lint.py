@@ -30,7 +30,7 @@ from packyard.writing.build import used
 from packyard.writing.build.draft import Draft
 from packyard.writing.build.packing import Drafted, Packing, Settings, inputs
 from packyard.writing.build.used import Use
-from packyard.writing.checks import collisions, exception, explanation, presets, purpose, shared_parts
+from packyard.writing.checks import collisions, exception, explanation, given_values, purpose, shared_parts
 from packyard.writing.checks.collisions import Named
 from packyard.writing.checks.enabled import Option, Trial
 from packyard.writing.checks.finding import REMOVE, Finding, finding
@@ -167,7 +167,9 @@ class Linting:
             for pair in packages:
                 if not self.is_quick:
                     tried.clear()
-                yield from presets.check(*pair, known, each.values.given, tried, judges=judges, memo=self.packing.memo)
+                yield from given_values.check(
+                    *pair, known, each.values.given, tried, judges=judges, memo=self.packing.memo
+                )
 
     def find(self, name: str) -> Linted | None:
         """Return what is wrong with a package if it is in the cache; nothing of a workspace that cannot be read is."""
@@ -257,7 +259,7 @@ def _others(linted: Linted, found: Iterable[Finding]) -> list[Finding]:
     return [each for each in found if (each.file, each.line, each.rule) not in known]
 
 
-def judge(here: Workspace, linted: Sequence[Linted], *, alone: bool = False) -> list[Finding]:
+def judge(here: Workspace, linted: Sequence[Linted], *, alone: bool = False, is_quick: bool = False) -> list[Finding]:
     """Return what is wrong with packages and between them, at the lines that authors wrote, but for the exceptions.
 
     What only all packages of the workspace together can tell is told where all are there, unless they are ``alone``.
@@ -272,6 +274,8 @@ def judge(here: Workspace, linted: Sequence[Linted], *, alone: bool = False) -> 
     own = tuple(f"packages/{each.name}/" for each in sound)
     is_known = is_whole and not here.is_library  # where others may need an exception
     judged = [path for path in paths if path.startswith(own) or (is_known and not path.startswith(f"{LIBRARIES}/"))]
+    if is_quick:  # which does not try options everywhere
+        judged = [path for path in judged if not path.startswith(f"overlays/{KIND}/")]
     files = {here.sources.shown(path): here.sources.read(path) for path in paths}
     unjudged = () if is_whole else collisions.BETWEEN
     shown = set(map(here.sources.shown, judged))
@@ -298,7 +302,7 @@ def _unknown(here: Workspace) -> Iterator[Finding]:
 
 def refuse(here: Workspace, linted: Sequence[Linted]) -> int:
     """Raise all errors of packages, or return the number of warnings."""
-    found = judge(here, linted)
+    found = judge(here, linted, is_quick=True)
     problems = [_named(each).problem for each in found if each.severity == "error"]
     if problems:
         raise InputError(*problems)
