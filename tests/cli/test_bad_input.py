@@ -175,7 +175,7 @@ def test_an_option_that_fits_no_use_case_of_any_package(tiny: Path) -> None:
     (tiny / "overlays/options").mkdir()
     shutil.copytree(tiny / "overlays/storage/nfs", tiny / "overlays/options/debug")
     edit(tiny, "overlays/options/debug/kustomization.yaml", "kind: Job", "kind: Jobs")
-    build_refused(tiny, r"overlays/options/debug: fits no use case of any package")
+    build_refused(tiny, r"overlays/options/debug/kustomization.yaml:1: fits no use case of any package")
 
 
 def test_scripts_without_their_run_bit(tiny: Path) -> None:

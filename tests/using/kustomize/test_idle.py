@@ -147,7 +147,18 @@ def test_an_option_that_fits_no_use_case_of_any_package_is_refused(root: Path) -
         option, f"{HEAD}patches:\n- target: {{kind: Deployment}}\n  patch: |-\n    - {{op: remove, path: /spec}}\n"
     )
     said = judged(root)
-    assert said.startswith("error: overlays/options/o: fits no use case of any package (")
+    assert said.startswith("error: overlays/options/o/kustomization.yaml:1: fits no use case of any package (")
+
+
+def test_an_option_that_changes_nothing_in_any_use_case_is_refused(root: Path) -> None:
+    option = root / "overlays/options/o/kustomization.yaml"
+    patch = "- target: {kind: ConfigMap}\n  patch: |-\n    - {op: add, path: /data/a, value: VALUE}\n"
+    tiny.write(option, f"{HEAD}patches:\n{patch}".replace("VALUE", '"1"'))
+    said = judged(root)
+    assert said.startswith("error: overlays/options/o/kustomization.yaml:1: changes nothing in any use case of the wo")
+    assert said.count("error: ") == 1
+    tiny.replace(option, '"1"', '"2"')
+    assert judged(root) == ""
 
 
 def test_a_patch_of_an_option_that_fits_nowhere_is_refused(root: Path) -> None:

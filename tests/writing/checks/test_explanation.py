@@ -60,6 +60,11 @@ def test_the_example_of_a_rule_has_its_fault_until_it_is_changed(rule: Rule, tmp
 def found(rule: Rule, mark: str, folder: Path) -> list[Finding]:
     """Lint an example as what its files are: parts of a workspace, use cases in folders, one package, or any folder."""
     data = {path: text.encode() for path, text in rule.files(mark).items()}
+    if "packyard.yaml" in data:
+        for path, content in {**data, "LICENSE": b"free\n"}.items():
+            if content:
+                tiny.write(folder / path, content.decode())
+        return workspace_lint.lint(workspace.read(folder), "w")
     if any(path.startswith(("bases/", "overlays/")) for path in data):
         groups = ("bases/", "overlays/")
         parts = ({path: data[path] for path in data if path.startswith(group)} for group in groups)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import tiny
+from packyard.writing.source import package as packages
 from packyard.writing.source import workspace
 from packyard.writing.source.compose import compose
 from packyard.writing.source.package import Package
@@ -36,7 +37,7 @@ MADE = (
 @pytest.mark.parametrize("package", [PACKAGES[3], PACKAGES[-2]], ids=lambda item: item.name)
 def test_a_line_of_the_catalogue_says_what_its_source_says(package: Package) -> None:
     composed = compose(CATALOGUE, package)
-    traced = Traced(CATALOGUE, package.name)
+    traced = Traced(CATALOGUE, package)
     checked = 0
     for path, data in composed.files.items():
         for number, line in enumerate(data.decode().split("\n")[:-1], 1):
@@ -67,7 +68,8 @@ def trace(folder: Path, files: Mapping[str, str]) -> Traced:
     root = tiny.workspace(folder / "ws")
     for path, text in {**STACK, **files}.items():
         tiny.write(root / path, text)
-    return Traced(workspace.read(root), "p")
+    here = workspace.read(root)
+    return Traced(here, packages.read(here, "p"))
 
 
 STACK = {

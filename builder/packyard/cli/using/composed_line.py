@@ -15,6 +15,7 @@ from packyard.cli.rows import Rows
 from packyard.core.bundle import shipped
 from packyard.core.errors import InputError, Problem
 from packyard.core.files import regular
+from packyard.writing.source import package
 from packyard.writing.source.origin import Place
 from packyard.writing.source.traced import Traced
 from packyard.writing.source.workspace import Workspace
@@ -23,7 +24,7 @@ from packyard.writing.source.workspace import Workspace
 def show(file: str, line: int, here: Workspace, printed: Rows, form: str) -> int:
     """Print the line, the places that it comes from, and those of the setters in it."""
     name, path, text = _find(here, file)
-    traced = Traced(here, name)
+    traced = Traced(here, package.read(here, name))
     composed = traced.text(path)
     stack = traced.at(path, line)
     lines = composed.split("\n") if composed is not None else []

@@ -4,6 +4,11 @@ A finding in a package of the workspace is at the line that its author wrote, wi
 exit code is 1 if any finding is an error, or with --strict if there is any. A comment at a line makes an exception:
 ``# packyard: allow RULE: reason``.
 
+Use cases of packages are judged alone, with each option and with each preset that they have; --option, --preset and
+NAME=VALUE add one use that has all of these at once:
+
+packyard lint llm-serving --option queue --preset four-gpus MEMORY=64Gi
+
 packyard lint --readmes docs/packages compares the READMEs that you commit there with those that build writes: the exit
 code is 1, and a diff is printed, if one of them is stale. packyard build --readmes docs/packages writes them again.
 """
@@ -14,8 +19,8 @@ import argparse
 from pathlib import Path
 
 from packyard.cli import fanout, libraries, output, state, workspaces
-from packyard.cli.writing import findings, readmes
-from packyard.core.errors import InputError, Problem
+from packyard.cli.writing import findings, readmes, uses
+from packyard.core.errors import InputError, Problem, UsageError
 from packyard.core.files.paths import WORKSPACE
 from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import schemas
@@ -24,6 +29,7 @@ from packyard.core.work import executor
 from packyard.using.kustomize.builtin import find_misfits
 from packyard.writing.build import workspace_lint
 from packyard.writing.build.packing import Packing, Settings
+from packyard.writing.build.used import Use
 from packyard.writing.checks import archive, folder
 from packyard.writing.checks.finding import Finding, finding
 from packyard.writing.checks.folder import Linted
@@ -40,13 +46,14 @@ _VERSION = "0.0.0"  # which no finding shows
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     targets = "packages, folders or archives (default: all packages of the workspace, otherwise the folder here)"
-    parser.add_argument("targets", metavar="NAME|DIR|FILE.tar.gz", nargs="*", help=targets)
+    parser.add_argument("targets", metavar="NAME|DIR|FILE.tar.gz|NAME=VALUE", nargs="*", help=targets)
     explain = "print why a rule is there, with an example, or all rules; check nothing"
     parser.add_argument("--explain", metavar="RULE", nargs="?", const="", help=explain)
     parser.add_argument("--strict", action="store_true", help="exit with 1 for warnings, too")
     parser.add_argument("--fix", action="store_true", help="correct what is certain, in your sources or files")
     stale = "only say which READMEs are stale: DIR/NAME.md of each package, or one file"
     parser.add_argument("--readmes", metavar="DIR", help=stale)
+    uses.add_arguments(parser, "lint")
     workspaces.add_argument(parser)
     fanout.add_arguments(parser)
 
@@ -69,17 +76,20 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _lint(arguments: argparse.Namespace) -> int:
     here = _workspace(arguments)
+    arguments.targets, use = uses.split(arguments, arguments.targets)
     beside = [target for target in arguments.targets if Path(target).is_dir() or target.endswith(_ARCHIVES)]
     folders = beside if arguments.targets or here else ["."]
     names = [target for target in arguments.targets if target not in folders]
     if names and not here:
         message = f"is not a directory or an archive, and there is no {WORKSPACE} here or above"
         raise InputError(Problem(message, file=names[0]))
+    if use and (folders or not here):
+        raise UsageError("packyard lint: --option, --preset and NAME=VALUE are for packages of a workspace")
     judging = schemas.choose((here or built_in()).kubernetes, crds.read(here) if here else ()) if folders else []
-    found, count = _find(arguments, here, names, folders, judging)
+    found, count = _find(arguments, here, names, folders, judging, use)
     roots = [*([here.root_dir] if here else []), *(Path(each) for each in folders if Path(each).is_dir())]
     if arguments.fix and findings.fix(found, roots):
-        found, count = _find(arguments, _workspace(arguments), names, folders, judging)
+        found, count = _find(arguments, _workspace(arguments), names, folders, judging, use)
     findings.show(found, arguments.output)
     errors = sum(each.severity == "error" for each in found)
     counts = ((count, "use case"), (errors, "error"), (len(found) - errors, "warning"))
@@ -97,10 +107,15 @@ def _workspace(arguments: argparse.Namespace) -> Workspace | None:
 
 
 def _find(
-    arguments: argparse.Namespace, here: Workspace | None, names: list[str], folders: list[str], judging: list[Judge]
+    arguments: argparse.Namespace,
+    here: Workspace | None,
+    names: list[str],
+    folders: list[str],
+    judging: list[Judge],
+    use: Use,
 ) -> tuple[list[Finding], int]:
     """Return what is wrong with packages of the workspace and in folders, and the number of use cases."""
-    found, count = _in_workspace(arguments, here, names) if here and (names or not folders) else ([], 0)
+    found, count = _in_workspace(arguments, here, names, use) if here and (names or not folders) else ([], 0)
     for target in map(Path, folders):
         is_archive = target.name.endswith(_ARCHIVES)
         linted = archive.lint(target, judges=judging) if is_archive else _in_folder(target, judging)
@@ -109,7 +124,9 @@ def _find(
     return found, count
 
 
-def _in_workspace(arguments: argparse.Namespace, here: Workspace, names: list[str]) -> tuple[list[Finding], int]:
+def _in_workspace(
+    arguments: argparse.Namespace, here: Workspace, names: list[str], use: Use
+) -> tuple[list[Finding], int]:
     """Return what is wrong with packages of the workspace, and the number of their use cases."""
     for name in names:
         here.package_dir(name)  # which refuses an unknown one
@@ -120,6 +137,7 @@ def _in_workspace(arguments: argparse.Namespace, here: Workspace, names: list[st
     )
     linted = executor.run(workspace_lint.Linting(Packing(settings)), names, on=fanout.engine(arguments, names))
     fanout.finish(settings.cache_dir, (item.fault for item in linted))
+    linted = workspace_lint.in_use(Packing(settings), linted, use) if use else linted
     return workspace_lint.judge(here, linted), sum(item.use_cases for item in linted)
 
 

@@ -1,6 +1,8 @@
 """Print what a use case composes to, with what lint finds; on a terminal again at each save, until Ctrl-C.
 
-After a save only the difference is printed.
+After a save only the difference is printed. With options objects are printed as they are built:
+
+packyard preview llm-serving one-gpu/user-allocated-pvc --option queue MEMORY=64Gi
 """
 
 from __future__ import annotations
@@ -12,6 +14,8 @@ from pathlib import Path
 
 from packyard.cli import output, workspaces
 from packyard.cli.rows import Rows
+from packyard.cli.writing import uses
+from packyard.core.errors import UsageError
 from packyard.writing.build.preview import Preview, View, choose
 from packyard.writing.source import package
 
@@ -26,6 +30,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "path", metavar="USECASE", nargs="?", default="", help="one of its use cases (default: the first)"
     )
+    parser.add_argument("values", metavar="NAME=VALUE", nargs="*", help="values that are set")
+    uses.add_arguments(parser, "preview")
     parser.add_argument("--once", action="store_true", help="do not wait for changes")
     workspaces.add_argument(parser)
 
@@ -33,8 +39,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print the use case; the exit code is 1 if it does not compose and no change is waited for."""
     here = workspaces.find(arguments)
-    path = choose(package.read(here, arguments.name), arguments.path)
-    preview = Preview(here.root_dir, arguments.name, path, here.libraries)
+    words, use = uses.split(arguments, [arguments.path, *arguments.values])
+    if len(words) > 1:
+        raise UsageError(f"packyard preview: {words[1]!r} must be NAME=VALUE; packyard preview --help shows the usage")
+    path = choose(package.read(here, arguments.name), words[0] if words else "")
+    preview = Preview(here.root_dir, arguments.name, path, here.libraries, use)
     view = preview.look()
     is_text = ROWS.show([(file, data.decode()) for file, data in view.files.items()], arguments.output)
     for file, data in view.files.items() if is_text else ():

@@ -6,6 +6,10 @@ are expected. On request an API server is asked, too.
 The exit code is 1 if a check failed. Programs are taken from PATH; a check that needs one that is not there is skipped,
 and so are README commands that are more than plain words. With --strict the exit code is 1 for other checks that were
 skipped, too.
+
+Each use case is rendered alone and with each option that it has; with --option, --preset or NAME=VALUE as these say:
+
+packyard test llm-serving --option queue --preset four-gpus MEMORY=64Gi
 """
 
 from __future__ import annotations
@@ -15,6 +19,7 @@ import os
 
 from packyard.cli import output, workspaces
 from packyard.cli.rows import Rows
+from packyard.cli.writing import uses
 from packyard.writing.build.draft import README
 from packyard.writing.judging.questions import Judges, judge
 
@@ -24,7 +29,8 @@ EXAMPLE = "packyard test my-model --strict"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    workspaces.add_names(parser)
+    parser.add_argument("names", metavar="NAME|NAME=VALUE", nargs="*", help="packages (default: all), and values")
+    uses.add_arguments(parser, "test")
     parser.add_argument(
         "--server", action="store_true", help="ask the API server of kubectl's current context, by a dry run"
     )
@@ -36,8 +42,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Try each package and print a row for each check, then why checks failed."""
     workspace = workspaces.find(arguments)
+    arguments.names, use = uses.split(arguments, arguments.names)
     names = workspaces.names(arguments, workspace)
-    asked = Judges(environment=os.environ, is_server_asked=arguments.server)
+    asked = Judges(environment=os.environ, is_server_asked=arguments.server, use=use)
     verdicts = [verdict for name in names for verdict in judge(workspace, name, asked)]
     ROWS.show(verdicts, arguments.output)
     for each in verdicts:

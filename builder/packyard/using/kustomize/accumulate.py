@@ -16,6 +16,7 @@ from packyard.core.errors import InputError, Problem
 from packyard.core.kubernetes.kinds import LOCAL, is_local
 from packyard.core.yaml import layout
 from packyard.core.yaml.node import MappingNode, Node, Scalar, SequenceNode
+from packyard.core.yaml.values import to_value
 from packyard.using.kustomize import anchors, patch, replacement, selector
 from packyard.using.kustomize.generator import Generated
 from packyard.using.kustomize.idle import Idle
@@ -230,6 +231,13 @@ def accumulate(
     objects = [] if onto is None else onto
     gather(part, _Parts([] if patched is None else patched), objects, idle)
     return objects
+
+
+def is_same(before: Sequence[MappingNode], after: Sequence[MappingNode]) -> bool:
+    """Say whether objects are what they were, whatever their patches reached."""
+    return len(before) == len(after) and all(
+        one is other or to_value(one) == to_value(other) for one, other in zip(before, after, strict=True)
+    )
 
 
 def file_names(objects: list[SourceObject]) -> list[str]:

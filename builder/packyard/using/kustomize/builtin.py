@@ -22,7 +22,7 @@ from packyard.using.kustomize import manifest, namespace, objects, references, s
 from packyard.using.kustomize.accumulate import Contents, SourceObject, gather
 from packyard.using.kustomize.generator import Generated
 from packyard.using.kustomize.objects import Object
-from packyard.using.kustomize.part import Patch
+from packyard.using.kustomize.part import Part, Patch
 from packyard.using.kustomize.references import FieldSpec
 from packyard.using.kustomize.supported import HINT, Budget, Kustomization, find, read
 from packyard.using.options import folder
@@ -76,6 +76,17 @@ def find_misfits(directory: Path) -> Sequence[Problem]:
         except InputError as error:
             return error.problems
     return ()
+
+
+def component(directory: Path) -> Part:
+    """Read a component for a trial on objects that are at hand; `BeyondError` where it is made of others."""
+    left = Budget(directory)
+    top = read(directory, left, kind="Component")
+    if top.components:
+        raise BeyondError(top.components[0].problem("a component of a component is not tried", HINT))
+    sources = (Source(str(file), left.read(file)) for file in supported.files(top))
+    own = tuple(("", item.node) for source in sources for item in objects.parse(source))
+    return Part(str(directory), objects=own, generated=top.generated, patches=top.patches)
 
 
 @dataclass(slots=True, eq=False, kw_only=True)

@@ -62,9 +62,8 @@ class Folder:
         file = f"{self.real}/{name}/{os.path.basename(self.file(name))}"
         if not os.path.isfile(file):  # an upgrade enables what another version has
             return []
-        text = regular.read(file, limit=LONGEST).decode("utf-8", "replace")
-        files = [line.removeprefix(_WITH) for line in text.splitlines() if line.startswith(_WITH)]
-        return [file for file in files if "/" not in file and os.path.isfile(f"{self.use_case}/{file}")]
+        files = needed(regular.read(file, limit=LONGEST))
+        return [file for file in files if os.path.isfile(f"{self.use_case}/{file}")]
 
     def file(self, name: str) -> str:
         """Return the path of an option's kustomization, as it is shown."""
@@ -134,6 +133,13 @@ def _is_within(folder: str, package: str) -> bool:
 def _holds(folder: str) -> bool:
     files = kustomization.names(lambda name: os.path.isfile(f"{folder}/{name}"))
     return not all(os.path.islink(f"{folder}/{name}") for name in files)
+
+
+def needed(data: bytes) -> list[str]:
+    """Return the files of a use case that an option says to need in its kustomization."""
+    lines = data.decode("utf-8", "replace").splitlines()
+    files = [line.removeprefix(_WITH) for line in lines if line.startswith(_WITH)]
+    return [file for file in files if "/" not in file]
 
 
 def description(data: bytes) -> str:

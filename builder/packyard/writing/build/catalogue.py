@@ -42,15 +42,20 @@ def build(
     """Build packages into a folder, ``OUT/NAME/`` and ``OUT/NAME.tar.gz``; one that is there already is not touched."""
     out_dir = out_dir.absolute()
     with staging(out_dir) as stage_dir:
-        made = executor.run(partial(_stage, Linting(Packing(settings)), out_dir, stage_dir), names, on=on, done=done)
+        made = executor.run(
+            partial(_stage, Linting(Packing(settings), is_quick=True), out_dir, stage_dir), names, on=on, done=done
+        )
         built = _checked(settings, made)
         tree.settle([item.name for item in built.packages if item.staged], out_dir, stage_dir)
     return built
 
 
 def _checked(settings: Settings, made: Sequence[tuple[Built, Linted]]) -> Catalogue:
-    """Refuse what is wrong with packages, and with all of them together."""
-    warnings = workspace_lint.refuse(settings.workspace(), [linted for _, linted in made])
+    """Refuse what is wrong with packages, and with all of them together; with a library, those that try its parts."""
+    here, linted = settings.workspace(), [each for _, each in made]
+    if here.is_library and any(each.name == here.name for each in linted):
+        linted += map(Linting(Packing(settings), is_quick=True), here.package_names())
+    warnings = workspace_lint.refuse(here, linted)
     return Catalogue([replace(built, fault=built.fault or linted.fault) for built, linted in made], warnings)
 
 
@@ -67,7 +72,7 @@ def pack_into(
 
     What ``describe``, called where a bundle is packed, says of it is written beside it: NAME and an ending of its own.
     """
-    task = partial(_write, Linting(Packing(settings)), folder.absolute(), describe)
+    task = partial(_write, Linting(Packing(settings), is_quick=True), folder.absolute(), describe)
     return _checked(settings, executor.run(task, names, on=on, done=done))
 
 

@@ -9,8 +9,9 @@ from pathlib import Path
 from packyard.core.errors import InputError, PackyardError, Problem, suggest
 from packyard.core.work.kept import Fact
 from packyard.core.yaml.sources import Observed
-from packyard.writing.build import assemble, workspace_lint
+from packyard.writing.build import assemble, used, workspace_lint
 from packyard.writing.build.packing import Packing, Settings
+from packyard.writing.build.used import Use
 from packyard.writing.checks.finding import Finding
 from packyard.writing.source import library, package, workspace
 from packyard.writing.source.library import Library
@@ -33,11 +34,14 @@ class View:
 class Preview:
     """Looks at one use case of a package of a workspace, again and again."""
 
-    def __init__(self, root_dir: Path, name: str, path: str, libraries: Sequence[Library] = ()) -> None:
+    def __init__(
+        self, root_dir: Path, name: str, path: str, libraries: Sequence[Library] = (), use: Use | None = None
+    ) -> None:
         self.root_dir = root_dir
         self.name = name
         self.path = path
         self.libraries = tuple(libraries)
+        self.use = use or Use()
         self._facts: list[Fact] = []
 
     def look(self) -> View:
@@ -58,8 +62,14 @@ class Preview:
         if not files:
             return View(problems=[Problem(f"{self.name} has no use case {self.path!r} any more")])
         packing = Packing(Settings(root_dir=self.root_dir, version=_VERSION, libraries=self.libraries))
-        linted = workspace_lint.Linting(packing)(self.name, (draft, self._facts))
-        return View(files, workspace_lint.judge(here, [linted], alone=True))
+        linted = [workspace_lint.Linting(packing)(self.name, (draft, self._facts))]
+        try:
+            if self.use:
+                linted = workspace_lint.in_use(packing, linted, self.use)
+                files = used.files(draft, here.prefix, self.use, self.path)
+        except PackyardError as error:
+            return View(problems=error.problems)
+        return View(files, workspace_lint.judge(here, linted, alone=True))
 
     def has_changed(self) -> bool:
         """Say whether anything differs that the last look asked its sources."""

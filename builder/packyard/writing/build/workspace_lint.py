@@ -6,6 +6,7 @@ What `build` refuses is a finding here, so that one fault does not hide the othe
 from __future__ import annotations
 
 import json
+import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -17,26 +18,35 @@ from packyard.core.digest import Digest
 from packyard.core.errors import InputError, Problem, suggest
 from packyard.core.files.paths import WORKSPACE
 from packyard.core.kubernetes import kustomization, schemas
+from packyard.core.kubernetes.schemas import Judge
+from packyard.core.work.kept import Fact
 from packyard.core.yaml.sources import LIBRARIES
 from packyard.using.kustomize import idle
 from packyard.using.kustomize.idle import Idle
 from packyard.using.options.folder import NAME as OPTIONS
-from packyard.using.options.folder import PROGRAMS
+from packyard.using.options.folder import PROGRAMS, needed
+from packyard.using.setters.definition import Definitions
 from packyard.using.setters.krmfile import EMPTY
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.packages import PackageFiles
-from packyard.writing.build import fragments
+from packyard.writing.build import fragments, used
 from packyard.writing.build.draft import Draft
 from packyard.writing.build.packing import Drafted, Packing, Settings, inputs
-from packyard.writing.checks import collisions, exception, explanation, purpose, shared_parts, written
+from packyard.writing.build.used import Use
+from packyard.writing.checks import collisions, exception, explanation, given_values, purpose, shared_parts, written
 from packyard.writing.checks.collisions import Named
+from packyard.writing.checks.enabled import Option, Trial
 from packyard.writing.checks.finding import REMOVE, Finding, finding
 from packyard.writing.checks.lint import find, in_order
-from packyard.writing.checks.parsed import parse
+from packyard.writing.checks.parsed import Parsed, parse
 from packyard.writing.checks.purpose import Purpose
-from packyard.writing.source import crds, library, package, whole
+from packyard.writing.source import crds, library, package, parts, preset, tried_parts, whole
 from packyard.writing.source.origin import Stack
+from packyard.writing.source.package import Package
+from packyard.writing.source.preset import Preset
 from packyard.writing.source.traced import Traced
+from packyard.writing.source.tried_parts import Tried
+from packyard.writing.source.workspace import OPTIONS as KIND
 from packyard.writing.source.workspace import Workspace
 
 _WORD = re.compile(r"\w+")
@@ -46,6 +56,7 @@ _OF_VALUES = frozenset((
     *("plain-secret", "invalid-image", "moving-tag", "stand-in-image", "no-quantity", "no-name", "wrong-value"),
     *("unexpanded-variable", "server-refuses", "plain-http", "no-such-key", "process-count"),
 ))  # fmt: skip
+_QUICK = ("quick",)
 #: The rules without which nothing can be built.
 _ALWAYS = ("does-not-compose", "unreadable")
 
@@ -70,40 +81,105 @@ class Linted:
 
 
 class Linting:
-    """Lints packages of a workspace, one after the other."""
+    """Lints packages of a workspace, one after the other.
 
-    def __init__(self, packing: Packing) -> None:
+    One that ``is_quick`` tries options once for the kinds of objects that they change in a package, unless all of its
+    use cases were tried before, and that is in the cache.
+    """
+
+    def __init__(self, packing: Packing, *, is_quick: bool = False) -> None:
         self.packing = packing
+        self.is_quick = is_quick
 
     def __call__(self, name: str, drafted: Drafted | None = None) -> Linted:
         """Return what is wrong with a package; ``drafted`` is it, composed, where that is at hand."""
         found = self.find(name)
         if found:
             return found
+        words = (*self._words(name), *(_QUICK if self.is_quick else ()))
         try:
             draft, facts = drafted or self.packing.draft(name)
             draft.check()
-            here = self._workspace()
-            judges = schemas.choose(here.kubernetes, crds.read(here))
+            if draft.manifest.kind == LIBRARY:
+                linted, facts = self._library(name, facts)
+            else:
+                linted = self._package(name, draft)
         except InputError as error:
-            return Linted(name, _refused(error), is_broken=True)
+            return Linted(name, _refused(error.problems), is_broken=True)
+        fault = "" if facts is None else self.packing.kept.keep(words, facts, lambda: _to_bytes(linted))
+        return replace(linted, inputs=tuple(inputs(facts or ())), fault=fault)
+
+    def _package(self, name: str, draft: Draft) -> Linted:
+        here = self._workspace()
         packages = package_files(draft)
-        parsed = [parse(files, self.packing.memo) for files in packages]
-        findings = [each for pair in zip(packages, parsed, strict=True) for each in find(*pair, judges=judges)]
+        parsed, findings = self._judged(packages, draft.options, tried=set() if self.is_quick else None)
+        found = preset.read_all(here.sources, package.read(here, name))
         findings += [
+            *self._with_presets(found, list(zip(packages, parsed, strict=True)), findings),
             *collisions.kinds(parsed),
             *collisions.definitions(parsed),
             *purpose.check(self._purposes(name, draft)),
+            *fragments.check(here, package.read(here, name), draft, self.packing.settings.version, parsed),
         ]
-        if draft.manifest.kind != LIBRARY:
-            texts = fragments.check(here, package.read(here, name), draft, self.packing.settings.version, parsed)
-            findings += texts
         named = [each for known in parsed for each in collisions.names(known)]
         placed = _placed(here, {name}, findings)
         use_cases = sum(not package.where.endswith(f"/{OPTIONS}/") for package in packages)
-        linted = Linted(name, placed, use_cases, named, draft.options, draft.idle)
-        fault = "" if facts is None else self.packing.kept.keep(self._words(name), facts, lambda: _to_bytes(linted))
-        return replace(linted, inputs=tuple(inputs(facts or ())), fault=fault)
+        return Linted(name, placed, use_cases, named, draft.options, draft.idle)
+
+    def _library(self, name: str, facts: list[Fact] | None) -> tuple[Linted, list[Fact] | None]:
+        """Judge a library by composing its parts with each other; names of their objects tell nothing there."""
+        here = self._workspace()
+        tried = tried_parts.compose_all(here)
+        packages, options = list[PackageFiles](), list[str]()
+        if tried.composed:
+            folders = [f"{here.prefix}/{path}" for path in (*(each.path for each in tried.package.use_cases), OPTIONS)]
+            members = {f"{here.prefix}/{path}": data for path, data in tried.composed.files.items()}
+            packages = _files(name, folders, members)
+            options = [each.name for each in tried.composed.options.all]
+        _, findings = self._judged(packages, options, tried=set())
+        placed = _placed(here, {name}, findings, tried.package)
+        placed = [*_refused(tried.problems), *_of_parts(placed, tried, f"{name}/{here.prefix}/")]
+        if not tried.package.use_cases and not tried.problems and not here.package_names():
+            file = here.sources.shown(WORKSPACE)
+            hint = "have a base here, which the storages and options fit, or a package"
+            placed.append(finding("nothing-tried", Problem("0 parts were tried", file=file, line=1, hint=hint)))
+        linted = Linted(name, placed, len(tried.package.use_cases), options=options)
+        is_torn = facts is None or here.sources.torn
+        return linted, None if is_torn else [*dict.fromkeys([*(facts or ()), *here.sources.facts])]
+
+    def _judged(
+        self, packages: Sequence[PackageFiles], options: Sequence[str], *, tried: set[tuple[str, str]] | None
+    ) -> tuple[list[Parsed], list[Finding]]:
+        """Return the directories of a package parsed, and what is wrong with each, alone and with each option.
+
+        ``tried`` is that of `Trial`.
+        """
+        judges = self._judges()
+        parsed = [parse(files, self.packing.memo) for files in packages]
+        findings = [each for pair in zip(packages, parsed, strict=True) for each in find(*pair, judges=judges)]
+        here, below = self._workspace(), f"/{OPTIONS}/"
+        defined = next((each.definitions for each in parsed if each.where.endswith(below)), Definitions())
+        asked = _oldest_and_newest(judges) if self.is_quick else judges
+        trial = Trial(options=[_option(here, each) for each in options], defined=defined, judges=asked, tried=tried)
+        used = [each for each in parsed if not each.where.endswith(below)]
+        return parsed, [*findings, *(found for each in used for found in trial.find(each, findings))]
+
+    def _with_presets(
+        self,
+        found: Sequence[Preset],
+        packages: Sequence[tuple[PackageFiles, Parsed]],
+        known: Sequence[Finding],
+    ) -> Iterator[Finding]:
+        """Yield what is wrong with the use cases of a package with each of its presets alone."""
+        judges = self._judges()
+        for each in found:
+            tried = set[object]()
+            for pair in packages:
+                if not self.is_quick:
+                    tried.clear()
+                yield from given_values.check(
+                    *pair, known, each.values.given, tried, judges=judges, memo=self.packing.memo
+                )
 
     def find(self, name: str) -> Linted | None:
         """Return what is wrong with a package if it is in the cache; nothing of a workspace that cannot be read is."""
@@ -112,12 +188,12 @@ class Linting:
         except InputError:
             return None
         found = self.packing.kept.find(words, _parse)
+        if not found and self.is_quick:
+            found = self.packing.kept.find((*words, *_QUICK), _parse)
         return replace(found.result, inputs=tuple(inputs(found.facts))) if found else None
 
     def _purposes(self, name: str, draft: Draft) -> Iterator[Purpose]:
         """Yield what the use cases of a package say that they are for."""
-        if draft.manifest.kind == LIBRARY:
-            return
         here = self._workspace()
         found = package.read(here, name)
         for each in found.use_cases:
@@ -126,6 +202,10 @@ class Linting:
 
     def _workspace(self) -> Workspace:
         return self.packing.settings.workspace(self.packing.memo)
+
+    def _judges(self) -> list[Judge]:
+        here = self._workspace()
+        return schemas.choose(here.kubernetes, crds.read(here))
 
     def _words(self, name: str) -> tuple[str, ...]:
         """Return the key of a package's findings."""
@@ -140,23 +220,34 @@ class Linting:
         return (*here.kubernetes, version("jsonschema-rs"), str(here.root_dir), *map(str, places), *given)
 
 
+def _oldest_and_newest(judges: Sequence[Judge]) -> list[Judge]:
+    """Return those of two versions of Kubernetes, which say what the ones between say, and those of operators."""
+    kubernetes = [each for each in judges if each.name == schemas.KUBERNETES]
+    return [each for each in judges if each.name != schemas.KUBERNETES or each in (kubernetes[0], kubernetes[-1])]
+
+
+def _option(here: Workspace, name: str) -> Option:
+    """Read an option, as its author wrote it."""
+    part = parts.read(here.sources, here.overlay_dir(KIND, name), "Component")
+    is_read = parts.has_kustomization(here.sources, part.folder)
+    return Option(name, part, needed(here.sources.read(parts.file_of(here.sources, part.folder))) if is_read else ())
+
+
 def package_files(draft: Draft) -> list[PackageFiles]:
-    """Return the directories of a composed package that have setters; parts of a library are not composed."""
+    """Return the directories of a composed package that have setters."""
+    return _files(draft.manifest.name, draft.manifest.use_cases, {each.path: each.data for each in draft.members})
+
+
+def _files(name: str, folders: Iterable[str], members: Mapping[str, bytes]) -> list[PackageFiles]:
     found: list[PackageFiles] = []
-    if draft.manifest.kind == LIBRARY:
-        return found
-    programs = {each.path: each.data for each in draft.members if f"/{PROGRAMS}/" in each.path}
-    for folder in draft.manifest.use_cases:
+    programs = {path: data for path, data in members.items() if f"/{PROGRAMS}/" in path}
+    for folder in folders:
         files = {
-            member.path.removeprefix(f"{folder}/"): member.data
-            for member in draft.members
-            if member.path.startswith(f"{folder}/")
+            path.removeprefix(f"{folder}/"): data for path, data in members.items() if path.startswith(f"{folder}/")
         }
         krmfile = files.pop(KRMFILE, EMPTY + b"\n")
         patches = {path: files.pop(path) for path in list(files) if not path.endswith(".yaml")}
-        found.append(
-            PackageFiles(krmfile, files, f"{draft.manifest.name}/{folder}/", patches=patches, programs=programs)
-        )
+        found.append(PackageFiles(krmfile, files, f"{name}/{folder}/", patches=patches, programs=programs))
     return found
 
 
@@ -166,7 +257,24 @@ def lint(here: Workspace, name: str) -> list[Finding]:
     return judge(here, [Linting(Packing(settings))(name)], alone=True)
 
 
-def judge(here: Workspace, linted: Sequence[Linted], *, alone: bool = False) -> list[Finding]:
+def in_use(packing: Packing, linted: Sequence[Linted], use: Use) -> list[Linted]:
+    """Return packages with what is wrong with them in use, too; refuse a use that is for none of them."""
+    here = packing.settings.workspace(packing.memo)
+    sound = {each.name: packing.draft(each.name)[0] for each in linted if not each.is_broken}
+    drafts = {name: draft for name, draft in sound.items() if draft.manifest.kind != LIBRARY}
+    drafts = used.among(drafts, here.prefix, use)
+    judges = schemas.choose(here.kubernetes)
+    more = {name: _placed(here, {name}, used.find(each, here.prefix, use, judges)) for name, each in drafts.items()}
+    return [replace(each, findings=[*each.findings, *_others(each, more.get(each.name, ()))]) for each in linted]
+
+
+def _others(linted: Linted, found: Iterable[Finding]) -> list[Finding]:
+    """Return what is wrong in use, and not without it."""
+    known = {(each.file, each.line, each.rule) for each in linted.findings}
+    return [each for each in found if (each.file, each.line, each.rule) not in known]
+
+
+def judge(here: Workspace, linted: Sequence[Linted], *, alone: bool = False, is_quick: bool = False) -> list[Finding]:
     """Return what is wrong with packages and between them, at the lines that authors wrote, but for the exceptions.
 
     What only all packages of the workspace together can tell is told where all are there, unless they are ``alone``.
@@ -180,7 +288,10 @@ def judge(here: Workspace, linted: Sequence[Linted], *, alone: bool = False) -> 
     found += _as_written(here, names, is_whole=not alone and names >= set(here.package_names()))
     paths = sorted({path for each in sound for path in each.inputs})
     own = tuple(f"packages/{each.name}/" for each in sound)
-    judged = [path for path in paths if path.startswith(own) or (is_whole and not path.startswith(f"{LIBRARIES}/"))]
+    is_known = is_whole and not here.is_library  # where others may need an exception
+    judged = [path for path in paths if path.startswith(own) or (is_known and not path.startswith(f"{LIBRARIES}/"))]
+    if is_quick:  # which does not try options everywhere
+        judged = [path for path in judged if not path.startswith(f"overlays/{KIND}/")]
     files = {here.sources.shown(path): here.sources.read(path) for path in paths}
     unjudged = () if is_whole else collisions.BETWEEN
     shown = set(map(here.sources.shown, judged))
@@ -207,7 +318,7 @@ def _unknown(here: Workspace) -> Iterator[Finding]:
 
 def refuse(here: Workspace, linted: Sequence[Linted]) -> int:
     """Raise all errors of packages, or return the number of warnings."""
-    found = judge(here, linted)
+    found = judge(here, linted, is_quick=True)
     problems = [_named(each).problem for each in found if each.severity == "error"]
     if problems:
         raise InputError(*problems)
@@ -219,8 +330,10 @@ def _named(each: Finding) -> Finding:
     return each if each.rule == "does-not-compose" else replace(each, message=f"{each.message} [{each.rule}]")
 
 
-def _placed(here: Workspace, names: set[str], findings: Iterable[Finding]) -> list[Finding]:
-    """Move findings from composed files to the sources."""
+def _placed(
+    here: Workspace, names: set[str], findings: Iterable[Finding], tried: Package | None = None
+) -> list[Finding]:
+    """Move findings from composed files to the sources; ``tried`` is a package that has no folder."""
     traced: dict[str, Traced] = {}
     placed = []
     for each in findings:
@@ -228,7 +341,7 @@ def _placed(here: Workspace, names: set[str], findings: Iterable[Finding]) -> li
         stack: Stack = ()
         if name in names and path.startswith(f"{here.prefix}/"):
             if name not in traced:
-                traced[name] = Traced(here, name)
+                traced[name] = Traced(here, tried or package.read(here, name))
             below = path.removeprefix(f"{here.prefix}/")
             stack = traced[name].at(below, each.line, each.column)
             given = traced[name].given(below, each.line) if each.rule in _OF_VALUES else None
@@ -238,6 +351,17 @@ def _placed(here: Workspace, names: set[str], findings: Iterable[Finding]) -> li
         fix = "" if each.fix == REMOVE and len(stack) > 1 else each.fix
         placed.append(replace(each, **asdict(stack[0]), composed=composed, fix=fix) if stack else each)
     return placed
+
+
+def _of_parts(findings: Sequence[Finding], tried: Tried, prefix: str) -> Iterator[Finding]:
+    """Yield what composed parts show; what is not due to any one part is a warning."""
+    shown = dict[tuple[str, int, str], set[str]]()
+    for each in findings:
+        path = posixpath.dirname(each.composed).removeprefix(prefix)
+        shown.setdefault((each.file, each.line, each.rule), set()).add(path)
+    for each in findings:
+        is_due = not each.composed or tried.is_of_a_part(shown[each.file, each.line, each.rule])
+        yield each if is_due else replace(each, severity="warning")
 
 
 def _once(findings: Iterable[Finding]) -> Iterable[Finding]:
@@ -257,7 +381,7 @@ def _of_all(here: Workspace, linted: Sequence[Linted]) -> list[Finding]:
         files = ({sources.shown(file): sources.read(file) for file in each} for each in (bases, overlays))
         return list(shared_parts.check(*files))
     except InputError as error:
-        return _refused(error)
+        return _refused(error.problems)
 
 
 def _as_written(here: Workspace, names: set[str], *, is_whole: bool) -> Iterator[Finding]:
@@ -277,8 +401,8 @@ def _as_written(here: Workspace, names: set[str], *, is_whole: bool) -> Iterator
     yield from (replace(each, file=sources.shown(each.file)) for each in found if each not in dead)
 
 
-def _refused(error: InputError) -> list[Finding]:
-    return [finding("does-not-compose", problem) for problem in error.problems]
+def _refused(problems: Iterable[Problem]) -> list[Finding]:
+    return [finding("does-not-compose", problem) for problem in problems]
 
 
 def _to_bytes(linted: Linted) -> bytes:

@@ -66,7 +66,8 @@ def breach(
 ) -> Finding:
     """Make a finding at a place of a file, as severe as its rule if nothing else is said."""
     if isinstance(place, Entry):
-        place = place.key.source, place.start
+        is_made = place.key.start == 0 and place.key.end == len(place.key.source.text)  # by a patch: no file has it
+        place = place.value if is_made else (place.key.source, place.start)
     source, position = (place.source, place.start) if isinstance(place, Node) else place
     line, column = source.locate(position)
     problem = Problem(message, file=source.name, line=line, column=column, hint=hint)

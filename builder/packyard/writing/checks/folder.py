@@ -33,6 +33,7 @@ from packyard.writing.checks.finding import Finding
 from packyard.writing.checks.lint import find, in_order
 from packyard.writing.checks.pages import Folder, Setters
 from packyard.writing.checks.parsed import Parsed, parse
+from packyard.writing.checks.shipped_options import ShippedOptions
 
 _CHART = "Chart.yaml"
 _PAGE = re.compile(r"\.(md|markdown)\Z", re.IGNORECASE)
@@ -75,10 +76,14 @@ def lint(tree: Tree, *, judges: Sequence[Judge], is_closed: bool = False) -> Lin
         return there
 
     found: list[Finding] = []
+    options = ShippedOptions(memo)
     for folder, package in read.items():
         is_shipped = False if _is_copy(tree, folder) else None
         there = find(package, parsed[folder], shipped=is_shipped, judges=judges, exists=exists)
         found += (each for each in there if folder or not _is_of_package(each.file.removeprefix(tree.prefix), packages))
+    for folder, package in read.items():
+        is_shipped = False if _is_copy(tree, folder) else None
+        found += options.find(package, parsed[folder], found, judges=judges, shipped=is_shipped)
     own = [each for folder, each in parsed.items() if folder in seen.setters and not _is_copy(tree, folder)]
     shared = collisions.check([named for each in own for named in collisions.names(each)])
     found += (replace(each, severity="warning") for each in shared)  # nobody says that they are applied together
@@ -88,7 +93,7 @@ def lint(tree: Tree, *, judges: Sequence[Judge], is_closed: bool = False) -> Lin
     found += secret_texts.check_files({tree.prefix + file: tree.read(file) for file in secret})
     named = {tree.prefix + file: tree.read(file) for file in files if exception.may_have(file) and tree.has_file(file)}
     shipped_with = _exceptions(tree, files)
-    found = [each for each in found if each.rule not in shipped_with.get(each.file, ())]
+    found = [each for each in found if each.rule not in shipped_with.get(os.path.normpath(each.file), ())]
     judged = [] if any(_is_copy(tree, each) for each in read) else list(named)
     left = exception.apply(dict.fromkeys(found), named, judged, shipped=False)
     return Linted(in_order(left), list(read))
@@ -151,7 +156,7 @@ def _is_copy(tree: Tree, folder: str) -> bool:
 
 
 def _exceptions(tree: Tree, files: Iterable[str]) -> dict[str, Collection[str]]:
-    """Return the rules that untarred packages, here or around, make exceptions to, by files as findings name them."""
+    """Return the rules that untarred packages, here or around, make exceptions to, by the normal paths of files."""
     below = (posixpath.dirname(file) for file in files if posixpath.basename(file) == manifest.FILE)
     found: dict[str, Collection[str]] = {}
     here = os.path.realpath(tree.root_dir)
@@ -160,7 +165,8 @@ def _exceptions(tree: Tree, files: Iterable[str]) -> dict[str, Collection[str]]:
             if package := shipped.package_of(Path(tree.root_dir, folder)):
                 root, described = package
                 for path, rules in described.exceptions.items():
-                    found[tree.prefix + os.path.relpath(f"{root}/{path}", here)] = rules.keys()
+                    shown = tree.prefix + os.path.relpath(f"{root}/{path}", here)
+                    found[os.path.normpath(shown)] = rules.keys()
     return found
 
 

@@ -90,9 +90,13 @@ def find(
     if package.name:  # without a Krmfile nobody sets anything
         found += layout.roots(parsed.documents)
         found += layout.check(parsed.rewritten, shipped=bool(shipped)) if package.name == KRMFILE else ()
-    explained = {(finding.file, finding.line, finding.column) for finding in found if finding.severity == "error"}
-    by_schema = kubernetes_schema.check(parsed, judges, newest=shipped is None) if judges else ()
-    return in_order([*found, *(item for item in by_schema if (item.file, item.line, item.column) not in explained)])
+    return in_order([*found, *_by_schema(parsed, judges, found, shipped=shipped)])
+
+
+def find_built(parsed: Parsed, *, judges: Sequence[Judge], shipped: bool | None = True) -> list[Finding]:
+    """Return what is wrong with the objects of a package alone, whatever they could leave out."""
+    found = _of_builds(parsed, shipped=bool(shipped))
+    return [*found, *_by_schema(parsed, judges, found, shipped=shipped)]
 
 
 def in_order(findings: Iterable[Finding]) -> list[Finding]:
@@ -120,19 +124,30 @@ def _said_once(findings: Sequence[Finding]) -> Iterator[Finding]:
 
 
 def _checks(parsed: Parsed, *, shipped: bool | None) -> list[Finding]:
-    """Check the whole package, then each build; a fault of several builds is reported once."""
+    """Check the whole package, then each build."""
     found = [
         *setters.check(parsed, shipped=shipped),
         *setter_rules.check(parsed, shipped=bool(shipped)),
         *definitions.check(parsed),
         *vocabulary.check(parsed),
     ]
-    earlier: set[Finding] = set()
+    more = [each for build in map(parsed.of, parsed.builds) for each in defaults.check(build)] if shipped else []
+    return [*found, *dict.fromkeys([*_of_builds(parsed, shipped=bool(shipped)), *more])]
+
+
+def _of_builds(parsed: Parsed, *, shipped: bool) -> list[Finding]:
+    """Check each build; a fault of several builds, or in a node that aliases repeat, is reported once."""
+    found = dict[Finding, None]()
     for build in map(parsed.of, parsed.builds):
-        families = [family.check(build) for family in _OF_BUILDS]
-        families += [practice.check(build, shipped=bool(shipped)), *([defaults.check(build)] if shipped else [])]
-        # A fault in a node that aliases repeat is found once for each place, and reported once.
-        here = dict.fromkeys(_said_once([finding for family in families for finding in family]))
-        found += (finding for finding in here if finding not in earlier)
-        earlier.update(here)
-    return found
+        families = [*(family.check(build) for family in _OF_BUILDS), practice.check(build, shipped=shipped)]
+        found.update(dict.fromkeys(_said_once([finding for family in families for finding in family])))
+    return list(found)
+
+
+def _by_schema(
+    parsed: Parsed, judges: Sequence[Judge], found: Iterable[Finding], *, shipped: bool | None
+) -> Iterator[Finding]:
+    """Find what schemas reject, but for what an error explains already."""
+    explained = {(finding.file, finding.line, finding.column) for finding in found if finding.severity == "error"}
+    by_schema = kubernetes_schema.check(parsed, judges, newest=shipped is None) if judges else ()
+    return (item for item in by_schema if (item.file, item.line, item.column) not in explained)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -48,6 +49,7 @@ class Parsed:
     roots: Mapping[int, MappingNode]  # the root of the document of each bound field, by its node
     keys: Mapping[int, Mapping[str, list[tuple[MappingNode, Entry]]]]  # what has each key in each object, by its node
     programs: Mapping[str, bytes]  # by the names of their files
+    added: frozenset[str] = frozenset()  # files of options, which may name what their users bring
 
     @property
     def is_loose(self) -> bool:
@@ -98,6 +100,48 @@ class Parsed:
     def of(self, build: Build) -> Parsed:
         """Return the package as if it had this build alone."""
         return replace(self, objects=build.objects, complete=build.complete and self.complete, builds=(build,))
+
+    def revised(
+        self,
+        build: Build,
+        roots: Sequence[tuple[MappingNode | None, MappingNode]],
+        more: Definitions,
+        added: frozenset[str],
+    ) -> Parsed:
+        """Return the package with one build, whose objects are others: each before (None: it is new), and now.
+
+        ``more`` are the definitions that comments in the files ``added`` refer to.
+        """
+        changed = {id(old): new for old, new in roots if old is not None and old is not new}
+        new = [*changed.values(), *(root for old, root in roots if old is None)]
+        documents = {id(root): Document(root.source, root.start) for root in new}
+        for root in new:
+            documents[id(root)].root = root
+        krmfile = copy(self.krmfile)
+        if krmfile:
+            own = krmfile.definitions
+            krmfile.definitions = Definitions(
+                {**more.setters, **own.setters}, {**more.substitutions, **own.substitutions}
+            )
+        bound = {id(root): fields.find(documents[id(root)]) for root in new}
+        fresh = [each for found in bound.values() for each in found]
+        reached = {**self.reached, **_reached(fresh, krmfile.definitions if krmfile else more)}
+        build = _with_embedded(replace(build, objects=tuple(root for _, root in roots)), reached)
+        inside = [root for root in build.objects if id(root) not in self.pods]
+        return replace(
+            self,
+            krmfile=krmfile,
+            files={**self.files, "": list(documents.values())},
+            bound=(*(each for each in self.bound if id(self.roots.get(id(each.node))) not in changed), *fresh),
+            objects=build.objects,
+            complete=build.complete and self.complete,
+            builds=(build,),
+            reached=reached,
+            pods={**self.pods, **{id(root): pods.find(root) for root in inside}},
+            roots={**self.roots, **{id(each.node): root for root in new for each in bound[id(root)]}},
+            keys={**self.keys, **{id(root): _keys(root) for root in inside}},
+            added=added,
+        )
 
 
 def parse(package: PackageFiles, memo: Memo) -> Parsed:

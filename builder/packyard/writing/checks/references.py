@@ -2,7 +2,7 @@
 
 ServiceAccounts, Services and Roles must be in the package. Secrets and claims may be the cluster's, which makes them
 requirements: a setter has to say which claim it is, and a Secret may have the name that the package gives it. A
-ConfigMap is a requirement where its name is a setter that names no object of the package.
+ConfigMap is a requirement where its name is a setter that names no object of the package, or where an option names it.
 """
 
 from __future__ import annotations
@@ -203,10 +203,12 @@ def _missing(
             yield breach("fixed-requirement", name, message, hint)
     elif own:
         near = suggest(name.value, own)
+        if not near and name.source.name in parsed.added:
+            return
         hint = near or f"there is {', '.join(sorted(own))}"
         may_be_there = parsed.is_loose or (reference.kind == (CORE, "ConfigMap") and not parsed.is_own)
         is_certain = (near or not may_be_there) and not reference.is_loose
         yield breach("dangling-reference", name, message, hint, severity="error" if is_certain else "warning")
-    else:
+    elif name.source.name not in parsed.added:
         hint = "add it to the package, unless the cluster has it"
         yield breach("dangling-reference", name, message, hint, severity="warning")

@@ -4,6 +4,7 @@ build       it composes and packs
 lint        nothing is wrong with what it is shipped as
 kustomize   each use case is what kustomize builds of its sources
 render      each use case renders once what is required has the value of its example
+options     and so it does with each of its options alone
 server      an API server would take that (only if it is asked)
 tests       each test of the package's own comes to what its author expects, in each use case that it names
 README      each block of commands does what it is there for
@@ -14,12 +15,16 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.errors import InputError, PackyardError
+from packyard.using.kustomize.builtin import try_components
+from packyard.using.options.option_setters import reach
+from packyard.using.options.switch import disable, enable, states
 from packyard.using.render import programs
 from packyard.using.render.programs import Program
 from packyard.using.render.render import render, unset
@@ -28,6 +33,7 @@ from packyard.writing.authoring import vendor
 from packyard.writing.build import workspace_lint
 from packyard.writing.build.draft import README
 from packyard.writing.build.packing import Packing, Settings
+from packyard.writing.build.used import Use
 from packyard.writing.judging import by_kustomize, own_tests, runnable, server, typed
 from packyard.writing.source import library, tests
 from packyard.writing.source import package as packages
@@ -65,10 +71,14 @@ _KUSTOMIZE = "kustomize"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judges:
-    """Who is asked: programs on the PATH of an environment, and the API server of kubectl's current context."""
+    """Who is asked: programs on the PATH of an environment, and the API server of kubectl's current context.
+
+    In ``use`` a package is rendered, instead of alone and with each option.
+    """
 
     environment: Mapping[str, str]
     is_server_asked: bool = False
+    use: Use = field(default_factory=Use)
 
     @property
     def path(self) -> str:
@@ -86,8 +96,13 @@ def judge(workspace: Workspace, name: str, judges: Judges) -> Iterator[Verdict]:
         yield Verdict.of(name, "build", details=map(str, error.problems))
         return
     yield Verdict.of(name, "build")
-    linted = workspace_lint.Linting(packing)(name, drafted)
-    errors = [each for each in workspace_lint.judge(workspace, [linted], alone=True) if each.severity == "error"]
+    linted = [workspace_lint.Linting(packing)(name, drafted)]
+    try:
+        linted = workspace_lint.in_use(packing, linted, judges.use) if judges.use else linted
+    except PackyardError as error:
+        yield Verdict.of(name, "use", details=map(str, error.problems))
+        return
+    errors = [each for each in workspace_lint.judge(workspace, linted, alone=True) if each.severity == "error"]
     yield Verdict.of(name, "lint", details=map(str, errors))
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         yield from _use_cases(workspace, bundle, Path(folder), judges)
@@ -99,16 +114,20 @@ def _use_cases(workspace: Workspace, bundle: Bundle, folder: Path, judges: Judge
     package = packages.read(workspace, bundle.name)
     unpacked_dir = folder / "use-cases"
     unpacked_dir.mkdir()
-    package_dir, program = bundle.unpack(unpacked_dir) / workspace.prefix, programs.find(judges.path)
+    unpacked, program = bundle.unpack(unpacked_dir), programs.find(judges.path)
     root_dir = _with_libraries(workspace, package.name, folder / "sources") if program else None
+    if judges.use:
+        judges.use.apply(unpacked, workspace.prefix, [each.path for each in package.use_cases])
     for use_case in package.use_cases:
-        directory = package_dir / use_case.path
+        directory = unpacked / workspace.prefix / use_case.path
         if program is None:
             yield Verdict.skipped(package.name, _KUSTOMIZE, use_case.path, "neither kustomize nor kubectl is on PATH")
         else:
             details = _by_kustomize(workspace, package, use_case, program, root_dir)
             yield Verdict.of(package.name, _KUSTOMIZE, use_case.path, details=details)
         yield from _rendered(package.name, use_case.path, directory, judges)
+        if not judges.use:
+            yield from _with_options(package.name, use_case.path, directory, judges)
 
 
 def _with_libraries(workspace: Workspace, name: str, folder: Path) -> Path | None:
@@ -133,13 +152,11 @@ def _by_kustomize(
 
 
 def _rendered(name: str, path: str, directory: Path, judges: Judges) -> Iterator[Verdict]:
-    required = unset(directory)
-    if silent := [setter.name for setter in required if not setter.example]:
+    if silent := [setter.name for setter in unset(directory) if not setter.example]:
         yield Verdict.skipped(name, "render", path, f"no example: {', '.join(silent)}")
         return
     try:
-        if required:
-            change_setters(directory, {setter.name: [setter.example or ""] for setter in required})
+        _fill_in(directory)
         manifests = render(directory, path=judges.path)
         found = by_kustomize.of_directory(directory, manifests)
     except PackyardError as error:
@@ -163,6 +180,30 @@ def _tests(workspace: Workspace, bundle: Bundle, judges: Judges) -> Iterator[Ver
             where = f"{test.file.removeprefix(workspace.sources.shown(package.folder) + '/')}:{test.line} {use_case}"
             problems = own_tests.unmet(test, bundle, f"{workspace.prefix}/{use_case}", path=judges.path)
             yield Verdict.of(package.name, tests.DIRECTORY, where, details=map(str, problems))
+
+
+def _fill_in(directory: Path) -> None:
+    """Set what a use case and its options require to the examples."""
+    if required := {setter.name: [setter.example or ""] for setter in unset(directory)}:
+        change_setters(directory, required, beside=reach(directory, list(required), recursive=False))
+
+
+def _with_options(name: str, path: str, directory: Path, judges: Judges) -> Iterator[Verdict]:
+    """Render a use case with each option that fits it; what is required has its value by now."""
+    trial = partial(try_components, directory)
+    fitting = [each.name for each in states(directory, trial) if each.fits and not each.is_enabled]
+    details = list[str]()
+    for option in fitting:
+        try:
+            enable(directory, [option], trial)
+            _fill_in(directory)
+            found = by_kustomize.of_directory(directory, render(directory, path=judges.path))
+            disable(directory, [option])
+        except PackyardError as error:
+            found = [str(each) for each in error.problems]
+        details += (f"with {option}: {each}" for each in found)
+    if fitting:
+        yield Verdict.of(name, "options", path, details=details)
 
 
 def _readme(bundle: Bundle, folder: Path, judges: Judges) -> Iterator[Verdict]:

@@ -20,7 +20,7 @@ from packyard.core.yaml.node import MappingNode, Source
 from packyard.core.yaml.sources import Sources
 from packyard.core.yaml.values import quoted, to_value
 from packyard.using.kustomize import idle
-from packyard.using.kustomize.accumulate import PatchedPods, SourceObject, accumulate, file_names
+from packyard.using.kustomize.accumulate import PatchedPods, SourceObject, accumulate, file_names, is_same
 from packyard.using.kustomize.idle import Idle
 from packyard.using.kustomize.part import KrmfileData, Part
 from packyard.using.kustomize.references import FieldSpec
@@ -248,36 +248,38 @@ def _objects(
     workspace: Workspace, package: Package, use_case: UseCase, base: Part, overlays: Sequence[Part]
 ) -> tuple[list[SourceObject], list[Idle]]:
     """Return the objects of a use case, and which patches of its parts reach nothing; its package's own have to."""
-    begun, nothing = _begun(workspace.sources, base, overlays)
+    made, nothing = begun(workspace.sources, base, overlays)
     _check_storage(workspace.sources, package, use_case, base, overlays)
     own: list[Idle] = []
     added = Part(package.folder, patches=use_case.patches, pods=use_case.pods)
-    objects = accumulate(added, [item.copy() for item in begun], own)
+    objects = accumulate(added, [item.copy() for item in made], own)
     refuse(idle.problems(idle.join(own), f"the use case {use_case.path}", workspace.sources))
     return [item for item in objects if not item.is_local], list(nothing)
 
 
 def _check_storage(sources: Sources, package: Package, use_case: UseCase, base: Part, overlays: Sequence[Part]) -> None:
     """Refuse a storage whose patches change nothing of what a use case with pods has without it."""
-    if not use_case.storage or not _has_patches(overlays[-1]):  # else it is there for its definitions
+    if not use_case.storage or not has_patches(overlays[-1]):  # else it is there for its definitions
         return
     before, after = (
-        [each.root for each in _begun(sources, base, parts)[0] if not each.is_local]
+        [each.root for each in begun(sources, base, parts)[0] if not each.is_local]
         for parts in (overlays[:-1], overlays)
     )
-    if (
-        pods.find_all(after)
-        and len(before) == len(after)
-        and all(one is other or to_value(one) == to_value(other) for one, other in zip(before, after, strict=True))
-    ):
+    if changes_nothing(before, after):
         message = f"storage {use_case.storage} changes nothing in {use_case.name}"
         hint = f"have it patch {' or '.join(sorted({root.text('kind') for root in after}))}, or leave it out"
         raise InputError(Problem(message, file=package.file, line=use_case.line, hint=hint))
 
 
-def _has_patches(part: Part) -> bool:
+def changes_nothing(before: Sequence[MappingNode], after: Sequence[MappingNode]) -> bool:
+    """Say whether a storage leaves objects with pods as they were."""
+    return bool(pods.find_all(after)) and is_same(before, after)
+
+
+def has_patches(part: Part) -> bool:
+    """Say whether a part changes objects; otherwise it is there for its definitions."""
     own = part.patches or part.pods or part.replacements
-    return bool(own) or any(map(_has_patches, (*part.resources, *part.components)))
+    return bool(own) or any(map(has_patches, (*part.resources, *part.components)))
 
 
 def _layers_of(overlays: Sequence[Part]) -> list[list[KrmfileData]]:
@@ -286,7 +288,7 @@ def _layers_of(overlays: Sequence[Part]) -> list[list[KrmfileData]]:
     return [below, [overlay.krmfile for overlay in overlays if overlay.krmfile]]
 
 
-def _begun(sources: Sources, base: Part, overlays: Sequence[Part]) -> tuple[list[SourceObject], list[Idle]]:
+def begun(sources: Sources, base: Part, overlays: Sequence[Part]) -> tuple[list[SourceObject], list[Idle]]:
     """Return what the base and the overlays of a use case come to, made once in a run, and what of them is idle."""
 
     def make() -> tuple[list[SourceObject], list[Idle]]:

@@ -5,8 +5,8 @@
     options/debug/job.json6902          RFC 6902; a YAML file whose root is a list makes `cfg set` of 3.8.7 fail
 
 Each folder of ``overlays/options`` is tried on each use case. It fits where one of its patches has a target, all paths
-of its operations are there, and all of its ``test`` operations hold. One without patches adds objects, and fits all.
-Patches for kinds that no use case of the package has are left out of the package's copy.
+of its operations are there, all of its ``test`` operations hold, and something is another then. One without patches
+adds objects, and fits all. Patches for kinds that no use case of the package has are left out of the package's copy.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from packyard.core.yaml import span
 from packyard.core.yaml.node import MappingNode, SequenceNode
 from packyard.core.yaml.sources import Sources
 from packyard.core.yaml.values import to_value
-from packyard.using.kustomize.accumulate import SourceObject, accumulate
+from packyard.using.kustomize.accumulate import SourceObject, accumulate, is_same
 from packyard.using.kustomize.idle import Idle, join
 from packyard.using.kustomize.part import Part, Patch
 from packyard.using.kustomize.patch import MisfitError
@@ -141,7 +141,7 @@ def _option(
 
 
 def _try(part: Part, objects: Sequence[SourceObject]) -> Idle | None:
-    """Return which patches of an option reach nothing in a use case; None where the option does not fit it.
+    """Return which patches of an option reach nothing in a use case; None where it does not fit, or changes nothing.
 
     One that patches pods does not fit where it changes no object that has any.
     """
@@ -154,7 +154,7 @@ def _try(part: Part, objects: Sequence[SourceObject]) -> Idle | None:
     pairs = zip(objects, changed, strict=False)
     if part.pods and not any(old.root is not new.root and pods.find(old.root) for old, new in pairs):
         return None
-    return join(tried)
+    return None if is_same([item.root for item in objects], [item.root for item in changed]) else join(tried)
 
 
 def _files(sources: Sources, part: Part, lacking: Sequence[Patch], written: pod_components.Written) -> dict[str, bytes]:

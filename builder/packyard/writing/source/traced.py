@@ -14,9 +14,10 @@ from packyard.using.setters import comment as comments
 from packyard.using.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX
 from packyard.using.setters.definition import Substitution
 from packyard.using.setters.krmfile import NAME as KRMFILE
-from packyard.writing.source import origin, package, parts, program
+from packyard.writing.source import origin, parts, program
 from packyard.writing.source.compose import ComposedPackage, Unfolded, compose, make
 from packyard.writing.source.origin import Origins, Place, Stack
+from packyard.writing.source.package import Package
 from packyard.writing.source.words import MARKER, Words
 from packyard.writing.source.workspace import OPTIONS as KIND
 from packyard.writing.source.workspace import PODS, Workspace
@@ -25,9 +26,9 @@ from packyard.writing.source.workspace import PODS, Workspace
 class Traced:
     """One package; what is asked of it is composed when somebody asks. Paths are below the workspace's prefix."""
 
-    def __init__(self, workspace: Workspace, name: str) -> None:
+    def __init__(self, workspace: Workspace, package: Package) -> None:
         self._workspace = workspace
-        self._package = package.read(workspace, name)
+        self._package = package
         self._made: dict[str, Unfolded] = {}
         self._composed: ComposedPackage | None = None
         self._origins: dict[str, Origins] = {}

@@ -1,4 +1,4 @@
-"""Checks of all packages of a workspace together: each patch reaches something, and each option fits a use case.
+"""Checks of all packages of a workspace together: each patch reaches something, each option changes a use case.
 
 Idle patches are tried on all bases of the workspace, too, as a part may wait for its first package.
 """
@@ -12,7 +12,7 @@ from typing import Protocol
 from packyard.core.errors import InputError, Problem, refuse
 from packyard.core.yaml.sources import LIBRARIES
 from packyard.using.kustomize import idle
-from packyard.using.kustomize.accumulate import SourceObject, accumulate
+from packyard.using.kustomize.accumulate import SourceObject, accumulate, is_same
 from packyard.using.kustomize.idle import Idle
 from packyard.using.kustomize.part import Part
 from packyard.writing.source import parts
@@ -29,7 +29,7 @@ class Offered(Protocol):
 
 
 def check(here: Workspace, names: Collection[str], made: Sequence[Offered]) -> None:
-    """Refuse options that fit no use case of any package, and patches that reach nothing in any, nor in any base.
+    """Refuse options that change no use case of any package, and patches that reach nothing in any, nor in any base.
 
     What libraries have may be for others, so nothing of it is checked. Only all packages of the workspace together can
     tell: unless all are among ``names``, nothing is checked at all.
@@ -41,25 +41,33 @@ def check(here: Workspace, names: Collection[str], made: Sequence[Offered]) -> N
     left: Idle = {patch: nothing for patch, nothing in joined.items() if nothing and _is_own(patch[0])}
     folders = {name: here.overlay_dir(OPTIONS, name) for name in here.option_names() if name not in offered}
     unused = [name for name, folder in folders.items() if _is_own(folder)]
+    problems = []
     if left or unused:
-        of_bases = _of_bases(here, {path for path, _, _ in left}, unused)
-        unused = [name for name in unused if name not in of_bases[1]]
-        joined = idle.join([left, of_bases[0]])
+        nothing, fitting = _of_bases(here, {path for path, _, _ in left}, unused)
+        joined = idle.join([left, nothing])
         left = {patch: joined[patch] for patch in left}
-    problems = [
-        Problem("fits no use case of any package", file=here.sources.shown(folders[name]), hint="fix its targets")
-        for name in unused
-    ]
+        problems = [
+            _unused(here, folders[name], is_reached=name in fitting) for name in unused if not fitting.get(name)
+        ]
     refuse([*problems, *idle.problems(left, "any use case of the workspace", here.sources)])
 
 
-def _of_bases(here: Workspace, files: set[str], options: Collection[str]) -> tuple[Idle, set[str]]:
+def _unused(here: Workspace, folder: str, *, is_reached: bool) -> Problem:
+    file = here.sources.shown(parts.file_of(here.sources, folder))
+    if is_reached:
+        message = "changes nothing in any use case of the workspace"
+        return Problem(message, file=file, line=1, hint="have it say what is to be another, or remove it")
+    return Problem("fits no use case of any package", file=file, line=1, hint="fix its targets")
+
+
+def _of_bases(here: Workspace, files: set[str], options: Collection[str]) -> tuple[Idle, dict[str, bool]]:
     """Try patches and options on every base, alone and with each overlay.
 
-    Return which patches reached nothing in all of these, and the options that fit one of these.
+    Return which patches reached nothing in all of these, and of the options that reach something whether they change
+    it.
     """
     nothing: list[Idle] = []
-    fitting: set[str] = set()
+    fitting: dict[str, bool] = {}
     sources = here.sources
     folders = [folder for kind in OVERLAYS for folder in here.part_dirs(f"overlays/{kind}").values()]
     overlays = [parts.read(sources, folder, "Component") for folder in folders]
@@ -73,8 +81,10 @@ def _of_bases(here: Workspace, files: set[str], options: Collection[str]) -> tup
         for part in wanted:
             for each in (objects, *filter(None, made)):
                 reached: list[Idle] = []
-                if _try(part, each, reached) and not all(idle.join(reached).values()):
-                    fitting.add(basename(part.folder))
+                name, tried = basename(part.folder), _try(part, each, reached)
+                if tried and not all(idle.join(reached).values()):
+                    is_changed = not is_same([item.root for item in each], [item.root for item in tried])
+                    fitting[name] = fitting.get(name, False) or is_changed
                 nothing += reached
     return idle.join(nothing), fitting
 

@@ -1,0 +1,33 @@
+"""``--option``, ``--preset`` and ``NAME=VALUE``: how a package is used while an author looks at it."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from packyard.core.errors import UsageError
+from packyard.writing.build.used import Use
+
+
+def add_arguments(parser: argparse.ArgumentParser, verb: str) -> None:
+    """Declare the flags; values are among the words."""
+    option = f"{verb} with an option enabled, where it fits; may be given several times"
+    parser.add_argument("--option", metavar="NAME", action="append", default=[], dest="options", help=option)
+    preset = f"{verb} with the values of a preset"
+    parser.add_argument("--preset", metavar="NAME", action="append", default=[], dest="presets", help=preset)
+
+
+def split(arguments: argparse.Namespace, words: Sequence[str]) -> tuple[list[str], Use]:
+    """Return the words that are not NAME=VALUE, and how packages are used."""
+    values: dict[str, list[str]] = {}
+    others: list[str] = []
+    for word in words:
+        name, equals, text = word.partition("=")
+        if not equals or Path(word).exists():
+            others.append(word)
+        elif not name:
+            raise UsageError(f"packyard: {word!r} must be NAME=VALUE")
+        else:
+            values.setdefault(name, []).append(text)
+    return others, Use(options=arguments.options, presets=arguments.presets, values=values)

@@ -1,0 +1,167 @@
+"""A use case with options enabled: what is wrong with its objects then, and was not before.
+
+    bases/job/job.yaml                  volumes: [{name: data, …}]
+    overlays/options/cache/job.yaml     volumeMounts: [{name: cach, mountPath: /cache}]
+                                        -> job.yaml of the option mounts a volume that the pod does not have
+
+A finding stands at the option: at its own line, or where only the rest of the use case shows it, at the patch for the
+object. Of several use cases that have it from one option it is one finding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from packyard.core.errors import InputError
+from packyard.core.kubernetes.schemas import Judge
+from packyard.core.yaml.document import mappings
+from packyard.core.yaml.node import MappingNode, Node
+from packyard.using.kustomize import selector
+from packyard.using.kustomize.accumulate import SourceObject, accumulate
+from packyard.using.kustomize.part import Part
+from packyard.using.setters.definition import Definitions
+from packyard.writing.checks.builds import Build
+from packyard.writing.checks.finding import Finding
+from packyard.writing.checks.lint import find_built
+from packyard.writing.checks.parsed import Parsed
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option that use cases may enable, and the files beside their objects that it needs then."""
+
+    name: str
+    part: Part
+    beside: Collection[str] = ()
+
+    @property
+    def files(self) -> set[str]:
+        """The files that it consists of, as messages show them."""
+        nodes: list[Node] = [root for _, root in self.part.objects]
+        nodes += [node for patch in self.part.patches for node in (patch.entry, patch.document.root) if node]
+        return {node.source.name for node in nodes} | {each.file for each in self.part.pods}
+
+
+@dataclass(frozen=True, slots=True)
+class Enabled:
+    """A build of a use case with options: its objects before, those that are new have none, and now."""
+
+    build: Build
+    options: Sequence[Option]
+    roots: Sequence[tuple[MappingNode | None, MappingNode]]
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of the objects that the options change."""
+        return tuple(new.text("kind") for old, new in self.roots if old is not new)
+
+
+def enable(parsed: Parsed, build: Build, options: Sequence[Option]) -> Enabled | None:
+    """Enable options in a build of a package; None where they do not fit, or change nothing."""
+    own = _own(parsed, build)
+    beside = [
+        root
+        for name in {name for each in options for name in each.beside}
+        for root in _roots(parsed, name)
+        if root not in own
+    ]
+    objects = [SourceObject(root, "") for root in (*own, *beside)]
+    try:
+        for each in options:
+            accumulate(each.part, objects)
+    except InputError:
+        return None
+    before: list[MappingNode | None] = [*own, *(None for _ in range(len(objects) - len(own)))]
+    roots = [(old, item.root) for old, item in zip(before, objects, strict=True) if not item.is_local]
+    return None if all(old is new for old, new in roots) else Enabled(build, options, roots)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """How options are tried: those that are ``on`` together, then each other one beside them.
+
+    ``defined`` are the definitions that the fields of options have. With ``tried`` an option that is not ``on``
+    is tried once for each kind of object that it changes, otherwise in each use case. Where somebody
+    ``is_told`` which options are enabled, findings do not say it.
+    """
+
+    options: Sequence[Option]
+    defined: Definitions
+    judges: Sequence[Judge]
+    on: Sequence[Option] = ()
+    shipped: bool | None = True
+    tried: set[tuple[str, str]] | None = None
+    is_told: bool = False
+
+    def find(self, parsed: Parsed, known: Iterable[Finding]) -> Iterator[Finding]:
+        """Find what is wrong with a package where an option is enabled; ``known`` is what is wrong without one."""
+        seen = {_key(each) for each in known}
+        others = [each for each in self.options if each not in self.on]
+        for build in (each for each in parsed.builds if each.kustomizations):
+            together = enable(parsed, build, self.on) if self.on else None
+            for each in self._new(parsed, together, seen) if together else ():
+                yield _placed(each, together, is_told=self.is_told)
+                seen.add(_key(each))
+            for other in others:
+                made = enable(parsed, build, [*self.on, other])
+                if made and self._is_first(other.name, made.kinds):
+                    yield from (_placed(each, made, is_told=self.is_told) for each in self._new(parsed, made, seen))
+
+    def _is_first(self, name: str, kinds: Iterable[str]) -> bool:
+        """Say whether an option was not tried on one of these kinds, and note that it was."""
+        if self.tried is None:
+            return True
+        keys = {(name, kind) for kind in kinds}
+        is_new = not keys <= self.tried
+        self.tried.update(keys)
+        return is_new
+
+    def _new(self, parsed: Parsed, made: Enabled, seen: Collection[object]) -> list[Finding]:
+        files = frozenset(file for each in made.options for file in each.files)
+        revised = parsed.revised(made.build, made.roots, self.defined, files)
+        found = find_built(revised, judges=self.judges, shipped=self.shipped)
+        return [each for each in found if _key(each) not in seen]
+
+
+def _key(found: Finding) -> tuple[str, int, int, str]:
+    return found.file, found.line, found.column, found.rule
+
+
+def _own(parsed: Parsed, build: Build) -> list[MappingNode]:
+    """Return the objects of a build that stand in files, not in the text of a workflow."""
+    written = {id(root) for path in parsed.files for root in _roots(parsed, path)}
+    return [root for root in build.objects if id(root) in written]
+
+
+def _roots(parsed: Parsed, path: str) -> Iterator[MappingNode]:
+    """Yield the objects of a file."""
+    for root in (document.root for document in parsed.files.get(path, ())):
+        if isinstance(root, MappingNode):
+            yield root
+            yield from mappings(root.get("items"))
+
+
+def _placed(found: Finding, made: Enabled | None, *, is_told: bool) -> Finding:
+    """Return a finding at its option: where its place is not there, at the patch for the object that has it."""
+    assert made is not None
+    if any(found.file in option.files for option in made.options):
+        return found
+    option = made.options[-1]
+    having = [new for _, new in made.roots if new.source.name == found.file]
+    file, line, column = next(_places(option.part, having), (found.file, found.line, found.column))
+    message = found.message if is_told else f"with the option {option.name}, {found.message}"
+    return replace(found, file=file, line=line, column=column, message=message, fix="")
+
+
+def _places(part: Part, having: Sequence[MappingNode]) -> Iterator[tuple[str, int, int]]:
+    """Yield where an option is written that changes objects: the patches that name one of them first."""
+    for patch in sorted(part.patches, key=lambda patch: not _selects(patch.target, having)):
+        place = patch.entry
+        yield place.source.name, *place.source.locate(place.start)
+    for pods in sorted(part.pods, key=lambda pods: not any(_selects(each, having) for each in pods.targets)):
+        yield pods.file, pods.line, 1
+
+
+def _selects(target: Mapping[str, str] | None, having: Sequence[MappingNode]) -> bool:
+    return target is not None and any(selector.selects(target, root, selector.identity(root)) for root in having)

@@ -1,0 +1,109 @@
+"""The options of the packages in a folder, tried on the use cases there: those that are enabled, and each other one.
+
+What no longer applies is found by `builtin.find_misfits`, what is wrong with an option's own files by `components`.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+from packyard.core.errors import InputError
+from packyard.core.files import regular
+from packyard.core.files.tree import Tree
+from packyard.core.kubernetes.schemas import Judge
+from packyard.core.work.memo import Memo
+from packyard.core.yaml.document import source_of
+from packyard.core.yaml.node import MappingNode
+from packyard.using.kustomize import builtin
+from packyard.using.options import folder as folders
+from packyard.using.options.enabled import EnabledOptions
+from packyard.using.options.folder import Folder
+from packyard.using.setters.definition import Definitions, Setter, Substitution
+from packyard.using.setters.krmfile import NAME as KRMFILE
+from packyard.using.setters.krmfile import parse_krmfile
+from packyard.using.setters.packages import PackageFiles
+from packyard.writing.checks.enabled import Option, Trial, enable
+from packyard.writing.checks.finding import Finding
+from packyard.writing.checks.parsed import Parsed, parse
+
+
+class ShippedOptions:
+    """Options by the folders that hold them, each read once; those that are not enabled may be left alone."""
+
+    def __init__(self, memo: Memo, *, only_enabled: bool = False) -> None:
+        self._memo = memo
+        self._only_enabled = only_enabled
+        self._tried = dict[str, set[tuple[str, str]]]()
+
+    def find(
+        self,
+        package: PackageFiles,
+        parsed: Parsed,
+        known: Iterable[Finding],
+        *,
+        judges: Sequence[Judge],
+        shipped: bool | None,
+    ) -> Iterator[Finding]:
+        """Yield what is wrong with the use cases of a package and their options; ``known`` is what is without them."""
+        for there, alone, on in self._use_cases(package, parsed):
+            options, defined = self._read(there)
+            trial = Trial(
+                options=[] if self._only_enabled else options,
+                defined=defined,
+                judges=judges,
+                on=on,
+                shipped=shipped,
+                tried=self._tried.setdefault(there.real, set()),
+                is_told=self._only_enabled,
+            )
+            yield from trial.find(alone, known)
+
+    def build(self, package: PackageFiles, parsed: Parsed) -> Iterator[MappingNode]:
+        """Yield the objects of use cases that enabled options change, as they are then."""
+        for _, alone, on in self._use_cases(package, parsed):
+            made = enable(alone, alone.builds[0], on) if on else None
+            yield from (new for old, new in made.roots if old is not new) if made else ()
+
+    def _read(self, there: Folder) -> tuple[list[Option], Definitions]:
+        return self._memo.once(("options", there.real), partial(_read, there))
+
+    def _use_cases(self, package: PackageFiles, parsed: Parsed) -> Iterator[tuple[Folder, Parsed, list[Option]]]:
+        """Yield each use case that has options: where these are, it without them, and those that are enabled."""
+        for build in (each for each in parsed.builds if each.kustomizations):
+            directory = posixpath.dirname(build.kustomizations[0].source.name)
+            with suppress(InputError):  # which is reported where it is
+                there = folders.find(Path(directory))
+                here = EnabledOptions.read(Tree(Path(directory)), there) if there else None
+                if there and here:
+                    on = [each for each in self._read(there)[0] if each.name in here.options]
+                    yield there, self._without(package, parsed.of(build), directory, here), on
+
+    def _without(self, package: PackageFiles, parsed: Parsed, directory: str, here: EnabledOptions) -> Parsed:
+        """Return a use case as it is without its options."""
+        if not here.options:
+            return parsed
+        path = posixpath.join(directory, here.name).removeprefix(package.where)
+        alone = parse(package.with_files({path: here.without(here.options)}), self._memo)
+        named = parsed.builds[0].kustomizations[0].source.name
+        same = (each for each in alone.builds if any(root.source.name == named for root in each.kustomizations))
+        return alone.of(next(same))
+
+
+def _read(there: Folder) -> tuple[list[Option], Definitions]:
+    """Read options, but those that only kustomize understands, and the definitions that all of them have."""
+    tree, found = Tree(Path(there.shown)), list[Option]()
+    setters, substitutions = dict[str, Setter](), dict[str, Substitution]()
+    for name in there.names():
+        with suppress(InputError):
+            part = builtin.component(Path(there.shown, name))
+            found.append(Option(name, part, folders.needed(regular.read(there.file(name), limit=folders.LONGEST))))
+        for file in (file for file in (KRMFILE, f"{name}/{KRMFILE}") if tree.has_file(file)):
+            with suppress(InputError):
+                own = parse_krmfile(source_of(tree.read(file), file)).definitions
+                setters.update(own.setters)
+                substitutions.update(own.substitutions)
+    return found, Definitions(setters, substitutions)

@@ -1,0 +1,191 @@
+"""A library as packages will use it: a package in memory whose use cases compose each base with each storage that fits.
+
+    bases/decode  overlays/storage/cache     ->  use case decode/cache
+    overlays/programs/serve                  ->  use case decode-serve/cache
+
+It is judged, and never shipped. Not each pair is meant: what only some of the use cases of each part show is no error
+of any part. What a library's own packages define for a part, they try themselves, and a base that others build on need
+not compose alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from packyard.core.errors import InputError, Problem
+from packyard.core.files.paths import WORKSPACE
+from packyard.core.yaml.node import MappingNode
+from packyard.core.yaml.sources import LIBRARIES
+from packyard.using.kustomize.accumulate import SourceObject
+from packyard.using.kustomize.part import Part
+from packyard.writing.source import compose, offered, package, parts, words
+from packyard.writing.source.compose import ComposedPackage
+from packyard.writing.source.offered import BASE, Offered
+from packyard.writing.source.package import MODEL, Package, SetterValue, UseCase
+from packyard.writing.source.workspace import PROGRAMS, STORAGE, Workspace
+
+#: What package.yaml gives each use case.
+_GIVEN = {"MODEL_NAME": "model", "RUN_NAME": "run"}
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What came of it: the package and what it composes to, None where nothing does, and what does not compose."""
+
+    package: Package
+    composed: ComposedPackage | None
+    problems: Sequence[Problem]
+
+    def is_of_a_part(self, paths: Collection[str]) -> bool:
+        """Say whether what these use cases show is due to one of their parts: all use cases of that show it."""
+        return _is_of_a_part(self.package.use_cases, paths)
+
+
+def compose_all(here: Workspace) -> Tried:
+    """Compose the parts of a library with each other."""
+    chosen = _Parts(here)
+    use_cases = list({each.path: each for each in chosen.use_cases()}.values())
+    wrong = dict[str, InputError]()
+    for use_case in use_cases:
+        try:
+            compose.make(here, _package(here, [use_case]), use_case)
+        except InputError as error:
+            wrong[use_case.path] = error
+    found = _package(here, [each for each in use_cases if each.path not in wrong])
+    problems = {str(each): each for refused in chosen.refused for each in refused.problems}
+    for path, refused in wrong.items():
+        same = [other for other, its in wrong.items() if str(its) == str(refused)]
+        base = next(each.base for each in use_cases if each.path == path)
+        if _is_of_a_part(use_cases, same) and here.base_dir(base) not in chosen.built_on:
+            problems.update({str(each): each for each in refused.problems})
+    composed = None
+    try:
+        composed = compose.compose(here, found) if found.use_cases else None
+    except InputError as error:
+        problems.update({str(each): each for each in error.problems})
+    return Tried(found, composed, list(problems.values()))
+
+
+def _is_of_a_part(use_cases: Sequence[UseCase], paths: Collection[str]) -> bool:
+    by_part: dict[tuple[str, str], set[str]] = {}
+    for each in use_cases:
+        for part in ((BASE, each.base), *each.overlays):
+            by_part.setdefault(part, set()).add(each.path)
+    return any(having <= set(paths) for having in by_part.values())
+
+
+def _package(here: Workspace, use_cases: Sequence[UseCase]) -> Package:
+    """Return a package that has no folder of its own."""
+    return Package(
+        name=here.name,
+        folder=f"packages/.{here.name}",
+        file=here.sources.shown(WORKSPACE),
+        model=dict.fromkeys(MODEL, here.name),
+        use_cases=tuple(sorted(use_cases, key=lambda each: each.path)),
+        first="",
+    )
+
+
+class _Parts:
+    """The parts that a library may be composed of: its own, and those of libraries that it builds on.
+
+    ``refused`` are faults of bases that stand alone, ``built_on`` the folders of those that others build on.
+    """
+
+    def __init__(self, here: Workspace) -> None:
+        self._here = here
+        self._offered = offered.find(here)
+        self.refused: list[InputError] = []
+        self._objects: dict[str, list[SourceObject] | None] = {}
+        self.built_on = {each.folder for base in self._of(BASE) for each in self._read(base).resources}
+        self._elsewhere = self._of_packages()
+
+    def use_cases(self) -> Iterator[UseCase]:
+        """Yield what is to be composed: whatever has a part of the library's own."""
+        for base in self._of(BASE):
+            storages = [each for each in self._of(STORAGE) if self._fits(base, each)]
+            programs = [each for each in self._of(PROGRAMS) if self._fits(base, each)]
+            wanted: list[Offered | None] = [*storages] if storages else [None]
+            for storage in wanted:
+                needed, missing = self._needed([base, *([storage] if storage else [])], programs)
+                if not missing or not missing <= self._elsewhere:
+                    yield from self._use_case(base, storage, needed)
+            for program in filter(_is_own, programs):
+                yield from self._use_case(base, next(iter(storages), None), [program])
+
+    def _of(self, kind: str) -> list[Offered]:
+        return [each for each in self._offered if each.kind == kind]
+
+    def _read(self, part: Offered) -> Part:
+        return parts.read(self._here.sources, part.folder, "Kustomization" if part.kind == BASE else "Component")
+
+    def _of_packages(self) -> set[str]:
+        """Return the names that packages of the library define, or give a value."""
+        here, found = self._here, set[str]()
+        for name in here.package_names():
+            krmfile = parts.read_krmfile(here.sources, here.package_dir(name))
+            found |= set(words.read(krmfile, here.sources.memo)) if krmfile else set()
+            with suppress(InputError):  # which the package itself is told
+                found.update(key for each in package.read(here, name).use_cases for key in each.setters)
+        return found
+
+    def _needed(self, own: Sequence[Offered], programs: Sequence[Offered]) -> tuple[list[Offered], set[str]]:
+        """Return programs that define what a base and its storage need, and what none does."""
+        missing = {name for each in own for name in each.needs} - {name for each in own for name in each.defines}
+        found = []
+        for each in programs:
+            if missing & set(each.defines):
+                found.append(each)
+                missing -= set(each.defines)
+        return found, missing - _GIVEN.keys()
+
+    def _fits(self, base: Offered, overlay: Offered) -> bool:
+        """Say whether an overlay applies to a base, and changes it."""
+        before = self._of_base(base)
+        try:
+            after, _ = compose.begun(self._here.sources, self._read(base), [self._read(overlay)])
+        except InputError:
+            return False
+        is_idle = before is None or compose.changes_nothing(_roots(before), _roots(after))
+        return not is_idle or not compose.has_patches(self._read(overlay))
+
+    def _of_base(self, base: Offered) -> list[SourceObject] | None:
+        """Return the objects of a base; None where it does not build alone."""
+        if base.folder not in self._objects:
+            try:
+                self._objects[base.folder] = compose.begun(self._here.sources, self._read(base), [])[0]
+            except InputError as error:
+                self._objects[base.folder] = None
+                self.refused += [error] if _is_own(base) and base.folder not in self.built_on else []
+        return self._objects[base.folder]
+
+    def _use_case(self, base: Offered, storage: Offered | None, programs: Sequence[Offered]) -> Iterator[UseCase]:
+        used = [base, *programs, *([storage] if storage else [])]
+        if not any(map(_is_own, used)) or self._of_base(base) is None:
+            return
+        name = "-".join((base.name, *(each.name for each in programs)))
+        yield UseCase(
+            path=f"{name}/{storage.name}" if storage else name,
+            name=name,
+            base=base.name,
+            storage=storage.name if storage else "",
+            programs=tuple(each.name for each in programs),
+            setters=_given(self._here),
+            line=1,
+            has_siblings=bool(storage),
+        )
+
+
+def _given(here: Workspace) -> Mapping[str, SetterValue]:
+    file = here.sources.shown(WORKSPACE)
+    return {name: SetterValue(text, file, 0) for name, text in _GIVEN.items()}
+
+
+def _is_own(part: Offered) -> bool:
+    return not part.folder.startswith(f"{LIBRARIES}/")
+
+
+def _roots(objects: Sequence[SourceObject]) -> list[MappingNode]:
+    return [each.root for each in objects if not each.is_local]

@@ -1,0 +1,135 @@
+"""`lint`, `preview` and `test` of a package in use: with an option, with a preset, with values."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+import tiny
+from commandline import programs_dir
+
+COMPONENT = "# A cache.\napiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
+OPTION = """\
+patches:
+- target: {kind: Job}
+  patch: |-
+    apiVersion: batch/v1
+    kind: Job
+    metadata: {name: any}
+    spec:
+      template:
+        spec:
+          volumes:
+          - name: cache
+            emptyDir: {}
+          containers:
+          - name: main
+            volumeMounts:
+            - name: cache
+              mountPath: /cache
+"""
+KRMFILE = """\
+apiVersion: config.k8s.io/v1alpha1
+kind: Krmfile
+openAPI:
+  definitions:
+    io.k8s.cli.setters.MEMORY:
+      description: Memory of the pod.
+      x-k8s-cli: {setter: {name: MEMORY, value: 16Gi}}
+    io.k8s.cli.setters.CACHE:
+      description: Where the pod has the cache already.
+      x-k8s-cli: {setter: {name: CACHE, value: /data}}
+"""
+MORE = """\
+        resources:
+          limits:
+            memory: 16Gi # {"$openapi":"MEMORY"}
+        volumeMounts:
+        - name: data
+          mountPath: /data # {"$openapi":"CACHE"}
+      volumes:
+      - {name: data, emptyDir: {}}
+"""
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    root = tiny.workspace(tmp_path / "ws")
+    tiny.write(root / "bases/one/cm.yaml", tiny.POD + MORE)
+    tiny.write(root / "Krmfile", KRMFILE)
+    tiny.write(root / "overlays/options/cache/kustomization.yaml", COMPONENT + OPTION)
+    tiny.write(root / "packages/p/files/presets/large.yaml", "# Large.\nMEMORY: 700Gi\n")
+    monkeypatch.chdir(root)
+    return root
+
+
+def found(*words: str, without: str = "no-labels|sidecar|token-mounted|no-resources") -> list[str]:
+    out = tiny.run("lint", "p", *words)[1]
+    return [line for line in out.splitlines() if not re.search(rf"\[({without})\]|^  composed: ", line)]
+
+
+def test_lint_finds_what_an_option_and_a_value_break_together(root: Path) -> None:
+    assert root
+    assert found() == found("--option", "cache") == found("CACHE=/c") == found("--preset", "large") == []
+    (line,) = found("--option", "cache", "CACHE=/cache")
+    assert line.startswith("overlays/options/cache/kustomization.yaml:5:1: warning: with --option cache CACHE=/cache, ")
+    assert "no container mounts volume 'data' [volume-never-mounted]" in line
+    (line,) = found("MEMORY=64GB")
+    assert line.startswith("bases/one/cm.yaml:16:21: error: with MEMORY=64GB, '64GB' is not an amount of memory")
+
+
+def test_preview_prints_objects_as_they_are_in_use(root: Path) -> None:
+    assert root
+    code, out, err = tiny.run("preview", "p", "one", "--once", "--option", "cache", "--preset", "large", "CACHE=/c")
+    assert code == 0, err
+    assert "mountPath: /cache" in out
+    assert "mountPath: /c #" in out
+    assert "memory: 700Gi" in out
+    assert "../options/cache" in out
+    assert "mountPath: /cache" not in tiny.run("preview", "p", "--once", "MEMORY=1Gi")[1]
+    assert "[no-quantity]" in tiny.run("preview", "p", "MEMORY=1GB", "--once")[2]
+
+
+@pytest.mark.parametrize("verb", ["lint", "test", "preview"])
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--option", "cach"], "there is no option 'cach' (did you mean 'cache'?)"),
+        (["--preset", "larg"], "p has no preset 'larg' (did you mean 'large'?)"),
+        (["MEMRY=1"], "setter 'MEMRY' is in no package below p/uses (did you mean 'MEMORY'?)"),
+    ],
+)
+def test_a_use_that_is_for_no_package_is_refused(verb: str, words: list[str], says: str, root: Path) -> None:
+    assert root
+    more = ["--once"] if verb == "preview" else []
+    said = tiny.refused(verb, "p", *words, *more)
+    assert says in said
+    assert "/packyard-" not in said
+
+
+def test_a_directory_is_linted_as_it_is(root: Path) -> None:
+    said = tiny.run("lint", root / "bases", "--option", "cache")
+    assert said[0] == 2
+    assert "are for packages of a workspace" in said[2]
+
+
+@pytest.mark.slow
+def test_test_renders_each_option_or_the_use_that_is_given(
+    root: Path, kustomize5: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs = programs_dir(tmp_path / "programs", {"kustomize": kustomize5})
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+
+    def verdicts(*words: str) -> dict[str, str]:
+        return {each["check"]: each["state"] for each in json.loads(tiny.run("test", "p", *words, "-o", "json")[1])}
+
+    assert root
+    alone = verdicts()
+    assert alone["options"] == "passed"
+    assert verdicts("--option", "cache", "MEMORY=1Gi") == {key: alone[key] for key in alone.keys() - {"options"}}
+    assert verdicts("MEMORY=1GB")["lint"] == "failed"
