@@ -108,10 +108,10 @@ CASES = [
 
 
 def judged(text: str) -> list[str]:
-    """Return what lint says of the server."""
+    """Return what lint says of the server, or of a value that it refuses."""
     data = text.replace("spec:\n", "metadata: {name: a}\nspec:\n", 1).encode()
     found = lint(PackageFiles(b"kind: Krmfile\n", {"a.yaml": data}))
-    return [each.message for each in found if each.rule == "server-refuses"]
+    return [each.message for each in found if each.rule in ("server-refuses", "wrong-value")]
 
 
 def described(text: str) -> dict[str, Any]:

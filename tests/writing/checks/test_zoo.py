@@ -105,7 +105,7 @@ _POD = {
 }
 PRACTICE = {
     "resnet50v1_5__inference__fp32__serving": {
-        **dict.fromkeys(("token-mounted", "untyped-host-path", "no-resources", "runs-as-root"), 1),
+        **dict.fromkeys(("token-mounted", "untyped-host-path", "no-resources", "runs-as-root", "moving-tag"), 1),
         "no-labels": 4,
     },
     **{
@@ -123,8 +123,8 @@ PRACTICE = {
     },
     **{
         WIDE_DEEP + f"pipeline__{storage}": {
-            **dict.fromkeys(("untyped-host-path", "moving-tag", "token-mounted"), 1),
-            **dict.fromkeys(("no-resources", "runs-as-root", "unexpanded-variable"), 2),
+            **dict.fromkeys(("untyped-host-path", "token-mounted"), 1),
+            **dict.fromkeys(("no-resources", "runs-as-root", "unexpanded-variable", "moving-tag"), 2),
             "no-labels": 8,  # three of the objects that the workflow creates
         }
         for storage in ("user-allocated-pvc", "user-mounted-nfs")

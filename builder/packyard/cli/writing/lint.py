@@ -16,12 +16,13 @@ code is 1, and a diff is printed, if one of them is stale. packyard build --read
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 
 from packyard.cli import fanout, libraries, output, state, workspaces
 from packyard.cli.writing import findings, readmes, uses
 from packyard.core.errors import InputError, Problem, UsageError
-from packyard.core.files.paths import WORKSPACE
+from packyard.core.files.paths import MANIFEST, WORKSPACE, root_of
 from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import schemas
 from packyard.core.kubernetes.schemas import Judge
@@ -30,7 +31,7 @@ from packyard.using.kustomize.builtin import find_misfits
 from packyard.writing.build import workspace_lint
 from packyard.writing.build.packing import Packing, Settings
 from packyard.writing.build.used import Use
-from packyard.writing.checks import archive, folder
+from packyard.writing.checks import archive, explanation, folder
 from packyard.writing.checks.finding import Finding, finding
 from packyard.writing.checks.folder import Linted
 from packyard.writing.source import crds
@@ -50,6 +51,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     explain = "print why a rule is there, with an example, or all rules; check nothing"
     parser.add_argument("--explain", metavar="RULE", nargs="?", const="", help=explain)
     parser.add_argument("--strict", action="store_true", help="exit with 1 for warnings, too")
+    whole = "also what is taste, in folders that are neither a workspace nor a package of packyard"
+    parser.add_argument("--all", action="store_true", help=whole)
     parser.add_argument("--fix", action="store_true", help="correct what is certain, in your sources or files")
     stale = "only say which READMEs are stale: DIR/NAME.md of each package, or one file"
     parser.add_argument("--readmes", metavar="DIR", help=stale)
@@ -119,7 +122,7 @@ def _find(
     for target in map(Path, folders):
         is_archive = target.name.endswith(_ARCHIVES)
         linted = archive.lint(target, judges=judging) if is_archive else _in_folder(target, judging)
-        found += linted.findings
+        found += linted.findings if is_archive or arguments.all else _without_taste(target, linted.findings)
         count += len(linted.use_cases)
     return found, count
 
@@ -139,6 +142,16 @@ def _in_workspace(
     fanout.finish(settings.cache_dir, (item.fault for item in linted))
     linted = workspace_lint.in_use(Packing(settings), linted, use) if use else linted
     return workspace_lint.judge(here, linted), sum(item.use_cases for item in linted)
+
+
+def _without_taste(directory: Path, found: list[Finding]) -> list[Finding]:
+    """Return what is more than taste, in a folder that was not made with packyard, and say how much is left out."""
+    if find_root(directory) or any(directory.rglob(MANIFEST)) or os.path.lexists(f"{root_of(directory)}/{MANIFEST}"):
+        return found
+    left = [each for each in found if each.severity == "error" or not explanation.table()[each.rule].taste]
+    if number := len(found) - len(left):
+        output.note(f"{output.counted(number, 'matter')} of taste left out in {directory}: --all shows them")
+    return left
 
 
 def _in_folder(directory: Path, judging: list[Judge]) -> Linted:

@@ -25,7 +25,8 @@ _FOLDER = Path(__file__).with_name("explained")
 class Rule:
     """One rule. Findings of an error may be warnings where the fault is not certain, as its summary says.
 
-    A rule of ``shipped`` packages is not for those in which somebody may have set values. ``fix`` says what ``--fix``
+    A rule of ``shipped`` packages is not for those in which somebody may have set values; what is ``taste`` is not
+    told of manifests that were not made with packyard, unless it is asked for. ``fix`` says what ``--fix``
     writes; it is empty where a person has to decide. ``example`` is a change that takes the fault away: files below
     lines ``--- NAME``, with ``-`` and ``+`` before lines that go and come.
     """
@@ -39,6 +40,7 @@ class Rule:
     example: str
     fix: str = ""
     shipped: bool = False
+    taste: bool = False
 
     def files(self, mark: str) -> dict[str, str]:
         """Return the files of the example: ``-`` gives those with the fault, ``+`` those without."""

@@ -22,6 +22,7 @@ _NAMED = re.compile(
 _FILE = re.compile(r"(file:|/)\S*\Z")
 #: What envsubst, or the postBuild of Flux, puts a secret in the place of.
 _PLACEHOLDER = re.compile(r"\$\{\w+(:?[-=])?\}\Z")
+_DEFAULT = re.compile(r"\$\{\w+:?[-=](.+)\}\Z")
 #: Keys of Secrets that are files of settings, or public: secret is only what looks so.
 _SETTINGS = re.compile(r"\.(ya?ml|ini|json|conf|cfg|toml|properties|crt|pub)\Z", re.IGNORECASE)
 _SHAPES = (
@@ -85,6 +86,8 @@ def _secret(root: MappingNode) -> Iterator[Finding]:
 
 def _is_secret(text: str) -> bool:
     """Say whether a text may be a secret: not a switch, another variable, or the path of a file with the secret."""
+    if given := _DEFAULT.match(text):
+        return _is_secret(given[1])
     is_switch = text.casefold() in ("", "true", "false", "yes", "no")
     return not is_switch and not variables.is_filled_in(text) and not _is_place(text)
 
