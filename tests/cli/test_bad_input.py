@@ -239,7 +239,7 @@ def test_a_patch_without_target_that_fits_no_object(tiny: Path) -> None:
     edit(tiny, PACKAGE_FILE, "\n      target: {kind: Job}", "")
     text = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: trian}\n"
     (tiny / "packages/bert/patches/job.yaml").write_text(text)
-    build_refused(tiny, r"packages/bert/patches/job\.yaml:1: no Job 'trian' .*Job train")
+    build_refused(tiny, r"packages/bert/patches/job\.yaml:3:18: no Job 'trian' .*Job train")
 
 
 SOURCES = [

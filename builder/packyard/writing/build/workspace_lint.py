@@ -9,6 +9,7 @@ import json
 import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from importlib.metadata import version
@@ -20,7 +21,7 @@ from packyard.core.files.paths import WORKSPACE
 from packyard.core.kubernetes import kustomization, schemas
 from packyard.core.kubernetes.schemas import Judge
 from packyard.core.work.kept import Fact
-from packyard.core.yaml.sources import LIBRARIES
+from packyard.core.yaml.sources import LIBRARIES, Sources
 from packyard.using.kustomize import idle
 from packyard.using.kustomize.idle import Idle
 from packyard.using.options.folder import NAME as OPTIONS
@@ -130,20 +131,20 @@ class Linting:
         """Judge a library by composing its parts with each other; names of their objects tell nothing there."""
         here = self._workspace()
         tried = tried_parts.compose_all(here)
-        packages, options = list[PackageFiles](), list[str]()
-        if tried.composed:
-            folders = [f"{here.prefix}/{path}" for path in (*(each.path for each in tried.package.use_cases), OPTIONS)]
-            members = {f"{here.prefix}/{path}": data for path, data in tried.composed.files.items()}
-            packages = _files(name, folders, members)
-            options = [each.name for each in tried.composed.options.all]
-        _, findings = self._judged(packages, options, tried=set())
+        findings, options = list[Finding](), set[str]()
+        for made, composed in tried.composed:
+            folders = [f"{here.prefix}/{path}" for path in (*(each.path for each in made.use_cases), OPTIONS)]
+            members = {f"{here.prefix}/{path}": data for path, data in composed.files.items()}
+            fitting = [each.name for each in composed.options.all]
+            findings += self._judged(_files(name, folders, members), fitting, tried=set())[1]
+            options.update(fitting)
         placed = _placed(here, {name}, findings, tried.package)
         placed = [*_refused(tried.problems), *_of_parts(placed, tried, f"{name}/{here.prefix}/")]
         if not tried.package.use_cases and not tried.problems and not here.package_names():
             file = here.sources.shown(WORKSPACE)
             hint = "have a base here, which the storages and options fit, or a package"
             placed.append(finding("nothing-tried", Problem("0 parts were tried", file=file, line=1, hint=hint)))
-        linted = Linted(name, placed, len(tried.package.use_cases), options=options)
+        linted = Linted(name, placed, len(tried.package.use_cases), options=sorted(options))
         is_torn = facts is None or here.sources.torn
         return linted, None if is_torn else [*dict.fromkeys([*(facts or ()), *here.sources.facts])]
 
@@ -388,17 +389,25 @@ def _as_written(here: Workspace, names: set[str], *, is_whole: bool) -> Iterator
     """Find what is wrong with sources as they are written: with all, or with those of some packages alone."""
     sources = here.sources
     folders = ["bases", "overlays", "packages"] if is_whole else [f"packages/{name}" for name in sorted(names)]
-    paths = [path for folder in folders for path in sources.list(folder, "**/*")]
-    paths += [KRMFILE] if is_whole and sources.is_file(KRMFILE) else []
-    files = {path: sources.read(path) for path in paths if sources.is_file(path)}
+    files = {path: data for folder in folders for path, data in _files_below(sources, folder)}
+    files |= {KRMFILE: sources.read(KRMFILE)} if is_whole and sources.is_file(KRMFILE) else {}
     found = list(written.check(files))
     dead = [each for each in found if each.rule == "unused-definition"]
     if dead and is_whole:
         folders = [f"{root}{kind}" for root in here.roots if root for kind in ("bases", "overlays")]
-        others = [path for folder in folders for path in sources.list(folder, "**/*") if sources.is_file(path)]
-        words = {word for path in others for word in _WORD.findall(sources.read(path).decode("utf-8", "replace"))}
+        others = (data for folder in folders for _, data in _files_below(sources, folder))
+        words = {word for data in others for word in _WORD.findall(data.decode("utf-8", "replace"))}
         dead = [each for each in dead if each.message.split()[-1] in words]
     yield from (replace(each, file=sources.shown(each.file)) for each in found if each not in dead)
+
+
+def _files_below(sources: Sources, folder: str) -> Iterator[tuple[str, bytes]]:
+    """Yield the files of a folder; of what leads out of the workspace composing tells, where it is named."""
+    with suppress(InputError):
+        for path in sources.list(folder, "**/*"):
+            with suppress(InputError):
+                if sources.is_file(path):
+                    yield path, sources.read(path)
 
 
 def _refused(problems: Iterable[Problem]) -> list[Finding]:

@@ -1,11 +1,11 @@
-"""A library as packages will use it: a package in memory whose use cases compose each base with each storage that fits.
+"""A library as packages will use it: packages in memory whose use cases compose a base with each storage that fits.
 
     bases/decode  overlays/storage/cache     ->  use case decode/cache
     overlays/programs/serve                  ->  use case decode-serve/cache
 
-It is judged, and never shipped. Not each pair is meant: what only some of the use cases of each part show is no error
-of any part. What a library's own packages define for a part, they try themselves, and a base that others build on need
-not compose alone.
+They are judged, and never shipped. Not each pair is meant: what only some of the use cases of each part show is no
+error of any part. What a library's own packages define for a part, they try themselves, and a base that others build on
+need not compose alone. Parts of other libraries are tried where there is none of its own that fits.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ _GIVEN = {"MODEL_NAME": "model", "RUN_NAME": "run"}
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What came of it: the package and what it composes to, None where nothing does, and what does not compose."""
+    """What came of it: all use cases as one package, what those of each base compose to, and what does not compose."""
 
     package: Package
-    composed: ComposedPackage | None
+    composed: Sequence[tuple[Package, ComposedPackage]]
     problems: Sequence[Problem]
 
     def is_of_a_part(self, paths: Collection[str]) -> bool:
@@ -60,11 +60,13 @@ def compose_all(here: Workspace) -> Tried:
         base = next(each.base for each in use_cases if each.path == path)
         if _is_of_a_part(use_cases, same) and here.base_dir(base) not in chosen.built_on:
             problems.update({str(each): each for each in refused.problems})
-    composed = None
-    try:
-        composed = compose.compose(here, found) if found.use_cases else None
-    except InputError as error:
-        problems.update({str(each): each for each in error.problems})
+    composed = []
+    for base in sorted({each.base for each in found.use_cases}):
+        of_base = _package(here, [each for each in found.use_cases if each.base == base])
+        try:
+            composed.append((of_base, compose.compose(here, of_base)))
+        except InputError as error:
+            problems.update({str(each): each for each in error.problems})
     return Tried(found, composed, list(problems.values()))
 
 
@@ -104,8 +106,10 @@ class _Parts:
 
     def use_cases(self) -> Iterator[UseCase]:
         """Yield what is to be composed: whatever has a part of the library's own."""
-        for base in self._of(BASE):
-            storages = [each for each in self._of(STORAGE) if self._fits(base, each)]
+        bases = self._of(BASE)
+        for base in list(filter(_is_own, bases)) or bases:
+            fitting = [each for each in self._of(STORAGE) if self._fits(base, each)]
+            storages = list(filter(_is_own, fitting)) or fitting
             programs = [each for each in self._of(PROGRAMS) if self._fits(base, each)]
             wanted: list[Offered | None] = [*storages] if storages else [None]
             for storage in wanted:
