@@ -29,9 +29,9 @@ from packyard.using.kustomize.selector import Identity
 MAX_OBJECTS = 1000
 #: What the objects of bases are called, or begin with; a dash and a name follow where there are several of a kind.
 RUN = "run"
-#: Where the file name of a kind gets a dash: ConfigMap is written to config-map.yaml.
 _TAKEN = "kustomization"  # by the file that lists the others
 _NO_STEM = re.compile(r"[^-.\w]")
+#: Where the file name of a kind gets a dash: ConfigMap is written to config-map.yaml.
 _UPPER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
