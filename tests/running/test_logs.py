@@ -131,7 +131,7 @@ def test_a_terminal_gets_no_control_characters_of_a_pod(
 def test_a_pod_without_a_log_says_why(client: Kubectl, flags: tuple[str, ...], printer: Printer) -> None:
     runs = {"stuck": [made.job("stuck", "unpullable")], "none": [made.job("none", "run", suspend=True)]}
     made.put(client, {**runs, "again": [made.pod("again", "restart")]})
-    settled(client, stuck="starting", none="starting", again="running")
+    settled(client, stuck="failing", none="starting", again="running")
     wait(lambda: [] if "image" in packyard("status", "stuck", *flags).stdout else ["the pod is not stuck"])
     stuck = packyard("logs", "stuck", *flags)
     assert (stuck.returncode, stuck.stdout) == (1, "")

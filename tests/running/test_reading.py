@@ -309,7 +309,7 @@ def test_steps_of_a_workflow_are_roles(client: Kubectl, cluster: Api, tmp_path: 
         made.put(client, {"pipeline": [made.workflow("pipeline", {"fetch": "run", "check": "unpullable"})]})
         wait(lambda: [] if steps(client) == {"fetch": 1, "check": 0} else [str(steps(client))])
     (one,) = status.read(client, records.read_all(client))
-    assert (one.state, one.reason.partition(":")[0]) == ("starting", "check")
+    assert (one.state, one.reason.partition(":")[0]) == ("failing", "check")
     assert {each.containers[0] for each in one.pods} == {"main"}
 
 

@@ -70,7 +70,7 @@ def _read(found: Kubectl, arguments: argparse.Namespace) -> list[RunStatus]:
     seen = status.read(found, {run: each for run, each in chosen.items() if not who or each[-1].who == who})
     return sorted(
         (each for each in seen if arguments.state in (None, each.state)),
-        key=lambda each: (each.record.when, each.run),
+        key=lambda each: each.record.when,
         reverse=True,
     )
 

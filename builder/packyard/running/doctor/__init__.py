@@ -98,7 +98,7 @@ def examine(kubectl: Kubectl, prepared: Prepared, *, autoscaled: bool = False) -
     known = facts.read(kubectl, questions(objects, checks))
     found = judge(objects, known, checks)
     is_sound = {each.check for each in found if each.severity == "error"} <= {nodes.CHECK}
-    if is_sound and not wanted.there(objects, known):
+    if is_sound and rights.may_try(known) and not wanted.there(objects, known):
         refused, sets = admission.admitted(objects, kubectl)
         if any((each.check, each.severity) == (nodes.CHECK, "error") for each in found):
             others = [each for each in found if each.check != nodes.CHECK]

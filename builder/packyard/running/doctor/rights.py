@@ -54,6 +54,11 @@ def held(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
             yield unknown(_CHECK, _ABOUT, message, why=consequence)
 
 
+def may_try(facts: Facts) -> bool:
+    """Say whether the user may have the server try to make a pod."""
+    return not facts.all_rules or any(_gives(rule, Right("", "pods", "create")) for rule in facts.rules)
+
+
 def to_read(asked: Questions) -> tuple[set[Right], set[Right]]:
     """Return the rights with which questions are answered: in the namespace, and for the whole cluster.
 
