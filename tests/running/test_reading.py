@@ -201,7 +201,7 @@ def test_warnings_are_marked_and_repeated_events_counted(
 
 def test_exec_runs_a_command_in_the_pod_that_is_meant(client: Kubectl, flags: tuple[str, ...]) -> None:
     made.put(client, {"mpi": [made.mpi_job("mpi", "run")], "stuck": [made.job("stuck", "unpullable")]})
-    settled(client, mpi="running", stuck="starting")
+    settled(client, mpi="running", stuck="failing")
     wait(
         lambda: [
             str(each)
