@@ -156,7 +156,7 @@ def test_an_operation_in_place_is_named_by_its_own_line_and_column(tmp_path: Pat
                "    # first\n    - {op: add, path: /metadata/labels/x, value: z}\n"
                "    - {op: remove, path: /metadata/none}\n")  # fmt: skip
     tiny.write(tmp_path / "a.yaml", OBJECTS)
-    with pytest.raises(InputError, match=r"kustomization\.yaml:7:7: path /metadata/none does not exist"):
+    with pytest.raises(InputError, match=r"kustomization\.yaml:7:26: path /metadata/none does not exist"):
         build(tmp_path)
 
 

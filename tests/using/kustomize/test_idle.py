@@ -95,7 +95,7 @@ def test_a_path_that_leads_nowhere_is_refused_at_its_line(root: Path) -> None:
     patches = "patches: [{path: b.yaml, target: {kind: ConfigMap}}]"
     of_package(root, patches, ADD + "- {op: add, path: /dta/b, value: c}\n")
     assert judged(root).startswith(
-        "error: packages/p/b.yaml:2:3: path /dta/b does not exist: there is no list or mapping at /dta"
+        "error: packages/p/b.yaml:2:19: path /dta/b does not exist: there is no list or mapping at /dta"
     )
 
 

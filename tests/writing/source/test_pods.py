@@ -323,3 +323,19 @@ def test_a_second_storage_is_told_how_its_objects_get_names_of_their_own(root: P
     found = next(line for line in out.splitlines() if "[shared-name]" in line and "Job 'f'" in line)
     assert "define STORAGE_NAME as a substitution in the Krmfile of each storage" in found
     assert "${STORAGE_NAME} into the pattern of the name" in found
+
+
+def test_a_container_that_is_added_to_a_custom_resource_is_added_behind_a_test_of_its_pod(root: Path) -> None:
+    text = HEAD + "spec:\n  initContainers:\n  - {name: wait, image: 'busybox:1.36', command: [sh]}\n"
+    files = option(root, text).files
+    operations = next(data.decode() for path, data in files.items() if path.endswith("o/kustomization.yaml"))
+    before, _, _ = operations.partition("op: add, path: /spec/crews/0")
+    assert "{op: test, path: /spec/crews/0/name, value: driver}" in before
+    assert "unguarded-index" not in tiny.run("lint", "--no-cache", "--workspace", root)[1]
+
+
+def test_an_option_that_is_nothing_but_a_patch_and_fits_nothing_is_told_at_its_file(root: Path) -> None:
+    tiny.write(root / "overlays/options/o/pods.yaml", HEAD + "roles: [nod]\nspec: {priorityClassName: high}\n")
+    out = tiny.run("lint", "--no-cache", "--workspace", root)[1]
+    assert "overlays/options/o/pods.yaml:1" in out
+    assert "has no kustomization.yaml" not in out

@@ -23,6 +23,8 @@ _DROPPED |= {"x-kubernetes-list-type", "x-kubernetes-list-map-keys", "x-kubernet
 #: All keywords that are known, of which the value of ``anyOf`` is one alone.
 KNOWN = _KEPT | _READ | _DROPPED
 INT_OR_STRING = [{"type": "integer"}, {"type": "string"}]
+#: Fields that the API server has in each object, whether a definition says so or not.
+_OF_ALL = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}}
 _ANYTHING = {"x-kubernetes-preserve-unknown-fields": True}
 
 
@@ -33,7 +35,7 @@ def kinds(definition: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any
     for served in mappings(spec.get("versions")):
         root = mapping(mapping(served.get("schema")).get("openAPIV3Schema"))
         if served.get("served") and root:
-            fields = {**mapping(root.get("properties")), "metadata": _ANYTHING, "status": _ANYTHING}
+            fields = {**_OF_ALL, **mapping(root.get("properties")), "metadata": _ANYTHING, "status": _ANYTHING}
             yield f"{spec.get('group')}/{served.get('name')} {kind}", {**root, "properties": fields}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from packyard.core.bundle.manifest import Manifest, ShippedUseCase, ShippedValue
@@ -80,13 +80,20 @@ def _use_case(item: Composed, workspace: Workspace) -> ShippedUseCase:
         if setter.must_be_set and setter.type in ("", "string") and not setter.enum_values
     }
     named = set_fields(item.resources, item.definitions, changed, memo).files if changed else {}
-    needed = requirements.find(values({**item.resources, **named}, memo))
+    needed = map(str, requirements.find(values({**item.resources, **named}, memo)))
+    said = {word for each in item.requires for word in each.words}
     return ShippedUseCase(
         setters=values_of(setters),
-        requires=tuple(sorted({*map(str, needed), *(word for each in item.requires for word in each.words)})),
+        requires=tuple(sorted({*said, *(each for each in needed if not _is_said(each, said))})),
         description=item.description,
         after=tuple(f"{workspace.prefix}/{path}" for path in item.use_case.after),
     )
+
+
+def _is_said(requirement: str, said: Collection[str]) -> bool:
+    """Say whether authors name the definition of a kind whose name is a plural: conventions would add ``es``."""
+    name, dot, group = requirement.partition("es.")
+    return bool(dot) and f"{name}.{group}" in said
 
 
 def values_of(setters: Mapping[str, Setter]) -> dict[str, ShippedValue]:

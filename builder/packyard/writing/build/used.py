@@ -28,7 +28,9 @@ from packyard.using.options.folder import NAME as OPTIONS
 from packyard.using.options.switch import enable_below
 from packyard.using.setters import valuesfile
 from packyard.using.setters.change import change_setters
-from packyard.using.setters.packages import read_package
+from packyard.using.setters.krmfile import EMPTY
+from packyard.using.setters.krmfile import NAME as KRMFILE
+from packyard.using.setters.packages import PackageFiles, read_package, read_resources
 from packyard.writing.build.draft import Draft
 from packyard.writing.checks.finding import Finding
 from packyard.writing.checks.lint import find_built
@@ -93,7 +95,7 @@ def find(draft: Draft, prefix: str, use: Use, judges: Sequence[Judge], only: Seq
     with unpacked(draft, prefix, use) as package_dir:
         options, above = ShippedOptions(memo, only_enabled=True), f"{package_dir.parent}/"
         for path in only or paths(draft, prefix):
-            files = read_package(Tree(package_dir / prefix / path), "")
+            files = _read(package_dir / prefix / path)
             parsed = parse(files, memo)
             here = find_built(parsed, judges=judges)
             found += [*here, *options.find(files, parsed, here, judges=judges, shipped=True)]
@@ -108,11 +110,19 @@ def files(draft: Draft, prefix: str, use: Use, path: str) -> dict[str, bytes]:
     memo = Memo()
     with unpacked(draft, prefix, use) as package_dir:
         directory = package_dir / prefix / path
-        files = read_package(Tree(directory), "")
+        files = _read(directory)
         built = list(ShippedOptions(memo).build(files, parse(files, memo)))
         found = {file.name: file.read_bytes() for file in sorted(directory.iterdir()) if file.is_file()}
     found.update({Path(root.source.name).name: layout.write(anchors.shared(root)) for root in built})
     return {f"{draft.manifest.name}/{prefix}/{path}/{name}": data for name, data in sorted(found.items())}
+
+
+def _read(directory: Path) -> PackageFiles:
+    """Read a use case; one without setters has no Krmfile."""
+    tree = Tree(directory)
+    if tree.has_file(KRMFILE):
+        return read_package(tree, "")
+    return PackageFiles(EMPTY + b"\n", read_resources(tree, ""), tree.prefix)
 
 
 def among(drafts: Mapping[str, Draft], prefix: str, use: Use) -> dict[str, Draft]:

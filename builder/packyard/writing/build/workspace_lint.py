@@ -264,7 +264,7 @@ def in_use(packing: Packing, linted: Sequence[Linted], use: Use) -> list[Linted]
     sound = {each.name: packing.draft(each.name)[0] for each in linted if not each.is_broken}
     drafts = {name: draft for name, draft in sound.items() if draft.manifest.kind != LIBRARY}
     drafts = used.among(drafts, here.prefix, use)
-    judges = schemas.choose(here.kubernetes)
+    judges = schemas.choose(here.kubernetes, crds.read(here))
     more = {name: _placed(here, {name}, used.find(each, here.prefix, use, judges)) for name, each in drafts.items()}
     return [replace(each, findings=[*each.findings, *_others(each, more.get(each.name, ()))]) for each in linted]
 

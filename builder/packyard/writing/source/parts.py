@@ -110,7 +110,9 @@ def read_krmfile(sources: Sources, folder: str) -> KrmfileData | None:
 
 
 def file_of(sources: Sources, folder: str) -> str:
-    """Return the kustomization of a folder."""
+    """Return the kustomization of a folder; of one that is nothing but patches of pods these."""
+    if not has_kustomization(sources, folder) and sources.is_file(join(folder, PODS)):
+        return join(folder, PODS)
     found = kustomization.find(sources.shown(folder), lambda name: sources.is_file(join(folder, name)))
     return join(folder, found)
 

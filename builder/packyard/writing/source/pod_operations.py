@@ -164,6 +164,8 @@ class _Made:
         if any(not found[id(each)] and each.get("image") is None for _, _, each in named):
             return
         before = len(self.operations)
+        if not any(found.values()) and not pod.is_argo:
+            self._test_items(pod)
         for key, number, each in named:
             for path, container, _, tested in found[id(each)]:
                 self._test(tested)
@@ -171,8 +173,6 @@ class _Made:
                 self._mapping(container, each, place, without="name")
             if not found[id(each)]:
                 self._new(pod, key, number, spec)
-        if not any(found.values()) and not pod.is_argo:
-            self._test_items(pod)
         self._rest(pod)
         if len(self.operations) > before:
             self.roles.add(pod.role)
