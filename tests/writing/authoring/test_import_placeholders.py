@@ -93,6 +93,13 @@ def test_what_envsubst_fills_in_becomes_setters(here: Path, tmp_path: Path) -> N
     assert cases(said, "several lines") == ["config.yaml:5: data.run.sh: ${HOME}"]
 
 
+def test_what_envsubst_fills_in_of_a_file_in_a_folder_below_becomes_a_setter(here: Path, tmp_path: Path) -> None:
+    files = {"kustomization.yaml": "resources: [common/web.yaml]\n", "common/web.yaml": FILLED}
+    said = run(here, write(tmp_path / "web", files))
+    assert {"IMAGE", "MODEL", "REPLICAS"} <= {*definitions(here)}
+    assert "files beside the use cases" not in {each["what"] for each in said["notes"]}
+
+
 def test_what_envsubst_fills_in_stays_a_setter_in_what_kustomize_builds(
     here: Path, tmp_path: Path, kustomize5: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

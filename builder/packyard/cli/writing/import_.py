@@ -42,7 +42,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="take these files and folders of DIR alone",
     )
     parser.add_argument(
-        "--option", metavar="PATH", nargs="+", action="extend", default=[], help="make each an option, not a use case"
+        "--option",
+        metavar="PATH",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="make each, a path below DIR, an option",
     )
     parser.add_argument(
         "--take",

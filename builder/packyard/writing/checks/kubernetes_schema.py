@@ -178,7 +178,12 @@ class _Noted:
         for (rule, place, message), (fault, fix, judges) in self._found.items():
             severity: Severity = "warning" if fault.counts_as_missing or _is_newer(fault, judges) else "error"
             message = f"{message} in {versions(judges, order)}"
-            yield breach(rule, place, message, fault.hint, fix, severity=severity), judges
+            hint = fault.hint or (_OWN_DEFINITION if _is_newer(fault, judges) else "")
+            yield breach(rule, place, message, hint, fix, severity=severity), judges
+
+
+#: What to do where a cluster has a newer operator.
+_OWN_DEFINITION = "if your operator has it, put its CustomResourceDefinition into crds/ of the workspace"
 
 
 def _is_newer(fault: Fault, judges: Sequence[Judge]) -> bool:

@@ -237,8 +237,8 @@ def _is_local(root: Node | None) -> bool:
 
 
 def _below(sources: Sources, folder: str) -> Iterator[str]:
-    """Yield the folder of a kustomization, and those of all that it builds on."""
-    todo, seen = [folder], set[str]()
+    """Yield the folder of a kustomization, and those of all that it builds on, single files as well."""
+    todo, seen, of_files = [folder], set[str](), dict[str, None]()
     while todo:
         each = todo.pop()
         if each in seen or each.startswith("..") or not sources.is_folder(each):
@@ -247,7 +247,10 @@ def _below(sources: Sources, folder: str) -> Iterator[str]:
         yield each
         for file in _kustomizations(sources, each):
             named = kustomization.referred(use_cases.root(sources, file))
-            todo += [normpath(join(each, text)) for text in named if "://" not in text]
+            paths = [normpath(join(each, text)) for text in named if "://" not in text]
+            todo += paths
+            of_files.update((dirname(path), None) for path in paths if _is_file(sources, path))
+    yield from (each for each in of_files if each not in seen and not each.startswith(".."))
 
 
 def _fields(sources: Sources, folder: str) -> Iterator[tuple[str, str]]:
