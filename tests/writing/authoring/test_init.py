@@ -22,7 +22,7 @@ from packyard.writing.authoring import init
 def test_a_new_workspace_lints_builds_and_publishes_at_once(tmp_path: Path) -> None:
     zoo = tmp_path / "zoo"
     listed = done("init", zoo).splitlines()
-    assert [Path(file).is_file() for file in listed] == [True] * 11
+    assert [Path(file).is_file() for file in listed] == [True] * 12
     for verb in (("lint",), ("build", "--version", "1.0.0", "--out", zoo / "build"), ("test",), ("parts",)):
         done(*verb, "--workspace", zoo)
     done("new", "hello", "--base", "single-node", "--storage", "none", "--workspace", zoo)

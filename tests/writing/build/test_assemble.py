@@ -34,17 +34,17 @@ def lines(name: str) -> dict[str, int]:
 
 
 @pytest.mark.slow
-def test_the_catalogue_has_at_most_2270_lines_a_package_on_average() -> None:
+def test_the_catalogue_has_at_most_2310_lines_a_package_on_average() -> None:
     counts = [sum(lines(package.name).values()) for package in PACKAGES if package.name != TUNING]
-    assert sum(counts) <= 2_270 * len(counts)
+    assert sum(counts) <= 2_310 * len(counts)
 
 
 @pytest.mark.slow
-def test_the_package_whose_program_six_use_cases_run_has_it_once_and_at_most_4470_lines() -> None:
+def test_the_package_whose_program_six_use_cases_run_has_it_once_and_at_most_4490_lines() -> None:
     found = lines(TUNING)
     assert sum(path.endswith("/programs.yaml") for path in found) == 6
     assert [path for path in found if path.endswith("train.py")] == ["quickstart/mlops/programs/finetune/train.py"]
-    assert sum(found.values()) <= 4_470
+    assert sum(found.values()) <= 4_490
 
 
 @pytest.mark.slow

@@ -99,8 +99,6 @@ def test_no_rules_no_key(tree: Path) -> None:
         ("WORKERS < 'a'", "17: rule: < does not take a whole number and a text"),
         ("WORKERS + RETRIES < 1", "9: the rule WORKERS + RETRIES < 1 can never hold: no values satisfy it"),
         ("RETRIES > 3 && RETRIES % 10 == 0", "9: the rule RETRIES > 3 && RETRIES % 10 == 0 can never hold"),
-        ("WORKERS == 1", "9: the defaults break the rule: So it is"),
-        ("WORKERS + RETRIES != 7", "9: the examples break the rule: So it is"),
     ],
 )
 def test_a_wrong_rule_is_refused_by_its_place_in_the_part(tree: Path, text: str, expected: str) -> None:
@@ -109,6 +107,19 @@ def test_a_wrong_rule_is_refused_by_its_place_in_the_part(tree: Path, text: str,
     number = next(index for index, line in enumerate(lines, start=1) if line.startswith("- rule:"))
     (problem,) = refused(tree)
     assert problem.startswith(f"bases/job/Krmfile:{number}:{expected}")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("WORKERS == 1", "the defaults break the rule: So it is (the rule is WORKERS == 1; WORKERS is 2)"),
+        ("WORKERS + RETRIES != 7", "the examples break the rule: So it is (the rule is WORKERS + RETRIES != 7; "),
+    ],
+)
+def test_a_rule_that_a_value_of_the_package_breaks_is_told_at_that_value(tree: Path, text: str, expected: str) -> None:
+    define(tree, rule(text))
+    (problem,) = refused(tree)
+    assert problem.startswith(f"packages/bert/package.yaml:5: {expected}")
 
 
 def test_the_defaults_are_tried_with_the_examples_of_what_is_required(tree: Path) -> None:

@@ -62,6 +62,7 @@ def to_files(
         return double_quoted(f"{_PARTS}/{part.folder}") if _has_pods(part) else way(part.folder)
 
     lines = [*kustomization.header(), "resources:", f"- {part_way(base)}"]
+    overlays = [each for each in overlays if not _is_idle(each, made)]
     if overlays:
         lines += ["components:", *(f"- {part_way(each)}" for each in overlays)]
     of_pods = [line for each in made.get(package.folder, ()) for line in _of_pods(each)]
@@ -81,6 +82,12 @@ def to_files(
 
 def _has_pods(part: Part) -> bool:
     return bool(part.pods) or any(map(_has_pods, (*part.resources, *part.components)))
+
+
+def _is_idle(part: Part, made: Mapping[str, Sequence[PatchedPods]]) -> bool:
+    """Say whether a part is nothing but patches of pods that this use case has not: kustomize builds no empty part."""
+    own = (part.objects, part.resources, part.components, part.generated, part.patches, part.replacements)
+    return bool(part.pods) and not made.get(part.folder) and not any(own)
 
 
 def _copies(sources: Sources, part: Part, made: Mapping[str, Sequence[PatchedPods]]) -> Iterator[tuple[str, bytes]]:

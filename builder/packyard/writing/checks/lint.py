@@ -116,11 +116,11 @@ def _exists(package: PackageFiles) -> Exists:
 
 
 def _said_once(findings: Sequence[Finding]) -> Iterator[Finding]:
-    """Yield findings, but for what the API server refuses where another rule says why."""
-    places = {(each.file, each.line, each.column) for each in findings if each.rule != "server-refuses"}
-    return (
-        each for each in findings if each.rule != "server-refuses" or (each.file, each.line, each.column) not in places
-    )
+    """Yield findings, but for what the API server refuses where an error of another rule says why."""
+    rule = "server-refuses"
+    errors = (each for each in findings if each.rule != rule and each.severity == "error")
+    places = {(each.file, each.line, each.column) for each in errors}
+    return (each for each in findings if each.rule != rule or (each.file, each.line, each.column) not in places)
 
 
 def _checks(parsed: Parsed, *, shipped: bool | None) -> list[Finding]:

@@ -245,7 +245,9 @@ def _data(patch: PodPatch) -> bytes:
     own = make.mapping(name, {})
     own.entries += [make.entry(each.name, without_nulls(each.value)) for each in (patch.metadata, patch.spec) if each]
     root = make.mapping(name, {"apiVersion": "any/v1", "kind": "Any"})
-    root.entries.append(make.entry("metadata", make.mapping(name, {"name": "any"})))
+    metadata = make.mapping(name, {"name": "any"})
+    metadata.flow = True
+    root.entries.append(make.entry("metadata", metadata))
     root.entries.append(make.entry("spec", make.mapping(name, {"option": own})))
     return layout.write(root, head=[Comment(_COPIED, 0, 0, True)])
 
