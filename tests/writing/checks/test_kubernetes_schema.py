@@ -220,7 +220,8 @@ def test_judges_the_parts_of_pods_in_a_workflow(judged: Judged, old: str, new: s
 
 def test_judges_the_fields_of_argo(judged: Judged) -> None:
     assert judged(WORKFLOW.replace("  entrypoint", "  name: sa\n  entrypoint")) == [
-        "6:3 unknown-field: spec has no field 'name' in argo-workflows 3.7"
+        "6:3 unknown-field: spec has no field 'name' in argo-workflows 3.7 (if your operator has it, put its"
+        " CustomResourceDefinition into crds/ of the workspace)"
     ]
 
 
