@@ -54,10 +54,12 @@ def test_annotations_of_github_escape_what_is_special_there(folder: Path) -> Non
 
 def test_warnings_fail_where_they_are_to_fail(folder: Path) -> None:
     tiny.write(folder / "a.yaml", TEXT.replace("a, b:c%", "a").replace("a: 1", 'a: "1"'))
-    code, out, _ = tiny.run("lint", folder)
-    assert code == 0
-    assert "warning" in out
-    assert tiny.run("lint", folder, "--strict")[0] == 1
+    code, out, said = tiny.run("lint", folder)
+    assert (code, out) == (0, "")
+    assert "of taste left out in" in said
+    assert "warning" in tiny.run("lint", folder, "--all")[1]
+    assert tiny.run("lint", folder, "--strict")[0] == 0
+    assert tiny.run("lint", folder, "--strict", "--all")[0] == 1
 
 
 def test_a_folder_without_definitions_and_without_a_kustomization_is_checked(folder: Path) -> None:
