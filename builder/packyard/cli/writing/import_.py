@@ -33,22 +33,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("source", metavar="DIR|TARBALL", nargs="?", help="a package, or a folder of kustomizations")
     parser.add_argument("--rendering", metavar="FILE", nargs=2, help="instead: two renderings of one Helm chart")
-    parser.add_argument(
-        "--only",
-        metavar="PATH",
-        nargs="+",
-        action="extend",
-        default=[],
-        help="take these files and folders of DIR alone",
-    )
-    parser.add_argument(
-        "--option",
-        metavar="PATH",
-        nargs="+",
-        action="extend",
-        default=[],
-        help="make each, a path below DIR, an option",
-    )
+    for flag, help in (
+        ("--only", "take these files and folders of DIR alone"),
+        ("--option", "make each, a path below DIR, an option"),
+    ):
+        parser.add_argument(flag, metavar="PATH", nargs="+", action="extend", default=[], help=help)
     parser.add_argument(
         "--take",
         choices=disagreement.TAKES,

@@ -22,14 +22,13 @@ from packyard.core.kubernetes import kustomization
 from packyard.core.kubernetes.kinds import Kind, group_of
 from packyard.core.yaml import layout, make, span
 from packyard.core.yaml.document import walk
-from packyard.core.yaml.node import Child, Collection, Comment, MappingNode, Node, Scalar, SequenceNode
+from packyard.core.yaml.node import Collection, Comment, MappingNode, Node, Scalar, SequenceNode
 from packyard.core.yaml.sources import Sources
 from packyard.core.yaml.values import double_quoted, is_plain_text, quoted, type_of
 from packyard.using.kustomize.accumulate import SourceObject, accumulate
 from packyard.using.kustomize.part import Part
 from packyard.using.kustomize.patch import MisfitError
 from packyard.using.kustomize.selector import selects
-from packyard.using.setters import comment
 from packyard.writing.source import parts, pod_operations
 from packyard.writing.source.pod_operations import Operation, Operations, PodPatch, without_nulls
 from packyard.writing.source.workspace import PODS
@@ -195,7 +194,7 @@ def _keys(field: str, items: Sequence[SourceObject]) -> list[str]:
     for item in items:
         metadata = item.root.mapping("metadata", field)
         for entry in metadata.entries if metadata else ():
-            found[entry.name] = found.get(entry.name, True) and not _is_bound(entry)
+            found[entry.name] = found.get(entry.name, True) and not pod_operations.is_bound(entry)
     return sorted((key for key, is_plain in found.items() if is_plain), key=lambda key: (key != _COMPONENT, key))
 
 
@@ -221,11 +220,6 @@ def _value(item: SourceObject, field: str, key: str) -> str | None:
     metadata = item.root.mapping("metadata", field)
     entry = metadata.entry(key) if metadata else None
     return entry.value.value if entry and isinstance(entry.value, Scalar) else None
-
-
-def _is_bound(child: Child) -> bool:
-    behind = child.value.comment or child.comment
-    return bool(behind and comment.parse(behind.text))
 
 
 def _has_data(patch: PodPatch) -> bool:

@@ -298,7 +298,7 @@ def _names(pod: Pod[MappingNode], path: Path, each: MappingNode) -> Iterator[tup
     """Yield what tells an item from others: its name, unless a setter changes it, else that of its first container."""
     for key in ("name", "groupName"):
         entry = each.entry(key)
-        if entry and not _is_bound(entry):
+        if entry and not is_bound(entry):
             yield f"{pointer(path)}/{key}", entry.value
     for inner, container in pod.container_places:
         name = container.entry("name")
@@ -307,7 +307,8 @@ def _names(pod: Pod[MappingNode], path: Path, each: MappingNode) -> Iterator[tup
     raise InputError(each.problem("has no name by which a patch of pods could tell it from others"))
 
 
-def _is_bound(child: Child) -> bool:
+def is_bound(child: Child) -> bool:
+    """Say whether a setter changes an entry or an item."""
     behind = child.value.comment or child.comment
     return bool(behind and comment.parse(behind.text))
 

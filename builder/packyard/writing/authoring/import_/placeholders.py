@@ -13,7 +13,7 @@ stays, and so do definitions of custom resources. A text of several lines can ha
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from packyard.core.kubernetes.fieldtypes import Step, field_type
@@ -245,5 +245,5 @@ def _named(pattern: str, path: Sequence[Step], taken: Collection[str]) -> str:
         name += "_TEXT"
     if len(name) > _LONGEST or name[:1].isdigit():
         return named_for(path, taken)
-    numbered: Callable[[int], str] = lambda number: name if number == 1 else f"{name}_{number}"  # noqa: E731
-    return next(found for number in range(1, len(taken) + 2) if (found := numbered(number)) not in taken)
+    names = (name, *(f"{name}_{number}" for number in range(2, len(taken) + 2)))
+    return next(each for each in names if each not in taken)
