@@ -26,7 +26,7 @@ TOOLS := $(filter-out $(SELDOM),$(patsubst tests/tools/%/go.mod,.tools/%,$(wildc
 # Without bytecode every start of Python compiles again, and start times are meaningless.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-quick soak coverage test-tensorflow test-models fuzz breaks bare lint bench tools dist venv
+.PHONY: help demo test test-quick soak coverage test-tensorflow test-models fuzz breaks bare lint bench tools dist venv web
 .PHONY: update-tools update-models update-images clean
 .DELETE_ON_ERROR:
 
@@ -81,6 +81,9 @@ bench: $(VENV) tools $(SELDOM)  ## run the benchmarks
 	$(BIN)/python -m compileall -q builder
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tests/bench.py $(ARGS)
 
+web: web/node_modules/.installed  ## build the page of channels from web/ into the package (npm and Node >= 20)
+	cd web && node_modules/.bin/tsc && node build.mjs
+
 tools: $(TOOLS)  ## build the pinned real programs that tests compare with, into .tools/
 
 dist: $(VENV)  ## build the wheel and the sdist into dist/; the same commit gives the same bytes
@@ -90,7 +93,7 @@ dist: $(VENV)  ## build the wheel and the sdist into dist/; the same commit give
 venv: $(VENV)  ## install packyard (editable) with all for tests and lint into .venv/
 
 clean:  ## remove everything that the targets made
-	rm -rf .venv .bare .tensorflow .models .tools .cache .coverage .demo build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf web/node_modules .venv .bare .tensorflow .models .tools .cache .coverage .demo build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find builder tests -name __pycache__ -prune -exec rm -rf {} +
 
 update-tools: .cache/uv/bin/uv  ## renew what `venv` installs: the newest releases that pyproject.toml allows, with their hashes
@@ -114,6 +117,10 @@ $(VENV): pyproject.toml $(LOCK)
 .tensorflow/.installed:
 	$(PYTHON) -m venv .tensorflow
 	.tensorflow/bin/python -m $(INSTALL) 'tensorflow-cpu==2.15.1' 'numpy<2'
+	touch $@
+
+web/node_modules/.installed: web/package.json web/package-lock.json
+	cd web && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
 	touch $@
 
 # What trains language models, with all that it needs.

@@ -1,0 +1,81 @@
+// Builds the page's files into the Python package: `node build.mjs [OUT]`; `node build.mjs test OUT` bundles the tests.
+import { build } from "esbuild";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+
+const SITE = "../builder/packyard/sharing/web/site";
+const COMMON = { bundle: true, minify: true, target: ["es2022"], charset: "utf8", legalComments: "none", logLevel: "warning" };
+const LIBRARIES = /node_modules\/((?:@[^/]+\/)?[^/]+)\//;
+
+async function outputs(options) {
+  const { outputFiles, metafile } = await build({ ...COMMON, ...options, write: false, metafile: true, outdir: "out" });
+  return { files: new Map(outputFiles.map((file) => [basename(file.path), file.contents])), metafile };
+}
+
+/** What the worker's script is, as text: the only way to have one in a page that is a single file. */
+function workerText(text) {
+  return {
+    name: "worker-text",
+    setup(made) {
+      made.onResolve({ filter: /^worker-text$/ }, () => ({ path: "worker-text", namespace: "worker" }));
+      made.onLoad({ filter: /.*/, namespace: "worker" }, () => ({ contents: text, loader: "text" }));
+    },
+  };
+}
+
+async function site(out) {
+  const worker = await outputs({ entryPoints: { worker: "src/judge/worker.ts" }, entryNames: "[name]-[hash]", format: "iife" });
+  const [workerName, workerBytes] = [...worker.files][0];
+  const define = { WORKER: JSON.stringify(`web/${workerName}`) };
+  const page = await outputs({
+    entryPoints: { app: "src/main.ts", style: "src/style.css" },
+    entryNames: "[name]-[hash]",
+    chunkNames: "[name]-[hash]",
+    format: "esm",
+    splitting: true,
+    define: { ...define, SINGLE: "false" },
+    external: ["worker-text"],
+  });
+  const single = await outputs({
+    entryPoints: { single: "src/main.ts" },
+    format: "iife",
+    define: { ...define, SINGLE: "true" },
+    plugins: [workerText(new TextDecoder().decode(workerBytes))],
+  });
+  const files = new Map([...page.files, ...worker.files]);
+  const name = (start) => [...files.keys()].find((each) => each.startsWith(start));
+  const html = (await readFile("src/index.html", "utf8"))
+    .replace("STYLE", `web/${name("style-")}`)
+    .replace("APP", `web/${name("app-")}`);
+  await rm(out, { recursive: true, force: true });
+  await mkdir(join(out, "web"), { recursive: true });
+  for (const [file, bytes] of files) await writeFile(join(out, "web", file), bytes);
+  await writeFile(join(out, "index.html"), html);
+  await writeFile(join(out, "single.js"), single.files.get("single.js"));
+  await writeFile(join(out, "LICENSES.txt"), await licences([page.metafile, worker.metafile, single.metafile]));
+}
+
+async function licences(metafiles) {
+  const paths = metafiles.flatMap((each) => Object.keys(each.inputs));
+  const names = [...new Set(paths.map((path) => LIBRARIES.exec(path)?.[1]).filter(Boolean))].sort();
+  const texts = await Promise.all(names.map(licence));
+  return `The page's scripts contain these libraries.\n\n${texts.join("\n\n")}`;
+}
+
+async function licence(name) {
+  const folder = join("node_modules", name);
+  const { version, license } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
+  const file = (await readdir(folder)).find((each) => /^licen[cs]e/i.test(each));
+  const text = file ? await readFile(join(folder, file), "utf8") : "";
+  return `${name} ${version} (${license})\n\n${text.trim()}\n`;
+}
+
+async function tests(out) {
+  const names = (await readdir("test")).filter((name) => name.endsWith(".test.ts"));
+  const entryPoints = names.map((name) => join("test", name));
+  await build({ ...COMMON, minify: false, entryPoints, outdir: out, format: "esm", platform: "node", outExtension: { ".js": ".mjs" },
+    define: { SINGLE: "false", WORKER: '""' }, external: ["worker-text"] });
+}
+
+const [first, second] = process.argv.slice(2);
+await (first === "test" ? tests(second) : site(first ?? SITE));
