@@ -26,7 +26,7 @@ TOOLS := $(filter-out $(SELDOM),$(patsubst tests/tools/%/go.mod,.tools/%,$(wildc
 # Without bytecode every start of Python compiles again, and start times are meaningless.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-quick soak coverage test-tensorflow test-models fuzz breaks bare lint bench tools dist venv web
+.PHONY: help demo test test-quick soak coverage test-tensorflow test-models test-web fuzz breaks bare lint bench tools dist venv web
 .PHONY: update-tools update-models update-images clean
 .DELETE_ON_ERROR:
 
@@ -83,6 +83,10 @@ bench: $(VENV) tools $(SELDOM)  ## run the benchmarks
 
 web: web/node_modules/.installed  ## build the page of channels from web/ into the package (npm and Node >= 20)
 	cd web && node_modules/.bin/tsc && node build.mjs
+
+test-web: $(VENV) web/node_modules/.installed  ## run the tests of the page of channels (npm and Node >= 20)
+	cd web && node_modules/.bin/tsc
+	PACKYARD_REQUIRE_WEB=1 PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest tests/web $(ARGS)
 
 tools: $(TOOLS)  ## build the pinned real programs that tests compare with, into .tools/
 

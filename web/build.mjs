@@ -73,8 +73,10 @@ async function licence(name) {
 async function tests(out) {
   const names = (await readdir("test")).filter((name) => name.endsWith(".test.ts"));
   const entryPoints = names.map((name) => join("test", name));
-  await build({ ...COMMON, minify: false, entryPoints, outdir: out, format: "esm", platform: "node", outExtension: { ".js": ".mjs" },
-    define: { SINGLE: "false", WORKER: '""' }, external: ["worker-text"] });
+  await build({ ...COMMON, minify: false, entryPoints, outdir: out, format: "esm", outExtension: { ".js": ".mjs" },
+    // as browsers get the libraries
+    platform: "neutral", mainFields: ["browser", "module", "main"], conditions: ["browser"], loader: { ".yaml": "text" },
+    define: { SINGLE: "false", WORKER: '""' }, external: ["worker-text", "node:*"] });
 }
 
 const [first, second] = process.argv.slice(2);

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import judged
 from commandline import packyard
 from packyard.using.setters import patterns
 from packyard.using.setters.definition import Setter
@@ -16,36 +17,7 @@ from packyard.using.setters.refusal import command, describe, explain, refusal
 
 @pytest.mark.parametrize(
     ("schema", "takes"),
-    [
-        ({}, "a text"),
-        ({"type": "integer"}, "a whole number"),
-        ({"type": "int", "minimum": 1, "maximum": 8}, "a whole number from 1 to 8"),
-        ({"type": "integer", "minimum": 1}, "a whole number of at least 1"),
-        ({"type": "number", "maximum": 1, "exclusiveMaximum": True}, "a number less than 1"),
-        (
-            {"type": "number", "minimum": 0, "exclusiveMinimum": True, "maximum": 1},
-            "a number more than 0 and of at most 1",
-        ),
-        ({"type": "integer", "multipleOf": 4, "minimum": 0}, "a whole number of at least 0 that is a multiple of 4"),
-        ({"type": "boolean"}, "true or false"),
-        ({"type": ["integer", "string"]}, "a whole number or a text"),
-        ({"enum": ["a", 1, True]}, "one of a, 1, true"),
-        ({"enum": ["8", "16"]}, "one of 8, 16, which needs 'type: string' in its definition"),
-        ({"type": "string", "enum": ["8", "16"]}, "one of 8, 16"),
-        ({"type": "string", "minLength": 3, "maxLength": 3}, "a text of 3 characters"),
-        ({"minLength": 1}, "a text of at least 1 character"),
-        ({"minLength": 1, "maxLength": 63}, "a text of 1 to 63 characters"),
-        (
-            {"maxLength": 20, "pattern": r"^\d+$", "format": "port"},
-            "a text of at most 20 characters that is a port, 1 to 65535 and that has the form that its definition "
-            "asks for",
-        ),
-        ({"type": "array"}, "a list"),
-        (
-            {"type": "array", "minItems": 1, "maxItems": 3, "uniqueItems": True, "items": {"type": "integer"}},
-            "a list of 1 to 3 items without duplicates, each a whole number",
-        ),
-    ],
+    judged.cases("descriptions"),
 )
 def test_says_what_a_definition_admits(schema: dict[str, object], takes: str) -> None:
     assert describe(Setter("A", type=str(schema.get("type", "")), schema=schema)) == takes
@@ -120,15 +92,7 @@ def test_every_pattern_of_the_catalogue_is_told_in_words_and_with_an_example() -
 
 @pytest.mark.parametrize(
     ("pattern", "words"),
-    [
-        ("^[a-z]([-a-z0-9]*[a-z0-9])?$", "lower-case letters, digits and '-'"),
-        (r"^[\w.]+$", "letters, digits, '.' and '_'"),
-        ("^([A-Z]+)?$", "capital letters"),
-        ("^[a-f0-9]+$", ""),
-        ("^[^/]+$", ""),
-        ("[a-z]+", ""),
-        ("^[a-z]$", ""),
-    ],
+    judged.cases("letters"),
 )
 def test_letters_are_named_and_nothing_else_is_guessed(pattern: str, words: str) -> None:
     found = patterns.words({"pattern": pattern})
@@ -143,18 +107,7 @@ def test_an_author_says_a_pattern_in_words_by_its_title() -> None:
 
 @pytest.mark.parametrize(
     ("schema", "given", "says"),
-    [
-        (
-            {"pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "maxLength": 13},
-            "My_Run",
-            "A takes lower-case letters, digits and '-', at most 13 characters, not 'My_Run', which has 'M', '_' "
-            "and 'R' (did you mean: packyard set . A=my-run)",
-        ),
-        ({"pattern": "^[A-Za-z0-9.:-]*$"}, "http://10.0.0.5", "without http:// and without a path"),
-        ({"pattern": "^[a-z]+$"}, "a b", "which has a blank"),
-        ({"pattern": "^(True|False)$"}, "yes", "A takes one of True, False, not 'yes'"),
-        ({"type": "string", "pattern": "^[1-9][0-9]*$"}, "007", "packyard set . A=7"),
-    ],
+    judged.cases("refusals"),
 )
 def test_a_refused_value_is_told_in_words(schema: dict[str, object], given: str, says: str) -> None:
     problem = explain(Setter("A", type=str(schema.get("type", "")), schema=schema), [given], "")

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import judged
 from commandline import packyard
 from packyard.using.setters import value
 from packyard.using.setters.definition import Setter
@@ -60,16 +61,7 @@ def refused(package: Path, *words: str) -> str:
 
 @pytest.mark.parametrize(
     ("schema", "is_refused"),
-    [
-        ({"pattern": "^[a-z]+$"}, True),
-        ({"pattern": "^[a-z]*$"}, False),
-        ({"minLength": 1}, True),
-        ({"minimum": 1}, True),
-        ({"format": "hostname"}, True),
-        ({"type": "string", "format": "hostname"}, True),
-        ({"pattern": "^[a-z]+$", "nullable": True}, False),
-        ({}, False),
-    ],
+    judged.cases("emptied"),
 )
 def test_an_emptied_value_is_checked_like_any_other(schema: dict[str, object], *, is_refused: bool) -> None:
     setter = Setter("A", value="a", type=str(schema.get("type", "")), schema=schema)
@@ -98,7 +90,7 @@ def test_what_was_emptied_can_be_taken_back(package: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "meant"),
-    [("010", "10"), ("1e3", "1000"), ("0x10", "16"), ("1_000", "1000"), ("3.0", "3"), ("+3", "3"), ("0b11", "3")],
+    judged.cases("numbers-meant"),
 )
 def test_whole_numbers_are_decimal_and_the_one_that_was_meant_is_named(package: Path, text: str, meant: str) -> None:
     said = refused(package, "set", f"WORKERS={text}")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import judged
 from commandline import done
 from packyard.core.errors import InputError
 from packyard.core.kubernetes.name_forms import SUBDOMAIN
@@ -16,41 +17,7 @@ from packyard.using.setters.packages import PackageFiles, read_krmfile
 from packyard.using.setters.value import faults
 from served import Cfg
 
-KEYWORDS = [
-    ("type: string\nmaxLength: 3", "abc", "abcd"),
-    ("type: string\nminLength: 3", "abc", "ab"),
-    ("type: string\npattern: ^a+$", "aa", "ab"),
-    ("pattern: '^(/.*)?$'", "/x", "x"),
-    ("type: string\nenum: [a, b]", "b", "c"),
-    ("type: integer\nmaximum: 3", "3", "4"),
-    ("type: integer\nmaximum: 3\nexclusiveMaximum: true", "2", "3"),
-    ("type: integer\nminimum: 3", "3", "2"),
-    ("type: integer\nminimum: 3\nexclusiveMinimum: true", "4", "3"),
-    ("type: integer\nmultipleOf: 3", "6", "7"),
-    ("type: integer\nnullable: true", "5", "x"),
-    ("type: integer", "1e3", "1.5"),
-    ("type: number", "1.5", "abc"),
-    ("type: boolean", "true", "yes"),
-    ("type: string\nformat: ipv4", "10.0.0.5", "10.0.0.500"),
-    ("type: int", "3", "x"),
-    ("type: string\nmaxLength: 1\npattern: ^a+$", "a", "bcd"),
-    ("type: number\nmaximum: 1.5", "1.5", "1.6"),
-    ("type: number\nminimum: 1e3", "1e3", "1.5"),
-    ("type: number\nmaximum: 1000000000000000000000", "1e21", "1e30"),
-    ("type: number\nmultipleOf: 0.1", "0.3", "0.35"),
-    ("type: number\nenum: [0.5, 2]", "0.50", "1"),
-    ("type: integer", "9223372036854775807", "99999999999999999999"),
-    ("type: integer", "1e15", "1e16"),
-    ("type: number", "9" * 300, "9" * 400),
-    ("type: integer", "0x7f", "0x" + "f" * 20),
-    ("pattern: '('", "1", "abc"),
-    ("pattern: '(?=a)'", "1", "abc"),
-    ("pattern: '(?<=a)b'", "1", "abc"),
-    (r"pattern: '\C'", "1", "abc"),
-    (r"pattern: '^[[:alpha:]]+$'", "abc", "a_c"),
-    (r"pattern: '^\d+$'", "1", "\u0663"),
-    (r"pattern: '^\pL+$'", "a\u00e4", "a-b"),
-]
+KEYWORDS = judged.cases("keywords")
 
 
 def make(root: Path, keywords: str) -> Path:
@@ -97,22 +64,7 @@ def test_all_faults_are_told_at_once_each_by_its_definition(tmp_path: Path) -> N
     ]
 
 
-FORMATS = {
-    "dns-label": (["a", "a-b", "0a", "a" * 63], ["A", "-a", "a-", "a.b", "a" * 64]),
-    "dns-subdomain": (["a.b", "a", "a-b.c-d"], ["a..b", ".a", "A.b", "a." * 126 + "aa"]),
-    "hostname": (["Node-1.example.com"], ["a_b", "-a"]),
-    "quantity": (["1", "500m", "1.5Gi", "1e3", "+2k", ".5"], ["1GiB", "1 Gi", "Gi", "1.5.2", "m"]),
-    "ip": (["10.0.0.5", "::1"], ["10.0.0", "10.0.0.256", "x"]),
-    "ipv4": (["10.0.0.5"], ["::1"]),
-    "ipv6": (["fe80::1"], ["10.0.0.5"]),
-    "absolute-path": (["/", "/a b"], ["a", "./a"]),
-    "port": (["1", "65535"], ["0", "65536", "http", "-1"]),
-    "uid": (["0", "1000"], ["-1", "2147483648", "root"]),
-    "image": (
-        ["nginx", "docker.io/intel/x:1.7", "r:5000/a/b@sha256:" + "0" * 64, "a_b/c__d:T"],
-        ["Nginx", "a:b:c", "a@sha256:0", "a b", ":1", "a:" + "t" * 129],
-    ),
-}
+FORMATS = judged.mapping("formats")
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import judged
 import tiny
 from packyard.core.errors import InputError
 from packyard.core.yaml.node import Source
@@ -31,20 +32,7 @@ def one(rule: str) -> str:
 
 @pytest.mark.parametrize(
     ("rule", "holds"),
-    [
-        ("N > M", True),
-        ("N < M", False),
-        ("N > NEEDED", None),
-        ("has(NEEDED)", None),
-        ("NEEDED > 0 || N > M", None),
-        ("NAME != 'x'", None),
-        ("'has(TEXT)'", False),
-        ("TEXT == ''", True),
-        ("ODD > 1", False),
-        ("N > M || ODD > 1", True),
-        ("FLAG", True),
-        ("'''a'' in LIST && size(LIST) == 2'", True),
-    ],
+    judged.cases("rules"),
 )
 def test_a_rule_holds_is_broken_or_waits_for_what_is_required(rule: str, holds: bool | None) -> None:
     found = krmfile(one(rule))

@@ -1,0 +1,25 @@
+"""The cases of tests/cases/judgement/: how values, patterns and rules are judged.
+
+The tests here and those of web/test/ read the same files, so that packyard and the page of a channel
+give the same verdict in the same words.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+_FOLDER = Path(__file__).with_name("cases") / "judgement"
+
+
+def cases(name: str) -> list[Any]:
+    """Return the cases of a file, each a list of its parts."""
+    found: list[Any] = json.loads((_FOLDER / f"{name}.json").read_text("utf-8"))
+    return found
+
+
+def mapping(name: str) -> dict[str, Any]:
+    """Return the cases of a file by their names."""
+    found: dict[str, Any] = json.loads((_FOLDER / f"{name}.json").read_text("utf-8"))
+    return found

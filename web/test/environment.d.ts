@@ -1,0 +1,6 @@
+/// <reference types="node" />
+
+declare module "*.yaml" {
+  const text: string;
+  export default text;
+}
