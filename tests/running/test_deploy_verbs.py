@@ -77,10 +77,10 @@ def test_from_deploy_to_undeploy(cluster: Api, namespace: str) -> None:
     done = run("deploy", "first-run/none")
     lines = re.sub(r"programs-\w{10}", "programs-HASH", done.stdout).splitlines()
     assert lines == [
-        f"ServiceAccount {RUN} applied",
-        f"ConfigMap {RUN} applied",
-        "ConfigMap programs-HASH applied",
-        f"Job {RUN} applied",
+        f"ServiceAccount {RUN} created",
+        f"ConfigMap {RUN} created",
+        "ConfigMap programs-HASH created",
+        f"Job {RUN} created",
     ]
     told = done.stderr.splitlines()
     assert told[0] == f"context test, namespace {namespace}"
@@ -89,7 +89,7 @@ def test_from_deploy_to_undeploy(cluster: Api, namespace: str) -> None:
         f"packyard logs {RUN} -n {namespace} prints its log",
     ]
     again = run("deploy", "first-run/none")
-    assert re.search("4 objects applied, as deployed at .*, record 1", again.stderr)
+    assert re.search("4 objects unchanged, as deployed at .*, record 1", again.stderr)
     refused = run("deploy", "first-run/none", "BATCH_SIZE=32", code=1).stderr
     assert "nothing is applied" in refused
     assert f"ConfigMap {RUN}: data.BATCH_SIZE was read by its pods at their start: 64 -> 32" in refused
@@ -102,7 +102,7 @@ def test_from_deploy_to_undeploy(cluster: Api, namespace: str) -> None:
     assert change == {"name": "BATCH_SIZE", "before": None, "after": "32"}
     left = run("undeploy", RUN)
     assert sorted(left.stdout.splitlines()) == sorted(
-        line.replace("applied", "deleted") for line in done.stdout.splitlines()
+        line.replace("created", "deleted") for line in done.stdout.splitlines()
     )
     assert "there is no run" in run("history", RUN, code=1).stderr
     (gone,) = answer("undeploy", "--package", "mnist-fp32-training-k8s", "--yes")

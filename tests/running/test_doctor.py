@@ -168,8 +168,8 @@ def test_the_calls_are_few_and_as_many_for_large_runs(operated: Api, namespace: 
         look(client, prepared(objects))
         return len([*people.requests(operated, user)]) - before
 
-    assert counted(doctor.examine, mpi_job) == 12  # with a dry run of a launcher and of a worker
-    assert counted(doctor.examine, [deployed(f"run-{number}", pod()) for number in range(20)]) == 8
+    assert counted(doctor.examine, mpi_job) == 9  # with a dry run of a launcher and of a worker
+    assert counted(doctor.examine, [deployed(f"run-{number}", pod()) for number in range(20)]) == 6
 
 
 def test_the_verb_names_the_cluster_first_then_findings_and_what_to_type_next(

@@ -181,7 +181,7 @@ def test_without_a_right_to_create_or_to_give_a_package_is_refused(
     give(cluster, namespace, rights - {lacking})
     wait(lambda: [] if Right("", "pods", "list") in allowed(user) else ["the role is not known yet"])
     with pytest.raises(PackyardError, match=resource):
-        applying.apply(user, prepared.run, prepared.objects, dry_run=True)
+        applying.attempt(user, prepared.run, prepared.objects)
 
 
 @pytest.mark.slow

@@ -55,7 +55,7 @@ def lines(
         look = paint if number else _plain
         yield from _row(whole[:kept], widths, look)
         for text in filter(None, whole[kept:] if number else ()):
-            yield from (_INDENT + line for line in _broken(text, None if room is None else room - len(_INDENT)))
+            yield from (_INDENT + line for line in broken(text, None if room is None else room - len(_INDENT)))
 
 
 def _ahead(rows: Iterable[Sequence[str]], number: int) -> tuple[Sequence[Sequence[str]], Iterable[Sequence[str]]]:
@@ -74,7 +74,7 @@ def _row(cells: Sequence[str], widths: Sequence[int], paint: Paint) -> Iterator[
     if rest and cell_len(first) > widths[0]:
         yield paint(0, first)
         first = ""
-    parts = [[first], *(_broken(cell, size) for cell, size in zip(rest, widths[1:], strict=True))]
+    parts = [[first], *(broken(cell, size) for cell, size in zip(rest, widths[1:], strict=True))]
     for line in zip_longest(*parts, fillvalue=""):
         filled = [
             paint(place, text) + " " * (widths[place] - cell_len(text)) if text else " " * widths[place]
@@ -95,7 +95,7 @@ def _fitted(widths: list[int], headers: list[int], room: int) -> list[int]:
     return fitted
 
 
-def _broken(text: str, room: int | None) -> list[str]:
+def broken(text: str, room: int | None) -> list[str]:
     """Break a text between its words, and a word that is longer than a line where it has to be."""
     if room is None or cell_len(text) <= room:
         return [text]

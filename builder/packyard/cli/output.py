@@ -28,6 +28,7 @@ verbose = False
 _hidden: frozenset[str] = frozenset()
 
 _TICK = 0.2  # seconds
+_HOME = "\x1b[H"
 _doing = _arriving = ""
 
 
@@ -80,9 +81,38 @@ def on_terminal() -> bool:
     return sys.stdout.isatty()
 
 
-def clear() -> None:
-    """Clear the terminal on which results are printed."""
-    streams.write(b"\x1b[H\x1b[2J")
+def can_draw() -> bool:
+    """Say whether results are printed on a terminal that can place its cursor."""
+    return on_terminal() and os.environ.get("TERM", "dumb") != "dumb"
+
+
+def size() -> tuple[int, int]:
+    """Return the columns and rows of the terminal."""
+    from shutil import get_terminal_size
+
+    return get_terminal_size()
+
+
+@contextmanager
+def screen() -> Iterator[Callable[[Sequence[str]], None]]:
+    """Have the terminal's other screen, to draw lines on that fit it, again and again; what was there comes back."""
+
+    def draw(lines: Sequence[str]) -> None:
+        placed = "".join(f"\x1b[{row};1H{text}\x1b[K" for row, text in enumerate(lines, 1))
+        streams.write(_bytes(f"{placed or _HOME}\x1b[J"))
+        flush()
+
+    streams.write(b"\x1b[?1049h\x1b[?25l\x1b[2J")
+    try:
+        yield draw
+    finally:
+        streams.write(b"\x1b[?25h\x1b[?1049l")
+        flush()
+
+
+def drawn(text: str) -> None:
+    """Print a line as it was drawn, with its colors."""
+    streams.write(_bytes(text + "\n"))
 
 
 def flush() -> None:
@@ -337,14 +367,16 @@ def table(
 
     each = rows if callable(rows) else lambda: rows
     room = get_terminal_size().columns if on_terminal() and not wide else None
-    lines = layout.lines(columns, each, prose=0 if wide else prose, room=room, paint=_cell, ahead=ahead, bare=bare)
+    lines = layout.lines(
+        columns, each, prose=0 if wide else prose, room=room, paint=painted_cell, ahead=ahead, bare=bare
+    )
     for number, text in enumerate(lines):
         streams.write(_bytes((text if number else colors.painted(text, "heading")) + "\n"))
         if ahead and not number % ahead:
             flush()
 
 
-def _cell(column: int, text: str) -> str:
+def painted_cell(column: int, text: str) -> str:
     """Color what a reader looks for in a table: names, states, and what must be set."""
     return colors.painted(text, colors.STATES.get(text, "" if column else "name"))
 

@@ -21,7 +21,12 @@ def age(since: str) -> str:
     """Return the time since a moment, which is ISO 8601, as kubectl would write it; ``?`` for anything else."""
     if isinf(since_then := seconds_since(since)):
         return "?"
-    seconds = int(since_then)
+    return words(since_then)
+
+
+def words(time: float) -> str:
+    """Return a time in seconds as kubectl would write it."""
+    seconds = int(time)
     if seconds < 120:
         return f"{max(seconds, 0)}s"
     parts = []

@@ -23,7 +23,8 @@ from packyard.running.runs.status import RoleStatus
 from packyard.using.options import usecases
 
 T = TypeVar("T")
-_PAUSES = (1, 2, 4, 8, 8, 8)  # seconds until a server that does not answer is asked again
+#: Seconds until a server that does not answer is asked again.
+PAUSES = (1, 2, 4, 8, 8, 8)
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
@@ -81,7 +82,7 @@ def _told(found: Kubectl) -> Kubectl:
 
 def patiently(ask: Callable[[], T]) -> T:
     """Return what is asked; a server that does not answer for a while, as one that starts again, is asked again."""
-    for pause in _PAUSES:
+    for pause in PAUSES:
         try:
             return ask()
         except UnavailableError as error:

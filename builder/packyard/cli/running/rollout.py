@@ -10,7 +10,7 @@ from datetime import datetime, timezone
 
 from packyard.cli import output
 from packyard.cli.rows import Rows
-from packyard.cli.running import clusters
+from packyard.cli.running import clusters, watching
 from packyard.core.bundle.record import document
 from packyard.core.errors import PackyardError, Problem, UnavailableError, UsageError
 from packyard.core.kubernetes.outcome import SUCCEEDED
@@ -48,6 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"records of the run that stay (default: {deploy.KEPT})",
     )
     parser.add_argument("--no-wait", action="store_true", help="do not wait until the pods run")
+    parser.add_argument("--watch", action="store_true", help="then show what the run does, until it is over")
     parser.add_argument(
         "--timeout", metavar="TIME", type=clusters.duration, default="10m", help="how long to wait (default: 10m)"
     )
@@ -70,6 +71,8 @@ def untouched() -> Iterator[None]:
 
 def run(found: Kubectl, arguments: argparse.Namespace, made: Plan, *, again: str, another: str) -> int:
     """Show or carry out a plan; ``again`` is the command that completes it, ``another`` how to deploy another run."""
+    if arguments.watch and (arguments.output != "text" or arguments.no_wait or arguments.diff):
+        raise UsageError("packyard: --watch prints text only, and excludes --no-wait and --diff")
     if arguments.keep < 1:
         raise UsageError(f"packyard: --keep {arguments.keep}: the last record stays; type a number from 1 on")
     if arguments.diff:
@@ -82,7 +85,8 @@ def run(found: Kubectl, arguments: argparse.Namespace, made: Plan, *, again: str
             _tell(arguments, each, "was there, and is used as it is")
         seen = None if arguments.no_wait or not made.record.objects else _wait(found, arguments, made)
         ROWS.show([_row(found, made, seen)], arguments.output)
-        return _tell_end(found, arguments, made, seen, another)
+        code = _tell_end(found, arguments, made, seen, another)
+    return watching.one(found, made.record) if arguments.watch and made.record.objects else code
 
 
 @contextmanager
@@ -122,7 +126,7 @@ def _carry_out(found: Kubectl, arguments: argparse.Namespace, made: Plan, again:
 
     def done(reference: Reference) -> None:
         applied.add(reference)
-        _tell(arguments, reference, "applied")
+        _tell(arguments, reference, _change(made, reference))
 
     try:
         warnings = deploy.carry_out(found, made, done, keep=arguments.keep)
@@ -138,6 +142,12 @@ def _carry_out(found: Kubectl, arguments: argparse.Namespace, made: Plan, again:
     _tell_all(each for each in warnings if each not in made.warnings)
     for each in made.obsolete:
         _tell(arguments, each, "deleted")
+
+
+def _change(made: Plan, reference: Reference) -> str:
+    """Return what has come of an object, in kubectl's words."""
+    there = "unchanged" if reference in made.unchanged else "configured"
+    return "created" if reference in made.absent else there
 
 
 def _tell(arguments: argparse.Namespace, reference: Reference, what: str) -> None:
@@ -156,6 +166,10 @@ def _wait(found: Kubectl, arguments: argparse.Namespace, made: Plan) -> RunStatu
     end = begin + arguments.timeout
     told = ""
     try:
+        if arguments.watch and output.can_draw():
+            return watching.drawn(
+                found, made.record, lambda seen: seen.state != status.STARTING or time.monotonic() > end
+            )
         while True:
             seen = clusters.patiently(lambda: status.read_one(found, made.record))
             told, before = _words(seen), told
@@ -185,7 +199,9 @@ def _tell_end(found: Kubectl, arguments: argparse.Namespace, made: Plan, seen: R
         output.note("nothing is deployed: all of it is there, and belongs to no run or another one")
         return 0
     what = "recorded as" if made.is_new else f"as deployed at {record.when}, record"
-    output.note(f"run {record.run}: {output.counted(len(made.objects), 'object')} applied, {what} {record.number}")
+    count = output.counted(len(made.objects), "object")
+    changed = "unchanged" if made.unchanged.issuperset(made.objects) else "applied"
+    output.note(f"run {record.run}: {count} {changed}, {what} {record.number}")
     if seen and seen.state not in (status.RUNNING, SUCCEEDED):
         late = "is not running yet" if seen.state == status.STARTING else seen.said
         problem = f"run {record.run} {late}: {seen.reason}" if seen.reason else f"run {record.run} {late}"

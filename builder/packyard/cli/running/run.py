@@ -37,6 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     clusters.add_arguments(parser)
     doctor.add_autoscaled(parser)
     parser.add_argument("--save", metavar="DIR", default="", help="in the end, write all logs into this folder")
+    help = "show what the run does until it is over, instead of its log"
+    parser.add_argument("--watch", action="store_true", help=help)
     parser.add_argument("--no-doctor", action="store_true", help="run whatever packyard doctor would find")
 
 
@@ -62,7 +64,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.values:  # only now: what a refused run was to have must not stay in the package
         _step("set", str(directory), *arguments.values, hide=["messages", "results"])
     prepared, _ = clusters.prepared(words, "run")
-    code = code or _step("logs", prepared.run, "--follow", *there)
+    shows = ["status", prepared.run, "--watch"] if arguments.watch else ["logs", prepared.run, "--follow"]
+    code = code or _step(*shows, *there)
     saved = _step("logs", prepared.run, "--save", arguments.save, *there) if arguments.save else 0
     return code or saved
 

@@ -7,14 +7,13 @@ The newest is first. With --watch it goes on until every run is over, and fails 
 from __future__ import annotations
 
 import argparse
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from packyard.cli import output
 from packyard.cli.rows import Rows
-from packyard.cli.running import clusters
+from packyard.cli.running import clusters, watching
 from packyard.cli.running.ages import age
-from packyard.core.errors import UsageError, shown
+from packyard.core.errors import IntegrityError, UsageError, shown
 from packyard.core.kubernetes.outcome import FAILED
 from packyard.running.runs import record as records
 from packyard.running.runs import status
@@ -25,12 +24,11 @@ ROWS = Rows(
     "run",
     "run=record.run, package=record.package, version=record.version, useCase=record.use_case, state, reason, "
     "roles (role=name, wanted, ready, done, failed, restarts), "
-    "pods (name, role, index, state, node, restarts, reason, created), "
+    "pods (name, role, index, state, node, restarts, reason, created, started, ended), "
     "missing, unread, results, values=record.values, options=record.options, record=record.number, when=record.when, "
     "who=record.who",
     wide=None,
 )
-_PAUSE = 2.0  # seconds between two looks
 _COLUMNS = ("RUN", "PACKAGE", "STATE", "PODS", "AGE", "REASON")
 _ROLES = ("ROLE", "WANTED", "READY", "DONE", "FAILED", "RESTARTS")
 _PODS = ("POD", "ROLE", "STATE", "NODE", "RESTARTS", "AGE", "REASON")
@@ -61,10 +59,12 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _read(found: Kubectl, arguments: argparse.Namespace) -> list[RunStatus]:
+def _read(
+    found: Kubectl, arguments: argparse.Namespace, unfit: Callable[[IntegrityError], None] = output.refusal
+) -> list[RunStatus]:
     if arguments.run:
         return [status.read_one(found, records.read_last(found, arguments.run))]
-    listed = records.read_all(found, unfit=output.refusal)
+    listed = records.read_all(found, unfit=unfit)
     chosen = records.of_package(found, listed, arguments.package) if arguments.package else listed
     who = found.who() if arguments.mine else ""
     seen = status.read(found, {run: each for run, each in chosen.items() if not who or each[-1].who == who})
@@ -78,29 +78,30 @@ def _read(found: Kubectl, arguments: argparse.Namespace) -> list[RunStatus]:
 def _watch(found: Kubectl, arguments: argparse.Namespace) -> int:
     """Watch until all is over, or somebody ends it."""
     try:
-        return _show_changes(found, arguments)
+        seen = _draw(found, arguments) if output.can_draw() else watching.lines(lambda: _read(found, arguments))
     except KeyboardInterrupt:
         return 130
+    output.note(_next(found, arguments, seen))
+    return int(any(each.state == FAILED for each in seen))
 
 
-def _show_changes(found: Kubectl, arguments: argparse.Namespace) -> int:
-    """Show changes until all is over: the whole again on a terminal, elsewhere the lines that are new."""
-    before: set[tuple[str, str, str, str]] = set()
-    while True:
-        seen = clusters.patiently(lambda: _read(found, arguments))
-        if output.on_terminal():
-            output.clear()
-            _show(seen, arguments)
-        else:
-            rows = {(each.run, each.state, _pods(each), each.reason) for each in seen}
-            for row in sorted(rows - before):
-                output.line("  ".join(filter(None, row)))
-            before = rows
-        output.flush()
-        if all(each.is_over for each in seen):
-            output.note(_next(found, arguments, seen))
-            return int(any(each.state == FAILED for each in seen))
-        time.sleep(_PAUSE)
+def _draw(found: Kubectl, arguments: argparse.Namespace) -> Sequence[RunStatus]:
+    """Draw one run, or all, until all is over."""
+    if arguments.run:
+        return [watching.drawn(found, records.read_last(found, arguments.run), lambda seen: seen.is_over)]
+    from packyard.cli.running import drawing, frames  # with rich, which is slow to import
+
+    unfit: dict[str, IntegrityError] = {}
+    where = f"namespace {found.namespace}"
+    try:
+        return drawing.until(
+            lambda: _read(found, arguments, lambda error: unfit.update({str(error): error})),
+            lambda seen, size: frames.of_runs(seen, where, size),
+            lambda seen: all(each.is_over for each in seen),
+        )
+    finally:
+        for error in unfit.values():
+            output.refusal(error)
 
 
 def _show(seen: Sequence[RunStatus], arguments: argparse.Namespace) -> None:

@@ -127,7 +127,10 @@ def _show(package_dir: Path, rows: list[ListedSetter], *, wide: bool) -> None:
     if rows:
         output.table(_COLUMNS, [_cells(row) for row in rows], wide=wide, prose=1)
     missing = [f"{row.setter.name}=…" for row in rows if row.setter.must_be_set]
-    if missing:
+    if missing and package_dir.resolve().name == folders.NAME:
+        names = ", ".join(each.removesuffix("=…") for each in missing)
+        output.note(f"to be set only where an option that has it is enabled: {names}")
+    elif missing:
         output.note(f"{len(missing)} to be set: packyard set {quote(str(package_dir))} {' '.join(missing)}")
 
 

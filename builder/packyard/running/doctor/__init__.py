@@ -28,10 +28,12 @@ from packyard.running.doctor import (
     references,
     rights,
     schedulers,
+    stages,
     storage,
     volumes,
     wanted,
 )
+from packyard.running.doctor.admission import Attempt
 from packyard.running.doctor.facts import Facts, Questions, UnreadError
 from packyard.running.doctor.finding import Finding, unknown
 from packyard.running.runs.kubectl import Kubectl
@@ -91,21 +93,29 @@ _ALL = every(())
 def examine(kubectl: Kubectl, prepared: Prepared, *, autoscaled: bool = False) -> list[Finding]:
     """Return the answer to every question, also of those that passed; ``autoscaled`` says that nodes come on demand.
 
-    Only where nothing else keeps the run from starting, the API server is asked whether it would take the pods.
+    What the API server would refuse of the pods is told where nothing else keeps the run from starting.
     """
     objects = prepared.objects
     checks = every(prepared.required)
-    known = facts.read(kubectl, questions(objects, checks))
+    known, attempts = _look(kubectl, objects, questions(objects, checks))
     found = judge(objects, known, checks)
     is_sound = {each.check for each in found if each.severity == "error"} <= {nodes.CHECK}
-    if is_sound and rights.may_try(known) and not wanted.there(objects, known):
-        refused, sets = admission.admitted(objects, kubectl)
+    if is_sound and attempts:
         if any((each.check, each.severity) == (nodes.CHECK, "error") for each in found):
             others = [each for each in found if each.check != nodes.CHECK]
-            found = [*others, *nodes.place(sets, objects, known)]
-        found += refused
+            found = [*others, *nodes.place(admission.admitted(attempts, kubectl), objects, known)]
+        found += admission.refused(attempts)
     found = autoscaling.soften(found, objects, kubectl, said=autoscaled)
     return [replace(each, fix=_located(_mending(each, prepared, kubectl), kubectl)) for each in found]
+
+
+def _look(kubectl: Kubectl, objects: Sequence[Object], asked: Questions) -> tuple[Facts, list[Attempt]]:
+    """Return the facts that are needed, and the dry runs: none of a run that is there, or where the user may not."""
+    known = facts.read(kubectl, stages.first(asked))
+    is_tried = rights.may_try(known) and not wanted.there(objects, known)
+    attempts = admission.attempt(objects, kubectl) if is_tried else []
+    known = replace(known, is_admitting=bool(attempts) and all(each.is_admitted for each in attempts))
+    return known.with_more(facts.read(kubectl, stages.rest(asked, objects, known))), attempts
 
 
 def _mending(each: Finding, prepared: Prepared, kubectl: Kubectl) -> str:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 
 from packyard.core.kubernetes import pods, trouble
 from packyard.core.kubernetes.lenient import Object, mapping
@@ -18,29 +19,59 @@ from packyard.running.runs.kubectl import FORBIDDEN, Done, Kubectl, split
 
 _CHECK = "admission"
 _TRY = ("create", "--dry-run=server", "--validate=ignore", "--output=json", "--filename=-")
+#: Calls of kubectl at once.
+_AT_ONCE = 4
 _NO_NAMESPACE = "(NotFound): namespaces "
 _NO_DRY_RUN = "does not support dry run"
 #: What comes with the run, or is made for each pod, and is not there yet.
 _LATER = ("serviceAccountName", "serviceAccount", "resourceClaims", "priority")
 
 
-def admitted(objects: Sequence[Object], kubectl: Kubectl) -> tuple[list[Finding], list[PodSet]]:
-    """Return what the server refuses, and the sets of pods as it would have them.
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A set of pods, and what the server said as it was to make one of them; None where it was not asked."""
 
-    Pods that Argo makes stay as they are: they get containers that only Argo knows. So do those of a namespace that is
-    not there yet, and all where the user may not create pods.
+    asked: PodSet
+    done: Done | None
+
+    @property
+    def is_admitted(self) -> bool:
+        """Whether the server would make the pods."""
+        return self.done is not None and not self.done.code
+
+
+def attempt(objects: Sequence[Object], kubectl: Kubectl) -> list[Attempt]:
+    """Have the server try a pod of each form, all together. Those of Argo get containers that only Argo knows."""
+    sets = wanted.find(objects)
+    forms = ["" if each.pod.is_argo else json.dumps(each.pod.spec, sort_keys=True) for each in sets]
+    first = {form: each for form, each in reversed([*zip(forms, sets, strict=True)]) if form}
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        tried = {
+            form: pool.submit(kubectl.call, *_TRY, data=json.dumps(_pod(each)).encode()) for form, each in first.items()
+        }
+    return [Attempt(each, tried[form].result() if form else None) for each, form in zip(sets, forms, strict=True)]
+
+
+def refused(attempts: Sequence[Attempt]) -> list[Finding]:
+    """Return what the server refuses, once for pods that are alike.
+
+    Nothing is said of a namespace that is not there yet, and where the user may not make pods.
     """
-    found, seen = list[Finding](), list[PodSet]()
-    tried: dict[str, Done] = {}
-    for each in wanted.find(objects):
-        alike = "" if each.pod.is_argo else json.dumps(each.pod.spec, sort_keys=True)
-        if alike and alike not in tried:
-            tried[alike] = kubectl.call(*_TRY, data=json.dumps(_pod(each)).encode())
-            found += _refused(each, tried[alike].said) if tried[alike].code else ()
-        done = tried.get(alike)
-        made = kubectl.objects(done.output) if done and not done.code else []
-        seen.append(replace(each, pod=pods.find(made[0])[0]) if made else each)
-    return found, seen
+    found: dict[str, Attempt] = {}
+    for each in attempts:
+        if each.done and each.done.code:
+            found.setdefault(json.dumps(each.asked.pod.spec, sort_keys=True), each)
+    return [one for each in found.values() if each.done for one in _refused(each.asked, each.done.said)]
+
+
+def admitted(attempts: Sequence[Attempt], kubectl: Kubectl) -> list[PodSet]:
+    """Return the sets of pods as the server would have them, or as they are where it takes none or was not asked."""
+    return [_seen(each, kubectl) for each in attempts]
+
+
+def _seen(each: Attempt, kubectl: Kubectl) -> PodSet:
+    made = kubectl.objects(each.done.output) if each.done and each.is_admitted else []
+    return replace(each.asked, pod=pods.find(made[0])[0]) if made else each.asked
 
 
 def _pod(each: PodSet) -> Object:

@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from shlex import quote
 
 from packyard.core.errors import UnavailableError
@@ -41,9 +41,9 @@ class Questions:
     """What to read: objects by kind and name, all of a kind in the namespace, and all of a kind everywhere.
 
     The kinds are Kubernetes' own; ``custom`` has resources of other groups, and names, ``lists`` those of which all
-    are read. The namespace itself is always read. ``groups`` asks which groups are served in which versions, ``apis``
-    which kinds these apiVersions have, ``rights`` what the user may do in the namespace, and ``version`` which
-    Kubernetes it is.
+    are read. ``namespace`` asks for the namespace itself, ``groups`` which groups are served in which versions,
+    ``apis`` which kinds these apiVersions have, ``rights`` what the user may do in the namespace, and ``version``
+    which Kubernetes it is.
     """
 
     named: frozenset[Name] = frozenset()
@@ -51,6 +51,7 @@ class Questions:
     lists: frozenset[str] = frozenset()
     inside: frozenset[str] = frozenset()
     everywhere: frozenset[str] = frozenset()
+    namespace: bool = True
     groups: bool = False
     apis: frozenset[str] = frozenset()
     rights: bool = False
@@ -66,6 +67,7 @@ class Facts:
 
     ``objects`` has those of a kind, ``groups`` the versions of a group, ``apis`` for an apiVersion the resource of each
     kind, ``rules`` those of a role that would be the user's. ``unread`` says of a resource why it could not be read.
+    ``is_admitting`` says that the server has taken all pods in a dry run.
     """
 
     namespace: str
@@ -76,6 +78,7 @@ class Facts:
     all_rules: bool = True
     version: str = ""
     unread: Mapping[str, str] = field(default_factory=dict)
+    is_admitting: bool = False
 
     @property
     def inside(self) -> str:
@@ -87,6 +90,10 @@ class Facts:
         if reason := self.unread.get(resource_of(kind)):
             raise UnreadError(reason)
         return self.objects.get(kind, ())
+
+    def with_more(self, other: Facts) -> Facts:
+        """Return these facts with the objects that were read later."""
+        return replace(self, objects={**self.objects, **other.objects}, unread={**self.unread, **other.unread})
 
     def find(self, kind: str, name: str) -> Object | None:
         """Return an object by its name, None where it is not there, or raise `UnreadError`."""
@@ -122,7 +129,8 @@ def read(kubectl: Kubectl, asked: Questions) -> Facts:
 
 def _calls(asked: Questions, namespace: str) -> Iterator[list[str]]:
     """Yield the words of each call of ``kubectl get``."""
-    named = {(kind.lower(), name) for kind, name in asked.named} | {("namespace", namespace)}
+    named = {(kind.lower(), name) for kind, name in asked.named}
+    named |= {("namespace", namespace)} if asked.namespace else set()
     for each in (named, asked.custom):
         if words := [f"{kind}/{name}" for kind, name in sorted(each) if _NAME.fullmatch(name)]:
             yield words
@@ -137,7 +145,7 @@ def _calls(asked: Questions, namespace: str) -> Iterator[list[str]]:
 
 def _get(kubectl: Kubectl, words: Sequence[str]) -> tuple[list[Object], dict[str, str]]:
     """Return the objects that a call gives, and for each resource that may not be read the reason."""
-    done = kubectl.call("get", "--ignore-not-found", "--output=json", *words)
+    done = kubectl.call("get", "--ignore-not-found", "--chunk-size=0", "--output=json", *words)
     unread = {match[1]: match[0] for match in FORBIDDEN.finditer(done.said)}
     failed = [line for line in done.said.splitlines() if line.startswith(_ERRORS)]
     unforeseen = [line for line in failed if not UNKNOWN.search(line) and not FORBIDDEN.search(line)]

@@ -42,7 +42,6 @@ def apply(
     objects: Sequence[Object],
     *,
     force: bool = False,
-    dry_run: bool = False,
     done: Done = lambda _: None,
 ) -> list[str]:
     """Apply objects, in their order, by one call; tell ``done`` each, and return the warnings of the server."""
@@ -55,13 +54,34 @@ def apply(
             done(left[line])
             left.pop(line, None)
 
-    # What the server applies it checks, field by field; kubectl would download all schemas to do so first.
-    words = ["apply", "--server-side", "--validate=false", manager(run), "--filename=-", "--output=name"]
-    words += ["--force-conflicts"] * force + ["--dry-run=server"] * dry_run
-    given = kubectl.follow(*words, each=each, data=listed(objects))
+    given = kubectl.follow(*_words(run, force=force), "--output=name", each=each, data=listed(objects))
     if given.code:
         raise _advised(kubectl.refusal(given.said, [str(item) for item in left.values()]))
     return list(given.warnings)
+
+
+def attempt(
+    kubectl: Kubectl, run: str, objects: Sequence[Object], *, force: bool = False
+) -> tuple[list[str], list[Object]]:
+    """Have the server judge objects and store nothing; return its warnings, and the objects as it would have them."""
+    if not objects:
+        return [], []
+    words = (*_words(run, force=force), "--dry-run=server")
+    given = kubectl.call(*words, "--output=json", data=listed(objects))
+    if given.code == 0:
+        return list(given.warnings), [dict(item) for item in kubectl.objects(given.output)]
+    named = kubectl.call(*words, "--output=name", data=listed(objects))  # names what was not refused, too
+    taken = named.output.decode().split()
+    left = [
+        str(each) for each in (Reference.of(item, kubectl.namespace) for item in objects) if _printed(each) not in taken
+    ]
+    raise _advised(kubectl.refusal(given.said, left))
+
+
+def _words(run: str, *, force: bool) -> list[str]:
+    # What the server applies it checks, field by field; kubectl would download all schemas to do so first.
+    words = ["apply", "--server-side", "--validate=false", manager(run), "--filename=-"]
+    return [*words, *(["--force-conflicts"] * force)]
 
 
 def apply_late(kubectl: Kubectl, run: str, objects: Sequence[Object], *, force: bool, done: Done) -> list[str]:

@@ -34,7 +34,8 @@ class Plan:
 
     ``record`` is new, or that of the run as it is there and is completed; ``before`` are those that are there;
     ``recorded`` are its objects, ``objects``
-    those that are applied, ``absent`` those of them that are not there. ``used`` are objects that outlive runs, are
+    those that are applied, ``absent`` those of them that are not there, ``unchanged`` those that the server has as
+    they are. ``used`` are objects that outlive runs, are
     there, and stay as they are; ``obsolete`` are objects of the run that it no longer has.
     """
 
@@ -44,6 +45,7 @@ class Plan:
     recorded: Sequence[Object]
     objects: Mapping[Reference, Object]
     absent: Sequence[Reference]
+    unchanged: frozenset[Reference] = frozenset()
     used: Sequence[Reference]
     obsolete: Sequence[Reference]
     force: bool
@@ -148,7 +150,10 @@ def _plan(
         obsolete=[each for each in sorted(own - set(wanted)) if each.group_kind not in LASTING],
         force=force,
     )
-    return replace(made, warnings=_admitted(kubectl, made))
+    warnings, tried = _admitted(kubectl, made)
+    found = {Reference.of(item, kubectl.namespace): item for item in tried}
+    unchanged = frozenset(each for each in found if each in own and _content(found[each]) == _content(there[each]))
+    return replace(made, warnings=warnings, unchanged=unchanged)
 
 
 def carry_out(kubectl: Kubectl, made: Plan, done: Done = lambda _: None, *, keep: int = KEPT) -> Sequence[str]:
@@ -159,9 +164,8 @@ def carry_out(kubectl: Kubectl, made: Plan, done: Done = lambda _: None, *, keep
     run, warnings = made.record.run, list[str]()
     if made.namespaces:
         warnings += applying.apply(kubectl, run, made.namespaces, force=made.force)
-        warnings += _admitted(
-            kubectl, replace(made, absent=[each for each in made.absent if each.group_kind != _NAMESPACE])
-        )
+        absent = [each for each in made.absent if each.group_kind != _NAMESPACE]
+        warnings += _admitted(kubectl, replace(made, absent=absent))[0]
     if made.is_new:
         records.create(kubectl, made.record, made.recorded)
     at_once, late = (
@@ -181,9 +185,15 @@ def difference(kubectl: Kubectl, made: Plan) -> bytes:
     return applying.difference(kubectl, made.record.run, made.seen, force=made.force) if made.seen else b""
 
 
-def _admitted(kubectl: Kubectl, made: Plan) -> list[str]:
-    """Have the server judge all objects that it can, and return its warnings."""
-    return applying.apply(kubectl, made.record.run, made.seen, force=made.force, dry_run=True)
+def _admitted(kubectl: Kubectl, made: Plan) -> tuple[list[str], list[Object]]:
+    """Have the server judge all objects that it can, and return its warnings, and what they would be."""
+    return applying.attempt(kubectl, made.record.run, made.seen, force=made.force)
+
+
+def _content(item: Object) -> Object:
+    """Return what somebody may have changed of an object."""
+    metadata = {key: value for key, value in mapping(item.get("metadata")).items() if key != "managedFields"}
+    return {**{key: value for key, value in item.items() if key != "status"}, "metadata": metadata}
 
 
 def _check_owner(before: Sequence[RunRecord], drafted: RunRecord, hint: str, *, force: bool) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 from packyard.core.errors import ConflictError, InputError, PackyardError, Problem, UnavailableError
 from packyard.core.kubernetes.lenient import Object, mapping, mappings
+from packyard.running.runs import kubeconfigs
 
 #: What kubectl says that the user may not do, with the resource and its group, and which resource nobody serves.
 FORBIDDEN = re.compile(r'User .* cannot \w+ resource "([^"]+)" in API group "([^"]*)"[^\n]*')
@@ -30,6 +31,7 @@ _OLD = re.compile(r"(?i)unknown (?:shorthand )?(?:flag|command)|invalid argument
 _UNKNOWN_USER = re.compile(
     r"(?im)you must be logged in|\(Unauthorized\)|^(error: )?Unauthorized$|getting credentials: exec"
 )
+_NO_PLUGIN = re.compile(r"exec: executable (\S+) not found")
 #: What a user lacks; webhooks and quotas forbid too, in other words.
 _NO_RIGHT = re.compile(r'User "[^"]*" cannot ')
 _CONFLICTS = ("AlreadyExists", "Apply failed with")
@@ -166,10 +168,18 @@ class Kubectl:
 
     def _unavailable(self, said: str) -> Problem | None:
         if _UNKNOWN_USER.search(said):
-            hint = f"log in again, then try: kubectl --context={self.context} auth whoami"
-            return Problem(f"the cluster of context {self.context} does not accept your credentials: {said}", hint=hint)
-        if _DEAF.search(said) and _WEBHOOK not in said:
-            hint = f"kubectl --context={self.context} version shows whether it answers"
+            reason = said.partition("\n")[0].removeprefix("error: ")
+            absent = _NO_PLUGIN.search(said)
+            first = f"install {absent[1]}, with which your kubeconfig logs in" if absent else "log in again"
+            hint = f"{first}, then try: {kubeconfigs.shown(self.flags, 'auth', 'whoami')}"
+            message = f"the cluster of context {self.context} does not accept your credentials: {reason}"
+            return Problem(message, hint=hint)
+        if _WEBHOOK in said:
+            return None
+        if problem := kubeconfigs.unusable(said, self.flags, self.context):
+            return problem
+        if _DEAF.search(said):
+            hint = f"{kubeconfigs.shown(self.flags, 'version')} shows whether it answers"
             return Problem(f"the cluster of context {self.context} cannot be reached: {said}", hint=hint)
         return None
 
@@ -187,8 +197,7 @@ def find(path: str, *, kubeconfig: str = "", context: str = "", namespace: str =
     asked = [*flags, *([f"--context={context}"] if context else [])]
     done = _run([program, *asked, "config", "view", "--minify", "--output=json"])
     if done.code:
-        hint = "kubectl config get-contexts lists them; --context and --kubeconfig name another one"
-        raise InputError(Problem(f"there is no context to use: {done.said}", hint=hint))
+        raise InputError(kubeconfigs.no_context(done.said, kubeconfig))
     view = json.loads(done.output)
     found = view["contexts"][0]
     return Kubectl(

@@ -33,8 +33,9 @@ _STATES = {"Succeeded": "done", "Failed": "failed", "Running": "running"}
 class PodStatus:
     """A pod: ``state`` is waiting, running, ready, done, failed or ending, and ``reason`` says what is wrong with it.
 
-    ``index`` counts the pods of a role; pods that took each other's place have the same. The first of ``containers`` is
-    the one that counts; ``running`` are those that run now.
+    ``index`` counts the pods of a role; pods that took each other's place have the same. ``started`` and ``ended`` are
+    when its containers did, ISO 8601 as ``created``, or empty. The first of ``containers`` is the one that counts;
+    ``running`` are those that run now.
     """
 
     name: str
@@ -45,6 +46,8 @@ class PodStatus:
     restarts: int
     reason: str
     created: str
+    started: str
+    ended: str
     containers: tuple[str, ...]
     running: tuple[str, ...]
 
@@ -261,6 +264,7 @@ def _warned(events: Sequence[Object], about: set[tuple[str, str]], reasons: froz
 def _pod_status(each: Placed, known: Known) -> PodStatus:
     metadata, spec = mapping(each.pod.get("metadata")), mapping(each.pod.get("spec"))
     state = "ready" if each.is_ready else _STATES.get(each.phase, "waiting")
+    started, ended = trouble.span(each.pod)
     return PodStatus(
         name=each.name,
         role=each.role,
@@ -270,6 +274,8 @@ def _pod_status(each: Placed, known: Known) -> PodStatus:
         restarts=trouble.restarts(each.pod),
         reason=_shortened(_reason(each, known)),
         created=text(metadata.get("creationTimestamp")),
+        started=started,
+        ended=ended,
         containers=_containers(each.pod),
         running=trouble.running(each.pod),
     )

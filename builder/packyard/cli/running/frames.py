@@ -1,0 +1,180 @@
+"""What `--watch` draws on a terminal: lines that fit it, of all runs of a namespace, or of one with its pods in time.
+
+POD        -14m                                     now
+launcher   ░░░████████████████████████████████████████   ready
+worker 0   ░░░░██████████✗ ░░█████████████████████████   ready
+worker 1   ░░░░███████████████████████████████████████   ready
+
+A pod waits (░), runs (█), and ends well (✓) or not (✗); pods that took each other's place share a line. What a screen
+has no room for is counted in its last line.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from rich.cells import cell_len, chop_cells
+
+from packyard.cli import colors, output
+from packyard.cli import columns as layout
+from packyard.cli.running import clusters
+from packyard.cli.running.ages import age, seconds_since, words
+from packyard.core.errors import on_one_line
+from packyard.running.runs import choose
+from packyard.running.runs.progress import Progress
+from packyard.running.runs.status import FAILING, PodStatus, RunStatus
+
+_COLUMNS = ("RUN", "STATE", "PODS", "AGE", "REASON")
+_WELL = ("ready", "done")
+_TITLE, _STATE, _LEAST = 24, 20, 8  # columns of a pod's title, of its state, and of its line in time
+_BAR, _REASON = 30, 3  # columns of a bar, lines of a reason
+#: Signs for waiting, running, well and badly ended, done and left of a bar, cut; and for terminals without these.
+_SIGNS, _PLAIN_SIGNS = "░█✓✗━─…", ".#+x#-~"
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """The room of a terminal; its last column stays free, so that no line wraps."""
+
+    columns: int
+    rows: int
+
+
+def of_runs(seen: Sequence[RunStatus], where: str, size: Size) -> list[str]:
+    """Return the runs of a namespace, those that go on first, as many as there is room for."""
+    ordered = sorted(seen, key=lambda each: each.is_over)
+    head = [cut(f"{where}: {_counted(each.state for each in seen)}", size), ""]
+    for count in range(min(len(ordered), size.rows), -1, -1):
+        left = ordered[count:]
+        more = [cut(f"{_sign(6)} {len(left)} more: {_counted(each.state for each in left)}", size)] if left else []
+        lines = [*head, *_table(ordered[:count], size), *more]
+        if len(lines) <= size.rows:
+            return lines
+    return head[: size.rows]
+
+
+def of_run(seen: RunStatus, progress: Sequence[Progress], left: float, size: Size) -> list[str]:
+    """Return one run: its state and why, how far it is, and its pods in time; ``left`` are seconds, 0 if unknown."""
+    record = seen.record
+    state = colors.painted(seen.state, colors.STATES.get(seen.state, ""))
+    name = cut(record.run, Size(max(_LEAST, size.columns - len(seen.state) - 4), 1))
+    lines = [f"{colors.painted(name, 'name')}  {state}"]
+    deployed = f"deployed {age(record.when)} ago by {record.who or 'somebody'}, record {record.number}"
+    lines.append(cut(f"{record.package} {record.version}  {deployed}".strip(), size))
+    reason = layout.broken(on_one_line(seen.reason), size.columns - 1)[:_REASON] if seen.reason else []
+    lines += [colors.painted(each, _tone(seen)) for each in reason]
+    lines += [cut(", ".join(map(clusters.counted, seen.roles)), size)]
+    lines += [_bar(progress, left, size)] if progress else []
+    return [*lines[: size.rows], *_pods(seen, Size(size.columns, size.rows - len(lines) - 1))]
+
+
+def _table(seen: Sequence[RunStatus], size: Size) -> list[str]:
+    rows = [
+        (each.run, each.state, ", ".join(map(clusters.counted, each.roles)), age(each.record.when), each.reason)
+        for each in seen
+    ]
+    header, *found = layout.lines(_COLUMNS, lambda: rows, prose=1, room=size.columns - 1, paint=output.painted_cell)
+    return [colors.painted(header, "heading"), *found]
+
+
+def _bar(progress: Sequence[Progress], left: float, size: Size) -> str:
+    """Return how far a program is: ``epoch 2/5, step 40/100 ━━━━━━──── 40 %, about 2m left``."""
+    last = progress[-1]
+    said = ", ".join(map(str, progress))
+    if not last.total:
+        return cut(said, size)
+    about = f", about {words(left)} left" if left else ""
+    tail = f" {last.share:.0%}{about}"
+    room = size.columns - 2 - cell_len(said) - cell_len(tail)
+    if room < _LEAST:
+        return cut(f"{said}{tail}", size)
+    width = min(_BAR, room)
+    full = int(width * last.share)
+    return f"{said} {colors.painted(_sign(4) * full, 'good')}{_sign(5) * (width - full)}{tail}"
+
+
+def _pods(seen: RunStatus, size: Size) -> list[str]:
+    """Return the pods in time, those first that are not well, and how many more there are."""
+    places: dict[tuple[str, int], list[PodStatus]] = {}
+    for each in sorted(seen.pods, key=lambda each: each.created):
+        places.setdefault((each.role, each.index), []).append(each)
+    newest = [found[-1] for found in places.values()]
+    titles = {key: choose.title(found[-1], newest) for key, found in places.items()}
+    order = sorted(places, key=lambda key: places[key][-1].state in _WELL)
+    if size.rows < 2 or not places:
+        return []
+    whole = max((seconds_since(each.created) for each in seen.pods), default=0)
+    width = min(_TITLE, max(map(cell_len, titles.values())))
+    time = max(_LEAST, size.columns - 1 - width - _STATE - 4)
+    kept = order if len(order) < size.rows else order[: size.rows - 2]
+    lines = ["", _axis(width, time, whole, size)]
+    lines += [_pod(titles[key], places[key], whole, width, time, size) for key in kept]
+    if rest := order[len(kept) :]:
+        counts = _counted(places[key][-1].state for key in rest)
+        lines.append(cut(f"{_sign(6)} {len(rest)} more pods: {counts}", size))
+    return lines
+
+
+def _axis(width: int, time: int, whole: float, size: Size) -> str:
+    since = f"-{words(whole)}"
+    return colors.painted(cut(f"{'POD':<{width}}  {since:<{time - 3}}now  STATE", size), "heading")
+
+
+def _pod(title: str, found: Sequence[PodStatus], whole: float, width: int, time: int, size: Size) -> str:
+    last = found[-1]
+    line = [" "] * time
+    for each in found:
+        for place, sign, tone in _segments(each, whole, time):
+            line[place] = colors.painted(sign, tone)
+    name = cut(title, Size(width + 1, 1))
+    again = f", {last.restarts} restarts" if last.restarts else ""
+    state = cut(f"{last.state}{again}", Size(max(2, size.columns - width - time - 4), 1))
+    tone = colors.STATES.get(last.state, "")
+    return f"{name}{' ' * (width - cell_len(name))}  {''.join(line)}  {colors.painted(state, tone)}"
+
+
+def _segments(each: PodStatus, whole: float, time: int) -> Iterator[tuple[int, str, str]]:
+    """Yield the places of a pod in a line of ``time`` signs for ``whole`` seconds, with a sign and a style."""
+    made, began, ended = (_place(moment, whole, time) for moment in (each.created, each.started, each.ended))
+    start = time if began is None else began
+    end = time if ended is None else ended
+    is_bad = each.state == "failed" or (each.restarts > 0 and each.state != "ready")
+    for place in range(made or 0, min(start, end)):
+        yield place, _sign(0), "waiting"
+    for place in range(start, max(end, start + 1) if began is not None else start):
+        yield min(place, time - 1), _sign(1), "bad" if is_bad else "good"
+    if ended is not None and each.state in ("done", "failed"):
+        is_well = each.state == "done"
+        yield min(end, time - 1), _sign(2 if is_well else 3), "good" if is_well else "bad"
+
+
+def _place(moment: str, whole: float, time: int) -> int | None:
+    """Return where in a line a moment is; None where there was none."""
+    ago = seconds_since(moment)
+    if not moment or ago == float("inf"):
+        return None
+    return max(0, min(time - 1, int((whole - ago) / max(whole, 1) * time)))
+
+
+def _counted(states: Iterable[str]) -> str:
+    return ", ".join(f"{count} {state}" for state, count in Counter(states).most_common()) or "no runs"
+
+
+def _tone(seen: RunStatus) -> str:
+    return "bad" if seen.state in ("failed", FAILING) else ""
+
+
+def cut(text: str, size: Size) -> str:
+    """Return a text that fits a line, with a sign where it is cut."""
+    whole, room = on_one_line(text), max(1, size.columns - 1)
+    if cell_len(whole) <= room:
+        return whole
+    return chop_cells(whole, max(1, room - 1))[0] + _sign(6)
+
+
+def _sign(number: int) -> str:
+    is_wide = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+    return (_SIGNS if is_wide else _PLAIN_SIGNS)[number]
