@@ -55,6 +55,7 @@ ROOMS = (
     "sharing.index",
     "sharing.fetching",
     "sharing.publishing",
+    "sharing.web",
     "sharing",
     "running.runs",
     "running.doctor",

@@ -34,7 +34,7 @@ async function site(out) {
     format: "esm",
     splitting: true,
     define: { ...define, SINGLE: "false" },
-    external: ["worker-text"],
+    plugins: [workerText("")],
   });
   const single = await outputs({
     entryPoints: { single: "src/main.ts" },

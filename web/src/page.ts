@@ -2,7 +2,7 @@
 import { openChannel, type Channel } from "./channel/channel";
 import { HAS_CRYPTO } from "./channel/digest";
 import type { Remembered } from "./channel/head";
-import { list, object, text } from "./channel/json";
+import { object, text, texts } from "./channel/json";
 import { embedded, hosted, type Source } from "./channel/source";
 import { NOBODY, type Trust } from "./trust/envelope";
 import { publicKey, type PublicKey } from "./trust/keys";
@@ -13,6 +13,8 @@ export interface Settings {
   /** PEM texts that the host of this page put into it. */
   readonly hostKeys: readonly string[];
   readonly isExport: boolean;
+  /** The packages that an export holds. */
+  readonly names?: readonly string[];
 }
 
 /** Reads the settings that `packyard web` wrote into the page. */
@@ -25,8 +27,9 @@ export function settings(): Settings {
   return {
     title: text(written.get("title") ?? "", "title"),
     source: address ? { ...source, address } : source,
-    hostKeys: list(written.get("keys") ?? [], "keys").map((each) => text(each, "keys")),
+    hostKeys: texts(written.get("keys"), "keys"),
     isExport: files !== undefined,
+    ...(files !== undefined && { names: texts(written.get("names"), "names") }),
   };
 }
 
@@ -47,7 +50,7 @@ export interface Page {
 export async function openPage(given: Settings): Promise<Page> {
   const proof = await proofOf(given);
   const remembered = given.isExport ? undefined : memory(given.source.address).read();
-  const channel = await openChannel(given.source, proof.trust, remembered);
+  const channel = await openChannel(given.source, proof.trust, remembered, given.names);
   if (!given.isExport && HAS_CRYPTO) memory(given.source.address).write(channel.head);
   return { settings: given, channel, proof };
 }

@@ -8,7 +8,7 @@ import { list, json, object, text } from "./json";
 import { listing, type Listing, type Summary } from "./listing";
 import { NAME, record, type PackageRecord, type Version } from "./record";
 import type { Bytes, Source } from "./source";
-import { get, leaves, nodesOf } from "./tree";
+import { bisect, get, leaves, nodesOf } from "./tree";
 
 const RECORD = 4 * 1024 * 1024;
 const BUNDLE = 64 * 1024 * 1024;
@@ -44,7 +44,8 @@ export interface Change {
   readonly packages: readonly string[];
 }
 
-export async function openChannel(source: Source, trust: Trust, remembered?: Remembered): Promise<Channel> {
+/** Opens a channel. An export lists `names` alone: it holds no more. */
+export async function openChannel(source: Source, trust: Trust, remembered?: Remembered, names?: readonly string[]): Promise<Channel> {
   const head = await latest(source, trust, remembered);
   const nodes = nodesOf(source);
   let listed: Promise<Listing> | undefined;
@@ -58,7 +59,8 @@ export async function openChannel(source: Source, trust: Trust, remembered?: Rem
     head,
     package: named,
     listing() {
-      listed ??= head.listing.keys.length ? listing(head.listing, nodes.node) : ofRecords(head, nodes.node, named);
+      const every = (): Promise<Listing> => (head.listing.keys.length ? listing(head.listing, nodes.node) : ofRecords(head, nodes.node, named));
+      listed ??= names ? every().then((found) => only(found, names)) : every();
       listed.catch(() => (listed = undefined));
       return listed;
     },
@@ -78,6 +80,13 @@ async function ofRecords(head: Head, node: (digest: string) => Promise<import(".
       read: async () => (await Promise.all((await leaf()).keys.map(read))).flatMap(summaryOf),
     })),
   };
+}
+
+/** The parts in which these names are, without what else is there. */
+function only({ parts }: Listing, names: readonly string[]): Listing {
+  const places = new Set(names.map((name) => bisect(parts.map((each) => each.last), name)));
+  const held = parts.filter((_, place) => places.has(place));
+  return { parts: held.map((part) => ({ ...part, read: async () => (await part.read()).filter((each) => names.includes(each.name)) })) };
 }
 
 function summaryOf({ name, latest: version, versions }: PackageRecord): Summary[] {

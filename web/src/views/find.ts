@@ -30,13 +30,13 @@ function made(main: HTMLElement, page: Page, listing: Listing): HTMLElement {
   input.addEventListener("input", () => change((params) => (input.value.trim() ? params.set("q", input.value) : params.delete("q"))));
   const form = h("form", { role: "search", class: "search", submit: (event) => event.preventDefault() }, h("label", { for: "q" }, "Search packages"), input);
   const view = h("div", { "data-view": "find", class: "find" },
-    h("h1", { class: "quiet" }, title(page)),
+    h("h1", {}, title(page)),
     form,
     h("aside", { class: "filters", "aria-label": "Filters" }),
     h("section", { class: "results", "aria-label": "Packages" }),
   );
   main.replaceChildren(view);
-  if (page.channel.head.number > 1 || listing.parts.length) view.append(newest(page));
+  if (!page.settings.isExport && listing.parts.length) view.append(newest(page));
   return view;
 }
 

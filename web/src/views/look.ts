@@ -1,24 +1,89 @@
-/** A package's page. */
+/** A package: its parts have addresses of their own, below `#/NAME` or `#/NAME@VERSION`. */
 import { choose, type PackageRecord, type Version } from "../channel/record";
 import { InputError } from "../errors";
+import { readBundle } from "../model/archive";
+import { parsePackage, type PackageModel } from "../model/package";
 import type { Page } from "../page";
 import { title } from "./frame";
 import { packageHash, type PackageRoute } from "./route";
-import { bytes, copyable, h, link } from "./ui";
+import { append, h, link, problem, waiting, type Child } from "./ui";
+
+/** A package that is shown: what the channel lists of it, and its files. */
+export interface Shown {
+  readonly page: Page;
+  readonly route: PackageRoute;
+  readonly found: PackageRecord;
+  readonly version: Version;
+  readonly model: PackageModel;
+  /** Whether the bundle was compared with its digest. */
+  readonly isCompared: boolean;
+}
+
+type View = (shown: Shown) => Child | Promise<Child>;
+
+const TABS = new Map<string, { label: string; load: () => Promise<View> }>([
+  ["", { label: "Overview", load: async () => (await import("./overview")).overview }],
+  ["use", { label: "Use cases", load: async () => (await import("./usecases")).useCases }],
+  ["set", { label: "Set values", load: async () => (await import("./set")).set }],
+  ["files", { label: "Files", load: async () => (await import("./files")).files }],
+  ["compare", { label: "Compare", load: async () => (await import("./compare")).compare }],
+  ["versions", { label: "Versions", load: async () => (await import("./versions")).versions }],
+]);
 
 export async function look(main: HTMLElement, page: Page, route: PackageRoute, isCurrent: () => boolean): Promise<void> {
   const found = await page.channel.package(route.name);
   const version = choose(found, route.version);
   if (!version) throw new InputError(`${route.name} has no version ${route.version.slice(0, 80)}.`, `It has ${found.versions.map((each) => each.version).slice(-5).join(", ")}.`);
   if (!isCurrent()) return;
-  document.title = `${found.name} ${version.version} – ${title(page)}`;
-  main.replaceChildren(h("article", { class: "package" }, heading(found, version), copyable(`packyard get ${found.name}@${version.version} --from ${page.channel.source.address}`, "command to get it"), versions(found)));
+  const tab = TABS.get(route.tab);
+  if (!tab) throw new InputError(`There is no view ${route.tab.slice(0, 80)} of a package.`, `It has: ${[...TABS.values()].map((each) => each.label).join(", ")}.`);
+  document.title = `${route.tab ? `${tab.label}: ` : ""}${found.name} ${version.version} – ${title(page)}`;
+  const body = h("div", { class: "body" }, waiting("Reading the package's files…"));
+  main.replaceChildren(h("article", { class: "package" }, heading(found, version, route), tabs(route), body));
+  try {
+    const [{ model, isCompared }, view] = await Promise.all([opened(page, found.name, version), tab.load()]);
+    const child = await view({ page, route, found, version, model, isCompared });
+    if (!isCurrent()) return;
+    body.replaceChildren();
+    append(body, [child]);
+  } catch (error) {
+    if (isCurrent()) body.replaceChildren(problem(error, h("p", {}, link(packageHash(found.name, "", "versions"), "Other versions"))));
+  }
 }
 
-function heading(found: PackageRecord, version: Version): HTMLElement {
-  return h("header", {}, h("p", {}, link("#/", "All packages")), h("h1", {}, found.name), h("p", {}, version.description), version.yanked && h("p", { class: "note bad" }, `${version.version} is yanked: ${version.yanked}`));
+const bundles = new WeakMap<Page, Map<string, Promise<{ model: PackageModel; isCompared: boolean }>>>();
+
+/** Reads a bundle once; what failed is read again when it is asked for again. */
+export function opened(page: Page, name: string, version: Version): Promise<{ model: PackageModel; isCompared: boolean }> {
+  const known = bundles.get(page) ?? new Map<string, Promise<{ model: PackageModel; isCompared: boolean }>>();
+  bundles.set(page, known);
+  const key = `${name}@${version.version}`;
+  const model = known.get(key) ?? read(page, name, version);
+  known.set(key, model);
+  model.catch(() => known.delete(key));
+  return model;
 }
 
-function versions(found: PackageRecord): HTMLElement {
-  return h("ul", {}, [...found.versions].reverse().map((each) => h("li", {}, link(packageHash(found.name, each.version), each.version), ` ${bytes(each.size)} ${each.yanked}`)));
+async function read(page: Page, name: string, version: Version): Promise<{ model: PackageModel; isCompared: boolean }> {
+  const bundle = await page.channel.bundle(name, version);
+  const model = parsePackage(await readBundle(bundle.data));
+  if (model.manifest.name !== name || model.manifest.version !== version.version) {
+    throw new InputError(`The bundle says that it is ${model.manifest.name}@${model.manifest.version}, not ${name}@${version.version}.`, "Do not use it; tell whoever publishes the channel.");
+  }
+  return { model, isCompared: bundle.isCompared };
+}
+
+function heading(found: PackageRecord, version: Version, route: PackageRoute): HTMLElement {
+  return h("header", {},
+    h("p", { class: "crumbs" }, link("#/", "All packages")),
+    h("h1", {}, found.name, " ", link(packageHash(found.name, route.version, "versions"), h("span", { class: "tag" }, version.version))),
+    h("p", { class: "lead" }, version.description.split(": ")[0] ?? ""),
+    version.yanked && h("p", { class: "note bad" }, h("strong", {}, `${version.version} is yanked: `), version.yanked, ". ", found.latest && link(packageHash(found.name, found.latest), `Use ${found.latest}`)),
+    !version.yanked && route.version && found.latest && route.version !== found.latest && h("p", { class: "note" }, `The latest version is `, link(packageHash(found.name), found.latest), "."),
+  );
+}
+
+function tabs(route: PackageRoute): HTMLElement {
+  return h("nav", { class: "tabs", "aria-label": "Parts of the package" },
+    [...TABS].map(([key, { label }]) => h("a", { href: packageHash(route.name, route.version, key), "aria-current": key === route.tab && "page" }, label)));
 }

@@ -24,7 +24,7 @@ from pathlib import Path
 from packyard.cli import fanout, output, preferences, workspaces
 from packyard.cli.channels import DONE, open_channel, row
 from packyard.cli.rows import Rows
-from packyard.cli.sharing import pack, signing
+from packyard.cli.sharing import pack, signing, web
 from packyard.core.bundle import reference
 from packyard.core.errors import InputError, Problem, UsageError
 from packyard.sharing.entry import IndexEntry
@@ -36,6 +36,8 @@ from packyard.sharing.publishing.publish import preview, publish
 from packyard.sharing.publishing.upload import Packed
 from packyard.sharing.stores import Store
 from packyard.sharing.trust.keys import SigningKey, Trust
+from packyard.sharing.web import page
+from packyard.sharing.web.page import Page
 
 ROWS = Rows("package", DONE, columns="BUNDLE=key, STATUS, BYTES=size, DIGEST, TAR", wide=True, bare=True)
 EXAMPLE = "packyard publish --version 1.0.0 --to CHANNEL"
@@ -52,6 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--close", action="store_true", help="close the release: it never gets another package")
     parser.add_argument("--shard", metavar="K/N", help="upload part K of N (from 0), and list nothing")
     parser.add_argument("--join", action="store_true", help="list what was uploaded; with --shard, if it is the last")
+    parser.add_argument("--web", action="store_true", help="also write the page that packyard web writes")
     signing.add_argument(parser)
     workspaces.add_argument(parser)
     fanout.add_arguments(parser)
@@ -101,7 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
                                 memory=target.memory, at_once=_AT_ONCE, is_listed=shard is None, done=done)  # fmt: skip
     _print(target, [(entry, status, ()) for entry, status in published])
     if shard is None:
-        return _close(target, arguments)
+        return _end(target, arguments)
     if not arguments.join:
         output.note("the index lists them after: packyard publish --join")
         return 0
@@ -124,6 +127,10 @@ def _check(arguments: argparse.Namespace) -> None:
         raise UsageError("packyard publish: --close is for the run that joins: packyard publish --join --close")
     if arguments.close and not arguments.version:
         raise UsageError("packyard publish: --close needs the --version that it closes")
+    if arguments.web:
+        web.check_address(arguments.to)
+    if arguments.web and (arguments.dry_run or (arguments.shard and not arguments.join)):
+        raise UsageError("packyard publish: --web is for the run that lists the packages, and not for --dry-run")
     if arguments.dry_run and (arguments.join or arguments.close):
         raise UsageError("packyard publish: --dry-run goes with neither --join nor --close")
 
@@ -152,13 +159,17 @@ def _join(target: _Target, arguments: argparse.Namespace, *, quiet: bool = False
         output.note(f"the index lists {output.counted(len(joined), 'package')} more")
     else:
         _print(target, [(entry, "published", ()) for entry in joined])
-    return _close(target, arguments)
+    return _end(target, arguments)
 
 
-def _close(target: _Target, arguments: argparse.Namespace) -> int:
+def _end(target: _Target, arguments: argparse.Namespace) -> int:
+    """Do what is asked for once all is listed."""
     if arguments.close:
         close(target.store, arguments.version, keys=target.keys, trusted=target.trusted, memory=target.memory)
         output.note(f"the release {arguments.version} is closed")
+    if arguments.web:
+        page.write(target.store, page.present(target.store) or Page(), {})
+        output.note(f"the page is {target.store.address.rstrip('/')}/{page.INDEX}")
     return 0
 
 

@@ -26,6 +26,7 @@ from obstore import exceptions
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError
 from packyard.core.files.regular import LIMIT
+from packyard.sharing.stores.content import cache_control, content_type
 from packyard.sharing.stores.store import (
     PATIENCE,
     MissingStoreError,
@@ -200,7 +201,8 @@ class BucketStore:
 
     def _write(self, key: str, data: bytes, mode: Any, end: float) -> bool:
         """Write an object, and return False if the server refuses that because of what is there."""
-        put = partial(obstore.put, self.bucket, key, data, use_multipart=False)
+        said: Any = {"Content-Type": content_type(key), "Cache-Control": cache_control(key)}
+        put = partial(obstore.put, self.bucket, key, data, use_multipart=False, attributes=said)
         try:
             with _translated(self._place(key)):
                 self._within(self._place(key), end, partial(put, mode=mode))

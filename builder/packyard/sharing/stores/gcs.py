@@ -25,6 +25,7 @@ from packyard.core.errors import InputError, Problem, UnavailableError
 from packyard.core.files.regular import LIMIT
 from packyard.sharing.stores import endpoint, transfer
 from packyard.sharing.stores.bucket_address import BucketAddress
+from packyard.sharing.stores.content import cache_control, content_type
 from packyard.sharing.stores.store import (
     PATIENCE,
     MissingStoreError,
@@ -142,10 +143,12 @@ class GCSStore:
 
     def _write(self, key: str, data: bytes, generation: str) -> bool:
         """Write an object whose generation is still that one, ``0`` for none; return False if it is not."""
-        asked = {"uploadType": "media", "name": self._name(key), "ifGenerationMatch": generation}
+        asked = {"uploadType": "multipart", "ifGenerationMatch": generation}
         path = f"/upload/storage/v1/b/{self._address.bucket}/o"
-        request = self._request("POST", path, asked, self._place(key), _PAGE_LIMIT, data)
-        answer = transfer.send(request)
+        said = {"name": self._name(key), "contentType": content_type(key), "cacheControl": cache_control(key)}
+        kind, body = _multipart(said, data)
+        request = self._request("POST", path, asked, self._place(key), _PAGE_LIMIT, body)
+        answer = transfer.send(replace(request, headers={"Content-Type": kind}))
         if answer.status == 412:
             return False
         if answer.status != 200:
@@ -198,7 +201,7 @@ class GCSStore:
             place=place,
             limit=limit,
             patience=self._patience,
-            headers={"Content-Type": "application/octet-stream"} if method == "POST" else {},
+            headers={},
             body=body,
             authorization=f"Bearer {token}" if token else "",
             netrc=False,
@@ -238,6 +241,14 @@ class GCSStore:
 
     def _place(self, key: str) -> str:
         return f"{self.address}/{key}"
+
+
+def _multipart(said: Mapping[str, str], data: bytes) -> tuple[str, bytes]:
+    """Return the media type and the body that uploads an object with what is said of it."""
+    boundary = Digest.of(data).hex  # which the object does not hold
+    begin = f"--{boundary}\r\nContent-Type: application/json\r\n\r\n{json.dumps(said)}\r\n"
+    head = f"{begin}--{boundary}\r\nContent-Type: {said['contentType']}\r\n\r\n"
+    return f"multipart/related; boundary={boundary}", head.encode() + data + f"\r\n--{boundary}--\r\n".encode()
 
 
 def _document(request: Request, answer: Answer) -> dict[str, Any]:

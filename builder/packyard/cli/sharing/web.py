@@ -1,0 +1,158 @@
+"""Put a page beside a channel, by which people find, look at, compare, set and verify its packages in a browser.
+
+packyard web CHANNEL                              write the page into the channel
+packyard web CHANNEL --open                       show it on this machine alone, and write nothing
+packyard web CHANNEL --to DIR                     write it elsewhere; it reads the channel at its https address
+packyard web CHANNEL --single-file FILE NAME …    write one file that holds these packages and needs no server
+
+The page is a few static files, and reads the channel itself: put it on any web host. What was set for it before stays.
+"""
+
+from __future__ import annotations
+
+import argparse
+import webbrowser
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from packyard.cli import output, preferences
+from packyard.cli.channels import listed, open_channel
+from packyard.cli.rows import Rows
+from packyard.core.bundle.bundle import Bundle
+from packyard.core.bundle.reference import Reference
+from packyard.core.errors import InputError, Problem, UnavailableError, UsageError
+from packyard.core.files import regular
+from packyard.sharing.stores import Store
+from packyard.sharing.stores.directory import DirectoryStore
+from packyard.sharing.trust.keys import LIMIT, PublicKey
+from packyard.sharing.web import page, prerender
+from packyard.sharing.web.export import export
+from packyard.sharing.web.page import Page
+from packyard.sharing.web.serve import HOST, server
+
+ROWS = Rows("file", "file, status", line="{status:<10} {file}")
+EXAMPLE = "packyard web CHANNEL --open"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    parser.add_argument("channel", metavar="CHANNEL", help="the channel that the page shows")
+    parser.add_argument("references", metavar="NAME[@VERSION]", nargs="*", help="with --single-file, what it holds")
+    kind = parser.add_mutually_exclusive_group()
+    kind.add_argument("--open", action="store_true", help="serve it on 127.0.0.1, and open it in a browser")
+    kind.add_argument("--to", metavar="DIR", help="write the page there; CHANNEL is an https address")
+    kind.add_argument("--single-file", metavar="FILE", help="write a page that is one file, with packages inside")
+    parser.add_argument(
+        "--prerender", action="store_true", help="also write a page per package, readable without scripts"
+    )
+    parser.add_argument("--title", metavar="TEXT", help="what the page is called (default: Packages)")
+    help = "a public key that the page names and verifies with"
+    parser.add_argument("--public-key", metavar="FILE", action="append", help=help)
+    parser.add_argument("--port", metavar="PORT", type=int, default=0, help="with --open (default: one that is free)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write the page, or serve it until it is interrupted."""
+    _check(arguments)
+    store = open_channel(arguments.channel)
+    if arguments.single_file:
+        return _single(arguments, store)
+    if arguments.open:
+        return _open(arguments, store)
+    target: Store = DirectoryStore(Path(arguments.to)) if arguments.to else store
+    if arguments.to:
+        Path(arguments.to).mkdir(parents=True, exist_ok=True)
+    about = _page(arguments, page.present(target) or Page())
+    show(arguments.channel, target, about, form=arguments.output, with_pages=arguments.prerender)
+    return 0
+
+
+def show(address: str, target: Store, about: Page, *, form: str, with_pages: bool = False) -> None:
+    """Write a page, print what was done, and say how it is read."""
+    check_address(address)
+    more, without_scripts = _prerendered(address) if with_pages else ({}, "")
+    done = page.write(target, about, more, without_scripts)
+    ROWS.show([{"file": key, "status": status} for key, status in done.items()], form)
+    output.note(f"the page is {target.address.rstrip('/')}/{page.INDEX}; to look at it: packyard web {address} --open")
+
+
+def check_address(address: str) -> None:
+    """Refuse a channel that no browser reads."""
+    if address.lower().startswith("oci"):
+        hint = f"copy it to a folder or a bucket: packyard copy {address} DIR; then packyard web DIR"
+        raise InputError(
+            Problem("a registry serves no pages, and no browser reads its packages", file=address, hint=hint)
+        )
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    """Refuse flags that do not go together."""
+    check_address(arguments.channel)
+    if arguments.references and not arguments.single_file:
+        raise UsageError("packyard web: packages are named together with --single-file FILE")
+    if arguments.single_file and not arguments.references:
+        raise UsageError("packyard web --single-file: name the packages that the file holds")
+    if arguments.prerender and (arguments.single_file or arguments.open or arguments.to):
+        raise UsageError("packyard web: --prerender writes pages beside the channel, and goes with none of the others")
+    if arguments.to and not arguments.channel.startswith(("https://", "http://")):
+        raise UsageError("packyard web --to: name the channel by the https address at which browsers read it")
+
+
+def _page(arguments: argparse.Namespace, known: Page) -> Page:
+    """Return what the page says: what is asked for, and otherwise what it said before."""
+    keys = known.keys if arguments.public_key is None else tuple(map(_key, arguments.public_key))
+    title = known.title if arguments.title is None else arguments.title
+    return replace(known, title=title, keys=keys, channel=arguments.channel if arguments.to else "")
+
+
+def _key(file: str) -> str:
+    return PublicKey.parse(regular.read(Path(file), limit=LIMIT), file=file).to_pem().decode()
+
+
+def _single(arguments: argparse.Namespace, store: Store) -> int:
+    asked = [Reference.parse(each) for each in arguments.references]
+    about = replace(_page(arguments, Page()), address=store.address)
+    trusted, memory = preferences.trust(arguments.channel), preferences.memory(arguments.channel)
+    data = export(store, asked, about, trusted, memory)
+    try:
+        Path(arguments.single_file).write_bytes(data)
+    except OSError as error:
+        raise UnavailableError(Problem(f"cannot be written: {error.strerror}", file=arguments.single_file)) from error
+    ROWS.show([{"file": arguments.single_file, "status": "written"}], arguments.output)
+    return 0
+
+
+def _open(arguments: argparse.Namespace, store: Store) -> int:
+    listed(arguments.channel, store)  # refuses what is no channel
+    known = page.present(store) if isinstance(store, DirectoryStore) else None
+    about = replace(_page(arguments, known or Page()), address=store.address)
+    try:
+        serving = server(store, page.written(about), arguments.port)
+    except OSError as error:
+        problem = f"port {arguments.port} of {HOST} cannot be used: {error.strerror}"
+        raise UnavailableError(Problem(problem, hint="choose another: --port PORT")) from error
+    address = f"http://{HOST}:{serving.server_port}/"
+    ROWS.show([{"file": address, "status": "serving"}], arguments.output)
+    output.flush()
+    output.note("Ctrl-C ends it")
+    with serving:
+        if output.on_terminal():
+            webbrowser.open(address)
+        serving.serve_forever()
+    return 0
+
+
+def _prerendered(address: str) -> tuple[Mapping[str, bytes], str]:
+    """Return a page for each package by its key, and the list of them in HTML."""
+    store = open_channel(address)
+    style = next(key for key in page.assets() if key.endswith(".css"))
+    packages = [each for each in listed(address, store).packages() if each.latest and not each.kind]
+    made = {}
+    for package in packages:
+        entry = package.latest
+        if entry:
+            data = store.get(entry.key)
+            entry.verify(data)
+            made[prerender.key(package.name)] = prerender.prerender(package, Bundle.open(data).members, style)
+    return made, prerender.listed(packages)

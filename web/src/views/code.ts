@@ -1,0 +1,43 @@
+/** A file's text with colors and numbers, a line by line, so that lines can be lit. */
+import hljs from "highlight.js/lib/core";
+import bash from "highlight.js/lib/languages/bash";
+import python from "highlight.js/lib/languages/python";
+import yaml from "highlight.js/lib/languages/yaml";
+import { fragment } from "./readme";
+import { h } from "./ui";
+
+hljs.registerLanguage("yaml", yaml);
+hljs.registerLanguage("python", python);
+hljs.registerLanguage("bash", bash);
+
+const LANGUAGES = new Map([["yaml", "yaml"], ["yml", "yaml"], ["Krmfile", "yaml"], ["json", "yaml"], ["py", "python"], ["sh", "bash"]]);
+const MOST = 200_000; // characters that are colored
+/** The classes of the style sheet, by the beginnings of highlight.js' own. */
+const CLASSES: readonly [RegExp, string][] = [[/hljs-(?:attr|keyword|built_in|title)/, "k"], [/hljs-(?:string|number|literal|bullet)/, "t"], [/hljs-(?:comment|meta)/, "c"]];
+
+/** Returns a block of code; line `n` is its child `n - 1`. */
+export function code(text: string, path: string, label: string): HTMLElement {
+  const language = LANGUAGES.get(/[^./]+$/.exec(path)?.[0] ?? "");
+  const colored = language && text.length <= MOST ? fragment(hljs.highlight(text, { language, ignoreIllegals: true }).value) : document.createTextNode(text);
+  const lines = split(colored).map((line) => h("span", { class: "line" }, line, "\n"));
+  return h("pre", { class: "code", tabindex: 0, role: "group", "aria-label": label }, h("code", {}, lines));
+}
+
+/** Cuts elements at line ends; an element that spans lines has a part on each. */
+function split(root: Node): DocumentFragment[] {
+  const lines = [document.createDocumentFragment()];
+  const walk = (node: Node, kind: string): void => {
+    if (node instanceof Text) {
+      node.data.split("\n").forEach((part, place) => {
+        if (place) lines.push(document.createDocumentFragment());
+        if (part) lines.at(-1)?.append(kind ? h("span", { class: kind }, part) : part);
+      });
+    } else {
+      const own = node instanceof Element ? (CLASSES.find(([pattern]) => pattern.test(node.className))?.[1] ?? kind) : kind;
+      node.childNodes.forEach((child) => walk(child, own));
+    }
+  };
+  walk(root, "");
+  if (lines.length > 1 && !lines.at(-1)?.childNodes.length) lines.pop();
+  return lines;
+}

@@ -1,0 +1,46 @@
+/** A README as HTML: whatever it holds, it runs nothing, loads nothing, and leads nowhere unasked. */
+import DOMPurify from "dompurify";
+import { Marked, type Tokens } from "marked";
+
+const marked = new Marked({
+  gfm: true,
+  renderer: {
+    // A picture would be a request to another host; its text stays.
+    image: ({ text }: Tokens.Image) => escaped(text),
+  },
+});
+
+const ALLOWED = {
+  ALLOWED_TAGS: ["a", "blockquote", "br", "code", "dd", "del", "details", "dl", "dt", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "kbd", "li", "ol", "p", "pre", "s", "strong", "sub", "summary", "sup", "table", "tbody", "td", "th", "thead", "tr", "ul"],
+  ALLOWED_ATTR: ["href", "title", "align", "start", "open"],
+  ALLOWED_URI_REGEXP: /^(?:https?:|mailto:|#)/i,
+  RETURN_DOM_FRAGMENT: true,
+} as const;
+
+export function readme(text: string): DocumentFragment {
+  const found = DOMPurify.sanitize(marked.parse(text, { async: false }), ALLOWED as unknown as { RETURN_DOM_FRAGMENT: true });
+  for (const link of found.querySelectorAll("a")) settled(link);
+  for (const block of found.querySelectorAll("pre, table")) {
+    block.setAttribute("tabindex", "0"); // wide ones are scrolled, also by keys
+    if (block.localName === "pre") block.setAttribute("role", "group"), block.setAttribute("aria-label", "Commands or text");
+  }
+  return found;
+}
+
+/** Links lead to other sites in a new tab; those within the README would change the page's own address. */
+function settled(link: HTMLAnchorElement): void {
+  if (link.getAttribute("href")?.startsWith("#")) link.removeAttribute("href");
+  else {
+    link.target = "_blank";
+    link.rel = "noopener noreferrer nofollow";
+  }
+}
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+}
+
+/** HTML that a highlighter made, as elements; its text stays what it was. */
+export function fragment(html: string): DocumentFragment {
+  return DOMPurify.sanitize(html, { ALLOWED_TAGS: ["span"], ALLOWED_ATTR: ["class"], RETURN_DOM_FRAGMENT: true });
+}
