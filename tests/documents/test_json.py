@@ -116,6 +116,7 @@ def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path, monkeypatch: py
     results["yank"] = run("yank", f"{NAME}@1.0.0", "--reason", "too slow", "--in", channel)
     (channel / "1.0.0" / f"{NAME}.tar.gz").unlink()
     results["fsck"] = run("fsck", channel)
+    results["web"] = run("web", channel)
     (tmp_path / NAME / "LICENSE").unlink()
     results["verify DIR"] = run("verify", tmp_path / NAME)
     results["keys"] = run("keys", "trust", key)
