@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -15,9 +14,9 @@ WEB = real.REPOSITORY / "web"
 
 
 @pytest.fixture(scope="module")
-def node() -> str:
+def node() -> Path:
     """Return Node, where the libraries of the page are installed, too."""
-    found = shutil.which("node")
+    found = real.find_program("node", pinned=False)
     if not found or not (WEB / "node_modules/.installed").exists():
         if os.environ.get("PACKYARD_REQUIRE_WEB") == "1":
             pytest.fail("Node, or the libraries of the page, are absent: make test-web installs the libraries")
@@ -26,7 +25,7 @@ def node() -> str:
 
 
 @pytest.mark.slow
-def test_the_modules_do_what_their_tests_say(node: str, tmp_path: Path) -> None:
+def test_the_modules_do_what_their_tests_say(node: Path, tmp_path: Path) -> None:
     subprocess.run([node, "build.mjs", "test", tmp_path], cwd=WEB, check=True)
     files = sorted(tmp_path.glob("*.test.mjs"))
     assert files
