@@ -6,7 +6,7 @@ import { InputError } from "../errors";
 import type { Rule } from "../judge/rules";
 import type { Setter } from "../judge/setter";
 import type { Files } from "./archive";
-import { Definitions } from "./definitions";
+import { Definitions, type Definition } from "./definitions";
 import { findBindings, pathText, sets } from "./fields";
 import type { Step } from "./fieldtypes";
 import { KRMFILE, parseKrmfile, type Krmfile } from "./krmfile";
@@ -109,8 +109,23 @@ export function fieldsOf(model: PackageModel, part: Part, name: string): Field[]
   });
 }
 
+export interface BoundField {
+  readonly definition: Definition;
+  readonly field: Field;
+  readonly node: Node;
+  readonly root: Node;
+}
+
+const bound = new WeakMap<Part, readonly BoundField[]>();
+
 /** Every field that a definition of the part gives its value, with that. */
-export function boundFields(files: Files, part: Part): { definition: ReturnType<Definitions["resolve"]> & object; field: Field; node: Node; root: Node }[] {
+export function boundFields(files: Files, part: Part): readonly BoundField[] {
+  const known = bound.get(part) ?? findFields(files, part);
+  bound.set(part, known);
+  return known;
+}
+
+function findFields(files: Files, part: Part): BoundField[] {
   return part.resources.flatMap((file) =>
     documentsOf(files, file).flatMap(({ root }) =>
       root === undefined ? [] : findBindings(root).flatMap(({ node, path, reference }) => {
@@ -228,7 +243,7 @@ class Reading {
   }
 }
 
-function settersOf(part: Part, definition: Parameters<Definitions["settersOf"]>[0]): ReadonlySet<string> {
+function settersOf(part: Part, definition: Definition): ReadonlySet<string> {
   try {
     return part.definitions.settersOf(definition);
   } catch (error) {
