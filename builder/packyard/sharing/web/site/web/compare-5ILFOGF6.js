@@ -1,1 +1,0 @@
-import{g as e,n as m}from"./chunk-VUFDOYO3.js";function p({route:o,version:r,page:n}){let a=o.rest||o.name;return[e("p",{},"The command line compares them:"),m(`packyard diff ${a} ${o.name}@${r.version} --from ${n.channel.source.address}`,"command that compares")]}export{p as compare};
