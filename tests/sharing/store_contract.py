@@ -14,7 +14,7 @@ import pytest
 
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError
-from packyard.sharing.stores import NotFoundError, TooLongError
+from packyard.sharing.stores import NotFoundError, TooLongError, put_all
 
 if TYPE_CHECKING:
     from packyard.sharing.stores import Store
@@ -43,6 +43,14 @@ class StoreContract:
         store.put("a/b", b"1")
         store.put("a/b", b"1")
         assert store.get("a/b") == b"1"
+
+    def test_puts_many_together_and_refuses_other_bytes(self, store: Store) -> None:
+        objects = [(f"index/nodes/{number:02}", b"%d" % number) for number in range(40)]
+        put_all(store, objects[:3])
+        put_all(store, objects)
+        assert [(key, store.get(key)) for key in store.list("index/nodes/")] == objects
+        with pytest.raises(ConflictError):
+            put_all(store, [(key, b"other") for key, _ in objects])
 
     def test_refuses_to_put_other_bytes_and_keeps_the_first(self, store: Store) -> None:
         store.put("a/b", b"1")

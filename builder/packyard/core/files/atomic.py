@@ -21,21 +21,30 @@ def write(file: str, data: bytes, *, mode: int, durable: bool, replace: bool = T
     With ``durable``, bytes and name are on the disk when this returns. Without ``replace``, which needs hard links, an
     existing file is left alone: `FileExistsError`.
     """
-    staged = beside(file)
-    handle = create(staged, data)
+    staged = stage(file, data, mode=mode, durable=durable)
     try:
-        try:
-            os.fchmod(handle, mode)
-            if durable:
-                os.fsync(handle)
-        finally:
-            os.close(handle)
         (os.replace if replace else os.link)(staged, file)
     finally:
         with suppress(FileNotFoundError):
             os.unlink(staged)
     if durable:
         flush(os.path.dirname(file) or os.curdir)
+
+
+def stage(file: str, data: bytes, *, mode: int, durable: bool) -> str:
+    """Write the bytes of a file beside it, and return their name, which whoever calls moves or removes."""
+    staged = beside(file)
+    handle = create(staged, data)
+    try:
+        os.fchmod(handle, mode)
+        if durable:
+            os.fsync(handle)
+    except BaseException:
+        os.unlink(staged)
+        raise
+    finally:
+        os.close(handle)
+    return staged
 
 
 def beside(file: str) -> str:

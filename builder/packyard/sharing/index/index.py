@@ -67,6 +67,7 @@ class Index:
             listing=_below(listing.end(), nodes),
             releases=tree.build(sorted((key, record.document(each)) for key, each in releases.items()), nodes.keep),
         )
+        nodes.flush()
         return cls(head=head, nodes=nodes)
 
     @classmethod

@@ -1,7 +1,7 @@
 """The immutable files of an index, ``index/nodes/``, by the digests of their bytes.
 
-Those of a store are checked as they are read. New ones stay in memory until `Nodes.write`, which comes before the head
-that names them.
+Those of a store are checked as they are read. New ones stay in memory until `Nodes.write` or `Nodes.flush`, which come
+before the head that names them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from packyard.core.errors import IntegrityError, Problem
 from packyard.sharing.index import tree
 from packyard.sharing.index.package import Package
 from packyard.sharing.index.tree import Node
-from packyard.sharing.stores import MissingStoreError, NotFoundError, Store, TooLongError
+from packyard.sharing.stores import MissingStoreError, NotFoundError, Store, TooLongError, put_all
 
 Item = TypeVar("Item")
 
@@ -25,6 +25,7 @@ FOLDER = "index/nodes/"
 MISSING = "is missing"
 _CACHED = 256
 _AT_ONCE = 8
+_TOGETHER = 5000  # some 10 MB
 
 
 def key(digest: Digest) -> str:
@@ -40,13 +41,14 @@ def digest(key: str) -> Digest:
 class Nodes:
     """The nodes of maps and the records of packages that a store has, and new ones.
 
-    ``writes_at_once``: new ones are written as they come, and not held in memory.
+    ``writes_at_once``: new ones are written a few thousand at a time, and not held in memory.
     """
 
     def __init__(self, store: Store | None = None, *, writes_at_once: bool = False) -> None:
         self._store = store
         self._writes_at_once = writes_at_once
         self._new: dict[Digest, Node | Package] = {}
+        self._waiting: dict[str, bytes] = {}
         self._read: OrderedDict[Digest, Node] = OrderedDict()
 
     def node(self, digest: Digest) -> Node:
@@ -82,28 +84,33 @@ class Nodes:
         """Take a new node or record, and return its digest."""
         data = item.to_bytes()
         digest = Digest.of(data)
-        if self._writes_at_once and self._store is not None:
-            self._store.put(key(digest), data)
+        if self._writes_at_once:
+            self._waiting[key(digest)] = data
+            if len(self._waiting) == _TOGETHER:
+                self.flush()
         else:
             self._new[digest] = item
         return digest
+
+    def flush(self) -> None:
+        """Write what waits to be written."""
+        waiting, self._waiting = self._waiting, {}
+        if self._store is not None:
+            put_all(self._store, waiting.items())
 
     def write(self, maps: Iterable[Node], is_listed: Callable[[Digest, Package], bool]) -> None:
         """Write what is new below the roots of maps, and the new records that are listed there."""
         found = [digest for root in maps for digest in self._new_below(root)]
         new = [(digest, item) for digest, item in self._new.items() if isinstance(item, Package)]
         found += [digest for digest, package in new if is_listed(digest, package)]
-        with ThreadPoolExecutor(_AT_ONCE) as pool:
-            list(pool.map(self._put, found))
+        if self._store is not None:
+            put_all(self._store, ((key(digest), self._new[digest].to_bytes()) for digest in found))
 
     def _new_below(self, root: Node) -> Iterator[Digest]:
         return tree.reach(root, self.node, lambda digest: digest not in self._new)
 
-    def _put(self, digest: Digest) -> None:
-        if self._store is not None:
-            self._store.put(key(digest), self._new[digest].to_bytes())
-
     def _get(self, digest: Digest, limit: int) -> bytes:
+        self.flush()
         try:
             if self._store is not None:
                 return self._store.get(key(digest), limit=limit)

@@ -6,10 +6,13 @@ a dot: such names are the store's own (temporary files, locks), and never listed
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import unquote
 
 from packyard.core.errors import InputError, Problem, UnavailableError
+from packyard.core.files import atomic
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.probe import PROBES, probe, trusting
 from packyard.sharing.stores.store import (
@@ -37,8 +40,21 @@ __all__ = [
     "get_or_none",
     "open_store",
     "probe",
+    "put_all",
     "trusting",
 ]
+
+_AT_ONCE = 8
+
+
+def put_all(store: Store, objects: Iterable[tuple[str, bytes]]) -> None:
+    """Create immutable objects, in any order, several at a time; many in a directory wait for the disk together."""
+    pairs = list(objects)
+    if isinstance(store, DirectoryStore) and len(pairs) > atomic.MANY:
+        store.put_together(pairs)
+        return
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        list(pool.map(lambda pair: store.put(*pair), pairs))
 
 
 def open_store(address: str, *, patience: float = PATIENCE) -> Store:
