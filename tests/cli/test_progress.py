@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from random import Random
@@ -102,6 +103,18 @@ def test_publish_shows_what_it_waits_for(silent: Server, tmp_path: Path) -> None
     env = {**key, "AWS_ENDPOINT_URL": silent.address}
     with on_terminal("publish", "--version", "1.0", "--to", "s3://b/c", cwd=root, env=env) as terminal:
         terminal.until("publishing 1 package")
+
+
+@pytest.mark.slow
+def test_a_build_of_many_packages_says_how_long_the_rest_takes(tmp_path: Path) -> None:
+    root = tiny.workspace(tmp_path / "here")
+    for number in range(2000):
+        tiny.another(root, f"p-{number:04}")
+    with on_terminal("build", "--version", "1.0", "--out", tmp_path / "out", "--no-cache", cwd=root) as terminal:
+        shown = terminal.until(" left: p-")
+        terminal.process.terminate()
+        terminal.process.wait()
+    assert re.search(r"\d+ of 2001, about \d+ (s|min) left: p-", shown)
 
 
 @pytest.mark.parametrize("quiet", [(), ("--quiet",)])

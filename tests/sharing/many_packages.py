@@ -1,0 +1,134 @@
+"""A release of very many packages by workers of dask, some of which are killed, and what it takes.
+
+    python tests/sharing/many_packages.py FOLDER 100000 [WORKERS]
+
+It goes on where an earlier run in the folder stopped. The packages are of 200 sources, each with values of its own, and
+are published in parts of a thousand. The publisher of one part is killed at work, and that part comes again at the end;
+in every tenth part a worker is killed. `make soak` does it with a hundred thousand.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from functools import partial
+from itertools import product
+from pathlib import Path
+
+import distributed
+
+import tiny
+from commandline import COMMAND, environment
+from core.work.test_dask import scheduling, working
+from packyard.core.work.dask import opened
+from packyard.sharing import open_store
+from packyard.sharing.index import access
+
+PART = 1000
+VERSION = "1.0.0"
+_SOURCES = list(product(("single-node", "indexed-job"), ("user-allocated-pvc", "user-mounted-nfs"), range(50)))
+_PACKAGE = """\
+apiVersion: packyard/v1
+kind: Package
+model: {{name: model-{number}, framework: pytorch, category: image-classification, precision: fp32, mode: training}}
+setters:
+  IMAGE: registry.example.com/team-{source}/trainer:1.{number}
+  RUN_NAME: run-{number}
+useCases:
+  {base}: {{base: {base}, storage: [{storage}]}}
+"""
+
+
+def name_of(number: int) -> str:
+    return f"model-{number:06}-fp32-training-k8s"
+
+
+def sources(folder: Path, count: int) -> Path:
+    """Make a workspace with so many packages, or what is missing of one."""
+    root = folder / "sources"
+    if not (root / "packyard.yaml").exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        subprocess.run([*COMMAND, "init", root, "--quiet"], check=True, env=environment(), stdout=subprocess.DEVNULL)
+    for number in range(count):
+        file = root / "packages" / name_of(number) / "package.yaml"
+        if not file.exists():
+            base, storage, source = _SOURCES[number % len(_SOURCES)]
+            tiny.write(file, _PACKAGE.format(number=number, source=source, base=base, storage=storage))
+    return root
+
+
+def release(folder: Path, count: int, workers: int) -> Iterator[dict[str, float]]:
+    """Publish part after part, and yield what each took; parts that the ledger has are not begun again."""
+    root, channel, ledger = sources(folder, count), folder / "channel", folder / "parts"
+    ledger.mkdir(exist_ok=True)
+    parts = -(-count // PART)
+    publish = [*COMMAND, "publish", "--workspace", root, "--version", VERSION, "--to", channel, "--no-cache", "--quiet"]
+    lost = parts // 2
+    with (
+        scheduling(folder) as (address, _),
+        working(address, folder / "work", "--nworkers", workers),
+        opened(partial(distributed.Client, address)) as client,
+    ):
+        client.wait_for_workers(workers, timeout=120)
+        for number, is_again in [*((number, False) for number in range(parts)), (lost, True)]:
+            done = ledger / f"{number}.json"
+            if done.exists():
+                continue
+            began = time.monotonic()
+            words = map(str, (*publish, "--shard", f"{number}/{parts}", "--executor", f"dask={address}"))
+            process = subprocess.Popen([*words], env=environment(), stdout=subprocess.DEVNULL)
+            if number == lost and not is_again:
+                _busy(client)
+                process.kill()
+                process.wait()
+                continue
+            if number % 10 == 0:
+                os.kill(client.run(os.getpid)[_busy(client)], signal.SIGKILL)
+            assert process.wait() == 0
+            took = {"part": number, "seconds": time.monotonic() - began, **_memory(client)}
+            done.write_text(json.dumps(took))
+            yield took
+    subprocess.run([*map(str, (*publish, "--join"))], check=True, env=environment())
+
+
+def _busy(client: distributed.Client) -> str:
+    """Return the address of a worker that is at work, when there is one."""
+    while True:
+        for worker, tasks in client.processing().items():
+            if tasks:
+                return str(worker)
+        time.sleep(0.05)
+
+
+def _memory(client: distributed.Client) -> dict[str, float]:
+    """Return the megabytes that the largest worker has now, and that the largest publisher had."""
+    found = client.run(lambda: Path("/proc/self/statm").read_text())
+    pages = max(int(text.split()[1]) for text in found.values())
+    return {
+        "worker MB": pages * resource.getpagesize() // 2**20,
+        "publisher MB": resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024,
+    }
+
+
+def resolved(folder: Path, count: int) -> int:
+    """Return how many of the packages the channel lists."""
+    listed = access.read(open_store(str(folder / "channel")))
+    return sum(VERSION in listed.versions(name_of(number)) for number in range(count))
+
+
+def main(folder: str, count: str, workers: str = "2") -> None:
+    began = time.monotonic()
+    for took in release(Path(folder), int(count), int(workers)):
+        print(json.dumps(took), flush=True)
+    print(json.dumps({"packages": resolved(Path(folder), int(count)), "seconds": time.monotonic() - began}))
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parents[1]))
+    main(*sys.argv[1:])
