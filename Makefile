@@ -2,7 +2,8 @@
 # Go >= 1.26 and npm for `tools` alone. Each folder of tests/tools/ is a Go module that pins one real program: its
 # tools.go imports the program, or it is the program itself; manifests/ pins the modules that its files come from;
 # those with a package.json are of npm.
-# SELDOM are those that `soak` and `bench` alone need: large, and asked for by few tests.
+# SELDOM are those that `soak` and `bench` alone need: large, and asked for by few tests; TRUST takes long to build, and
+# `test-trust` alone needs it.
 # JOBS tests run at a time, more than there are processors: they wait for clusters and processes a third of their time;
 # those that share what their module makes run in one process.
 
@@ -21,12 +22,13 @@ MEASURED := COVERAGE_FILE="$(CURDIR)/.coverage/data"
 INSTALL := pip install --quiet --disable-pip-version-check
 NPM_TOOLS := $(patsubst tests/tools/%/package.json,.tools/%,$(wildcard tests/tools/*/package.json))
 SELDOM := .tools/fluxoci .tools/helm
-TOOLS := $(filter-out $(SELDOM),$(patsubst tests/tools/%/go.mod,.tools/%,$(wildcard tests/tools/*/go.mod))) $(if $(shell command -v npm),$(NPM_TOOLS))
+TRUST := .tools/cosign-2 .tools/cosign-3
+TOOLS := $(filter-out $(SELDOM) $(TRUST),$(patsubst tests/tools/%/go.mod,.tools/%,$(wildcard tests/tools/*/go.mod))) $(if $(shell command -v npm),$(NPM_TOOLS))
 
 # Without bytecode every start of Python compiles again, and start times are meaningless.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-quick soak coverage test-tensorflow test-models test-web fuzz breaks bare lint bench tools dist venv web
+.PHONY: help demo test test-quick soak coverage test-tensorflow test-models test-trust test-web fuzz breaks bare lint bench tools dist venv web
 .PHONY: update-tools update-models update-images clean
 .DELETE_ON_ERROR:
 
@@ -52,6 +54,9 @@ test-models: $(VENV) .models/trainer/.installed .models/vllm/.installed .models/
 	PACKYARD_TORCH="$(CURDIR)/.models/trainer/bin/python" PACKYARD_VLLM="$(CURDIR)/.models/vllm/bin/python" \
 	PACKYARD_NEWEST="$(CURDIR)/.models/newest" PACKYARD_REQUIRE_MODELS=1 PATH="$(CURDIR)/$(BIN):$$PATH" \
 	$(BIN)/pytest tests/models tests/frameworks $(ARGS)
+
+test-trust: $(VENV) tools $(TRUST)  ## verify what is published with cosign 2 and cosign 3 (a quarter of an hour to build)
+	PACKYARD_REQUIRE_ALL=1 PACKYARD_REQUIRE_TRUST=1 PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest tests/trust $(ARGS)
 
 coverage: $(VENV) $(if $(shell command -v go),tools)  ## run the tests, and say which lines and branches of builder/ none of them takes (ARGS selects)
 	rm -rf .coverage
@@ -154,6 +159,8 @@ web/node_modules/.installed: web/package.json web/package-lock.json
 	.cache/uv/bin/python -m $(INSTALL) uv
 
 # What releases set at link time; `version` prints it.
+.tools/cosign-2: LDFLAGS = -X sigs.k8s.io/release-utils/version.gitVersion=v2.4.3
+.tools/cosign-3: LDFLAGS = -X sigs.k8s.io/release-utils/version.gitVersion=v3.1.3
 .tools/kubectl: LDFLAGS = -X k8s.io/component-base/version.gitVersion=v1.34.4
 .tools/kustomize-3 .tools/kustomize-3-server: LDFLAGS = -X sigs.k8s.io/kustomize/api/provenance.version=kustomize/v3.8.7
 .tools/kustomize-4 .tools/kustomize-4-server: LDFLAGS = -X sigs.k8s.io/kustomize/api/provenance.version=kustomize/v4.5.4

@@ -74,6 +74,12 @@ def seldom_program(name: str) -> Path:
     return find_program(name, pinned=True) or missing(name, remedy=f"run make .tools/{name}")
 
 
+def trust_program(name: str) -> Path:
+    """Return a program that `make test-trust` builds, and that alone requires it."""
+    missing = absent if os.environ.get("PACKYARD_REQUIRE_TRUST") == "1" else lacking
+    return find_program(name, pinned=True) or missing(name, remedy="run make test-trust")
+
+
 def pinned_manifests() -> Path:
     """Return the folder of definitions and the like that ``make tools`` takes from pinned modules."""
     folder = TOOLS / "manifests"

@@ -30,7 +30,8 @@ from packyard.sharing.publishing.reindex import reindex
 from packyard.sharing.publishing.revoke import revoke
 from packyard.sharing.publishing.yank import yank
 from packyard.sharing.stores.directory import DirectoryStore
-from packyard.sharing.trust import provenance, sbom
+from packyard.sharing.stores.oci.artifact import bundle_manifest
+from packyard.sharing.trust import provenance, sbom, sigstore
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
 from packyard.sharing.trust.provenance import Provenance
 from sharing.examples import OvertakenStore, add_to_index, bundle, entry, large_bundle, lose_index, watch
@@ -51,10 +52,12 @@ def attest(entry: IndexEntry) -> dict[str, bytes]:
     """Return the SBOM and the provenance of a bundle that was made here."""
     (made,) = (each for each in (*BUNDLES, *MORE) if str(IndexEntry.of(each)) == str(entry))
     described = sbom.to_bytes(made)
-    proved = Provenance.of(entry, {"a": Digest.of(b"")}, None, sbom=described)
+    manifest = bundle_manifest(entry.key, entry.digest, entry.size)
+    proved = Provenance.of(entry, {"a": Digest.of(b"")}, None, sbom=described, manifest=manifest)
     return {
         sbom.key(entry.name, entry.version): described,
         provenance.key(entry.name, entry.version): proved.to_bytes([KEY]),
+        **sigstore.described(proved, [KEY]),
     }
 
 

@@ -19,13 +19,14 @@ from packyard.core.bundle import Bundle
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, IntegrityError, UnavailableError
 from packyard.sharing.stores import MissingStoreError, NotFoundError, Store, TooLongError, open_store, transfer
-from packyard.sharing.stores.oci import ArtifactAddress, OCIStore, bundle_at, published_with
+from packyard.sharing.stores.oci import ArtifactAddress
+from packyard.sharing.stores.oci.repositories import OCIStore, bundle_at, published_with
 from sharing.examples import bundle
 from sharing.store_contract import StoreContract
 
 BERT = bundle("bert", "1.2.0+cpu", "hello")
 KEY = "1.2.0+cpu/bert.tar.gz"
-ENDS = (".sha256", ".intoto.json", ".spdx.json")
+ENDS = (".sha256", ".intoto.json", ".spdx.json", ".sigstore.json", ".cosign.json")
 MANIFEST = "application/vnd.oci.image.manifest.v1+json"
 INDEX = "application/vnd.oci.image.index.v1+json"
 

@@ -13,7 +13,8 @@ import real
 from packyard.core.errors import ConflictError
 from packyard.sharing import fetch, open_store, publish
 from packyard.sharing.index import access
-from packyard.sharing.stores.oci import ArtifactAddress, bundle_at
+from packyard.sharing.stores.oci import ArtifactAddress
+from packyard.sharing.stores.oci.repositories import bundle_at
 from sharing.examples import bundle
 
 PUBLISHERS, VERSIONS = 4, 2

@@ -19,7 +19,7 @@ import real
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, PackyardError, UnavailableError
 from packyard.sharing.stores import NotFoundError, Store, transfer
-from packyard.sharing.stores.oci import OCIStore
+from packyard.sharing.stores.oci.repositories import OCIStore
 from sharing import registries
 from sharing.buckets import BucketServer, Proxy, Toxiproxy
 from sharing.servers import Script, answer, answering, for_ever, slowly

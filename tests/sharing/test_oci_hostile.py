@@ -15,7 +15,8 @@ import pytest
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, IntegrityError, PackyardError, UnavailableError
 from packyard.sharing.stores import NotFoundError, TooLongError
-from packyard.sharing.stores.oci import ArtifactAddress, OCIStore, bundle_at, registry
+from packyard.sharing.stores.oci import ArtifactAddress, registry
+from packyard.sharing.stores.oci.repositories import OCIStore, bundle_at
 from sharing.servers import Script, Server, answer, answering, for_ever, redirect, slowly
 
 KEY = "1.0/bert.tar.gz"

@@ -133,8 +133,11 @@ def _dependencies(document: Any) -> Any:
 
 #: Signed by the trusted key: what it must not be believed, all the same.
 ATTACKS: dict[str, tuple[bytes, str]] = {
-    "two subjects": (_changed(lambda s: s["subject"].append(s["subject"][0])), "subject: must be one, found 2"),
-    "no subject": (_changed(lambda s: s.update(subject=[])), "subject: must be one, found 0"),
+    "two subjects": (
+        _changed(lambda s: s["subject"].append(s["subject"][0])),
+        "bert.tar.gz: must be one, found 2",
+    ),
+    "no subject": (_changed(lambda s: s.update(subject=[])), "bert.tar.gz: must be one, found 0"),
     "another bundle's provenance": (Provenance.of(bundle("gpt"), {}, None).to_bytes([KEY]), "is about gpt@1.0"),
     "another version's provenance": (Provenance.of(bundle(version="2"), {}, None).to_bytes([KEY]), "is about bert@2"),
     "the same version with other content": (
@@ -145,7 +148,10 @@ ATTACKS: dict[str, tuple[bytes, str]] = {
         Provenance.of(compressed_otherwise(BERT), {}, None).to_bytes([KEY]),
         "the same tar, compressed again",
     ),
-    "a subject of another name": (_changed(lambda s: s["subject"][0].update(name="gpt.tar.gz")), "must be bert.tar.gz"),
+    "a subject of another name": (
+        _changed(lambda s: s["subject"][0].update(name="gpt.tar.gz")),
+        "bert.tar.gz: must be one, found 0",
+    ),
     "no digest": (_changed(lambda s: s["subject"][0].update(digest={})), "sha256: is missing"),
     "a digest of another kind": (_changed(lambda s: s["subject"][0].update(digest={"md5": "x"})), "sha256: is missing"),
     "a digest that is none": (

@@ -17,7 +17,8 @@ from packyard.core.files import git
 from packyard.core.files.git import Revision
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.publishing.upload import Attest, Packed
-from packyard.sharing.trust import provenance, sbom
+from packyard.sharing.stores.oci.artifact import bundle_manifest
+from packyard.sharing.trust import provenance, sbom, sigstore
 from packyard.sharing.trust.dependencies import BuiltOn
 from packyard.sharing.trust.keys import SigningKey
 from packyard.sharing.trust.provenance import Provenance
@@ -49,11 +50,15 @@ def attest(workspace: Workspace, folder: Path, keys: Sequence[SigningKey]) -> At
 
     def said(entry: IndexEntry) -> dict[str, bytes]:
         described, inputs = (folder / f"{entry.name}{_SBOM}").read_bytes(), catalogue.read_inputs(folder, entry.name)
-        made = Provenance.of(entry, inputs, at, sbom=described, built_on=built_on, libraries=libraries)
+        manifest = bundle_manifest(entry.key, entry.digest, entry.size)
+        made = Provenance.of(
+            entry, inputs, at, sbom=described, built_on=built_on, libraries=libraries, manifest=manifest
+        )
         if made.source and at and any(_differs(at, other, place, inputs) for place, other in folders):
             made = replace(made, source=replace(made.source, dirty=True))
         name = (entry.name, entry.version)
-        return {sbom.key(*name): described, provenance.key(*name): made.to_bytes(keys)}
+        signed = {provenance.key(*name): made.to_bytes(keys), **sigstore.described(made, keys)}
+        return {sbom.key(*name): described, **signed}
 
     return said
 

@@ -142,7 +142,7 @@ def opened_at(bundle: BundleAddress, how: Fetching | None = None) -> Iterator[Fe
         with _plain(store, Reference.parse(bundle.reference), how, str(bundle), _AT_ADDRESS) as fetched:
             yield fetched
         return
-    from packyard.sharing.stores.oci import bundle_at, published_with
+    from packyard.sharing.stores.oci.repositories import bundle_at, published_with
 
     try:
         layer, read = bundle_at(bundle.artifact, patience=how.patience)

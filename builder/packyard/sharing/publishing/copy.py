@@ -33,7 +33,7 @@ from packyard.sharing.publishing.close import close
 from packyard.sharing.publishing.publish import Status, publish
 from packyard.sharing.publishing.upload import Packed
 from packyard.sharing.stores import Store, get_or_none
-from packyard.sharing.trust import provenance, sbom
+from packyard.sharing.trust import provenance, sbom, sigstore
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
 
 _AT_ONCE = 4  # uploads
@@ -183,14 +183,15 @@ class _Batch:
 
 
 def _known(source: Store, entry: IndexEntry, trusted: Trust) -> Mapping[str, bytes]:
-    """Return the SBOM and the provenance, which has to be about this file."""
+    """Return the SBOM, the provenance and what Sigstore's tools verify, which have to be about this file."""
     described = sbom.key(entry.name, entry.version)
     proof = provenance.check_beside(source, entry, trusted)
     found = {
         described: get_or_none(source, described, limit=provenance.LIMIT),
         provenance.key(entry.name, entry.version): proof,
     }
-    return {key: data for key, data in found.items() if data is not None}
+    own = {key: data for key, data in found.items() if data is not None}
+    return {**own, **sigstore.check_beside(source, entry, trusted)}
 
 
 def _images(target: Store, entry: IndexEntry, how: Fetching) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ from packyard.sharing.publishing import close, reindex
 from packyard.sharing.publishing import yank as yanks
 from packyard.sharing.publishing.prune import LEFT, unreached
 from packyard.sharing.stores import PROBES, NotFoundError, Store, TooLongError, get_or_none
-from packyard.sharing.trust import provenance, sbom
+from packyard.sharing.trust import provenance, sbom, sigstore
 from packyard.sharing.trust.keys import NOBODY, Trust
 
 _BRING_BACK = "bring it back from a mirror or a backup, or yank the version"
@@ -196,7 +196,7 @@ def _check_bundle(
         return
     try:
         data = reindex.read(store, entry.name, entry.version, channel, trusted)
-        _check_sbom(store, there, entry, trusted)
+        _check_beside(store, there, entry, trusted)
     except (IntegrityError, TooLongError, NotFoundError) as error:
         for each in error.problems:
             yield FileFault(kind="altered", key=each.file or entry.key, message=each.message, hint=_BRING_BACK)
@@ -231,18 +231,21 @@ def _check_unlisted(
                     yield FileFault(kind="altered", key=each.file, message=each.message, hint=_BRING_BACK)
 
 
-def _check_sbom(store: Store, there: frozenset[str], entry: IndexEntry, trusted: Trust) -> None:
-    """Raise `IntegrityError` unless the SBOM is the one that the provenance names."""
-    place, known = sbom.key(entry.name, entry.version), provenance.key(entry.name, entry.version)
+def _check_beside(store: Store, there: frozenset[str], entry: IndexEntry, trusted: Trust) -> None:
+    """Raise `IntegrityError` unless the SBOM is the one that the provenance names, and what cosign reads is there."""
+    name = (entry.name, entry.version)
+    place, known = sbom.key(*name), provenance.key(*name)
+    signed = sigstore.check_beside(store, entry, trusted)
     if known not in there:
         return
-    made, _ = provenance.open(store.get(known, limit=provenance.LIMIT), trusted, file=known)
-    if made.sbom is None:
-        return
-    if place not in there:
-        raise IntegrityError(Problem("is missing: the provenance names it", file=place))
-    found = Digest.of(store.get(place))
-    if found != made.sbom:
+    made, opened = provenance.open(store.get(known, limit=provenance.LIMIT), trusted, file=known)
+    named = [place] if made.sbom else []
+    if made.manifest and (opened.signers or opened.others):
+        named += [key for key in (sigstore.key(*name), sigstore.signature_key(*name)) if key not in signed]
+    for key in named:
+        if key not in there:
+            raise IntegrityError(Problem("is missing beside the provenance", file=key))
+    if made.sbom and (found := Digest.of(store.get(place))) != made.sbom:
         raise IntegrityError(Problem(f"expected {made.sbom}, found {found}", file=place))
 
 

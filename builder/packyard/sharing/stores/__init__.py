@@ -98,7 +98,7 @@ def _opened(scheme: str, address: str, patience: float) -> Store:
 
             return GCSStore(address, patience=patience)
         case "oci" | "oci+http" | "oci+https":
-            from packyard.sharing.stores.oci import OCIStore
+            from packyard.sharing.stores.oci.repositories import OCIStore
 
             return OCIStore(address, patience=patience)
     hint = "use a directory, file://, http://, https://, s3://, gs://, az:// or oci://"

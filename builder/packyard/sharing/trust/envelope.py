@@ -7,8 +7,9 @@
     }
 
 What is signed is not this JSON but `signed_bytes` of its payload and its type, so that neither can be given another
-meaning. A signature is looked up by its key id. A wrong id leads to no key, or to one that does not fit: it can make a
-signature worthless, never valid. An envelope has one spelling, and no other is accepted.
+meaning. Of cosign's own payloads it is the payload itself, a JSON object: the bytes of all others begin with DSSEv1.
+A signature is looked up by its key id. A wrong id leads to no key, or to one that does not fit: it can make a signature
+worthless, never valid. An envelope has one spelling, and no other is accepted.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from packyard.core.bundle.record import FaultError, Record
 from packyard.core.errors import IntegrityError, Problem
 from packyard.sharing.trust.keys import SigningKey, Trust
 
+#: The payload that cosign signs of an image; see `sigstore`.
+SIMPLE_SIGNING = "application/vnd.dev.cosign.simplesigning.v1+json"
 _MOST = 16  # signatures
 
 
@@ -41,8 +44,10 @@ class _Signature:
 
 
 def signed_bytes(payload: bytes, payload_type: str) -> bytes:
-    """Return what a signature signs: DSSE's pre-authentication encoding."""
+    """Return what a signature signs: DSSE's pre-authentication encoding, or the payload that cosign signs."""
     kind = payload_type.encode()
+    if payload_type == SIMPLE_SIGNING and payload.startswith(b"{"):
+        return payload
     return b"DSSEv1 %d %b %d %b" % (len(kind), kind, len(payload), payload)
 
 
@@ -99,7 +104,7 @@ def _to_bytes(payload: bytes, payload_type: str, signatures: Sequence[_Signature
 
 
 def _read(fields: Record) -> tuple[bytes, str, tuple[_Signature, ...]]:
-    payload, payload_type = fields.take("payload", _base64), fields.take("payloadType", record.text)
+    payload, payload_type = fields.take("payload", encoded), fields.take("payloadType", record.text)
     signatures = fields.take("signatures", record.list_of(_signature))
     if len({each.key for each in signatures}) != len(signatures) or len(signatures) > _MOST:
         raise FaultError(f"must have at most {_MOST} signatures, each by another key", "signatures")
@@ -108,10 +113,11 @@ def _read(fields: Record) -> tuple[bytes, str, tuple[_Signature, ...]]:
 
 def _signature(value: object) -> _Signature:
     fields = Record(value)
-    return _Signature(fields.take("keyid", record.digest), fields.take("sig", _base64))
+    return _Signature(fields.take("keyid", record.digest), fields.take("sig", encoded))
 
 
-def _base64(value: object) -> bytes:
+def encoded(value: object) -> bytes:
+    """Read bytes that a text has as base64."""
     text = record.text(value)
     try:
         return b64decode(text, validate=True)

@@ -1,6 +1,7 @@
 """Provenance: what a bundle was made from, by what; an in-toto statement in the words of SLSA, in an envelope.
 
-    subject                 the .tar.gz by its SHA-256, and the tar in it, which identifies the bundle
+    subject                 the .tar.gz by its SHA-256, and the tar in it, which identifies the bundle; behind it the
+                            manifest that the bundle has in any registry, which cosign, Flux and others look for
     resolvedDependencies    the git commit of the sources, every file that was read, the versions of libraries
     byproducts              the SBOM
 
@@ -36,6 +37,7 @@ LIMIT = 4 * 1024 * 1024
 _STATEMENT, _PREDICATE = "https://in-toto.io/Statement/v1", "https://slsa.dev/provenance/v1"
 _BUILD, _BUILDER = "urn:packyard:build:v1", "urn:packyard"
 _SBOM = ".spdx.json"
+_MANIFEST = "application/vnd.oci.image.manifest.v1+json"
 
 _T = TypeVar("_T")
 
@@ -49,7 +51,8 @@ class Provenance:
 
     ``file`` and ``tar`` are the digests of the ``.tar.gz`` and of the tar in it. ``inputs`` are the files that were
     read, below the root of the sources, ``libraries`` what else had a say in the bytes, by their versions. ``built_on``
-    are libraries of bases and overlays, by their places: inputs whose paths begin so are from them.
+    are libraries of bases and overlays, by their places: inputs whose paths begin so are from them. ``manifest`` is the
+    digest of the bundle's manifest in registries.
     """
 
     name: str
@@ -62,6 +65,7 @@ class Provenance:
     libraries: Mapping[str, str] = field(default_factory=dict)
     packyard: str = __version__
     sbom: Digest | None = None
+    manifest: Digest | None = None
 
     @classmethod
     def of(
@@ -73,6 +77,7 @@ class Provenance:
         sbom: bytes | None = None,
         built_on: Mapping[str, BuiltOn] = _NOTHING,
         libraries: Mapping[str, str] | None = None,
+        manifest: Digest | None = None,
     ) -> Provenance:
         """Describe a published bundle that was made here, by this packyard, from these files.
 
@@ -89,6 +94,7 @@ class Provenance:
             built_on={place: each for place, each in built_on.items() if _has_files(place, inputs)},
             libraries=installed_libraries() if libraries is None else libraries,
             sbom=None if sbom is None else Digest.of(sbom),
+            manifest=manifest,
         )
 
     @classmethod
@@ -110,7 +116,11 @@ class Provenance:
 
     def statement(self) -> bytes:
         """Return the statement, which is what signatures sign."""
-        subject = {"name": f"{self.name}.tar.gz", "digest": sha256(self.file), "annotations": {"tar": self.tar}}
+        subjects: list[dict[str, object]] = [
+            {"name": f"{self.name}.tar.gz", "digest": sha256(self.file), "annotations": {"tar": self.tar}}
+        ]
+        if self.manifest is not None:
+            subjects.append({"name": self.name, "digest": sha256(self.manifest), "mediaType": _MANIFEST})
         definition = {
             "buildType": _BUILD,
             "externalParameters": {"name": self.name, "version": self.version},
@@ -121,7 +131,7 @@ class Provenance:
             details["byproducts"] = [{"name": f"{self.name}.tar.gz{_SBOM}", "digest": sha256(self.sbom)}]
         predicate = {"buildDefinition": definition, "runDetails": details}
         return record.to_bytes(
-            {"_type": _STATEMENT, "subject": [subject], "predicateType": _PREDICATE, "predicate": predicate}
+            {"_type": _STATEMENT, "subject": subjects, "predicateType": _PREDICATE, "predicate": predicate}
         )
 
     def to_bytes(self, keys: Sequence[SigningKey]) -> bytes:
@@ -172,14 +182,15 @@ def open(data: bytes, trusted: Trust, *, file: str) -> tuple[Provenance, envelop
 def _read(fields: Record) -> Provenance:
     _expect(fields, "_type", _STATEMENT)
     _expect(fields, "predicateType", _PREDICATE)
-    subject = _only(fields.take("subject", list_of(Record)), "subject")
+    subjects = [_named(each) for each in fields.take("subject", list_of(Record))]
     predicate = fields.take("predicate", Record)
     definition, details = predicate.take("buildDefinition", Record), predicate.take("runDetails", Record)
     _expect(definition, "buildType", _BUILD)
     asked, builder = definition.take("externalParameters", Record), details.take("builder", Record)
     _expect(builder, "id", _BUILDER)
     name = asked.take("name", checked(reference.check_name))
-    _expect(subject, "name", f"{name}.tar.gz")
+    subject = _only([each for at, each in subjects if at == f"{name}.tar.gz"], f"subject {name}.tar.gz")
+    manifests = (each for at, each in subjects if at == name and each.take("mediaType", text, "") == _MANIFEST)
     found = Dependencies.parse(definition.take("resolvedDependencies", list_of(Record)))
     products = details.take("byproducts", list_of(Record)) if "byproducts" in details else ()
     return Provenance(
@@ -190,7 +201,12 @@ def _read(fields: Record) -> Provenance:
         **found._asdict(),
         packyard=builder.take("version", Record).take("packyard", text),
         sbom=digest_of(_only(products, "byproducts")) if products else None,
+        manifest=next(map(digest_of, manifests), None),
     )
+
+
+def _named(subject: Record) -> tuple[str, Record]:
+    return subject.take("name", text, ""), subject
 
 
 def _expect(fields: Record, key: str, wanted: str) -> None:

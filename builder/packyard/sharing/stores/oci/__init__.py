@@ -5,11 +5,10 @@
 - `registry`: the requests of the OCI distribution specification, bounded.
 - `spelling`: which repository and tag a key has, and back.
 - `artifact`: the manifest of an object.
-- `referrers`: what refers to a bundle.
-- `store`: the verbs of a store with these.
+- `referrers`: what refers to a bundle; `cosign`: what cosign looks for beside it.
+- `repositories`: the verbs of a store with these.
 """
 
 from packyard.sharing.stores.oci.address import ArtifactAddress
-from packyard.sharing.stores.oci.repositories import OCIStore, bundle_at, published_with
 
-__all__ = ["ArtifactAddress", "OCIStore", "bundle_at", "published_with"]
+__all__ = ["ArtifactAddress"]

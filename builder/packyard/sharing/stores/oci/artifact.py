@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, Problem
+from packyard.sharing.stores.oci import spelling
 from packyard.sharing.stores.oci.spelling import Place
 
 MANIFEST_TYPE = "application/vnd.oci.image.manifest.v1+json"
 INDEX_TYPE = "application/vnd.oci.image.index.v1+json"
 BUNDLE_TYPE = "application/vnd.packyard.bundle.v1"
 LAYER_TYPE = "application/vnd.oci.image.layer.v1.tar+gzip"
+ENVELOPE_TYPE = "application/vnd.dsse.envelope.v1+json"
 #: What manifests are asked for; those of Docker, so as to say what is there instead.
 ACCEPTED = ", ".join(
     (
@@ -33,6 +35,7 @@ ACCEPTED = ", ".join(
 LARGEST = 4 * 1024 * 1024
 
 EMPTY = b"{}"
+_SIGSTORE_TYPE = "application/vnd.dev.sigstore.bundle.v0.3+json"
 _EMPTY_TYPE = "application/vnd.oci.empty.v1+json"
 _REMOVED_TYPE = "application/vnd.packyard.removed.v1"
 _KEY, _TITLE, _VERSION = "vnd.packyard.key", "org.opencontainers.image.title", "org.opencontainers.image.version"
@@ -41,8 +44,10 @@ _KEY, _TITLE, _VERSION = "vnd.packyard.key", "org.opencontainers.image.title", "
 _TYPES = {
     "": (BUNDLE_TYPE, LAYER_TYPE),
     ".sha256": ("application/vnd.packyard.checksum.v1", "text/plain"),
-    ".intoto.json": ("application/vnd.in-toto+json", "application/vnd.dsse.envelope.v1+json"),
+    ".intoto.json": ("application/vnd.in-toto+json", ENVELOPE_TYPE),
     ".spdx.json": ("application/spdx+json", "application/spdx+json"),
+    ".sigstore.json": (_SIGSTORE_TYPE, _SIGSTORE_TYPE),
+    ".cosign.json": ("application/vnd.packyard.cosign.v1", "application/json"),
     None: ("application/vnd.packyard.object.v1", "application/octet-stream"),
 }
 
@@ -81,16 +86,19 @@ def type_of(kind: str | None) -> str:
     return _TYPES[kind][0]
 
 
-def compose(key: str, place: Place, data: bytes, subject: Descriptor | None = None) -> bytes:
-    """Return the manifest of an object; ``subject`` is the manifest of the bundle that it was published with."""
+def compose(key: str, place: Place, digest: Digest, size: int, subject: Descriptor | None = None) -> bytes:
+    """Return the manifest of an object's bytes; ``subject`` is that of the bundle that it was published with."""
     kind, layer_type = _TYPES[place.kind]
     title = key.rpartition("/")[2]
-    layer = Descriptor(
-        digest=Digest.of(data), size=len(data), media_type=layer_type, extra={"annotations": {_TITLE: title}}
-    )
+    layer = Descriptor(digest=digest, size=size, media_type=layer_type, extra={"annotations": {_TITLE: title}})
     about = {_TITLE: place.repository, _VERSION: key.partition("/")[0]} if place.kind == "" else {_TITLE: title}
     document = _document(kind, layer, {**about, _KEY: key})
     return _to_bytes({**document, "subject": subject.document()} if subject else document)
+
+
+def bundle_manifest(key: str, digest: Digest, size: int) -> Digest:
+    """Return the digest of the manifest that a bundle's file has in every registry."""
+    return Digest.of(compose(key, spelling.place(key), digest, size))
 
 
 def removed() -> bytes:
@@ -106,24 +114,44 @@ def marker(repository: str) -> bytes:
 def parse(data: bytes, *, what: str) -> Artifact:
     """Read the manifest of an artifact of one layer, or raise `IntegrityError`."""
     document = parse_json(data, what=what)
-    kind = document.get("mediaType", MANIFEST_TYPE)
-    if isinstance(document.get("manifests"), list) or kind == INDEX_TYPE:
-        raise _refusal(what, "is a list of artifacts, and not one")
-    layers = document.get("layers")
-    if document.get("schemaVersion") != 2 or not isinstance(kind, str) or not isinstance(layers, list):
-        raise _refusal(what, "is not the manifest of an artifact")
+    layers = _layers(document, what)
     if len(layers) != 1:
         raise _refusal(what, f"has {len(layers)} layers instead of one")
-    manifest = Descriptor(digest=Digest.of(data), size=len(data), media_type=kind)
+    manifest = Descriptor(digest=Digest.of(data), size=len(data), media_type=document.get("mediaType", MANIFEST_TYPE))
     annotations = document.get("annotations")
     key = annotations.get(_KEY) if isinstance(annotations, dict) else None
     kind = document.get("artifactType")
     return Artifact(
         manifest=manifest,
-        layer=_descriptor(layers[0], what=what),
+        layer=layers[0],
         type=kind if isinstance(kind, str) else "",
         key=key if isinstance(key, str) else "",
     )
+
+
+def parse_layers(data: bytes, *, what: str) -> list[Descriptor]:
+    """Return the layers of a manifest, or raise `IntegrityError`."""
+    return _layers(parse_json(data, what=what), what)
+
+
+def parse_config(document: Mapping[str, Any], *, what: str) -> Descriptor:
+    """Return the configuration that a manifest names, or raise `IntegrityError`."""
+    return _descriptor(document.get("config"), what=what)
+
+
+def media_type(data: bytes) -> str:
+    """Return the type of a manifest that was read; where it does not say its own, that which its fields have."""
+    document = json.loads(data)
+    return str(document.get("mediaType") or (INDEX_TYPE if "manifests" in document else MANIFEST_TYPE))
+
+
+def _layers(document: dict[str, Any], what: str) -> list[Descriptor]:
+    kind, layers = document.get("mediaType", MANIFEST_TYPE), document.get("layers")
+    if isinstance(document.get("manifests"), list) or kind == INDEX_TYPE:
+        raise _refusal(what, "is a list of artifacts, and not one")
+    if document.get("schemaVersion") != 2 or not isinstance(kind, str) or not isinstance(layers, list):
+        raise _refusal(what, "is not the manifest of an artifact")
+    return [_descriptor(each, what=what) for each in layers]
 
 
 def parse_list(data: bytes, *, what: str) -> list[Descriptor]:
@@ -133,6 +161,11 @@ def parse_list(data: bytes, *, what: str) -> list[Descriptor]:
     if document.get("schemaVersion") != 2 or not isinstance(found, list):
         raise _refusal(what, "is not a list of artifacts")
     return [_descriptor(each, what=what) for each in found]
+
+
+def compose_layers(layers: Sequence[Descriptor]) -> bytes:
+    """Return the manifest of layers that tools find by its tag alone."""
+    return _to_bytes({"schemaVersion": 2, "mediaType": MANIFEST_TYPE, **_content(layers)})
 
 
 def compose_list(descriptors: list[Descriptor]) -> bytes:
@@ -164,10 +197,14 @@ def _document(kind: str, layer: Descriptor, annotations: Mapping[str, str]) -> d
         "schemaVersion": 2,
         "mediaType": MANIFEST_TYPE,
         "artifactType": kind,
-        "config": {**_empty().document(), "data": "e30="},
-        "layers": [layer.document()],
+        **_content([layer]),
         "annotations": annotations,
     }
+
+
+def _content(layers: Sequence[Descriptor]) -> dict[str, object]:
+    """Return an empty configuration, which is in each repository that something was written to, and layers."""
+    return {"config": {**_empty().document(), "data": "e30="}, "layers": [each.document() for each in layers]}
 
 
 def _empty() -> Descriptor:

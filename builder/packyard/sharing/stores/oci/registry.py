@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from operator import itemgetter
@@ -24,6 +24,7 @@ from packyard.sharing.stores.wire import may_have_secrets
 
 _PAGE, _PAGES, _LONGEST_PAGE = 1000, 10_000, 32 * 1024 * 1024
 _UPLOADS = 3
+_BYTES = "application/octet-stream"
 _SMALL = 64 * 1024
 _AGAIN, _PAUSES = (400, 404, 409), (0.05, 0.2)  # seconds
 _NOT_DELETED = (400, 403, 404, 405, 501)  # where tags, or manifests, cannot be deleted, or are not there
@@ -141,6 +142,23 @@ class Registry:
                 if not left or answer.status in (401, 403, 413):
                     raise _refusal(request, answer)
 
+    def upload_parts(self, repository: str, digest: Digest, parts: Iterable[bytes]) -> None:
+        """Upload a blob in parts; it is committed after the last, unless the parts raise."""
+        request = replace(self._request("POST", repository, "blobs/uploads/", digest), repeatable=True)
+        offset = 0
+        answer = self._ask(repository, request)
+        _check(request, answer, 202)
+        for part in parts:
+            url = self._upload_location(request, answer)
+            headers = {"Content-Type": _BYTES, "Content-Range": f"{offset}-{offset + len(part) - 1}"}
+            sent = replace(request, method="PATCH", url=url, headers=headers, body=part, repeatable=False)
+            if part:
+                answer = self._ask(repository, sent)
+                _check(sent, answer, 202)
+            offset += len(part)
+        done = self._committing(request, answer, digest, b"")
+        _check(done, self._ask(repository, done), 201)
+
     def tags(self, repository: str) -> Sequence[str]:
         """Return all tags of a repository; none if there is no such repository."""
         request = self._request("GET", repository, f"tags/list?n={_PAGE}")
@@ -179,13 +197,22 @@ class Registry:
         answer = self._ask(repository, begin)
         if answer.status != 202:
             return begin, answer
+        request = self._committing(begin, answer, digest, data)
+        return request, self._ask(repository, request)
+
+    def _committing(self, begin: Request, answer: Answer, digest: Digest, data: bytes) -> Request:
+        """Return the request that ends an upload with its last bytes."""
+        location = self._upload_location(begin, answer)
+        url = f"{location}{'&' if '?' in location else '?'}{urlencode({'digest': digest})}"
+        headers = {"Content-Type": _BYTES}
+        return replace(begin, method="PUT", url=url, headers=headers, body=data, repeatable=False)
+
+    def _upload_location(self, begin: Request, answer: Answer) -> str:
+        """Return where an upload goes on."""
         location = transfer.target(begin, answer.url, answer.headers.get("location", ""))
         if may_have_secrets(begin.url) and not may_have_secrets(location):
             raise begin.refusal("the registry wants the bytes where they cannot be sent safely")
-        url = f"{location}{'&' if '?' in location else '?'}{urlencode({'digest': digest})}"
-        headers = {"Content-Type": "application/octet-stream"}
-        request = replace(begin, method="PUT", url=url, headers=headers, body=data, repeatable=False)
-        return request, self._ask(repository, request)
+        return location
 
     def _request(self, method: str, repository: str, path: str, reference: str = "") -> Request:
         url = f"{self._address.url}/v2/" + (f"{quote(repository)}/{path}" if repository else "")

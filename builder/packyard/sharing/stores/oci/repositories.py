@@ -14,7 +14,7 @@ from functools import partial
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, Problem, UnavailableError
 from packyard.core.files.regular import LIMIT
-from packyard.sharing.stores.oci import artifact, referrers, spelling
+from packyard.sharing.stores.oci import artifact, cosign, referrers, spelling
 from packyard.sharing.stores.oci.address import Address, ArtifactAddress
 from packyard.sharing.stores.oci.artifact import Artifact, Descriptor
 from packyard.sharing.stores.oci.registry import Registry
@@ -201,7 +201,7 @@ class OCIStore:
         """
         repository = self._repository(place)
         subject = self._subject(key, place)
-        manifest = artifact.compose(key, place, data, subject)
+        manifest = artifact.compose(key, place, Digest.of(data), len(data), subject)
         if place.repository != spelling.INDEX and place.kind == "":
             self._mark(spelling.name_tag(place.repository))
         self._prepare(repository)
@@ -210,6 +210,7 @@ class OCIStore:
             answer = self._put_manifest(repository, Digest.of(manifest), manifest)
             if "oci-subject" not in answer.headers:
                 referrers.add(self._registry, repository, subject.digest, artifact.listed(manifest))
+            cosign.attach(self._registry, repository, subject.digest, place.kind, data)
         answer = self._registry.put_manifest(repository, place.tag, manifest, artifact.MANIFEST_TYPE)
         there = self._artifact(place)
         if answer.status != 201 and (there is None or there == before):

@@ -1,0 +1,99 @@
+"""What Sigstore's tools verify of a signed bundle: cosign, and what is built on it, as Flux and policy-controller are.
+
+    NAME.tar.gz.sigstore.json    the signed provenance as a Sigstore bundle: beside the file, a referrer in registries
+    NAME.tar.gz.cosign.json      the manifest's digest as cosign signs it; registries have it as ``sha256-….sig``
+
+https://docs.sigstore.dev/about/bundle/, https://github.com/sigstore/cosign/blob/main/specs/SIGNATURE_SPEC.md. No log
+has these signatures: who verifies says so (``--insecure-ignore-tlog``). A Sigstore bundle has one signature, so it has
+that of the first key, whose id is its hint: cosign takes a ``keyid`` in the envelope for one of its own kind.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+
+from packyard.core.bundle import record
+from packyard.core.bundle.record import FaultError, Record, list_of
+from packyard.core.digest import Digest
+from packyard.core.errors import IntegrityError, Problem
+from packyard.sharing.entry import IndexEntry, bundle_key
+from packyard.sharing.stores import Store, get_or_none
+from packyard.sharing.stores.oci.artifact import bundle_manifest
+from packyard.sharing.trust import envelope, provenance
+from packyard.sharing.trust.envelope import SIMPLE_SIGNING
+from packyard.sharing.trust.keys import SigningKey, Trust
+from packyard.sharing.trust.provenance import Provenance
+
+BUNDLE_TYPE = "application/vnd.dev.sigstore.bundle.v0.3+json"
+_LIMIT = 2 * provenance.LIMIT
+
+
+def key(name: str, version: str) -> str:
+    """Return the key of a bundle's Sigstore bundle in a channel."""
+    return bundle_key(name, version) + ".sigstore.json"
+
+
+def signature_key(name: str, version: str) -> str:
+    """Return the key of what cosign signs of a bundle's manifest."""
+    return bundle_key(name, version) + ".cosign.json"
+
+
+def described(made: Provenance, keys: Sequence[SigningKey]) -> Mapping[str, bytes]:
+    """Return both objects by their keys, none without a key; the same arguments give the same bytes."""
+    if not keys or made.manifest is None:
+        return {}
+    signed = envelope.sign(_payload(made.name, made.manifest), SIMPLE_SIGNING, keys)
+    return {key(made.name, made.version): _bundle(made, keys[0]), signature_key(made.name, made.version): signed}
+
+
+def _bundle(made: Provenance, first: SigningKey) -> bytes:
+    hint = b64encode(bytes.fromhex(first.public.id.hex)).decode()
+    material = {"publicKey": {"hint": hint}, "tlogEntries": list[object]()}
+    signed = json.loads(made.to_bytes([first]))
+    signed["signatures"][0].pop("keyid")
+    return record.to_bytes({"mediaType": BUNDLE_TYPE, "verificationMaterial": material, "dsseEnvelope": signed})
+
+
+def _envelope(fields: Record) -> bytes:
+    """Return the envelope of a Sigstore bundle with the id of its key."""
+    hint = fields.take("verificationMaterial", Record).take("publicKey", Record).take("hint", envelope.encoded)
+    signed = fields.take("dsseEnvelope", Record)
+    signatures = [
+        {**each.rest(), "keyid": f"sha256:{hint.hex()}"} for each in signed.take("signatures", list_of(Record))
+    ]
+    if len(signatures) != 1:
+        raise FaultError(f"must be one, found {len(signatures)}", "dsseEnvelope.signatures")
+    return record.to_bytes({**signed.rest(), "signatures": signatures})
+
+
+def _payload(name: str, manifest: Digest) -> bytes:
+    image = {"docker-manifest-digest": manifest}
+    critical = {"identity": {"docker-reference": name}, "image": image, "type": "cosign container image signature"}
+    return json.dumps({"critical": critical, "optional": {}}, sort_keys=True, separators=(",", ":")).encode()
+
+
+def check_beside(store: Store, entry: IndexEntry, trusted: Trust) -> Mapping[str, bytes]:
+    """Return what lies beside a bundle in a channel, by its keys, as far as it is there.
+
+    It must be about this bundle; signatures are treated as `envelope.open` does.
+    """
+    checks = {key: _check_bundle, signature_key: _check_signature}
+    found = {of(entry.name, entry.version): check for of, check in checks.items()}
+    there = {place: get_or_none(store, place, limit=_LIMIT) for place in found}
+    for place, data in there.items():
+        if data is not None:
+            found[place](data, entry, trusted, place)
+    return {place: data for place, data in there.items() if data is not None}
+
+
+def _check_bundle(data: bytes, entry: IndexEntry, trusted: Trust, file: str) -> None:
+    provenance.open(record.parse_any(data, _envelope, file=file), trusted, file=file)[0].check(entry, file=file)
+
+
+def _check_signature(data: bytes, entry: IndexEntry, trusted: Trust, file: str) -> None:
+    signed = envelope.open(data, SIMPLE_SIGNING, trusted, file=file).payload
+    expected = bundle_manifest(entry.key, entry.digest, entry.size)
+    if signed != _payload(entry.name, expected):
+        raise IntegrityError(Problem(f"is not about the manifest {expected}, which {entry} has", file=file))
