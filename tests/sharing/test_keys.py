@@ -55,6 +55,39 @@ def test_a_wrong_passphrase_is_refused() -> None:
         SigningKey.parse(KEY.to_pem(b"secret"), b"", file="release.pem")
 
 
+@pytest.mark.parametrize(
+    ("make", "sign"),
+    [
+        (("EC", "ec_paramgen_curve:P-256"), ()),
+        (("RSA", "rsa_keygen_bits:2048"), ()),
+        (("RSA", "rsa_keygen_bits:2048"), ("-sigopt", "rsa_padding_mode:pss", "-sigopt", "rsa_pss_saltlen:32")),
+        (("RSA", "rsa_keygen_bits:2048"), ("-sigopt", "rsa_padding_mode:pss", "-sigopt", "rsa_pss_saltlen:max")),
+    ],
+)
+def test_openssl_and_we_verify_what_the_other_signs_with_ecdsa_and_rsa(
+    tmp_path: Path, make: tuple[str, str], sign: tuple[str, ...]
+) -> None:
+    file, public, data, signature = (tmp_path / name for name in ("key", "pub", "data", "sig"))
+    file.write_bytes(_openssl("genpkey", "-algorithm", make[0], "-pkeyopt", make[1]))
+    key = SigningKey.parse(file.read_bytes(), None, file="f")
+    public.write_bytes(_openssl("pkey", "-in", file, "-pubout"))
+    assert PublicKey.parse(public.read_bytes(), file="f") == key.public
+    theirs = _openssl("dgst", "-sha256", "-sign", file, *sign, data=b"data")
+    assert key.public.has_signed(b"data", theirs)
+    assert not key.public.has_signed(b"Data", theirs)
+    assert not key.public.has_signed(b"data", theirs[:-1])
+    data.write_bytes(b"data")
+    signature.write_bytes(key.sign(b"data"))
+    _openssl("dgst", "-sha256", "-verify", public, "-signature", signature, data)
+
+
+def test_a_short_rsa_key_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "key"
+    file.write_bytes(_openssl("genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:1024"))
+    with pytest.raises(InputError, match="not an Ed25519, ECDSA P-256 or RSA key"):
+        SigningKey.parse(file.read_bytes(), None, file="f")
+
+
 def test_two_new_keys_differ() -> None:
     assert SigningKey.new().public.id != SigningKey.new().public.id
 
@@ -64,7 +97,7 @@ def test_no_text_of_a_key_shows_the_private_one() -> None:
     assert "Private" not in repr(KEY)
 
 
-_OTHER_PUBLIC = ec.generate_private_key(ec.SECP256R1()).public_key()
+_OTHER_PUBLIC = ec.generate_private_key(ec.SECP384R1()).public_key()
 _OTHER_PRIVATE = x25519.X25519PrivateKey.generate()
 
 
@@ -79,7 +112,7 @@ _OTHER_PRIVATE = x25519.X25519PrivateKey.generate()
         (KEY.to_pem(b"secret"), "holds a private key"),
         (
             _OTHER_PUBLIC.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo),
-            "holds a public key that is not an Ed25519 key",
+            "holds a key that is not an Ed25519, ECDSA P-256 or RSA key",
         ),
         (KEY.public.to_pem().replace(b"MCow", b"MCo="), "is not valid PEM"),
         (KEY.public.to_pem().replace(b"PUBLIC KEY", b"CERTIFICATE"), "must hold one public key"),
@@ -87,7 +120,7 @@ _OTHER_PRIVATE = x25519.X25519PrivateKey.generate()
         (b"-----BEGIN PUBLIC KEY-----\n" + b"\n" * LIMIT, "must hold one public key"),
     ],
 )
-def test_refuses_what_is_not_one_ed25519_public_key(data: bytes, reason: str) -> None:
+def test_refuses_what_is_not_one_public_key(data: bytes, reason: str) -> None:
     with pytest.raises(InputError, match=rf"\Akey\.pem: {reason}"):
         PublicKey.parse(data, file="key.pem")
 
@@ -97,11 +130,14 @@ def test_refuses_what_is_not_one_ed25519_public_key(data: bytes, reason: str) ->
     [
         (b"", "must hold a private key"),
         (KEY.public.to_pem(), "must hold a private key"),
-        (_OTHER_PRIVATE.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()), "not an Ed25519 key"),
+        (
+            _OTHER_PRIVATE.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()),
+            "not an Ed25519, ECDSA P-256 or RSA",
+        ),
         (KEY.to_pem(None)[:-40], "must hold a private key"),
     ],
 )
-def test_refuses_what_is_not_an_ed25519_private_key(data: bytes, reason: str) -> None:
+def test_refuses_what_is_not_a_private_key(data: bytes, reason: str) -> None:
     with pytest.raises(InputError, match=reason):
         SigningKey.parse(data, None, file="key.pem")
 

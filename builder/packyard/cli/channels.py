@@ -10,10 +10,10 @@ from pathlib import Path
 
 from packyard.cli import output, preferences, state
 from packyard.cli.rows import Rows
-from packyard.core.errors import UnavailableError, UsageError
+from packyard.core.errors import InputError, Problem, UnavailableError, UsageError
 from packyard.core.work.cache import Cache
 from packyard.sharing import stores
-from packyard.sharing.configuration import identity
+from packyard.sharing.configuration import FILE, identity, normal
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.fetching.cache import LIMIT
 from packyard.sharing.fetching.cache import Cache as BundleCache
@@ -23,6 +23,7 @@ from packyard.sharing.index.index import Index
 from packyard.sharing.index.remembered import RememberedStore
 from packyard.sharing.stores import Store
 from packyard.sharing.stores.directory import DirectoryStore
+from packyard.sharing.trust.keys import Trust
 
 #: What is said of a bundle, and of what was done for it.
 DONE = "name, version, tar, digest, size, model, useCases, description, yanked, key, status"
@@ -55,7 +56,31 @@ def open_to_read(address: str) -> Store:
 
 def listed(address: str, store: Store | None = None) -> Index:
     """Return what a channel lists, as far as the user trusts it; ``store`` is the channel, if it is open."""
-    return access.read(store or open_to_read(address), preferences.trust(address), preferences.memory(address))
+    store = store or open_to_read(address)
+    return access.read(store, trust(address, store), preferences.memory(address))
+
+
+def trust(address: str, store: Store | None = None) -> Trust:
+    """Return whom the user trusts for a channel: those that its root names, if the user has that, or his trusted keys.
+
+    The channel is asked for newer roots, and the last is remembered.
+    """
+    ring = preferences.keyring()
+    pinned = ring.root(address) if ring else None
+    if ring is None or pinned is None:
+        return preferences.trust(address)
+    from packyard.sharing.trust import root
+
+    if preferences.configured_values().trust.get(normal(address)):
+        hint = "remove the address below trust: the root says which keys sign there"
+        raise InputError(Problem(f"names keys for {normal(address)}, whose root you trust", file=FILE, hint=hint))
+    store = store or open_to_read(address)
+    last = root.follow(pinned, store)
+    if last.version > pinned.version:
+        with suppress(UnavailableError):  # keys that cannot be written are no reason to fail
+            ring.trust_root(last, file=store.address, channel=address)
+        output.note(f"{store.address}: version {last.version} of its root replaces version {pinned.version}")
+    return root.resolve(last, store, ring.revoked())
 
 
 def names(address: str, start: str) -> Iterator[str]:
@@ -74,7 +99,7 @@ def _at_hand(address: str) -> Index:
     store: Store = stores.open_store(address, patience=_MOMENT)
     if (folder := state.cache_dir()) and not isinstance(store, DirectoryStore):
         store = RememberedStore(store, index_cache(folder), lambda _: None, name=identity(address))
-    return access.read(store, preferences.trust(address), preferences.memory(address))
+    return access.read(store, trust(address, store), preferences.memory(address))
 
 
 def fetching(address: str) -> Fetching:
@@ -84,7 +109,7 @@ def fetching(address: str) -> Fetching:
     if cache and not _is_writable(cache.folder):
         output.note(f"{cache.folder}: cannot be written; what is fetched is not kept")
         cache = None
-    trusted, memory = preferences.trust(address), preferences.memory(address)
+    trusted, memory = trust(address), preferences.memory(address)
     return Fetching(trusted=trusted, memory=memory, cache=cache, patience=patience(), heard=output.arriving)
 
 

@@ -16,7 +16,7 @@ import argparse
 from pathlib import Path
 
 from packyard.cli import output, preferences
-from packyard.cli.channels import COPIED, fetching, open_channel, row
+from packyard.cli.channels import COPIED, fetching, open_channel, row, trust
 from packyard.cli.sharing import signing
 from packyard.core.errors import UnavailableError, UsageError
 from packyard.sharing.publishing.copy import copy
@@ -40,14 +40,15 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(
             f"packyard copy: --images {arguments.images} names the list; the script beside it ends in {SCRIPT}"
         )
+    keys = signing.keys(arguments.key)
     with output.busy(f"copying from {arguments.source}"):
         found = copy(
             open_channel(arguments.source),
             open_channel(arguments.target),
             arguments.references,
             how=fetching(arguments.source),
-            keys=signing.keys(arguments.key),
-            trusted=preferences.trust(arguments.target),
+            keys=keys,
+            trusted=trust(arguments.target),
             memory=preferences.memory(arguments.target),
             with_images=bool(arguments.images),
             done=_tell,
@@ -60,6 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
         _write(Path(arguments.images), image_list(images))
         _write(Path(arguments.images).with_suffix(SCRIPT), image_script(images))
     ROWS.show([row(each.entry, each.status) for each in found], arguments.output)
+    signing.tell_unsigned(keys)
     return 0
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 
 from packyard.cli import output, preferences
-from packyard.cli.channels import open_channel
+from packyard.cli.channels import open_channel, trust
 from packyard.cli.rows import Rows
 from packyard.cli.sharing import signing
 from packyard.core.errors import UsageError
@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Check the channel, repaired where that is asked for; 1 if anything is wrong."""
     if arguments.key and not arguments.repair:
         raise UsageError("packyard fsck: --key signs the index that --repair makes; add --repair: packyard fsck --help")
-    channel, trusted = open_channel(arguments.channel), preferences.trust(arguments.channel)
+    channel, trusted = open_channel(arguments.channel), trust(arguments.channel)
     if arguments.repair:
         _repair(channel, arguments)
     if arguments.prune:
@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _repair(channel: Store, arguments: argparse.Namespace) -> None:
-    keys, trusted = signing.keys(arguments.key), preferences.trust(arguments.channel)
+    keys, trusted = signing.keys(arguments.key), trust(arguments.channel)
     bundles: list[str] = []
     memory = preferences.memory(arguments.channel)
     made, skipped = reindex(channel, keys=keys, trusted=trusted, memory=memory, done=bundles.append)

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from packyard.cli import fanout, output, preferences, workspaces
-from packyard.cli.channels import DONE, open_channel, row
+from packyard.cli.channels import DONE, open_channel, row, trust
 from packyard.cli.rows import Rows
 from packyard.cli.sharing import pack, signing, web
 from packyard.core.bundle import reference
@@ -79,8 +79,13 @@ def run(arguments: argparse.Namespace) -> int:
     if workspace and "://" not in arguments.to:
         workspace.check_target(Path(arguments.to))
     names = workspaces.bundles(arguments, workspace) if workspace else []
+    if workspace and not names:
+        hint = "packyard new NAME makes a package; packyard import DIR takes one from elsewhere"
+        raise InputError(
+            Problem("has no packages: there is nothing to publish", file=str(workspace.root_dir), hint=hint)
+        )
     keys = [] if arguments.dry_run else signing.keys(arguments.key)
-    trusted = preferences.trust(arguments.to)
+    trusted = trust(arguments.to)
     target = _Target(
         store=open_channel(arguments.to),
         keys=keys,
@@ -103,6 +108,7 @@ def run(arguments: argparse.Namespace) -> int:
             published = publish(target.store, packed, attest=attest, keys=target.keys, trusted=target.trusted,
                                 memory=target.memory, at_once=_AT_ONCE, is_listed=shard is None, done=done)  # fmt: skip
     _print(target, [(entry, status, ()) for entry, status in published])
+    signing.tell_unsigned(target.keys)
     if shard is None:
         return _end(target, arguments)
     if not arguments.join:
@@ -159,6 +165,7 @@ def _join(target: _Target, arguments: argparse.Namespace, *, quiet: bool = False
         output.note(f"the index lists {output.counted(len(joined), 'package')} more")
     else:
         _print(target, [(entry, "published", ()) for entry in joined])
+        signing.tell_unsigned(target.keys)
     return _end(target, arguments)
 
 

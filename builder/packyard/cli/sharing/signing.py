@@ -1,6 +1,6 @@
 """The keys that a command line signs with, and their passphrases.
 
-A private key comes from PACKYARD_SIGNING_KEY (its PEM), or is the one that ``--key`` names, or the only one there is.
+Private keys are those that ``--key`` names, or come from PACKYARD_SIGNING_KEY (PEM), or the only one there is is it.
 Its passphrase comes from PACKYARD_KEY_PASSPHRASE, or is asked on the terminal.
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Sequence
 
 from packyard.cli import output, preferences
 from packyard.core.errors import UsageError
@@ -19,23 +20,34 @@ PASSPHRASE = "PACKYARD_KEY_PASSPHRASE"
 
 def add_argument(parser: argparse.ArgumentParser) -> None:
     """Declare ``--key``."""
-    help = f"the key to sign with (default: {KEY}, or the only one that you have)"
-    parser.add_argument("--key", metavar="NAME", help=help)
+    help = f"a key to sign with; repeat it to sign with several (default: {KEY}, or the only one that you have)"
+    parser.add_argument("--key", metavar="NAME", action="append", help=help)
 
 
-def keys(name: str | None = None) -> list[SigningKey]:
-    """Return the key to sign with, in a list; an empty one where the user has none."""
-    given = os.environ.get(KEY, "").encode()
-    if given and name is None:
+def keys(names: Sequence[str] | None = None) -> list[SigningKey]:
+    """Return the keys to sign with, each once; none where the user has none. A variable that is empty is refused."""
+    if not names and KEY in os.environ:
+        given = os.environ[KEY].encode()
+        if not given.strip():
+            hint = f"is the secret of the job missing? To publish without a signature: unset {KEY}"
+            raise UsageError(f"{KEY} is set, and empty: nothing would be signed ({hint})")
         secret = passphrase(KEY) if is_encrypted(given) else None
         return [SigningKey.parse(given, secret, file=KEY)]
     ring = preferences.keyring()
     known = ring.signing_names() if ring else []
-    if name is None and len(known) > 1:
+    if not names and len(known) > 1:
         raise UsageError(f"you have several keys; choose one by --key: {', '.join(known)}")
-    if name is None and not known:
+    chosen = names or known
+    if not chosen:
         return []
-    return [preferences.own_keyring().signing(name or known[0], passphrase)]
+    found = [preferences.own_keyring().signing(name, passphrase) for name in chosen]
+    return list({key.public.id: key for key in found}.values())
+
+
+def tell_unsigned(signing_keys: Sequence[SigningKey]) -> None:
+    """Say that nothing is signed, where that is so."""
+    if not signing_keys:
+        output.note("not signed: nobody can tell who published it (packyard keys new NAME makes a key)")
 
 
 def passphrase(file: str) -> bytes:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 
 from packyard.cli import preferences
-from packyard.cli.channels import DONE, open_channel, row
+from packyard.cli.channels import DONE, open_channel, row, trust
 from packyard.cli.rows import Rows
 from packyard.cli.sharing import signing
 from packyard.sharing.publishing.yank import yank
@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Yank the version; once more changes nothing."""
-    keys, trusted = signing.keys(arguments.key), preferences.trust(arguments.channel)
+    keys, trusted = signing.keys(arguments.key), trust(arguments.channel)
     channel = open_channel(arguments.channel)
     memory = preferences.memory(arguments.channel)
     entry, is_new = yank(channel, arguments.reference, arguments.reason, keys=keys, trusted=trusted, memory=memory)

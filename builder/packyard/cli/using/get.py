@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
@@ -26,7 +27,7 @@ from packyard.core.bundle import manifest
 from packyard.core.bundle.lock import Lock, Pin
 from packyard.core.bundle.manifest import LIBRARY, Manifest
 from packyard.core.bundle.reference import Reference
-from packyard.core.errors import InputError, Problem, UnavailableError, UsageError, on_one_line
+from packyard.core.errors import ConflictError, InputError, Problem, UnavailableError, UsageError, on_one_line
 from packyard.core.files import regular
 from packyard.core.files.paths import WORKSPACE
 
@@ -36,7 +37,10 @@ if TYPE_CHECKING:
     from packyard.sharing.entry import Identified
     from packyard.sharing.fetching.fetch import Fetched
 
-ROWS = Rows("package", "name, version, directory, digest, tar, channel, why, yanked, signers, listedBy")
+ROWS = Rows(
+    "package",
+    "name, version, directory, digest, tar, channel, why, yanked, signers, listedBy, channelReached, headSeen",
+)
 #: A package that was fetched, as JSON, and what is said of it.
 Row = tuple[dict[str, object], str]
 
@@ -47,6 +51,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--from", dest="channel", metavar="CHANNEL", help="the address of a channel")
     parser.add_argument("--into", metavar="DIR", default=".", help="where to unpack (default: here)")
     parser.add_argument("--lock", metavar="FILE", help="pin what is fetched in this file")
+    parser.add_argument(
+        "--update", action="store_true", help="with --lock: pin other bytes of a version that is pinned"
+    )
     parser.add_argument("--locked", action="store_true", help=f"fetch only what FILE pins (default: {locks.FILE})")
 
 
@@ -105,7 +112,7 @@ def _rows(arguments: argparse.Namespace, into: Path) -> Iterator[Row]:
         return
     source = preferences.source(arguments.channel)
     if not source.is_carried:
-        yield _fetched(source, Reference.parse(arguments.reference), into, lock_file=arguments.lock)
+        yield _fetched(source, Reference.parse(arguments.reference), into, lock=_lock(arguments))
     elif arguments.lock:
         raise InputError(Problem("what packyard carries cannot be pinned", hint="name a channel: --from CHANNEL"))
     else:
@@ -130,14 +137,15 @@ def _locked(arguments: argparse.Namespace, file: Path, into: Path) -> Iterator[R
 
 
 def _fetched(
-    channel: Setting, asked: Reference, into: Path, *, pin: Pin | None = None, lock_file: str | None = None
+    channel: Setting, asked: Reference, into: Path, *, pin: Pin | None = None, lock: _LockFile | None = None
 ) -> Row:
     from packyard.cli.channels import fetching, open_to_read
     from packyard.sharing.fetching.fetch import opened
 
     store = open_to_read(channel.value)
     opening = opened(store, asked, fetching(channel.value), pin=pin)
-    return _unpacked(opening, channel, store.address, into, lock_file=lock_file)
+    row, said = _unpacked(opening, channel, store.address, into, lock=lock)
+    return {**row, "channelReached": getattr(store, "is_reached", True)}, said
 
 
 def _addressed(arguments: argparse.Namespace, into: Path) -> Row | None:
@@ -154,26 +162,29 @@ def _addressed(arguments: argparse.Namespace, into: Path) -> Row | None:
     assert bundle
     channel = preferences.Setting(bundle.channel, "its address")
     opening = opened_at(bundle, fetching(bundle.channel))
-    return _unpacked(opening, channel, open_channel(bundle.channel).address, into, lock_file=arguments.lock)
+    address = open_channel(bundle.channel).address
+    row, said = _unpacked(opening, channel, address, into, lock=_lock(arguments))
+    return {**row, "channelReached": True}, said
 
 
 def _unpacked(
-    opening: AbstractContextManager[Fetched], channel: Setting, address: str, into: Path, *, lock_file: str | None
+    opening: AbstractContextManager[Fetched], channel: Setting, address: str, into: Path, *, lock: _LockFile | None
 ) -> Row:
     from packyard.sharing.configuration import normal
 
-    lock = _read(lock_file)
     with ExitStack() as stack:
         with output.busy("fetching"):
             fetched = stack.enter_context(opening)
         _tell(fetched, channel, address)
-        regular.make_folder(into)
         entry = fetched.choice.entry
+        pinned = Pin(version=entry.version, channel=normal(channel.value), tar=entry.tar, digest=entry.digest)
+        if lock:
+            lock.check(entry.name, pinned)
+        regular.make_folder(into)
         folder = fetched.unpack(into, untarred.receipt_of(channel, entry))
     preferences.note_used(channel.value)
-    if lock_file is not None:
-        pinned = Pin(version=entry.version, channel=normal(channel.value), tar=entry.tar, digest=entry.digest)
-        locks.write(Path(lock_file), lock.pin(entry.name, pinned))
+    if lock:
+        locks.write(lock.file, lock.pins.pin(entry.name, pinned))
     row = {
         **_row(entry, folder),
         "channel": address,
@@ -181,12 +192,36 @@ def _unpacked(
         "yanked": entry.yanked,
         "signers": list(fetched.proof.signers),
         "listedBy": list(fetched.proof.listed_by),
+        "headSeen": fetched.head,
     }
     return row, fetched.proof.said(preferences.key_names())
 
 
-def _read(lock_file: str | None) -> Lock:
-    return locks.read(Path(lock_file)) if lock_file is not None and Path(lock_file).exists() else Lock()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _LockFile:
+    """A lock that gets a pin; only ``is_updated`` does it get other bytes of a version that it pins."""
+
+    file: Path
+    pins: Lock
+    is_updated: bool
+
+    def check(self, name: str, new: Pin) -> None:
+        """Refuse to pin other bytes under the same version."""
+        old = self.pins.packages.get(name)
+        if old and old.version == new.version and not old.admits(new.tar, new.digest) and not self.is_updated:
+            problem = f"pins {name}@{old.version} with tar {old.tar}, file {old.digest}, from {old.channel}"
+            problem += f"; {new.channel} has other bytes: tar {new.tar}, file {new.digest}"
+            hint = "a published version never changes: ask whoever publishes there; to pin these all the same: --update"
+            raise ConflictError(Problem(problem, file=str(self.file), hint=hint))
+
+
+def _lock(arguments: argparse.Namespace) -> _LockFile | None:
+    if arguments.lock is None:
+        if arguments.update:
+            raise UsageError("packyard get: --update is for `packyard get NAME --lock FILE --update`")
+        return None
+    file = Path(arguments.lock)
+    return _LockFile(file=file, pins=locks.read(file) if file.exists() else Lock(), is_updated=arguments.update)
 
 
 def _tell(fetched: Fetched, channel: Setting, address: str) -> None:

@@ -21,7 +21,7 @@ from shlex import quote
 
 from packyard.cli import output, preferences, untarred, workspaces
 from packyard.cli.bundles import carried
-from packyard.cli.channels import fetching, open_to_read
+from packyard.cli.channels import fetching, open_to_read, trust
 from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
 from packyard.cli.untarred import Untarred
@@ -91,7 +91,7 @@ def verify_file(file: Path, channel: str | None = None) -> Proof:
         described, tar = bundles.inspect(opened, what=str(file))
         digest, size = digest_of(opened), opened.tell()
     bundle = IndexEntry(name=described.name, version=described.version, tar=tar, digest=digest, size=size)
-    trusted = preferences.trust(channel)
+    trusted = trust(channel) if channel else preferences.trust(None)
     attested, listing = _beside(file, ".intoto.json"), _beside(file, ".spdx.json")
     if channel is None:
         proof = verify_bundle(bundle, attested, trusted, what=str(file))
@@ -151,7 +151,7 @@ def _digest(described: Manifest, source: Setting) -> Digest:
     if source.is_carried:
         asked = Reference(name=described.name, version=described.version)
         return Digest.of(carried(asked).manifest.to_bytes())
-    published = _published(source.value, described, preferences.trust(source.value))
+    published = _published(source.value, described, trust(source.value))
     with opened_entry(published.store, published.entry, fetching(source.value)) as file:
         return bundles.contents(file, what=str(published.entry))[manifest.FILE][0]
 

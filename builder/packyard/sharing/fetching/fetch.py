@@ -43,12 +43,16 @@ _UNSIGNED = "ask whoever publishes there to sign it: packyard publish --key NAME
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fetched:
-    """A bundle's file, why it was chosen, what is proved about it, and the versions that the channel lists."""
+    """A bundle's file, why it was chosen, what is proved about it, and the versions that the channel lists.
+
+    ``head`` is the number of the head that lists it, 0 where none does.
+    """
 
     file: BinaryIO
     choice: Choice
     proof: Proof
     versions: Sequence[IndexEntry] = ()
+    head: int = 0
 
     def unpack(self, into: Path, receipt: bytes | None = None) -> Path:
         """Unpack as one new directory in ``into``, in one step, and return it; see `archive.write_all`."""
@@ -99,7 +103,7 @@ def opened(store: Store, asked: Reference, how: Fetching | None = None, *, pin: 
         choice = _check_pin(choice, pin)
     with opened_entry(store, choice.entry, how) as file:
         proof = verify_listed(store, found.head, choice.entry, choice.entry, how.trusted)
-        yield Fetched(file=file, choice=choice, proof=proof, versions=package.entries)
+        yield Fetched(file=file, choice=choice, proof=proof, versions=package.entries, head=found.head.number)
 
 
 def fetch(store: Store, reference: str, *, trusted: Trust = NOBODY, memory: Memory | None = None) -> Bundle:
@@ -161,6 +165,10 @@ def _without_index(store: Store, asked: Reference, how: Fetching) -> Iterator[Fe
     if asked.version is None:
         hint = f"is {store.address} a channel? If so, give a version: {asked.name}@VERSION"
         raise UnavailableError(Problem(f"the channel has no index that tells which version {asked} is", hint=hint))
+    if how.trusted.is_required:
+        hint = f"ask whoever publishes there; what lies there has an address: {store.address.rstrip('/')}/"
+        hint += bundle_key(asked.name, asked.version)
+        raise IntegrityError(Problem("has no index any more, and you trust keys for it", file=store.address, hint=hint))
     why = "the version that was asked for; the channel has no index"
     with _plain(store, asked, how, str(asked), why) as fetched:
         yield fetched

@@ -103,12 +103,13 @@ def verify_bundle(
     provenance; ``hint`` says what to do where there is none.
     """
     proof = Proof(bundle=bundle, listed=listed_by is not None, listed_by=tuple(listed_by or ()))
+    trusted = trusted.optional() if proof.is_proved else trusted
     if attested is None:
-        if trusted.is_required and not proof.is_proved:
+        if trusted.for_package(bundle.name).is_required:
             raise IntegrityError(Problem("has no provenance that a key you trust has signed", file=what, hint=hint))
         return proof
     file = f"{what}.intoto.json"
-    found, opened = _open(attested, trusted, file, is_proved=proof.is_proved)
+    found, opened = _open(attested, trusted, file)
     found.check(bundle, file=file)
     return replace(proof, provenance=found, signers=opened.signers, others=opened.others)
 
@@ -174,11 +175,11 @@ def _digest(file: Path) -> str:
         return str(error)
 
 
-def _open(attested: bytes, trusted: Trust, file: str, *, is_proved: bool) -> tuple[Provenance, Opened]:
+def _open(attested: bytes, trusted: Trust, file: str) -> tuple[Provenance, Opened]:
     """Open the provenance; where a signed head lists the bundle, it need not be signed, but must not be forged."""
     if len(attested) > provenance.LIMIT:
         raise IntegrityError(Problem(f"is larger than {provenance.LIMIT} bytes", file=file))
-    return provenance.open(attested, trusted.optional() if is_proved else trusted, file=file)
+    return provenance.open(attested, trusted, file=file)
 
 
 def _origin(found: Provenance) -> str:

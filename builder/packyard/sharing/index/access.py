@@ -13,7 +13,8 @@ from packyard.sharing.index import flat, head, lease, trial
 from packyard.sharing.index.head import Memory
 from packyard.sharing.index.index import Index
 from packyard.sharing.index.nodes import Nodes
-from packyard.sharing.stores import MissingStoreError, NotFoundError, Store
+from packyard.sharing.stores import MissingStoreError, NotFoundError, Store, get_or_none
+from packyard.sharing.trust import root
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
 
 _ATTEMPTS = 200
@@ -78,15 +79,16 @@ class Writer:
             after = change(before)
             if after == before and before.head.number:
                 return after
-            self._check_keys(before, after)
+            head.check_signed(self.store, before.head, self.keys, after.head.revoked)
             self.check()
             after.write()
             number, history = before.head.number + 1, before.head.next_history()
-            channel = before.head.channel if before.head.number else self.new_id()
+            rules = self.trusted.rules
+            channel = before.head.channel if before.head.number else rules.channel if rules else self.new_id()
             following = replace(after.head, channel=channel, number=number, history=history)
             self.check()
             try:
-                created = head.create(self.store, following, self.keys)
+                created = head.create(self.store, following, self.keys, rules)
             except ConflictError:  # another publisher was faster: try again after a random pause
                 time.sleep(random.uniform(0, min(2.0, 0.02 * 2**attempt)))
             else:
@@ -96,12 +98,14 @@ class Writer:
         problem = "too many others publish at the same time"
         raise UnavailableError(Problem(problem, file=self.store.address, hint="run again"))
 
-    def _check_keys(self, before: Index, after: Index) -> None:
-        """Refuse to let an index that is signed be followed by one that is not."""
-        if before.head.is_signed and all(key.public.id in after.head.revoked for key in self.keys):
-            problem = f"its index is signed, and {'your key is revoked' if self.keys else 'you have no key'}"
-            hint = "sign with a key that its users trust, by --key NAME or PACKYARD_SIGNING_KEY"
-            raise InputError(Problem(problem, file=self.store.address, hint=hint))
+
+def trust_to_write(store: Store, keys: Sequence[SigningKey], trusted: Trust) -> Trust:
+    """Return what `head.trust_to_write` does, and refuse to write past a root that is not known here."""
+    with suppress(MissingStoreError):
+        if not trusted.rules and get_or_none(store, root.key(1), limit=root.LIMIT) is not None:
+            hint = "get its root from whoever holds it, then: packyard keys trust 1.root.json --channel CHANNEL"
+            raise InputError(Problem("has a root, which says who signs there", file=store.address, hint=hint))
+    return head.trust_to_write(keys, trusted)
 
 
 @contextmanager
@@ -119,7 +123,7 @@ def writer(
     ``alone``, others wait until it is done, and there has to be an index. Otherwise they only wait if the store cannot
     promise that one of many creates a head.
     """
-    trusted = head.trust_to_write(keys, trusted)
+    trusted = trust_to_write(store, keys, trusted)
     has_head = not alone or read(store, trusted, memory).head.number
     store = trial.tried(store)
     with lease.exclusive(store, always=alone) as check:

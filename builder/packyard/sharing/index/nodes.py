@@ -18,6 +18,7 @@ from packyard.sharing.index.package import Package
 from packyard.sharing.index.tree import Node
 from packyard.sharing.stores import MissingStoreError, NotFoundError, Store, TooLongError, put_all
 
+Asked = TypeVar("Asked")
 Item = TypeVar("Item")
 
 FOLDER = "index/nodes/"
@@ -67,7 +68,7 @@ class Nodes:
         new = self._new.get(digest)
         return new if isinstance(new, Package) else Package.parse(self._get(digest, Package.LIMIT), digest)
 
-    def each(self, read: Callable[[Digest], Item], digests: Iterable[Digest]) -> Iterator[Item]:
+    def each(self, read: Callable[[Asked], Item], digests: Iterable[Asked]) -> Iterator[Item]:
         """Yield what ``read`` returns for each digest, in order, reading several at a time and few ahead."""
         pool, ahead = ThreadPoolExecutor(_AT_ONCE), deque[Future[Item]]()
         try:

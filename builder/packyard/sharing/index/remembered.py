@@ -43,6 +43,11 @@ class RememberedStore(ReadOnly):
         """The address of the store."""
         return self._store.address
 
+    @property
+    def is_reached(self) -> bool:
+        """Whether the store has answered all that was asked; otherwise what was remembered is what it had."""
+        return self._error is None
+
     def get(self, key: str, *, limit: int = LIMIT) -> bytes:
         """Return an object's bytes, from the store or as they were; see `Store.get`."""
         kept = self._cache.get(self._place(key))

@@ -12,10 +12,11 @@ from packyard.core.bundle import reference
 from packyard.core.bundle.record import checked, known
 from packyard.core.errors import IntegrityError, Problem
 from packyard.sharing.index import access
-from packyard.sharing.index.head import Memory, check_id
+from packyard.sharing.index.head import Memory
 from packyard.sharing.index.records import Kind
 from packyard.sharing.stores import Store
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
+from packyard.sharing.trust.root import check_id
 
 FOLDER = "index/closed/"
 

@@ -22,7 +22,7 @@ from packyard.core.errors import ConflictError, Problem
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.fetching.fetch import Fetching, keep, opened_entry
 from packyard.sharing.fetching.verify import Proof, verify_listed
-from packyard.sharing.index import access, head
+from packyard.sharing.index import access
 from packyard.sharing.index.access import Writer
 from packyard.sharing.index.choose import choose
 from packyard.sharing.index.head import Memory
@@ -93,7 +93,7 @@ def copy(
     of how many are there.
     """
     how = how or Fetching()
-    trusted = head.trust_to_write(keys, trusted)
+    trusted = access.trust_to_write(target, keys, trusted)
     listed = access.read(source, how.trusted, how.memory)
     how = replace(how, trusted=how.trusted.without(listed.head.revoked))
     exact, others = chosen(listed, texts)

@@ -18,7 +18,7 @@ from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, PackyardError, Problem
 from packyard.sharing import checksum
 from packyard.sharing.entry import IndexEntry, bundle_key
-from packyard.sharing.index import flat, head, lease, tree, trial
+from packyard.sharing.index import access, flat, head, lease, tree, trial
 from packyard.sharing.index.head import Head, Memory, Remembered
 from packyard.sharing.index.index import Index, Release
 from packyard.sharing.index.nodes import Nodes
@@ -50,7 +50,7 @@ def reindex(
     is yanked or closed stays so, also where the record of it is gone. So does the channel's id; where nothing says it,
     it comes from ``new_id``. ``done`` is told of each bundle.
     """
-    own = head.trust_to_write(keys, trusted)
+    own = access.trust_to_write(store, keys, trusted)
     if not any(_BUNDLE.fullmatch(key) or _HEAD.fullmatch(key) for key in store.list("")):
         raise InputError(Problem("has no bundles and no index", file=store.address, hint="is this a channel?"))
     store = trial.tried(store)
@@ -58,17 +58,18 @@ def reindex(
         there = store.list("")
         listed, skipped = bundles(there)
         nodes = Nodes(store, writes_at_once=True)
-        number, history = _next(store, there)
+        number, history = following(store, there)
         _check_memory(store, number, memory)
         before = _before(store, number, own, trusted)
+        head.check_signed(store, before.head, keys, before.head.revoked)
         known = _Known.of(before)
         known.check(listed)
-        channel = before.head.channel if before.head.number else _channel(store, there, trusted, new_id)
+        channel = before.head.channel if before.head.number else _channel(store, there, own, new_id)
         packages = map(known.keep, _packages(store, listed, channel, trusted, done))
         made = Index.build(packages, _releases(store, listed, channel, trusted, known.closed), nodes)
         held.check()
-        following = replace(made.head, channel=channel, number=number, history=history, revoked=before.head.revoked)
-        return replace(made, head=head.create(store, following, keys)), skipped
+        made_head = replace(made.head, channel=channel, number=number, history=history, revoked=before.head.revoked)
+        return replace(made, head=head.create(store, made_head, keys, own.rules)), skipped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,7 +196,7 @@ def _releases(
     return found
 
 
-def _next(store: Store, there: Sequence[str]) -> tuple[int, dict[int, Digest]]:
+def following(store: Store, there: Sequence[str]) -> tuple[int, dict[int, Digest]]:
     """Return the next head's number, and its history."""
     last = max((int(match[1]) for match in map(_HEAD.fullmatch, there) if match), default=0)
     if head.POINTER in there:
@@ -206,6 +207,8 @@ def _next(store: Store, there: Sequence[str]) -> tuple[int, dict[int, Digest]]:
 
 def _channel(store: Store, there: Sequence[str], trusted: Trust, new_id: Callable[[], str]) -> str:
     """Return the id of a channel that has lost all heads: that of the records beside them, or a new one."""
+    if trusted.rules:
+        return trusted.rules.channel
     for key in there:
         kind = yank.KIND if key.startswith(yank.FOLDER) else close.KIND if key.startswith(close.FOLDER) else None
         if kind and (found := kind.get(store, key, None, trusted)):

@@ -96,6 +96,8 @@ class Upload:
     def check_provenance(self, store: Store, entry: IndexEntry, attest: Attest, trusted: Trust) -> None:
         """Refuse to list a bundle beside which somebody put provenance that users would refuse."""
         key = provenance.key(entry.name, entry.version)
+        if trusted.rules:  # whose roles may demand a signature that we have not
+            provenance.check_beside(store, entry, trusted)
         if key not in self.present:
             return
         found = store.get(key, limit=provenance.LIMIT)

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 class HTTPStore(ReadOnly):
     """The store whose keys are the paths below an address. ``patience``: the seconds that a request may take.
 
-    A user and password in the address are used, and never shown; without them, those of ``~/.netrc`` for the host.
+    A user and password in the address are used, and never shown; without them, those of ``~/.netrc`` for the host,
+    if that takes them over TLS, or is this machine; no redirection takes either to another host or port.
     """
 
     def __init__(self, address: str, *, patience: float = PATIENCE) -> None:

@@ -30,7 +30,7 @@ from packyard.core.errors import PackyardError, Problem, UnavailableError
 from packyard.sharing.stores.meter import CHUNK, WINDOW, Meter
 from packyard.sharing.stores.meter import Connections as Connections
 from packyard.sharing.stores.store import TooLongError
-from packyard.sharing.stores.wire import OverdueError, authorities, within
+from packyard.sharing.stores.wire import OverdueError, authorities, may_have_secrets, within
 
 _REDIRECTIONS = 10
 _LOOK = "check the address and the network, then run again"
@@ -251,7 +251,9 @@ def _asked(request: Request, meter: Meter, url: str, authorization: str) -> Iter
     headers = {"Accept-Encoding": "identity", **request.headers}
     if authorization:
         headers["Authorization"] = authorization
-    auth = None if request.netrc and not authorization else _as_it_is  # any callable keeps requests from ~/.netrc
+    is_there = origin(url) == origin(request.url) and may_have_secrets(url)
+    netrc = request.netrc and not authorization and is_there
+    auth = None if netrc else _as_it_is  # any callable keeps requests from ~/.netrc
     with nullcontext(request.connections) if request.connections else Connections() as connections:
         try:
             data = meter.sending(request.body) if request.body else None

@@ -1,4 +1,4 @@
-"""Signed bytes: DSSE envelopes (https://github.com/secure-systems-lab/dsse), with Ed25519 signatures or none.
+"""Signed bytes: DSSE envelopes (https://github.com/secure-systems-lab/dsse), with signatures or none.
 
     {
       "payload": "eyJ…",                           base64 of the bytes that are signed
@@ -60,8 +60,8 @@ def sign(payload: bytes, payload_type: str, keys: Sequence[SigningKey]) -> bytes
 def open(data: bytes, payload_type: str, trusted: Trust, *, file: str) -> Opened:
     """Return the payload of an envelope and who signed it, or raise `IntegrityError`; messages call it ``file``.
 
-    Refused are another payload type, a wrong signature in the name of a trusted key, and an envelope that no trusted
-    key signed where one is required. A signature by a revoked key counts as none.
+    Refused are another payload type, a wrong signature in the name of a trusted key, and an envelope that fewer trusted
+    keys signed than are required. A signature by a revoked key counts as none, and so do fewer than the threshold.
     """
     payload, found_type, signatures = record.parse_any(data, _read, file=file)
     if data != _to_bytes(payload, found_type, signatures):
@@ -76,20 +76,28 @@ def open(data: bytes, payload_type: str, trusted: Trust, *, file: str) -> Opened
             raise IntegrityError(Problem(f"the signature of {signature.key} is wrong: it was altered", file=file))
         if key is not None:
             signers.append(signature.key)
+    if not trusted.is_met(signers):
+        if trusted.is_required:
+            strangers = [signature.key for signature in signatures if signature.key not in signers]
+            raise IntegrityError(_unsigned(signers, strangers, trusted, file))
+        signers = []
     others = tuple(signature.key for signature in signatures if signature.key not in signers)
-    if trusted.is_required and not signers:
-        raise IntegrityError(_unsigned(others, trusted, file))
     return Opened(payload=payload, signers=tuple(signers), others=others)
 
 
-def _unsigned(others: tuple[str, ...], trusted: Trust, file: str) -> Problem:
-    """Say why no signature counts."""
+def _unsigned(signers: Sequence[str], others: Sequence[str], trusted: Trust, file: str) -> Problem:
+    """Say why the signatures do not count."""
+    if signers:
+        problem = f"is signed by {len(signers)} of the {trusted.threshold} keys that have to sign it"
+        return Problem(problem, file=file, hint="fewer count as none; ask whoever publishes there")
     revoked = [key for key in others if key in trusted.revoked]
     if revoked:
         hint = "it can no longer be trusted; ask the publisher for the new key"
         return Problem(f"is signed by {revoked[0]}, which is revoked", file=file, hint=hint)
     if others:
         hint = "if you got that key from the publisher: packyard keys trust FILE"
+        if trusted.rules:
+            hint = f"version {trusted.rules.version} of the channel's root does not have it: ask who publishes there"
         return Problem(f"is signed by {others[0]}, which you do not trust", file=file, hint=hint)
     hint = "packyard keys list shows the keys that you trust, one of which must have signed it"
     if trusted.is_own:

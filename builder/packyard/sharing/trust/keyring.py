@@ -4,6 +4,7 @@
     <name>.pub.pem          its public key, to be given to users
     trusted/<hex>.pem       a public key that the user trusts, below lines that say its name and for which channels
     revoked/<hex>           the id of a key that is no longer trusted, here or in any channel
+    roots/<hex>.json        the last root that was seen of a channel whose root the user trusts
 
 Passphrases come from the caller.
 """
@@ -21,7 +22,8 @@ from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, Problem, UnavailableError, suggest
 from packyard.core.files import atomic, regular
 from packyard.sharing.configuration import identity
-from packyard.sharing.trust.keys import LIMIT, PublicKey, SigningKey, Trust, is_encrypted
+from packyard.sharing.trust.keys import PublicKey, SigningKey, Trust, is_encrypted
+from packyard.sharing.trust.root import LIMIT, Root
 
 _PRIVATE, _PUBLIC = ".key.pem", ".pub.pem"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
@@ -115,6 +117,23 @@ class Keyring:
         found = TrustedKey(key=key, name=name, channels=tuple(sorted(channels)))
         self._write(self.folder / "trusted" / f"{key.id.hex}.pem", found.to_bytes(), mode=0o644)
         return found
+
+    def root(self, channel: str) -> Root | None:
+        """Return the root that the user trusts for a channel, as it was last seen."""
+        file = self._root_file(channel)
+        return Root.parse(regular.read(file, limit=LIMIT), file=str(file)) if file.exists() else None
+
+    def trust_root(self, root: Root, *, file: str, channel: str) -> None:
+        """Trust a root, and those that follow it, for a channel; one that is older than it was is refused."""
+        known = self.root(channel)
+        if known and (known.channel != root.channel or known.version > root.version):
+            problem = f"is version {root.version} of the root of {root.channel}; {channel} has version {known.version}"
+            hint = f"if its root was made anew, remove {self._root_file(channel)}"
+            raise ConflictError(Problem(f"{problem} of {known.channel}", file=file, hint=hint))
+        self._write(self._root_file(channel), root.to_bytes(), mode=0o644)
+
+    def _root_file(self, channel: str) -> Path:
+        return self.folder / "roots" / f"{Digest.of(identity(channel).encode()).hex}.json"
 
     def trusted(self) -> list[TrustedKey]:
         """Return the trusted keys, revoked ones included, sorted by name and id."""

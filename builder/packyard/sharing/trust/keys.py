@@ -1,9 +1,11 @@
-"""Keys that sign what is published, and the public keys that a user trusts: Ed25519, in the PEM files of openssl.
+"""Keys that sign what is published, and the public keys that a user trusts, in the PEM files of openssl.
 
-A key's id is the SHA-256 of its public key's DER form (SubjectPublicKeyInfo): ``openssl pkey -pubin -in FILE -outform
-DER | sha256sum``. Where keys are kept is for ``keyring``; what they sign for ``envelope``.
+They are Ed25519, ECDSA P-256 (signatures as DER) or RSA of 2048 bits or more (PKCS#1 v1.5, or PSS, which some key
+services make), the last two with SHA-256, as cosign has them. A key's id is the SHA-256 of its public key's DER form
+(SubjectPublicKeyInfo): ``openssl pkey -pubin -in FILE -outform DER | sha256sum``. Where keys are kept is for
+``keyring`` and ``signers``; what they sign for ``envelope``; whom to trust for ``root``.
 
-`cryptography` is imported by what signs or verifies, not with this module.
+`cryptography` and `securesystemslib` are imported by what signs or verifies, not with this module.
 """
 
 from __future__ import annotations
@@ -13,13 +15,15 @@ import re
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from datetime import datetime
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any
 
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, Problem
 
 if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from securesystemslib.signer import Signer, SSlibKey
 
 #: The size of the largest PEM file, in bytes.
 LIMIT = 64 * 1024
@@ -28,18 +32,36 @@ _DER = bytes.fromhex("302a300506032b6570032100")  # RFC 8410: a SubjectPublicKey
 _PEM = re.compile(rb"-----BEGIN ([A-Z0-9 ]+)-----\r?\n([A-Za-z0-9+/=\r\n]+)-----END \1-----")
 _PUBLIC = b"PUBLIC KEY"
 _HOW = "packyard keys new NAME makes a pair"
+_KINDS = "an Ed25519, ECDSA P-256 or RSA key (2048 to 8192 bits)"
 
 
 @dataclass(frozen=True, slots=True)
 class PublicKey:
-    """An Ed25519 public key, by its 32 bytes."""
+    """A public key, by its DER."""
 
-    raw: bytes
+    der: bytes
 
     @property
     def id(self) -> Digest:
         """The key's id."""
-        return Digest.of(_DER + self.raw)
+        return Digest.of(self.der)
+
+    @classmethod
+    def of_raw(cls, raw: bytes) -> PublicKey:
+        """Take the 32 bytes of an Ed25519 key."""
+        return cls(_DER + raw)
+
+    @classmethod
+    def of(cls, public: Any, *, file: str) -> PublicKey:
+        """Take a key of `cryptography`, if it is of a kind that counts."""
+        from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+        from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+        is_p256 = isinstance(public, ec.EllipticCurvePublicKey) and isinstance(public.curve, ec.SECP256R1)
+        is_rsa = isinstance(public, rsa.RSAPublicKey) and 2048 <= public.key_size <= 8192
+        if not (is_p256 or is_rsa or isinstance(public, ed25519.Ed25519PublicKey)):
+            raise InputError(Problem(f"holds a key that is not {_KINDS}", file=file, hint=_HOW))
+        return cls(public.public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo))
 
     @classmethod
     def parse(cls, data: bytes, *, file: str) -> PublicKey:
@@ -54,37 +76,80 @@ class PublicKey:
             der = b64decode(b"".join(found[0][1].split()), validate=True)
         except binascii.Error as error:
             raise InputError(Problem("is not valid PEM", file=file)) from error
-        if not der.startswith(_DER) or len(der) != len(_DER) + 32:
-            raise InputError(Problem("holds a public key that is not an Ed25519 key", file=file, hint=_HOW))
-        return cls(der[len(_DER) :])
+        if der.startswith(_DER) and len(der) == len(_DER) + 32:
+            return cls(der)
+        try:
+            return cls.of(cls(der).loaded(), file=file)
+        except ValueError as error:
+            raise InputError(Problem(f"holds a key that is not {_KINDS}", file=file, hint=_HOW)) from error
+
+    def loaded(self) -> Any:
+        """Return the key of `cryptography`, or raise `ValueError`."""
+        from cryptography.exceptions import UnsupportedAlgorithm
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+        if self.der.startswith(_DER):
+            return Ed25519PublicKey.from_public_bytes(self.der[len(_DER) :])
+        from cryptography.hazmat.primitives.serialization import load_der_public_key
+
+        try:
+            return load_der_public_key(self.der)
+        except UnsupportedAlgorithm as error:
+            raise ValueError("no key that is known") from error
 
     def to_pem(self) -> bytes:
         """Return what `parse` and openssl read."""
-        return b"-----BEGIN PUBLIC KEY-----\n" + b64encode(_DER + self.raw) + b"\n-----END PUBLIC KEY-----\n"
+        lines = b"\n".join(text[at : at + 64] for text in [b64encode(self.der)] for at in range(0, len(text), 64))
+        return b"-----BEGIN PUBLIC KEY-----\n" + lines + b"\n-----END PUBLIC KEY-----\n"
 
     def has_signed(self, data: bytes, signature: bytes) -> bool:
         """Return whether a signature of these bytes is by this key."""
         from cryptography.exceptions import InvalidSignature
-        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-        try:
-            Ed25519PublicKey.from_public_bytes(self.raw).verify(signature, data)
-        except InvalidSignature:
-            return False
-        return True
+        key = self.loaded()
+        for arguments in ((),) if self.der.startswith(_DER) else _schemes(key):
+            try:
+                key.verify(signature, data, *arguments)
+            except InvalidSignature:
+                continue
+            return True
+        return False
+
+    def of_tuf(self) -> SSlibKey:
+        """Return the key as TUF's metadata has it, under its id."""
+        from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
+        from securesystemslib.signer import SSlibKey
+
+        key = self.loaded()
+        scheme = "rsa-pkcs1v15-sha256" if isinstance(key, RSAPublicKey) else None
+        return SSlibKey.from_crypto(key, keyid=str(self.id), scheme=scheme)
+
+
+def _schemes(key: Any) -> list[tuple[Any, ...]]:
+    from cryptography.hazmat.primitives.asymmetric import ec, padding
+    from cryptography.hazmat.primitives.hashes import SHA256
+
+    if isinstance(key, ec.EllipticCurvePublicKey):
+        return [(ec.ECDSA(SHA256()),)]
+    pss = padding.PSS(padding.MGF1(SHA256()), padding.PSS.AUTO)
+    return [(padding.PKCS1v15(), SHA256()), (pss, SHA256())]
 
 
 @dataclass(frozen=True, slots=True)
 class SigningKey:
-    """A private key in memory."""
+    """A key that signs: a private key in memory, or a signer of `securesystemslib`, which may ask an HSM or a KMS."""
 
     public: PublicKey
-    _private: Ed25519PrivateKey = field(repr=False, compare=False)
+    signer: Signer = field(repr=False, compare=False)
+    _private: Any = field(default=None, repr=False, compare=False)
 
     @classmethod
-    def of(cls, private: Ed25519PrivateKey) -> SigningKey:
-        """Return the key with its public part."""
-        return cls(PublicKey(private.public_key().public_bytes_raw()), private)
+    def of(cls, private: Any, *, file: str = "") -> SigningKey:
+        """Return a private key of `cryptography` with its public part."""
+        from securesystemslib.signer import CryptoSigner
+
+        public = PublicKey.of(private.public_key(), file=file)
+        return cls(public, CryptoSigner(private, public.of_tuf()), private)
 
     @classmethod
     def new(cls) -> SigningKey:
@@ -97,31 +162,28 @@ class SigningKey:
     def parse(cls, data: bytes, passphrase: bytes | None, *, file: str) -> SigningKey:
         """Read the PEM of a private key, encrypted (`is_encrypted`) or not, as PKCS#8."""
         from cryptography.exceptions import UnsupportedAlgorithm
-        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
         from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
         secret = passphrase if is_encrypted(data) else None
         try:
-            found = load_pem_private_key(data, secret)
+            return cls.of(load_pem_private_key(data, secret), file=file)
         except (ValueError, TypeError, UnsupportedAlgorithm) as error:
             wrong = "the passphrase is wrong, or the file is damaged"
             reason = wrong if secret is not None else "must hold a private key as PEM (PKCS#8)"
             hint = "give the passphrase that it was made with" if secret else _HOW
             raise InputError(Problem(reason, file=file, hint=hint)) from error
-        if not isinstance(found, Ed25519PrivateKey):
-            raise InputError(Problem("holds a private key that is not an Ed25519 key", file=file, hint=_HOW))
-        return cls.of(found)
 
     def to_pem(self, passphrase: bytes | None) -> bytes:
         """Return the private key as PKCS#8, encrypted unless the passphrase is None."""
         from cryptography.hazmat.primitives import serialization as form
 
         encryption = form.NoEncryption() if passphrase is None else form.BestAvailableEncryption(passphrase)
-        return self._private.private_bytes(form.Encoding.PEM, form.PrivateFormat.PKCS8, encryption)
+        data: bytes = self._private.private_bytes(form.Encoding.PEM, form.PrivateFormat.PKCS8, encryption)
+        return data
 
     def sign(self, data: bytes) -> bytes:
-        """Return the signature of these bytes; the same bytes give the same one."""
-        return self._private.sign(data)
+        """Return the signature of these bytes; by an Ed25519 key, the same bytes give the same one."""
+        return bytes.fromhex(self.signer.sign(data).signature)
 
 
 def is_encrypted(data: bytes) -> bool:
@@ -130,17 +192,56 @@ def is_encrypted(data: bytes) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Role:
+    """Who signs something: ``threshold`` of these keys; ``retired`` are those whose old signatures still count.
+
+    ``patterns`` are of the packages' names that it is for.
+    """
+
+    keys: Mapping[Digest, PublicKey]
+    threshold: int = 1
+    retired: Mapping[Digest, PublicKey] = field(default_factory=dict)
+    patterns: tuple[str, ...] = ()
+
+    def is_for(self, name: str) -> bool:
+        """Return whether it is for a package."""
+        return any(fnmatchcase(name, pattern) for pattern in self.patterns)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """What the root of a channel says beside who signs its heads; see ``root``.
+
+    ``keys`` are the ids of all keys that sign anything, ``revoked`` those that the role for it has revoked. Heads
+    expire after ``head_days``, None for never, by the clock of the reader, ``now``: None for a writer, who renews them.
+    """
+
+    version: int
+    channel: str
+    keys: frozenset[str] = frozenset()
+    revoked: frozenset[str] = frozenset()
+    packages: tuple[Role, ...] = ()
+    revocation: Role | None = None
+    head_days: int | None = None
+    now: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Trust:
     """The public keys that a user trusts for a channel, by their ids; those that are ``revoked`` sign nothing any more.
 
-    Where there is any key, a signature by one of them is required, also when all of them are revoked: an envelope
-    without signatures never passes for a signed one. ``is_own`` are the keys of a publisher who trusts no others.
+    Where there is any key, signatures by ``threshold`` of them are required, also when all of them are revoked: an
+    envelope without signatures never passes for a signed one. ``is_own`` are the keys of a publisher who trusts no
+    others. Where the user trusts the channel's root, the keys are those that it says, and there are ``rules``.
     """
 
     keys: Mapping[Digest, PublicKey] = field(default_factory=dict)
     revoked: frozenset[str] = frozenset()
+    threshold: int = 1
+    retired: Mapping[Digest, PublicKey] = field(default_factory=dict)
     is_optional: bool = False
     is_own: bool = False
+    rules: Rules | None = None
 
     @classmethod
     def of(cls, *keys: PublicKey, revoked: Iterable[str] = ()) -> Trust:
@@ -150,11 +251,15 @@ class Trust:
     @property
     def is_required(self) -> bool:
         """Whether a signature is required."""
-        return bool(self.keys) and not self.is_optional
+        return bool(self.keys or self.rules) and not self.is_optional
 
     def get(self, key_id: str) -> PublicKey | None:
         """Return the trusted key of an id."""
         return None if key_id in self.revoked else self.keys.get(Digest(key_id))
+
+    def is_met(self, key_ids: Iterable[str]) -> bool:
+        """Return whether signatures by these keys are enough; each counts once."""
+        return len({each for each in key_ids if self.get(each)}) >= self.threshold
 
     def optional(self) -> Trust:
         """Return the same for what a signature elsewhere vouches for already, so that none is required."""
@@ -163,6 +268,21 @@ class Trust:
     def without(self, revoked: Iterable[str]) -> Trust:
         """Return the same with more keys revoked, such as those that a channel's head lists."""
         return replace(self, revoked=self.revoked.union(revoked))
+
+    def in_role(self, role: Role) -> Trust:
+        """Return the same for what a role signs, which is required."""
+        keys = {"keys": role.keys, "threshold": role.threshold, "retired": role.retired}
+        return replace(self, is_optional=False, **keys)  # type: ignore[arg-type]
+
+    def for_records(self) -> Trust:
+        """Return the same for what was signed once, and stays: keys that were retired in honor count, too."""
+        return replace(self, keys={**self.keys, **self.retired}, retired={})
+
+    def for_package(self, name: str) -> Trust:
+        """Return whom to trust for the provenance of a package."""
+        roles = self.rules.packages if self.rules else ()
+        role = next((each for each in roles if each.is_for(name)), None)
+        return (self.in_role(role) if role else self).for_records()
 
 
 #: Trusts no key: nothing can be proved about who signed, and nothing is required.

@@ -25,6 +25,7 @@ from packyard.sharing.entry import Identified, bundle_key
 from packyard.sharing.stores import Store, get_or_none
 from packyard.sharing.trust import envelope
 from packyard.sharing.trust.dependencies import LIBRARIES, BuiltOn, Dependencies, SourceCommit, digest_of, sha256
+from packyard.sharing.trust.keys import NOBODY
 
 if TYPE_CHECKING:
     from packyard.core.files.git import Revision
@@ -159,7 +160,7 @@ def check_beside(store: Store, bundle: Identified, trusted: Trust) -> bytes | No
     data = get(store, bundle.name, bundle.version)
     if data is not None:
         open(data, trusted, file=file)[0].check(bundle, file=file)
-    elif trusted.is_required:
+    elif trusted.for_package(bundle.name).is_required:
         raise IntegrityError(Problem("is missing: nothing proves where the bundle is from", file=file))
     return data
 
@@ -175,8 +176,11 @@ def installed_libraries() -> dict[str, str]:
 
 def open(data: bytes, trusted: Trust, *, file: str) -> tuple[Provenance, envelope.Opened]:
     """Read an envelope with provenance; signatures are treated as `envelope.open` does."""
-    opened = envelope.open(data, PAYLOAD_TYPE, trusted, file=file)
-    return Provenance.parse(opened.payload, file=file), opened
+    opened = envelope.open(data, PAYLOAD_TYPE, NOBODY if trusted.rules else trusted, file=file)
+    found = Provenance.parse(opened.payload, file=file)
+    if trusted.rules:  # which say whom to trust for this name
+        opened = envelope.open(data, PAYLOAD_TYPE, trusted.for_package(found.name), file=file)
+    return found, opened
 
 
 def _read(fields: Record) -> Provenance:

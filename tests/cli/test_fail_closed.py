@@ -1,0 +1,132 @@
+"""What could go on with less than was meant stops instead, and says so: no key, no index, other bytes, no packages."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+import tiny
+from commandline import done, packyard
+from packyard.core.bundle import lock as locks
+from sharing.test_provenance import KEY, OTHER
+
+PEM = {"PACKYARD_SIGNING_KEY": KEY.to_pem(None).decode()}
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("CONFIG", "STATE", "CACHE"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name))
+    for name in ("PACKYARD_SIGNING_KEY", "PACKYARD_KEY_PASSPHRASE", "PACKYARD_CHANNEL"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+@pytest.fixture
+def channel(home: Path) -> Path:
+    """A channel that is signed, and whose key is trusted."""
+    (home / "k.pub.pem").write_bytes(KEY.public.to_pem())
+    done("keys", "trust", home / "k.pub.pem")
+    publish(home, home / "channel", **PEM)
+    return home / "channel"
+
+
+def refused(says: str, *words: object, code: int = 1, **env: str) -> None:
+    found = packyard(*words, **env)
+    assert found.returncode == code, found.stderr
+    assert re.search(says, found.stderr), found.stderr
+
+
+def publish(home: Path, to: Path, *words: object, version: str = "1.0", text: str = "", **env: str) -> str:
+    root = home / "sources"
+    if not root.exists():
+        tiny.workspace(root)
+    if text:
+        (root / "packages/p/files/run.txt").write_text(text)
+    return packyard("publish", "--workspace", root, "--to", to, "--version", version, *words, **env).stderr
+
+
+def test_an_empty_signing_key_is_refused_by_every_verb_that_signs(home: Path, channel: Path) -> None:
+    for words in (
+        ("publish", "--workspace", home / "sources", "--to", home / "new", "--version", "3.0", "--close"),
+        ("copy", channel, home / "new"),
+        ("yank", "p@1.0", "--reason", "bad", "--in", channel),
+        ("fsck", channel, "--repair"),
+    ):
+        for value in ("", " \n"):
+            refused("PACKYARD_SIGNING_KEY is set, and empty", *words, code=2, PACKYARD_SIGNING_KEY=value)
+    assert not (home / "new").exists()
+
+
+def test_publish_and_copy_say_that_nothing_is_signed(home: Path) -> None:
+    assert "not signed: " in publish(home, home / "plain").splitlines()[-1]
+    assert "not signed: " in packyard("copy", home / "plain", home / "other").stderr
+    assert "not signed" not in publish(home, home / "signed", **PEM)
+
+
+def test_no_verb_follows_a_signed_head_by_an_unsigned_one(home: Path, channel: Path) -> None:
+    done("keys", "revoke", KEY.public.id)
+    shutil.rmtree(home / "CONFIG")  # of somebody who trusts nobody, and has no key
+    before = sorted(channel.rglob("index/heads/*"))
+    publish(home, home / "plain", version="2.0")
+    for words in (
+        ("publish", "--workspace", home / "sources", "--to", channel, "--version", "3.0"),
+        ("copy", home / "plain", channel),
+        ("yank", "p@1.0", "--reason", "bad", "--in", channel),
+        ("fsck", channel, "--repair"),
+        ("publish", "--to", channel, "--version", "1.0", "--workspace", home / "sources", "--join", "--close"),
+    ):
+        refused("its index is signed, and you have no key", *words)
+    assert sorted(channel.rglob("index/heads/*")) == before
+
+
+def test_repair_refuses_a_key_that_the_channel_has_revoked(home: Path, channel: Path) -> None:
+    (home / "o.pub.pem").write_bytes(OTHER.public.to_pem())
+    done("keys", "trust", home / "o.pub.pem")
+    other = {"PACKYARD_SIGNING_KEY": OTHER.to_pem(None).decode()}
+    thief = home / "thief"  # who does not know of the revocation by his own keys
+    shutil.copytree(home / "CONFIG", thief)
+    done("keys", "revoke", KEY.public.id, "--in", channel, **other)
+    says = "your key is revoked|is revoked|which you do not trust"
+    refused(says, "fsck", channel, "--repair", XDG_CONFIG_HOME=str(thief), **PEM)
+    assert done("list", "--from", channel)
+
+
+def test_an_empty_workspace_publishes_nothing(home: Path) -> None:
+    done("init", home / "empty")
+    for words in ((), ("--dry-run",)):
+        refused(
+            "has no packages", "publish", "--workspace", home / "empty", "--to", home / "c", "--version", "1", *words
+        )
+    assert not (home / "c").exists()
+
+
+def test_a_pin_gets_other_bytes_under_the_same_version_only_by_update(home: Path) -> None:
+    lock = home / "packyard.lock"
+    publish(home, home / "one")
+    publish(home, home / "two", text="other")
+    done("get", "p@1.0", "--from", home / "one", "--into", home / "a", "--lock", lock)
+    before = lock.read_bytes()
+    words = ("get", "p@1.0", "--from", home / "two", "--lock", lock)
+    refused("pins p@1.0 with tar sha256:.* other bytes", *words, "--into", home / "b")
+    assert lock.read_bytes() == before
+    assert not (home / "b").exists()
+    done(*words, "--into", home / "b", "--update")
+    assert locks.read(lock).packages["p"].channel == str(home / "two")
+    refused("--update is for", "get", "p", "--from", home / "one", "--update", code=2)
+
+
+def test_a_stripped_index_is_refused_by_who_trusts_a_key(home: Path, channel: Path) -> None:
+    done("yank", "p@1.0", "--reason", "bad", "--in", channel, **PEM)
+    shutil.rmtree(channel / "index")
+    shutil.rmtree(home / "STATE")  # of a new user
+    refused("has no index any more", "get", "p@1.0", "--from", channel, "--into", home / "a")
+
+
+def test_json_says_that_the_channel_was_not_reached_and_which_head_counts(home: Path, channel: Path) -> None:
+    (row,) = json.loads(done("get", "p", "--from", channel, "--into", home / "a", "-o", "json"))
+    assert (row["channelReached"], row["headSeen"]) == (True, 2)
