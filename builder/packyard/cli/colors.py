@@ -31,6 +31,7 @@ STATES = {
     "REQUIRED": "waiting",
     "starting": "waiting",
     "incomplete": "waiting",
+    "unrecorded": "waiting",
     "pending": "waiting",
     "waiting": "waiting",
     "warning": "waiting",

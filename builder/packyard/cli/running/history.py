@@ -1,4 +1,7 @@
-"""List each time that a run was deployed: when, by whom, which version of the package, and which values changed."""
+"""List each time that a run was deployed: when, by whom, which version of the package, and what changed.
+
+The last has the state of the run as it is now, those before are superseded.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +15,15 @@ from packyard.cli.rows import Rows
 from packyard.cli.running import clusters
 from packyard.core.errors import shown
 from packyard.running.runs import record as records
+from packyard.running.runs import status
 from packyard.running.runs.record import RunRecord
+from packyard.running.runs.status import RunStatus
 
 ROWS = Rows(
     "record",
-    "run, record, when, who, package, version, digest, useCase, values, options, asRecord?, "
+    "run, record, state, when, who, package, version, digest, useCase, values, options, action, source?, asRecord?, "
     "changes (name, before, after)",
-    columns="RECORD, WHEN, WHO, VERSION, CHANGED",
+    columns="RECORD, STATE, WHEN, WHO, VERSION, CHANGED",
     prose=1,
     wide=None,
 )
@@ -34,7 +39,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the records of a run, the newest last."""
     found = clusters.find(arguments)
     listed = records.read_run(found, arguments.run)
-    rows = [_row(listed, *each) for each in _changes(listed)]
+    now = status.read_one(found, listed[-1])
+    rows = [_row(listed, *each, now) for each in _changes(listed)]
     if ROWS.show(rows, arguments.output, wide=arguments.wide, cells={"CHANGED": _told}):
         again = clusters.command(found, arguments, "rollback", arguments.run, str(listed[0].number))
         output.note(f"{again} deploys the first again")
@@ -55,7 +61,8 @@ def _nothing(first: RunRecord) -> RunRecord:
 
 
 def _told(row: Mapping[str, Any]) -> str:
-    again = [f"as record {row['asRecord']}"] if row["asRecord"] else []
+    made = {"rollback": "rolled back to", "upgrade": "upgraded from"}.get(row["action"])
+    again = [f"{made} record {row['source']}"] if made else [f"as record {row['asRecord']}"] if row["asRecord"] else []
     return "; ".join([*again, *map(_words, row["changes"])])
 
 
@@ -65,8 +72,12 @@ def _words(change: _Change) -> str:
     return f"{name}: {new}" if before is None else f"{name}: {old} -> {new}"
 
 
-def _row(listed: Sequence[RunRecord], each: RunRecord, changes: Sequence[_Change]) -> tuple[object, ...]:
+def _row(
+    listed: Sequence[RunRecord], each: RunRecord, changes: Sequence[_Change], now: RunStatus
+) -> tuple[object, ...]:
+    state = now.state if each is listed[-1] else "superseded"
     package = (each.package, each.version, each.digest, each.use_case)
     before = listed[: listed.index(each)]
     again = next((former.number for former in before[:-1] if former.applied == each.applied), None)
-    return each.run, each.number, each.when, each.who, *package, each.values, each.options, again, changes
+    made = (each.values, each.options, each.action, each.source or None, again)
+    return each.run, each.number, state, each.when, each.who, *package, *made, changes

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import signal
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 from packyard.cli import output
-from packyard.cli.running import clusters
+from packyard.cli.running import clusters, interrupts
 from packyard.cli.running.rollout import now
-from packyard.core.errors import PackyardError
 from packyard.running.doctor.finding import Finding, unknown
 from packyard.running.probe import answers, jobs
 from packyard.running.probe.answers import Seen
-from packyard.running.probe.jobs import Probe
 from packyard.running.runs import run as runs
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.prepared import Prepared
@@ -52,7 +48,7 @@ def run(found: Kubectl, prepared: Prepared, seconds: float) -> list[Finding]:
     if not probe.checks:
         return answers.conclude(found, probe, Seen([], {}), now())
     output.note(f"probe {probe.name}: {output.counted(len(probe.checks), 'container')} of the use case")
-    with _tidied(found, probe):
+    with interrupts.tidied(lambda: jobs.delete(found, probe)):
         jobs.create(found, probe)
         while not (seen := clusters.patiently(lambda: answers.look(found, probe))).is_over and time.monotonic() < end:
             waiting = ", ".join(sorted({reason or "Pending" for reason in seen.waiting.values()}))
@@ -61,40 +57,3 @@ def run(found: Kubectl, prepared: Prepared, seconds: float) -> list[Finding]:
                 output.note(f"probe {probe.name} waits: {told}")
             time.sleep(_PAUSE)
         return answers.conclude(found, probe, seen, now())
-
-
-@contextmanager
-def _tidied(found: Kubectl, probe: Probe) -> Iterator[None]:
-    """Delete a probe in the end.
-
-    The first Ctrl-C ends it. No further one ends what tidies up, neither here nor kubectl, which has it from the
-    terminal as well.
-    """
-    asked = (signal.SIGINT, signal.SIGTERM)
-
-    def ignore(*_: object) -> None:
-        for each in asked:
-            signal.signal(each, signal.SIG_IGN)
-
-    def end(*_: object) -> None:
-        ignore()
-        raise KeyboardInterrupt
-
-    before = {each: signal.signal(each, end) for each in asked}
-    try:
-        try:
-            yield
-        finally:
-            ignore()
-            _delete(found, probe)
-    finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
-
-
-def _delete(found: Kubectl, probe: Probe) -> None:
-    """Delete a probe; where that fails, say so beside what was found or went wrong before."""
-    try:
-        jobs.delete(found, probe)
-    except PackyardError as error:
-        output.refusal(error)

@@ -16,8 +16,9 @@ from packyard.cli.running.ages import age
 from packyard.core.errors import IntegrityError, UsageError, shown
 from packyard.core.kubernetes.outcome import FAILED
 from packyard.running.runs import record as records
-from packyard.running.runs import status
+from packyard.running.runs import status, unrecorded
 from packyard.running.runs.kubectl import Kubectl
+from packyard.running.runs.record import RunRecord
 from packyard.running.runs.status import PodStatus, RoleStatus, RunStatus
 
 ROWS = Rows(
@@ -63,16 +64,25 @@ def _read(
     found: Kubectl, arguments: argparse.Namespace, unfit: Callable[[IntegrityError], None] = output.refusal
 ) -> list[RunStatus]:
     if arguments.run:
-        return [status.read_one(found, records.read_last(found, arguments.run))]
+        return [status.read_one(found, _last(found, arguments.run))]
     listed = records.read_all(found, unfit=unfit)
     chosen = records.of_package(found, listed, arguments.package) if arguments.package else listed
     who = found.who() if arguments.mine else ""
-    seen = status.read(found, {run: each for run, each in chosen.items() if not who or each[-1].who == who})
+    mine = {run: each for run, each in chosen.items() if not who or each[-1].who == who}
+    is_all = not (arguments.package or who)
+    seen = status.read_namespace(found, mine) if is_all else status.read(found, mine)
     return sorted(
         (each for each in seen if arguments.state in (None, each.state)),
         key=lambda each: each.record.when,
         reverse=True,
     )
+
+
+def _last(found: Kubectl, run: str) -> RunRecord:
+    """Return the last record of a run, or what its objects say where that is gone."""
+    if listed := records.read_all(found, run).get(run):
+        return listed[-1]
+    return unrecorded.usual(found, run).get(run) or records.read_last(found, run)
 
 
 def _watch(found: Kubectl, arguments: argparse.Namespace) -> int:
@@ -133,7 +143,8 @@ def _facts(seen: RunStatus) -> Iterator[tuple[str, str]]:
     yield "state", seen.state
     if seen.reason:
         yield "reason", seen.reason
-    yield "deployed", f"{age(record.when)} ago by {record.who or 'somebody'}, record {record.number}"
+    made = f"record {record.number}" if record.number else "no record"
+    yield "deployed", f"{age(record.when)} ago by {record.who or 'somebody'}, {made}"
     for place in seen.results:
         yield "results", place
     if record.values:

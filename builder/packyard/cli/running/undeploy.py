@@ -19,7 +19,7 @@ from packyard.cli.running.ages import seconds_since
 from packyard.core.bundle.record import document
 from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError, UsageError
 from packyard.running.runs import record as records
-from packyard.running.runs import status, undeploy
+from packyard.running.runs import status, undeploy, unrecorded
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.record import RunRecord
 from packyard.running.runs.run import Reference
@@ -67,13 +67,15 @@ def _chosen(found: Kubectl, arguments: argparse.Namespace) -> dict[str, list[Run
     """Return the records of the runs that the arguments name."""
     one = arguments.runs[0] if len(set(arguments.runs)) == 1 else ""
     known = records.read_all(found, one, None if one else lambda error: output.note(f"{error}; it is left"))
+    if arguments.package:
+        return records.of_package(found, known, arguments.package)
+    if not arguments.runs or any(name not in known for name in arguments.runs):
+        known |= {run: [each] for run, each in unrecorded.find(found, known, one).items()}
     if arguments.runs:
         if missing := [name for name in arguments.runs if name not in known]:
             known = known or records.read_all(found)
             raise InputError(*(records.missing(found, name, known) for name in missing))
         return {name: known[name] for name in dict.fromkeys(arguments.runs)}
-    if arguments.package:
-        return records.of_package(found, known, arguments.package)
     if not known:
         raise InputError(Problem(f"there is no run in namespace {found.namespace}"))
     return known
@@ -103,7 +105,8 @@ def _ask(
     if arguments.runs and all(each[-1].who == who for each in chosen.values()):
         return
     for name, each in chosen.items():
-        output.note(f"{name}: deployed by {each[-1].who or 'somebody'} at {each[-1].when}")
+        gone = "" if each[-1].number else "; its records are gone"
+        output.note(f"{name}: deployed by {each[-1].who or 'somebody'} at {each[-1].when}{gone}")
     claims = sum(each.group_kind[1] == "PersistentVolumeClaim" for each in removal.lasting) * arguments.delete_claims
     what = f"{output.counted(len(chosen), 'run')} with {output.counted(len(removal.objects), 'object')}"
     what += f" and {output.counted(claims, 'claim')}, and what is on them" if claims else ""

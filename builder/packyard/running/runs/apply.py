@@ -21,6 +21,8 @@ _LOOKED_UP: Mapping[Kind, Sequence[Kind]] = {
 }
 #: Seconds until the next try, of what a controller has to see before it admits what refers to it.
 _PAUSES = (0.2, 0.5, 1, 2, 4, 8, 8, 8)
+#: How the field managers of runs begin.
+MANAGER = "packyard/"
 _TAKES_OVER = "--force takes over fields that others have set"
 
 Done = Callable[[Reference], None]
@@ -33,7 +35,7 @@ def waits_for(reference: Reference, objects: Sequence[Reference]) -> bool:
 
 def manager(run: str) -> str:
     """Return the field manager of a run: what another run, or somebody else, has set is refused by the server."""
-    return f"--field-manager=packyard/{run}"
+    return f"--field-manager={MANAGER}{run}"
 
 
 def apply(

@@ -10,7 +10,8 @@ from packyard.core.kubernetes import updates
 from packyard.core.yaml import aliases
 from packyard.core.yaml.node import Node, Source
 from packyard.core.yaml.values import NEEDS_ESCAPES
-from packyard.running.runs.record import RunRecord, public
+from packyard.running.runs import concealed
+from packyard.running.runs.record import RunRecord
 from packyard.running.runs.run import Object, Reference
 from packyard.using.upgrade import field_changes
 from packyard.using.upgrade.field_changes import FieldDifference
@@ -24,14 +25,17 @@ _MOST = 12  # fields that a refusal names
 
 
 def check(last: RunRecord, objects: Mapping[Reference, Object], namespace: str, hint: str) -> None:
-    """Refuse what is to change in objects that are on the cluster since the last time, and no longer can."""
-    before = {Reference.of(item, namespace): item for item in last.read_objects()}
+    """Refuse what is to change in objects that are on the cluster since the last time, and no longer can.
+
+    They are as they would be recorded, without secrets.
+    """
+    before = {Reference.of(item, namespace): item for item in concealed.split(last.read_objects())[0]}
     beside_run = any(updates.runs_once(each.group_kind) for each in objects)
     found = [
         f"{reference}: {text}"
         for reference, item in objects.items()
         if reference in before
-        for text in _fixed(reference, before[reference], public(item), beside_run=beside_run)
+        for text in _fixed(reference, before[reference], item, beside_run=beside_run)
     ]
     if found:
         more = [f"and {len(found) - _MOST} more fields"] if len(found) > _MOST else []

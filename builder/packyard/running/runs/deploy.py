@@ -14,11 +14,11 @@ from packyard.core.errors import ConflictError, Problem
 from packyard.core.kubernetes.kinds import CORE, LASTING
 from packyard.core.kubernetes.lenient import is_ending, labels_of, mapping, text
 from packyard.running.runs import apply as applying
-from packyard.running.runs import changes, live
+from packyard.running.runs import changes, concealed, live
 from packyard.running.runs import record as records
 from packyard.running.runs import run as runs
 from packyard.running.runs.apply import Done
-from packyard.running.runs.kubectl import Kubectl
+from packyard.running.runs.kubectl import Kubectl, RightError
 from packyard.running.runs.prepared import Prepared
 from packyard.running.runs.record import RunRecord
 from packyard.running.runs.run import LABEL, Object, Reference
@@ -93,7 +93,8 @@ def plan(kubectl: Kubectl, prepared: Prepared, *, who: str, when: str, force: bo
     )
     before = records.read_all(kubectl, prepared.run).get(prepared.run, [])
     objects = runs.labelled(prepared.objects, prepared.run, kubectl.namespace)
-    return _plan(kubectl, before, drafted, objects, force=force, hint=hint)
+    made = _plan(kubectl, before, drafted, objects, force=force, hint=hint)
+    return replace(made, warnings=[*_exposed(made), *made.warnings])
 
 
 def plan_again(
@@ -107,8 +108,14 @@ def plan_again(
     hint: str = "",
 ) -> Plan:
     """Do what `plan` does for a run as one of its records says; its Secrets have to be there, and stay as they are."""
-    drafted = replace(record, who=who, when=when)
-    return _plan(kubectl, before, drafted, record.read_objects(), keep_secrets=True, force=force, hint=hint)
+    drafted = replace(record, who=who, when=when, action="rollback", source=record.number)
+    return _plan(kubectl, before, drafted, records.whole(kubectl, record), keep_secrets=True, force=force, hint=hint)
+
+
+def _exposed(made: Plan) -> list[str]:
+    """Return a warning of each text that looks like a secret and is in no Secret."""
+    told = "looks like a secret, which everybody sees who may read its object; keep it in a Secret"
+    return [f"{place} {told}" for place in concealed.named(made.recorded, made.record.concealed)]
 
 
 def _plan(
@@ -132,13 +139,19 @@ def _plan(
         kubectl, {each: there[each] for each in recorded if each in there and each not in own}, hint, force=force
     )
     _check_ending({each: item for each, item in there.items() if each in wanted})
+    shown = concealed.compared(records.public(list(recorded.values())), [there.get(each, {}) for each in recorded])
     if before:
-        known = {each: item for each, item in recorded.items() if each in own}
+        known = {each: item for each, item in zip(recorded, shown, strict=True) if each in own}
         changes.check(before[-1], known, kubectl.namespace, hint)
     kept = {each for each in recorded if keep_secrets and each.group_kind == _SECRET}
     _check_kept(kept - own)
-    record = replace(drafted, number=before[-1].number + 1 if before else 1, objects=tuple(recorded))
-    is_new = not (before and _is_equal(before[-1], record, recorded, there))
+    record = replace(
+        drafted,
+        number=before[-1].number + 1 if before else 1,
+        objects=tuple(recorded),
+        concealed=tuple(concealed.split(records.public(list(recorded.values())))[1]),
+    )
+    is_new = not (before and _is_equal(before[-1], record, recorded, shown, there))
     made = Plan(
         record=record if is_new else before[-1],
         before=before,
@@ -168,6 +181,7 @@ def carry_out(kubectl: Kubectl, made: Plan, done: Done = lambda _: None, *, keep
         warnings += _admitted(kubectl, replace(made, absent=absent))[0]
     if made.is_new:
         records.create(kubectl, made.record, made.recorded)
+        warnings += _concealed(kubectl, made)
     at_once, late = (
         [item for each, item in made.objects.items() if made.late(each) is is_late] for is_late in (False, True)
     )
@@ -178,6 +192,14 @@ def carry_out(kubectl: Kubectl, made: Plan, done: Done = lambda _: None, *, keep
     if made.is_new:
         records.keep(kubectl, [*made.before, made.record], keep)
     return warnings
+
+
+def _concealed(kubectl: Kubectl, made: Plan) -> list[str]:
+    """Store what looks like a secret beside the record; who may not create Secrets can do without."""
+    try:
+        return applying.apply(kubectl, made.record.run, made.record.secret(made.recorded), force=True)
+    except RightError as error:
+        return [f"record {made.record.number} cannot be rolled back to, as it lacks what looks like a secret: {error}"]
 
 
 def difference(kubectl: Kubectl, made: Plan) -> bytes:
@@ -237,14 +259,19 @@ def _check_kept(missing: Iterable[Reference]) -> None:
 
 
 def _is_equal(
-    last: RunRecord, record: RunRecord, objects: Mapping[Reference, Object], there: Mapping[Reference, Object]
+    last: RunRecord,
+    record: RunRecord,
+    objects: Mapping[Reference, Object],
+    shown: Sequence[Object],
+    there: Mapping[Reference, Object],
 ) -> bool:
     """Say whether a record would say what the last one says, and Secrets are what is there."""
-    as_last = replace(record, number=last.number, who=last.who, when=last.when, applied=last.applied)
+    made = {each: getattr(last, each) for each in ("number", "who", "when", "applied", "action", "source")}
+    as_last = replace(record, **made)
     secrets = [each for each in objects if each.group_kind == _SECRET and each in there]
     return (
         as_last == last
-        and last.read_objects() == [records.public(item) for item in objects.values()]
+        and last.read_objects() == shown
         and all(_data(objects[each]).items() <= mapping(there[each].get("data")).items() for each in secrets)
     )
 

@@ -47,6 +47,10 @@ _WARNING = re.compile(r"^Warning: (.*)$\n?", re.MULTILINE)
 _REQUEST_TIMEOUT = "60s"
 
 
+class RightError(UnavailableError):
+    """The user lacks a right."""
+
+
 @dataclass(frozen=True, slots=True)
 class Done:
     """What one call of kubectl gave; ``said`` is its stderr without the log of its libraries, and without warnings."""
@@ -125,9 +129,10 @@ class Kubectl:
         done = self.call("auth", "whoami", "--output=jsonpath={.status.userInfo.username}")
         return self.user if done.code else done.output.decode()
 
-    def start(self, *words: str) -> subprocess.Popen[bytes]:
-        """Start a call whose output is read as it comes; whoever starts it ends it."""
-        return _start(self.words(*words), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    def start(self, *words: str, **streams: Any) -> subprocess.Popen[bytes]:
+        """Start a call whose output is read as it comes; whoever starts it ends it. ``streams`` are as of Popen."""
+        pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams}
+        return _start(self.words(*words), **pipes)
 
     def attach(self, *words: str) -> int:
         """Call kubectl with the terminal of this process, and return its exit code."""
@@ -156,7 +161,7 @@ class Kubectl:
             return UnavailableError(Problem(f"{self.program} is too old: {errors[0]}", hint=hint))
         if _NO_RIGHT.search(said):
             hint = f"packyard roles prints what a user needs; ask the administrator of namespace {self.namespace}"
-            return UnavailableError(*errors[:-1], Problem(errors[-1], hint=hint))
+            return RightError(*errors[:-1], Problem(errors[-1], hint=hint))
         if any(text in said for text in _CONFLICTS):
             return ConflictError(*errors)
         return InputError(*errors)

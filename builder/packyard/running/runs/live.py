@@ -79,10 +79,15 @@ def list_(kubectl: Kubectl, kinds: Collection[Kind], wanted: str) -> Labelled:
     if unknown := frozenset(each for each in kinds if _is_unknown(each, said)):
         found = list_(kubectl, set(kinds) - unknown, wanted)
         return replace(found, unknown=found.unknown | unknown)
-    forbidden = frozenset(f"{resource}.{group}".rstrip(".") for resource, group in FORBIDDEN.findall(said))
+    forbidden = may_not(said)
     if done.code and not forbidden:
         raise kubectl.refusal(done.said)
     return Labelled(kubectl.objects(done.output), unknown, forbidden)
+
+
+def may_not(said: str) -> frozenset[str]:
+    """Return the resources, ``jobs.batch``, that kubectl said may not be read."""
+    return frozenset(f"{resource}.{group}".rstrip(".") for resource, group in FORBIDDEN.findall(said))
 
 
 def may_not_list(kubectl: Kubectl, resources: Iterable[str]) -> UnavailableError:

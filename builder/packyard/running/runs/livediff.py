@@ -4,16 +4,24 @@
 +++ /tmp/MERGED-45/v1.ConfigMap.ml.x  2026-…     +++ package/v1.ConfigMap.ml.x
 -  generation: 1
 +  generation: 2
+
+What looks like a secret is masked, as kubectl masks the data of Secrets.
 """
 
 from __future__ import annotations
 
 import re
 
+from packyard.core.kubernetes import plain_secrets
+from packyard.running.runs import concealed
+
 _FILE, _HUNK = re.compile(rb"^(?=diff )", re.MULTILINE), re.compile(rb"^(?=@@ )", re.MULTILINE)
 _NAMES = re.compile(rb"diff .*\n--- \S*/(\S+).*\n\+\+\+ \S*/(\S+).*\n")
 _PLACES = re.compile(rb"@@ -(\d+)\S* \+(\d+).*\n")
 _COUNTED = re.compile(rb"[-+ ]  (creationTimestamp|generation|resourceVersion|uid): ")
+#: A text of a mapping or a list: what is before it, its name, and itself.
+_TEXT = re.compile(r"(?P<before>(?P<sign>[-+ ]) *(?:- )?(?:(?P<name>[\w.-]+): |- ))(?P<text>\S.*)")
+_WHEN = {"-": "*** (before)", "+": "*** (after)", " ": "***"}
 
 
 def readable(difference: bytes) -> bytes:
@@ -31,10 +39,24 @@ def _of_file(text: bytes) -> bytes:
 
 
 def _of_hunk(hunk: bytes) -> bytes:
-    lines = [line for line in hunk.splitlines(keepends=True)[1:] if not _COUNTED.match(line)]
+    lines = [line for line in _masked(hunk).splitlines(keepends=True)[1:] if not _COUNTED.match(line)]
     if all(line.startswith(b" ") for line in lines):
         return b""
     old, new = (sum(line[:1] in signs for line in lines) for signs in (b" -", b" +"))
     places = _PLACES.match(hunk)
     assert places
     return b"@@ -%s,%d +%s,%d @@\n%s" % (places[1], old, places[2], new, b"".join(lines))
+
+
+def _masked(hunk: bytes) -> bytes:
+    lines, called = [], ""
+    for line in hunk.decode("utf-8", "surrogateescape").split("\n"):
+        found = _TEXT.fullmatch(line)
+        name, text = (found["name"] or "", found["text"].strip("'\"")) if found else ("", line)
+        if found and concealed.is_secret(called if name == "value" else name, text):
+            line = found["before"] + _WHEN[found["sign"]]
+        elif plain_secrets.find(text):
+            line = f"{line[:1]} ***"
+        called = text if name == "name" else "" if name != "value" else called
+        lines.append(line)
+    return "\n".join(lines).encode("utf-8", "surrogateescape")

@@ -13,6 +13,7 @@ from packyard.core.bundle import manifest as manifests
 from packyard.core.bundle import shipped
 from packyard.core.bundle.required import Required
 from packyard.core.digest import Digest
+from packyard.core.kubernetes import plain_secrets
 from packyard.core.yaml.node import Source
 from packyard.running.runs import run as runs
 from packyard.running.runs.run import Object
@@ -70,7 +71,11 @@ def prepare(directory: Path, values: Mapping[str, Sequence[str]], *, path: str) 
         version=manifest.version if manifest else "",
         digest=Digest.of(Path(root, manifests.FILE).read_bytes()) if manifest else "",
         use_case=use_case,
-        values={each.name: each.shown for each in inputs.setters if each.is_set and not is_secret(each.name)},
+        values={
+            each.name: each.shown
+            for each in inputs.setters
+            if each.is_set and not is_secret(each.name) and not plain_secrets.find(each.shown)
+        },
         options=[option.name for option in inputs.options],
         offered=found.names() if (found := folder.find(directory)) else (),
         setters=frozenset(each.name for each in inputs.setters),

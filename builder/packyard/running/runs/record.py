@@ -3,6 +3,7 @@
     packyard.mnist-fp32-training-first-run.2        the second record of this run; labels: packyard/run, packyard/record
       data.run             package, version, values, who and when, and the names of the objects, as JSON
       binaryData.objects   the objects as they were applied, gzipped JSON; the data of Secrets is not among them
+    Secret of that name    what looks like a secret in other objects, as JSON; where there is none of it, no Secret
 
 A record is created once and never changed, so that of two who deploy the same run at once one is refused. Everybody who
 may write ConfigMaps in the namespace could have written it: it is checked as what comes from elsewhere.
@@ -25,6 +26,7 @@ from packyard.core.bundle.record import known, list_of, map_of, size, text
 from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem, suggest
 from packyard.core.kubernetes.lenient import mapping, mappings, name_of, type_of
 from packyard.core.kubernetes.lenient import text as text_of
+from packyard.running.runs import concealed
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.run import LABEL, MANAGED, Object, Reference
 
@@ -37,7 +39,11 @@ _MOST_UNPACKED = 32 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRecord:
-    """One time that a run was deployed: the ``number`` counts from 1, ``when`` is UTC as ISO 8601."""
+    """One time that a run was deployed: the ``number`` counts from 1, ``when`` is UTC as ISO 8601.
+
+    ``action`` is ``rollback`` or ``upgrade`` where it was made of another record, that of the number ``source``.
+    ``concealed`` are the places in its objects whose texts are in a Secret of its name (`concealed`).
+    """
 
     run: str = field(metadata=known(text))
     number: int = field(metadata=known(size))
@@ -49,7 +55,10 @@ class RunRecord:
     options: tuple[str, ...] = field(default=(), metadata=known(list_of(text), ()))
     who: str = field(default="", metadata=known(text, ""))
     when: str = field(metadata=known(text))
+    action: str = field(default="", metadata=known(text, ""))
+    source: int = field(default=0, metadata=known(size, 0))
     objects: tuple[Reference, ...] = field(default=(), metadata=known(list_of(Reference.parse)))
+    concealed: tuple[str, ...] = field(default=(), metadata=known(list_of(text), ()))
     extra: Mapping[str, object] = field(default_factory=dict)
     applied: bytes = field(default=b"", repr=False)
 
@@ -59,22 +68,38 @@ class RunRecord:
         return f"packyard.{self.run}.{self.number}"
 
     def to_object(self, objects: Sequence[Object]) -> Object:
-        """Return the ConfigMap that records ``objects``, what is applied but the data of Secrets."""
-        document = {"apiVersion": record.API_VERSION, "kind": _KIND, **record.document(self)}
-        packed = gzip.compress(json.dumps([public(item) for item in objects]).encode(), mtime=0)
+        """Return the ConfigMap that records ``objects``, what is applied but the data of Secrets and what looks so."""
+        shown, texts = concealed.split(public(objects))
+        made = replace(self, concealed=tuple(texts))
+        document = {"apiVersion": record.API_VERSION, "kind": _KIND, **record.document(made)}
+        packed = gzip.compress(json.dumps(shown).encode(), mtime=0)
         data, applied = record.to_bytes(document).decode(), base64.b64encode(packed).decode()
         if len(data) + len(applied) > _LARGEST:
             problem = f"run {self.run}: its objects are too large to be recorded: {len(data) + len(applied)} bytes"
             raise InputError(Problem(problem, hint="move large files from ConfigMaps to the storage"))
-        labels = {LABEL: self.run, NUMBER: str(self.number), **MANAGED}
         return {
             "apiVersion": "v1",
             "kind": "ConfigMap",
-            "metadata": {"name": self.name, "labels": labels},
+            "metadata": self._metadata(),
             "immutable": True,
             "data": {_DATA: data},
             "binaryData": {_OBJECTS: applied},
         }
+
+    def secret(self, objects: Sequence[Object]) -> list[Object]:
+        """Return the Secret beside the record of ``objects``, if they have what looks like a secret."""
+        texts = concealed.split(public(objects))[1]
+        data = {_OBJECTS: json.dumps(texts)}
+        made = {"apiVersion": "v1", "kind": "Secret", "metadata": self._metadata(), "stringData": data}
+        return [made] if texts else []
+
+    def _metadata(self) -> Object:
+        return {"name": self.name, "labels": {LABEL: self.run, NUMBER: str(self.number), **MANAGED}}
+
+    @property
+    def stored(self) -> list[str]:
+        """What it is stored in, as kubectl names it."""
+        return [f"configmap/{self.name}", *([f"secret/{self.name}"] if self.concealed else [])]
 
     @classmethod
     def of_object(cls, item: Mapping[str, Any]) -> RunRecord:
@@ -91,7 +116,7 @@ class RunRecord:
             raise IntegrityError(Problem(f"objects: {error}", file=f"ConfigMap {name}")) from error
 
     def read_objects(self) -> list[Object]:
-        """Return the objects that were applied; Secrets come without their data."""
+        """Return the objects that were applied; Secrets come without their data, and what looks so is empty."""
         try:
             with gzip.open(io.BytesIO(self.applied)) as file:
                 data = file.read(_MOST_UNPACKED + 1)
@@ -180,12 +205,38 @@ def create(kubectl: Kubectl, made: RunRecord, objects: Sequence[Object]) -> None
 
 def keep(kubectl: Kubectl, found: Sequence[RunRecord], count: int) -> None:
     """Delete the oldest records of a run, so that its newest ``count`` are left."""
-    if old := found[:-count]:
-        kubectl.run("delete", "configmaps", "--ignore-not-found", "--wait=false", *(each.name for each in old))
+    if old := [name for each in found[:-count] for name in each.stored]:
+        kubectl.run("delete", "--ignore-not-found", "--wait=false", *old)
 
 
-def public(item: Object) -> Object:
-    """Return an object as it is recorded: without the data of a Secret."""
-    if type_of(item) != ("v1", "Secret"):
-        return item
-    return {key: value for key, value in item.items() if key not in ("data", "stringData")}
+def whole(kubectl: Kubectl, made: RunRecord) -> list[Object]:
+    """Return the objects of a record with what looks like a secret, of which its Secret is asked.
+
+    Raises `ConflictError` where that is not there; Secrets of the run come without their data.
+    """
+    if not made.concealed:
+        return made.read_objects()
+    hint = "deploy the run from its directory: packyard deploy DIR"
+    items = kubectl.read("get", "secret", made.name, "--ignore-not-found")
+    if not items:
+        problem = f"Secret {made.name}, which keeps what looks like a secret in record {made.number}, is not there"
+        raise ConflictError(Problem(problem, hint=hint))
+    data = text_of(mapping(items[0].get("data")).get(_OBJECTS))
+    try:
+        texts = json.loads(base64.b64decode(data, validate=True))
+    except (ValueError, RecursionError) as error:
+        raise IntegrityError(Problem("is no Secret of a record", file=f"Secret {made.name}", hint=hint)) from error
+    found = {place: text for place, text in mapping(texts).items() if isinstance(text, str)}
+    if set(found) != {*made.concealed}:
+        raise IntegrityError(Problem("has other texts than its record", file=f"Secret {made.name}", hint=hint))
+    return concealed.join(made.read_objects(), found, f"Secret {made.name}")
+
+
+def public(objects: Sequence[Object]) -> list[Object]:
+    """Return objects without the data of Secrets."""
+    return [
+        {key: value for key, value in item.items() if key not in ("data", "stringData")}
+        if type_of(item) == ("v1", "Secret")
+        else item
+        for item in objects
+    ]

@@ -28,6 +28,8 @@ Object = dict[str, Any]
 LABEL = "packyard/run"
 #: On objects of a run that have no namespace: where the run is.
 NAMESPACE = "packyard/namespace"
+#: On what a verb makes for itself and deletes: it is no run, whatever name it has.
+PURPOSE = "packyard/purpose"
 #: The setter that tells runs of a package apart.
 SETTER = "RUN_NAME"
 #: On every object that we apply or record.

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from packyard.core.kubernetes import outcome, trouble
 from packyard.core.kubernetes.lenient import Object, is_ending, kind_of, mapping, mappings, name_of, text
 from packyard.core.kubernetes.outcome import FAILED, SUCCEEDED
-from packyard.running.runs import look, results, waiting, workloads
+from packyard.running.runs import look, results, unrecorded, waiting, workloads
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.look import Seen
 from packyard.running.runs.record import RunRecord
@@ -21,8 +21,9 @@ from packyard.running.runs.waiting import Known, Sources
 from packyard.running.runs.workloads import Placed, Workload
 
 STARTING, RUNNING, INCOMPLETE, FAILING = "starting", "running", "incomplete", "failing"
+UNRECORDED = "unrecorded"
 #: All states.
-STATES = (STARTING, RUNNING, FAILING, SUCCEEDED, FAILED, INCOMPLETE)
+STATES = (STARTING, RUNNING, FAILING, SUCCEEDED, FAILED, INCOMPLETE, UNRECORDED)
 
 _LONGEST = 300  # characters of a reason
 _DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
@@ -66,8 +67,9 @@ class RoleStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunStatus:
-    """A run: ``state`` is starting, running, failing, succeeded, failed or incomplete; ``reason`` says why where it is
-    not well. One that is failing goes on trying, in vain: somebody has to help.
+    """A run: ``state`` is one of `STATES`; ``reason`` says why where it is not well.
+
+    One that is failing goes on trying, in vain: somebody has to help. Of one that is unrecorded the records are gone.
 
     ``missing`` are objects that its record names and that are not there; ``unread`` are kinds of objects that may not
     be read. ``is_endless`` says that it goes on until it is deleted.
@@ -90,7 +92,7 @@ class RunStatus:
     @property
     def results(self) -> list[str]:
         """The places that it writes its results to."""
-        return results.places(self.record.read_objects())
+        return list(map(str, results.places(self.record.read_objects())))
 
     @property
     def said(self) -> str:
@@ -106,7 +108,8 @@ class RunStatus:
     def is_over(self) -> bool:
         """Whether nothing more happens by itself."""
         return self.state in (SUCCEEDED, FAILED) or (
-            self.state == INCOMPLETE and not any(each.state in ("waiting", "running", "ready") for each in self.pods)
+            self.state in (INCOMPLETE, UNRECORDED)
+            and not any(each.state in ("waiting", "running", "ready") for each in self.pods)
         )
 
 
@@ -120,6 +123,19 @@ def read(kubectl: Kubectl, records: Mapping[str, Sequence[RunRecord]]) -> list[R
     if not last:
         return []
     return judge(last.values(), look.look(kubectl, last), waiting.sources(kubectl))
+
+
+def read_namespace(kubectl: Kubectl, records: Mapping[str, Sequence[RunRecord]]) -> list[RunStatus]:
+    """Return what `read` does, and runs of the namespace without a record, as far as what is read shows them.
+
+    Where there is no record at all, this takes one call more.
+    """
+    last = {run: found[-1] for run, found in records.items()} or unrecorded.usual(kubectl)
+    if not last:
+        return []
+    seen = look.look(kubectl, last, beside=True)
+    items = [item for run, found in seen.objects.items() if run not in last for item in found.values()]
+    return judge([*last.values(), *unrecorded.of_objects(kubectl, items).values()], seen, waiting.sources(kubectl))
 
 
 def read_one(kubectl: Kubectl, record: RunRecord) -> RunStatus:
@@ -154,7 +170,7 @@ class _Run:
     def status(self, known: Known) -> RunStatus:
         """Return what the run does; events are the warnings of its namespace, the newest last."""
         missing = [each for each in self.record.objects if self.seen.is_missing(self.record.run, each)]
-        state = self._state(missing)
+        state = self._state(missing) if self.record.number else UNRECORDED
         reasons = () if state == SUCCEEDED else self._reasons(missing, known)
         return RunStatus(
             record=self.record,
@@ -194,6 +210,9 @@ class _Run:
 
     def _reasons(self, missing: Sequence[Reference], known: Known) -> Iterator[str]:
         """Yield what is wrong, the worst first."""
+        if not self.record.number:
+            end = f"packyard undeploy {self.record.run}"
+            yield f"no record of it can be read: {end} deletes it, packyard deploy DIR records it"
         for workload in self.workloads:
             if workload.ended == FAILED:
                 yield self._of_pods(workload, known)

@@ -54,7 +54,11 @@ def find(kubectl: Kubectl, records: Mapping[str, Sequence[RunRecord]]) -> Remova
         lasting=[each for each in own if each.group_kind in LASTING],
         unknown=there.unknown,
         records=[
-            Reference("v1", "ConfigMap", kubectl.namespace, each.name) for found in records.values() for each in found
+            Reference("v1", kind, kubectl.namespace, each.name)
+            for found in records.values()
+            for each in found
+            if each.number
+            for kind in ("ConfigMap", *(["Secret"] if each.concealed else []))
         ],
     )
 

@@ -1,0 +1,42 @@
+"""Tidying up on a cluster in the end, whatever interrupts the work before."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from packyard.cli import output
+from packyard.core.errors import PackyardError
+
+
+@contextmanager
+def tidied(delete: Callable[[], None]) -> Iterator[None]:
+    """Delete what was made, in the end; where that fails, say so beside what was found or went wrong before.
+
+    The first Ctrl-C ends the work. No further one ends what tidies up, neither here nor kubectl, which has it from the
+    terminal as well.
+    """
+    asked = (signal.SIGINT, signal.SIGTERM)
+
+    def ignore(*_: object) -> None:
+        for each in asked:
+            signal.signal(each, signal.SIG_IGN)
+
+    def end(*_: object) -> None:
+        ignore()
+        raise KeyboardInterrupt
+
+    before = {each: signal.signal(each, end) for each in asked}
+    try:
+        try:
+            yield
+        finally:
+            ignore()
+            try:
+                delete()
+            except PackyardError as error:
+                output.refusal(error)
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)

@@ -1,0 +1,80 @@
+"""Runs whose records are gone, known by what bears their names: they are shown, and can be deleted.
+
+Somebody deleted ``packyard.RUN.N``. The objects still bear the label `LABEL`, and packyard's field manager of the run.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from packyard.core.kubernetes.lenient import is_ending, labels_of, mapping, mappings, text
+from packyard.running.runs import apply as applying
+from packyard.running.runs import live
+from packyard.running.runs.kubectl import Kubectl
+from packyard.running.runs.record import NUMBER, RunRecord
+from packyard.running.runs.run import LABEL, MANAGED, PURPOSE, Reference
+
+#: What tells whether there are any, where no record says which kinds to read: every server has these.
+_USUAL = "configmaps,pods,jobs.batch,deployments.apps"
+
+
+def of_objects(kubectl: Kubectl, items: Iterable[Mapping[str, Any]]) -> dict[str, RunRecord]:
+    """Return what objects that `look.look` found say of runs without a record: a record with the number 0."""
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for item in items:
+        labels = labels_of(item)
+        is_of_run = (
+            PURPOSE not in labels and not is_ending(item) and (_is_made(item) or MANAGED.items() <= labels.items())
+        )
+        if is_of_run and (run := text(labels.get(LABEL))):
+            found.setdefault(run, []).append(item)
+    return {run: _record(kubectl, run, found[run]) for run in sorted(found)}
+
+
+def usual(kubectl: Kubectl, run: str = "") -> dict[str, RunRecord]:
+    """Return what objects of the usual kinds say of runs of a namespace that has no record, or of one; one call."""
+    words = ("get", _USUAL, f"--selector={_selector(run)}", "--chunk-size=0")
+    return of_objects(kubectl, kubectl.read(*words))
+
+
+def find(kubectl: Kubectl, known: Collection[str], run: str = "") -> dict[str, RunRecord]:
+    """Return all that is there of runs beside those that are ``known``, or of one, of every kind that may be listed.
+
+    What was not applied by packyard as this run is not among it, whatever labels it has.
+    """
+    listed = kubectl.call("api-resources", "--namespaced", "--verbs=list,delete", "--output=name")
+    if not listed.output:
+        raise kubectl.refusal(listed.said)
+    kinds = ",".join(listed.output.decode().split())
+    words = ("get", kinds, f"--selector={_selector(run)}", "--show-managed-fields", "--chunk-size=0", "--output=json")
+    done = kubectl.call(*words)
+    if done.code and not live.may_not(done.said):
+        raise kubectl.refusal(done.said)
+    items = [item for item in kubectl.objects(done.output) if labels_of(item).get(LABEL) in _managers(item)]
+    return {each: found for each, found in of_objects(kubectl, items).items() if each not in known}
+
+
+def _selector(run: str) -> str:
+    return f"{LABEL}={run},!{NUMBER}" if run else f"{LABEL},!{NUMBER}"
+
+
+def _managers(item: Mapping[str, Any]) -> set[str]:
+    """Return the runs as which packyard applied an object."""
+    managers = (text(each.get("manager")) for each in mappings(mapping(item.get("metadata")).get("managedFields")))
+    return {each.removeprefix(applying.MANAGER) for each in managers if each.startswith(applying.MANAGER)}
+
+
+def _is_made(item: Mapping[str, Any]) -> bool:
+    """Say whether another object made an object."""
+    return bool(mapping(item.get("metadata")).get("ownerReferences"))
+
+
+def _record(kubectl: Kubectl, run: str, items: Sequence[Mapping[str, Any]]) -> RunRecord:
+    objects = sorted({Reference.of(item, kubectl.namespace) for item in items if not _is_made(item)})
+    times = (text(mapping(item.get("metadata")).get("creationTimestamp")) for item in items)
+    applied = gzip.compress(json.dumps(items).encode())
+    when = min(filter(None, times), default="")
+    return RunRecord(run=run, number=0, when=when, objects=tuple(objects), applied=applied)
