@@ -3,7 +3,9 @@
 packyard copy FROM TO                          everything
 packyard copy FROM TO NAME NAME@^1.2           all versions of one package, and a range of another
 packyard copy FROM TO NAME@1.2.0 ...           these versions: all of them or none, and none that is yanked
-packyard copy FROM TO --images images.yaml     also list the images, and write images.sh, which copies them
+packyard copy FROM TO --with-images            also copy the images to TO, or to the registry of --images-to, and write
+                                               site.yaml, by which packages find them, and images.lock, their digests
+packyard copy FROM TO --images images.yaml     only list the images, and write images.sh, which copies them
 
 The bytes stay the same, with their provenance, SBOMs and yanks. Interrupted, the next run goes on. The images are
 copied by `sh images.sh HOST`, with crane or skopeo, or by `skopeo sync --scoped --src yaml --dest docker images.yaml
@@ -13,14 +15,20 @@ HOST`; then users set REGISTRY=HOST/docker.io.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Collection, Sequence
+from itertools import chain
 from pathlib import Path
 
 from packyard.cli import output, preferences
-from packyard.cli.channels import COPIED, fetching, open_channel, row, trust
+from packyard.cli.channels import COPIED, fetching, open_channel, patience, row, trust
 from packyard.cli.sharing import signing
-from packyard.core.errors import UnavailableError, UsageError
-from packyard.sharing.publishing.copy import copy
+from packyard.core.errors import InputError, Problem, UnavailableError, UsageError
+from packyard.core.files import regular
+from packyard.sharing.publishing import relocate
+from packyard.sharing.publishing.copy import Copied, copy
 from packyard.sharing.publishing.images import SCRIPT, image_list, image_script
+from packyard.sharing.stores.oci.address import SCHEMES, Address
+from packyard.using.options import site
 
 ROWS = COPIED
 
@@ -30,6 +38,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", metavar="FROM", help="the channel that has the packages")
     parser.add_argument("target", metavar="TO", help="the channel that gets them")
     parser.add_argument("references", metavar="NAME[@VERSION]", nargs="*", help="what is copied (default: all)")
+    parser.add_argument("--with-images", action="store_true", help="copy the images, too, and write site.yaml")
+    parser.add_argument("--images-to", metavar="oci://…", help="the registry that gets the images (default: TO)")
+    parser.add_argument("--site", metavar="FILE", default=site.FILE, help="the file to write (default: %(default)s)")
     parser.add_argument("--images", metavar="FILE", help="write a list of images, and a script that copies them")
     signing.add_argument(parser)
 
@@ -41,6 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
             f"packyard copy: --images {arguments.images} names the list; the script beside it ends in {SCRIPT}"
         )
     keys = signing.keys(arguments.key)
+    to = _registry(arguments) if arguments.with_images or arguments.images_to else None
     with output.busy(f"copying from {arguments.source}"):
         found = copy(
             open_channel(arguments.source),
@@ -50,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
             keys=keys,
             trusted=trust(arguments.target),
             memory=preferences.memory(arguments.target),
-            with_images=bool(arguments.images),
+            with_images=bool(arguments.images or to),
             done=_tell,
         )
     for each in found:
@@ -60,9 +72,60 @@ def run(arguments: argparse.Namespace) -> int:
         images = [image for each in found for image in each.images]
         _write(Path(arguments.images), image_list(images))
         _write(Path(arguments.images).with_suffix(SCRIPT), image_script(images))
+    if to is not None:
+        _relocate(found, to, Path(arguments.site))
     ROWS.show([row(each.entry, each.status) for each in found], arguments.output)
     signing.tell_unsigned(keys)
     return 0
+
+
+def _registry(arguments: argparse.Namespace) -> Address:
+    """Return where images go."""
+    text = arguments.images_to or arguments.target
+    if not text.startswith(SCHEMES):
+        example = "--images-to oci://registry.example.com/mirror"
+        raise UsageError(f"packyard copy --with-images: {text} is no registry; name one: {example}")
+    return Address.parse(text)
+
+
+def _relocate(found: Sequence[Copied], to: Address, site_file: Path) -> None:
+    """Copy the images, and write the lock and the site's file."""
+    lock = site_file.with_name("images.lock")
+    locked = relocate.read_lock(lock)
+    images, registries = [image for each in found for image in each.images], {*chain(*(x.registries for x in found))}
+    pages = {name: relocate.site(to, name) for name in registries}
+    if len(pages) == 1:
+        _check_site(site_file, *pages.values())
+    with output.busy(f"copying images to {to}"):
+        done = relocate.copy_images(images, to, locked, patience=patience(), done=_tell_image)
+    relocate.write_lock(lock, locked, done)
+    for each in done:
+        output.note(f"{each.image} is {each.place}@{each.digest}")
+        if each.moved:
+            output.warning(f"{each.image} names {each.moved} by now; {lock} keeps it at {each.digest}")
+    if len(pages) == 1:
+        _write(site_file, *pages.values())
+    _tell_others(registries, images, site_file)
+
+
+def _check_site(file: Path, data: bytes) -> None:
+    if file.exists() and regular.read(file) != data:
+        hint = f"write {data.decode().split()[-1]} into it yourself as REGISTRY, or name another one: --site FILE"
+        raise InputError(Problem("is there, and says something else", file=str(file), hint=hint))
+
+
+def _tell_others(registries: Collection[str], images: Sequence[str], site_file: Path) -> None:
+    """Say which images no file of a site leads to."""
+    if len(registries) > 1:
+        output.warning(f"{site_file} is not written: packages pull from {', '.join(sorted(registries))}; set REGISTRY")
+        return
+    others = sorted({each for each in images if not each.startswith(tuple(f"{name}/" for name in registries))})
+    if others:
+        output.warning(f"REGISTRY does not lead to {', '.join(others)}: set the setters of these images, such as IMAGE")
+
+
+def _tell_image(number: int, count: int) -> None:
+    output.doing(f"{number} of {output.counted(count, 'image')}")
 
 
 def _tell(number: int, count: int) -> None:

@@ -17,6 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from packyard.core.bundle import bundle as bundles
+from packyard.core.bundle.manifest import Manifest
 from packyard.core.bundle.reference import Reference
 from packyard.core.errors import ConflictError, Problem
 from packyard.sharing.entry import IndexEntry
@@ -38,18 +39,21 @@ from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
 
 _AT_ONCE = 4  # uploads
 _BATCH = 32  # bundles that are on this disk, and that become one head
+_Pulled = tuple[tuple[str, ...], frozenset[str]]  # images, and the values of REGISTRY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Copied:
     """A bundle that the other channel has now, what was done for it, and the images that its pods run.
 
+    ``registries`` are those that it pulls them from as it is shipped: the values of REGISTRY.
     ``proof`` is what the source proves of it, if it is new and was named exactly.
     """
 
     entry: IndexEntry
     status: Status
     images: tuple[str, ...] = ()
+    registries: frozenset[str] = frozenset()
     proof: Proof | None = None
 
 
@@ -115,8 +119,8 @@ def copy(
         put(())  # a copy that was killed may have left its record
     for entry in entries:
         if str(entry) in present:
-            found = _images(target, entry, how) if with_images else ()
-            results[str(entry)] = Copied(entry=entry, status="unchanged", images=found)
+            images, registries = _images(target, entry, how) if with_images else ((), frozenset())
+            results[str(entry)] = Copied(entry=entry, status="unchanged", images=images, registries=registries)
     before = access.current(target, trusted)
     new = [entry for entry in entries if entry.yanked and not before.named(entry.name).get(entry.version).yanked]
     if new:
@@ -151,7 +155,7 @@ class _Batch:
     def copied(self, put: Callable[..., list[tuple[IndexEntry, Status]]]) -> dict[str, Copied]:
         """Fetch the bundles, and let ``put`` publish them with what is known of them."""
         wanted = {str(entry): entry for entry in self.entries}
-        images: dict[str, tuple[str, ...]] = {}
+        pulled: dict[str, _Pulled] = {}
         proofs: dict[str, Proof] = {}
 
         def attest(published: IndexEntry) -> Mapping[str, bytes]:
@@ -170,12 +174,13 @@ class _Batch:
                 self._proof(entry, None)
                 file, manifest = keep(self.source, entry, Path(folder), self.how)
                 packed.append(Packed(entry=replace(entry, yanked=""), file=file))
-                images[name] = manifest.images
+                pulled[name] = _pulled(manifest)
             done = put(packed, attest=attest)
         return {
-            name: Copied(entry=entry, status=status, images=images[name], proof=proofs.get(name))
+            name: Copied(entry=entry, status=status, images=images, registries=registries, proof=proofs.get(name))
             for entry, status in done
             for name in [str(entry)]
+            for images, registries in [pulled[name]]
         }
 
     def _proof(self, entry: IndexEntry, attested: bytes | None) -> Proof:
@@ -194,9 +199,14 @@ def _known(source: Store, entry: IndexEntry, trusted: Trust) -> Mapping[str, byt
     return {**own, **sigstore.check_beside(source, entry, trusted)}
 
 
-def _images(target: Store, entry: IndexEntry, how: Fetching) -> tuple[str, ...]:
+def _images(target: Store, entry: IndexEntry, how: Fetching) -> _Pulled:
     with opened_entry(target, entry, Fetching(patience=how.patience)) as file:
-        return bundles.inspect(file, what=str(entry))[0].images
+        return _pulled(bundles.inspect(file, what=str(entry))[0])
+
+
+def _pulled(manifest: Manifest) -> _Pulled:
+    values = (case.setters.get("REGISTRY") for case in manifest.use_cases.values())
+    return manifest.images, frozenset(value for value in values if isinstance(value, str))
 
 
 def _yank(writer: Writer, new: Sequence[IndexEntry]) -> None:

@@ -154,7 +154,7 @@ class Registry:
             sent = replace(request, method="PATCH", url=url, headers=headers, body=part, repeatable=False)
             if part:
                 answer = self._ask(repository, sent)
-                _check(sent, answer, 202)
+                _check(sent, answer, 202, 204)
             offset += len(part)
         done = self._committing(request, answer, digest, b"")
         _check(done, self._ask(repository, done), 201)
