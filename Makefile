@@ -89,7 +89,7 @@ bench: $(VENV) tools $(SELDOM)  ## run the benchmarks
 web: web/node_modules/.installed  ## build the page of channels from web/ into the package (npm and Node >= 20)
 	cd web && node_modules/.bin/tsc && node build.mjs
 
-test-web: $(VENV) web/node_modules/.installed  ## run the tests of the page of channels (npm and Node >= 20)
+test-web: $(VENV) web/node_modules/.installed .cache/web/.installed  ## run the tests of the page of channels in Chromium and Node (npm, Node >= 20; installs Debian's chromium where it is missing)
 	cd web && node_modules/.bin/tsc
 	PACKYARD_REQUIRE_WEB=1 PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest tests/web $(ARGS)
 
@@ -108,6 +108,8 @@ clean:  ## remove everything that the targets made
 update-tools: .cache/uv/bin/uv  ## renew what `venv` installs: the newest releases that pyproject.toml allows, with their hashes
 	.cache/uv/bin/uv pip compile --quiet --upgrade --universal --generate-hashes --no-annotate --python-version 3.10 \
 	--extra test --extra lint --custom-compile-command 'make update-tools' --output-file $(LOCK) pyproject.toml
+	.cache/uv/bin/uv pip compile --quiet --upgrade --universal --generate-hashes --no-annotate --python-version 3.10 \
+	--custom-compile-command 'make update-tools' --output-file tests/web/requirements.txt tests/web/requirements.in
 
 update-models: $(VENV) .cache/uv/bin/uv  ## renew what `test-models` installs, and the facts about vLLM and TRL, and say what changed
 	$(BIN)/python tests/models/update.py .cache/uv/bin/uv
@@ -127,6 +129,11 @@ $(VENV): pyproject.toml $(LOCK)
 	$(PYTHON) -m venv .tensorflow
 	.tensorflow/bin/python -m $(INSTALL) 'tensorflow-cpu==2.15.1' 'numpy<2'
 	touch $@
+
+.cache/web/.installed: tests/web/requirements.txt $(VENV)
+	command -v chromium >/dev/null || { apt-get update -q && apt-get install -y -q --no-install-recommends chromium; }
+	$(BIN)/python -m $(INSTALL) --require-hashes --requirement $<
+	mkdir -p $(@D) && touch $@
 
 web/node_modules/.installed: web/package.json web/package-lock.json
 	cd web && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error

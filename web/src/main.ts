@@ -3,7 +3,8 @@ import { openPage, settings, type Page } from "./page";
 import { find } from "./views/find";
 import { frame } from "./views/frame";
 import { parseRoute, type Route } from "./views/route";
-import { problem, waiting } from "./views/ui";
+import { trust, ways } from "./views/trust";
+import { problem, unloaded, waiting } from "./views/ui";
 
 const given = settings();
 const main = document.getElementById("main") as HTMLElement;
@@ -26,32 +27,36 @@ async function show(): Promise<void> {
   const route = parseRoute(location.hash);
   if (route.view === "main") return;
   const turn = ++shown;
+  main.setAttribute("aria-busy", "true");
   const isCurrent = (): boolean => turn === shown;
   try {
     const found = await page();
     frame(found);
     if (isCurrent()) await view(route, found, isCurrent);
   } catch (error) {
-    if (isCurrent()) await failed(error, route);
+    if (isCurrent()) failed(error, route);
+  }
+  if (isCurrent()) {
+    main.setAttribute("aria-busy", "false");
+    main.dataset["shown"] = location.hash;
   }
 }
 
 async function view(route: Route, found: Page, isCurrent: () => boolean): Promise<void> {
   if (route.view === "find") await find(main, found, route, isCurrent);
-  else if (route.view === "trust") (await import("./views/trust")).trust(main, found, reopen);
+  else if (route.view === "trust") trust(main, found, reopen);
   else if (route.view === "package") {
     if (!main.childElementCount) main.replaceChildren(waiting("Reading the package…"));
-    const { look } = await import("./views/look");
+    const { look } = await import("./views/look").catch(unloaded);
     if (isCurrent()) await look(main, found, route, isCurrent);
   }
 }
 
-async function failed(error: unknown, route: Route): Promise<void> {
+function failed(error: unknown, route: Route): void {
   document.title = "Problem";
   const again = document.createElement("button");
   again.textContent = "Try again";
   again.addEventListener("click", reopen);
-  const { ways } = await import("./views/trust");
   main.replaceChildren(problem(error, again, ways(given, route, reopen)));
 }
 

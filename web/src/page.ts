@@ -6,6 +6,7 @@ import { object, text, texts } from "./channel/json";
 import { embedded, hosted, type Source } from "./channel/source";
 import { NOBODY, type Trust } from "./trust/envelope";
 import { publicKey, type PublicKey } from "./trust/keys";
+import { checkHead, follow, headTrust, isRoot, packageTrust, pinned, type Followed } from "./trust/root";
 
 export interface Settings {
   readonly title: string;
@@ -39,6 +40,13 @@ export interface Proof {
   /** Who named the key: the reader, by pasting it, or this page. */
   readonly from: "reader" | "host" | "nobody";
   readonly keys: readonly PublicKey[];
+  /** The root that says who signs what, if the key was a root. */
+  readonly followed?: Followed;
+}
+
+/** Whom the proof lets sign a package's provenance. */
+export function provenanceTrust({ trust, followed }: Proof, name: string): Trust {
+  return (followed && packageTrust(followed, name)) ?? trust;
 }
 
 export interface Page {
@@ -51,6 +59,7 @@ export async function openPage(given: Settings): Promise<Page> {
   const proof = await proofOf(given);
   const remembered = given.isExport ? undefined : memory(given.source.address).read();
   const channel = await openChannel(given.source, proof.trust, remembered, given.names);
+  if (proof.followed) checkHead(proof.followed, channel.head, Date.now());
   if (!given.isExport && HAS_CRYPTO) memory(given.source.address).write(channel.head);
   return { settings: given, channel, proof };
 }
@@ -59,8 +68,23 @@ async function proofOf({ source, hostKeys }: Settings): Promise<Proof> {
   if (!HAS_CRYPTO) return { trust: NOBODY, from: "nobody", keys: [] };
   const pasted = stored(keyPlace(source.address));
   const pems = pasted === null ? hostKeys : [pasted];
+  const from = pasted !== null ? "reader" : pems.length ? "host" : "nobody";
+  const root = pems.find(isRoot);
+  if (root !== undefined) return ofRoot(source, root, from);
   const keys = await Promise.all(pems.map(publicKey));
-  return { trust: { keys, revoked: [] }, from: pasted !== null ? "reader" : keys.length ? "host" : "nobody", keys };
+  return { trust: { keys, revoked: [] }, from, keys };
+}
+
+async function ofRoot(source: Source, text: string, from: Proof["from"]): Promise<Proof> {
+  const followed = await follow(source, await pinned(text), Date.now());
+  if (from === "reader" && followed.root.text !== text) giveKey(source.address, followed.root.text);
+  const trust = headTrust(followed);
+  return { trust, from, keys: trust.keys, followed };
+}
+
+/** Reads a public key, or a root of keys, that the reader gives; returns its text. */
+export async function readKey(given: string): Promise<string> {
+  return isRoot(given) ? (await pinned(given)).text : (await publicKey(given)).pem;
 }
 
 const keyPlace = (address: string): string => `packyard key ${address}`;

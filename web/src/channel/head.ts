@@ -19,6 +19,8 @@ export interface Head {
   readonly packages: Node;
   readonly listing: Node;
   readonly revoked: readonly string[];
+  /** Empty where heads do not expire. */
+  readonly expires: string;
   readonly signers: readonly string[];
   readonly others: readonly string[];
 }
@@ -69,6 +71,7 @@ async function parsed(data: Bytes, trust: Trust, what: string): Promise<Head> {
     packages: node("packages"),
     listing: node("listing"),
     revoked,
+    expires: text(fields.get("expires") ?? "", what),
     signers,
     others,
   };

@@ -3,7 +3,7 @@ import { DIGEST } from "../channel/digest";
 import { json, list, object, text } from "../channel/json";
 import { joined, type Bytes } from "../channel/source";
 import { IntegrityError } from "../errors";
-import { decoded, hasSigned, type PublicKey } from "./keys";
+import { decoded, type PublicKey } from "./keys";
 
 const MOST = 16; // signatures
 
@@ -11,6 +11,8 @@ const MOST = 16; // signatures
 export interface Trust {
   readonly keys: readonly PublicKey[];
   readonly revoked: readonly string[];
+  /** How many of the keys have to sign; one, if it is not said. */
+  readonly threshold?: number;
 }
 
 export const NOBODY: Trust = { keys: [], revoked: [] };
@@ -35,7 +37,7 @@ export async function open(data: Uint8Array, type: string, trust: Trust, what: s
   }
   const signers = await checked(signatures, signedBytes(payload, type), trust, what);
   const others = signatures.map((each) => each.id).filter((id) => !signers.includes(id));
-  if (trust.keys.length && !signers.length) throw unsigned(others, trust, what);
+  if (trust.keys.length && signers.length < (trust.threshold ?? 1)) throw unsigned(others, signers, trust, what);
   return { payload, signers, others };
 }
 
@@ -55,7 +57,7 @@ async function checked(signatures: readonly Signature[], signed: Bytes, trust: T
   const signers: string[] = [];
   for (const { id, value } of signatures) {
     const key = trust.revoked.includes(id) ? undefined : trust.keys.find((each) => each.id === id);
-    if (key && !(await hasSigned(key, signed, value))) {
+    if (key && !(await key.hasSigned(signed, value))) {
       throw new IntegrityError(`The signature of ${what} is wrong: it was altered.`, "Do not use it; ask whoever publishes there.");
     }
     if (key) signers.push(id);
@@ -71,9 +73,10 @@ export function signedBytes(payload: Bytes, type: string): Bytes {
   return joined([head, payload], head.length + payload.length);
 }
 
-function unsigned(others: readonly string[], trust: Trust, what: string): IntegrityError {
+function unsigned(others: readonly string[], signers: readonly string[], trust: Trust, what: string): IntegrityError {
   const revoked = others.find((id) => trust.revoked.includes(id));
   if (revoked) return new IntegrityError(`${what} is signed by ${revoked}, which is revoked.`, "Ask the publisher for the new key.");
+  if (signers.length) return new IntegrityError(`${what} is signed by ${signers.length} keys that count; ${trust.threshold} are needed.`, "Ask whoever publishes there.");
   if (others.length) return new IntegrityError(`${what} is signed by ${others[0]}, which is not the key that you gave.`);
   return new IntegrityError(`${what} is not signed.`, "The key that you gave must have signed it.");
 }

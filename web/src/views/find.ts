@@ -117,7 +117,7 @@ function choice(id: string, label: string, values: readonly (readonly [string, n
 
 /** Filters by a part of the paths of use cases. */
 function partChoice(kind: string, label: string, packages: readonly Summary[], params: URLSearchParams): HTMLElement {
-  const own = (part: string): boolean => STORAGE.test(part) === (kind === "storage");
+  const own = (part: string): boolean => part !== "options" && STORAGE.test(part) === (kind === "storage");
   const values = counts(packages.flatMap((each) => [...new Set(each.useCases.flatMap((path) => path.split("/").slice(LIBRARY)))]).filter(own));
   const now = params.getAll("with").find(own) ?? "";
   return choice(kind, label, values, now, (value, next) => {

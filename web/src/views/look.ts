@@ -6,7 +6,7 @@ import { parsePackage, type PackageModel } from "../model/package";
 import type { Page } from "../page";
 import { title } from "./frame";
 import { packageHash, type PackageRoute } from "./route";
-import { append, h, link, problem, waiting, type Child } from "./ui";
+import { append, h, link, problem, unloaded, waiting, type Child } from "./ui";
 
 /** A package that is shown: what the channel lists of it, and its files. */
 export interface Shown {
@@ -41,7 +41,7 @@ export async function look(main: HTMLElement, page: Page, route: PackageRoute, i
   const body = h("div", { class: "body" }, waiting("Reading the package's files…"));
   main.replaceChildren(h("article", { class: "package" }, heading(found, version, route), tabs(route), body));
   try {
-    const [{ model, isCompared }, view] = await Promise.all([opened(page, found.name, version), tab.load()]);
+    const [{ model, isCompared }, view] = await Promise.all([opened(page, found.name, version), tab.load().catch(unloaded)]);
     const child = await view({ page, route, found, version, model, isCompared });
     if (!isCurrent()) return;
     body.replaceChildren();

@@ -3,6 +3,7 @@ import type { Requirement } from "./words";
 import { requirements } from "./words";
 import type { Shown } from "./look";
 import { readme } from "./readme";
+import { provenanceTrust } from "../page";
 import { packageHash } from "./route";
 import { bytes, copyable, counted, h, link, type Child } from "./ui";
 
@@ -36,7 +37,7 @@ function needs(found: readonly Requirement[]): Child {
 
 function proof({ version, isCompared, page, route }: Shown): HTMLElement {
   const signed = h("p", { role: "status" }, "Reading who signed it…");
-  void page.channel.provenance(route.name, version, page.proof.trust).then(
+  void page.channel.provenance(route.name, version, provenanceTrust(page.proof, route.name)).then(
     ({ signers, others }) => signed.replaceChildren(signers.length ? `Its provenance is signed by ${signers.join(", ")}, whose signature is verified.` : others.length ? "Its provenance is signed; the signature was not checked: this page has no key." : "Its provenance is not signed."),
     (error: unknown) => signed.replaceChildren(`Its provenance proves nothing: ${error instanceof Error ? error.message : String(error)}`),
   );

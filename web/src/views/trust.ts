@@ -1,7 +1,6 @@
 /** What is verified, by which key, and what that means. */
 import { HAS_CRYPTO } from "../channel/digest";
-import { forgetKey, giveKey, memory, type Page, type Settings } from "../page";
-import { publicKey } from "../trust/keys";
+import { forgetKey, giveKey, memory, readKey, type Page, type Settings } from "../page";
 import { title } from "./frame";
 import type { Route } from "./route";
 import { h, link, problem, type Child } from "./ui";
@@ -20,7 +19,8 @@ export function trust(main: HTMLElement, page: Page, reopen: () => void): void {
         h("dt", {}, "Change"), h("dd", {}, `${head.number} `, h("code", { class: "digest" }, head.digest)),
         ids("Signed by, verified", head.signers),
         ids("Names as signers, not verified", head.others),
-        ids("Revoked keys", head.revoked)),
+        root(page),
+        ids("Revoked keys", [...new Set([...head.revoked, ...page.proof.trust.revoked])])),
       form(page.settings, page.proof.from === "reader", reopen),
       h("h2", {}, "What this browser remembers"),
       h("p", {}, "It remembers the last change of this channel that it saw. A channel that is older, has another history, or revokes less, is refused."),
@@ -28,6 +28,17 @@ export function trust(main: HTMLElement, page: Page, reopen: () => void): void {
       h("h2", {}, "The same in a shell"),
       h("p", {}, "This page proves no more than the host that serves it. The command line checks the same files with a key on your own machine: ", h("code", {}, "packyard keys trust FILE"), ", then ", h("code", {}, `packyard get NAME --from ${page.channel.source.address}`), ".")),
   );
+}
+
+/** What the root says of who signs. */
+function root({ proof: { followed, trust }, channel: { head } }: Page): Child {
+  if (!followed) return false;
+  const { root: found } = followed;
+  return [
+    h("dt", {}, "Root of keys"), h("dd", {}, `version ${found.version}, until ${new Date(found.expires).toISOString().slice(0, 10)}`),
+    h("dt", {}, "Heads are signed by"), h("dd", {}, `${trust.threshold ?? 1} of ${trust.keys.length} keys${head.expires ? `; this one is valid until ${head.expires}` : ""}`),
+    found.packages.length > 0 && [h("dt", {}, "Packages signed by others"), found.packages.map((each) => h("dd", {}, `${each.paths.join(", ")}: ${each.threshold} of ${each.keyids.length} keys`))],
+  ];
 }
 
 function ids(label: string, found: readonly string[]): Child {
@@ -58,7 +69,7 @@ export function form({ source }: Settings, hasKey: boolean, reopen: () => void):
   const give = async (event: Event): Promise<void> => {
     event.preventDefault();
     try {
-      giveKey(source.address, (await publicKey(area.value)).pem);
+      giveKey(source.address, await readKey(area.value));
       reopen();
     } catch (error) {
       answer.replaceChildren(problem(error));
@@ -71,7 +82,7 @@ export function form({ source }: Settings, hasKey: boolean, reopen: () => void):
   return h("form", { class: "key", submit: (event) => void give(event) },
     h("h2", {}, "The publisher's key"),
     h("p", {}, "Get it from the publisher by another way than this page. It is kept in this browser, for this channel."),
-    h("label", { for: "key" }, "Public key (PEM)"),
+    h("label", { for: "key" }, "Public key (PEM), or a root of keys"),
     area,
     h("p", {}, h("button", { type: "submit", disabled: !HAS_CRYPTO }, "Verify with this key"), " ",
       hasKey && h("button", { type: "button", click: drop }, "Forget your key")),

@@ -1,5 +1,5 @@
 /** Elements, made without HTML text: what a channel says can only become text and attributes. */
-import { InputError } from "../errors";
+import { InputError, UnavailableError } from "../errors";
 
 export type Child = Node | string | false | undefined | null | readonly Child[];
 type Attributes = Record<string, string | number | boolean | undefined | ((event: Event) => void)>;
@@ -72,4 +72,10 @@ export function download(name: string, text: string, label: string): HTMLElement
     setTimeout(() => URL.revokeObjectURL(address), 10_000);
   };
   return h("button", { type: "button", click: save }, label);
+}
+
+/** Says why a part of the page itself cannot be had. */
+export function unloaded(): never {
+  if (!navigator.onLine) throw new UnavailableError("You are offline.", "Connect, then try again.");
+  throw new UnavailableError("A part of this page cannot be loaded.", "Its host may have renewed it: reload the page.");
 }

@@ -1,1 +1,0 @@
-import{b as a,c as b}from"./chunk-QS3I7MZR.js";import"./chunk-I75GV7A2.js";import"./chunk-DX4PWQQL.js";import"./chunk-H3X7G75W.js";import"./chunk-4AI2QD4R.js";import"./chunk-VUFDOYO3.js";export{a as files,b as textOf};

@@ -1,1 +1,0 @@
-import{a,b}from"./chunk-MQJMJP56.js";import"./chunk-IKDJOLWU.js";import"./chunk-I75GV7A2.js";import"./chunk-DX4PWQQL.js";import"./chunk-4AI2QD4R.js";import"./chunk-VUFDOYO3.js";export{a as look,b as opened};
