@@ -115,8 +115,8 @@ async function provenance(source: Source, name: string, version: Version, trust:
   const data = await source.get(`${key(name, version)}.intoto.json`, PROVENANCE);
   const opened = await open(data, "application/vnd.in-toto+json", trust, what);
   const subject = list(object(json(opened.payload, what), what).get("subject"), what).map((each) => object(each, what));
-  const digests = subject.map((each) => object(each.get("digest"), what).get("sha256"));
-  if (digests.length !== 1 || `sha256:${digests[0]}` !== version.digest) {
+  const file = subject.find((each) => each.get("name") === `${name}.tar.gz`);
+  if (!file || `sha256:${object(file.get("digest"), what).get("sha256")}` !== version.digest) {
     throw new IntegrityError(`${what} is about another file.`, "Ask whoever publishes there.");
   }
   return { signers: opened.signers, others: opened.others };
