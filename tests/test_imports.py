@@ -58,6 +58,7 @@ ROOMS = (
     "sharing.web",
     "sharing",
     "running.runs",
+    "running.results",
     "running.doctor",
     "running.probe",
     "running",

@@ -36,6 +36,7 @@ ON_CLUSTERS = {
     "logs",
     "exec",
     "forward",
+    "results",
     "logs --events",
 }
 

@@ -18,7 +18,7 @@ from packyard.core.errors import PackyardError
 _Flags = Mapping[str, "Sequence[str] | None"]
 #: Verbs whose word is a package of the source that all of them have (`preferences.source`).
 _OF_SOURCE = ("get", "run", "show")
-_OF_RUNS = ("status", "logs", "exec", "forward", "undeploy", "history", "rollback")
+_OF_RUNS = ("status", "logs", "exec", "forward", "results", "undeploy", "history", "rollback")
 
 
 def main(arguments: Sequence[str]) -> int:

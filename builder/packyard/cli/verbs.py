@@ -49,6 +49,7 @@ CLUSTER = Group(
         "logs": ("running.logs", "print what the pods of a run print, or what happened to it"),
         "exec": ("running.exec", "open a shell in a pod of a run, or run a command there"),
         "forward": ("running.forward", "reach what a run serves: TensorBoard, a notebook, a model"),
+        "results": ("running.results", "show where results are, or copy them to this computer"),
         "undeploy": ("running.undeploy", "delete runs; claims stay, and so do results"),
         "history": ("running.history", "list when a run was deployed, by whom, and what changed"),
         "rollback": ("running.rollback", "deploy a run as it was before, or as any earlier record"),

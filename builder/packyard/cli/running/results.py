@@ -1,0 +1,224 @@
+"""Show where the results of a run are, and copy them to this computer.
+
+packyard results RUN              where they are; of a sweep also each line with its state and result
+packyard results RUN --to DIR     copy them; typed again, it goes on with what is missing
+
+A pod of the run's own image and user mounts the storage, to be read alone, and sends the files; it is deleted in the
+end, after Ctrl-C too. Each file appears whole. What is here already and the same is not sent again; what you changed
+here since stays.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from packyard.cli import output
+from packyard.cli.rows import Rows
+from packyard.cli.running import clusters, interrupts
+from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError
+from packyard.running.results import copier as copiers
+from packyard.running.results.copier import Copier
+from packyard.running.results.listing import Listed
+from packyard.running.results.received import Folder
+from packyard.running.results.transfer import Source
+from packyard.running.runs import record as records
+from packyard.running.runs import results
+from packyard.running.runs import run as runs
+from packyard.running.runs.kubectl import Kubectl
+from packyard.running.runs.results import Place
+
+ROWS = Rows("place", "run, path, held, copy, to?, files?, bytes?, copied?, left (file, reason)")
+_PAUSE = 1.0  # seconds between two looks at the pod
+_LONGEST = 40  # characters of the name of a run in that of its pod
+_SYNC = {"s3": "aws s3 sync", "gs": "gcloud storage rsync --recursive"}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    clusters.add_run(parser)
+    parser.add_argument("--to", metavar="DIR", default="", help="copy them into this folder; it may have some of them")
+    help = "an image with sh, find, stat and tar for the pod that copies (default: that of the run)"
+    parser.add_argument("--image", metavar="IMAGE", default="", help=help)
+    parser.add_argument(
+        "--timeout",
+        metavar="TIME",
+        type=clusters.duration,
+        default="5m",
+        help="how long the pod may take to start (default: 5m)",
+    )
+    clusters.add_arguments(parser)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Copied:
+    """What came of copying a place: its ``files``, those ``copied`` now, with their bytes, and those ``there`` before.
+
+    ``left`` are not copied, each with the reason.
+    """
+
+    to: Path
+    files: int
+    copied: int
+    size: int
+    there: int
+    left: Sequence[tuple[str, str]]
+    is_all: bool
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Show the places of results, or copy what is there."""
+    found = clusters.find(arguments)
+    record = records.read_last(found, arguments.run)
+    places = results.places(record.read_objects())
+    if not places:
+        hint = f"packyard logs {arguments.run} -n {found.namespace} prints what it logs"
+        raise InputError(Problem(f"run {arguments.run} does not say where its results are: no OUTPUT_DIR", hint=hint))
+    if not arguments.to:
+        return _show(found, arguments, places)
+    for each in places:
+        _check(found, arguments, each)
+    return _copy_all(found, arguments, places)
+
+
+def _copy_all(found: Kubectl, arguments: argparse.Namespace, places: Sequence[Place]) -> int:
+    """Copy all places, several into folders of their own; return 1 where something is not copied."""
+    rows, code = [], 0
+    for each in places:
+        done = _copy(found, arguments, each, Path(arguments.to, *(_folder(each, places) if len(places) > 1 else ())))
+        more = f"; {done.there} are here already" if done.there else ""
+        size = f"{done.size / 1e6:.1f} MB"
+        output.note(f"{output.counted(done.copied, 'file')} of {done.files}, {size}, copied to {done.to}{more}")
+        rows.append(_row(found, arguments, each, str(done.to), done.files, done.size, done.copied, done.left))
+        code |= not done.is_all
+    ROWS.show(rows, arguments.output)
+    return code
+
+
+def _show(found: Kubectl, arguments: argparse.Namespace, places: Sequence[Place]) -> int:
+    rows = [_row(found, arguments, each) for each in places]
+    if ROWS.show(rows, arguments.output):
+        for each in places:
+            output.line(str(each))
+            output.note(f"  {_way(found, arguments, each)}")
+    return 0
+
+
+def _row(found: Kubectl, arguments: argparse.Namespace, place: Place, *copied: object) -> tuple[object, ...]:
+    held = "" if place.is_address else place.held
+    nothing = (None,) * 4 + ((),)
+    return arguments.run, place.path, held, _way(found, arguments, place), *(copied or nothing)
+
+
+def _way(found: Kubectl, arguments: argparse.Namespace, place: Place) -> str:
+    """Return the command that copies a place, or why there is none."""
+    scheme = place.path.partition("://")[0]
+    if place.is_address:
+        return f"{_SYNC.get(scheme, f'# by a client of {scheme}:')} {shlex.quote(place.path)} DIR"
+    if not place.volume:
+        return "no volume of its pods is known to hold that"
+    return clusters.command(found, arguments, "results", arguments.run, "--to", "DIR")
+
+
+def _check(found: Kubectl, arguments: argparse.Namespace, place: Place) -> None:
+    """Refuse what no pod can mount."""
+    if place.is_address or not place.volume:
+        hint = _way(found, arguments, place)
+        raise InputError(Problem(f"{place.path} is on no volume of the run's pods", hint=hint))
+
+
+def _copy(found: Kubectl, arguments: argparse.Namespace, place: Place, to: Path) -> _Copied:
+    """Copy a place by a pod of the run that alone can read it, or by one that is made for this."""
+    bound = copiers.bound(found, place, arguments.run)
+    if bound.pod:
+        output.note(f"copying from pod {bound.pod}, which alone can read {place.path}")
+        container = str(place.container.get("name", ""))
+        return _received(Source(kubectl=found, pod=bound.pod, container=container, directory=place.path), to)
+    name = f"{arguments.run[:_LONGEST].rstrip('-.')}-results-{runs.new_word()}"
+    copier = copiers.make(place, name, image=arguments.image, node=bound.node)
+    with interrupts.tidied(lambda: copiers.delete(found, copier)):
+        copiers.create(found, copier)
+        pod = _started(found, arguments, copier)
+        return _received(Source(kubectl=found, pod=pod, container=copiers.CONTAINER, directory=place.path), to)
+
+
+def _started(found: Kubectl, arguments: argparse.Namespace, copier: Copier) -> str:
+    """Return the name of the pod when it runs, and say meanwhile what it waits for."""
+    begin, told = time.monotonic(), ""
+    try:
+        while not (seen := clusters.patiently(lambda: copiers.look(found, copier))).pod:
+            output.waited()
+            if seen.refused:
+                hint = "--image names another image, with sh, find, stat and tar: busybox"
+                raise UnavailableError(Problem(f"the pod that copies does not run: {seen.refused}", hint=hint))
+            if seen.waiting != told:
+                output.note(f"pod of {copier.name} waits: {seen.waiting}")
+            told = seen.waiting
+            output.waiting(f"waiting: {told}", time.monotonic() - begin)
+            if time.monotonic() > begin + arguments.timeout:
+                hint = "--timeout 15m waits longer"
+                raise UnavailableError(Problem(f"the pod that copies has not started: {told}", hint=hint))
+            time.sleep(_PAUSE)
+        return seen.pod
+    finally:
+        output.waited()
+
+
+def _received(source: Source, to: Path) -> _Copied:
+    """Copy what is lacking here, and tell what is not copied and why."""
+    listed = source.list()
+    size = arrived = 0
+
+    def progress(count: int) -> None:
+        nonlocal arrived
+        arrived += count
+        output.arriving(source.directory, arrived, size)
+
+    whole: list[Listed] = []
+    folder = Folder(to, progress)
+    lacking, there, newer = folder.sort(listed.files)
+    size = sum(each.size for each in lacking)
+    try:
+        folder.check_room(lacking)
+        with output.busy(f"{output.counted(len(lacking), 'file')} of {len(listed.files)}"):
+            gone = source.copy(lacking, folder, whole.append)
+    except (PackyardError, KeyboardInterrupt):
+        output.notice(
+            f"{len(whole)} of {output.counted(len(lacking), 'file')} are copied, each whole; type it again to go on"
+        )
+        raise
+    finally:
+        folder.close()
+    left = [
+        *((each.path, "went away while it was copied") for each in gone),
+        *((each.path, "was changed here since, and stays: remove it, or name another folder") for each in newer),
+        *listed.refused,
+    ]
+    for name, reason in left:
+        output.warning(f"{name} is not copied: it {reason}")
+    if listed.others:
+        output.warning(f"{output.counted(listed.others, 'link')}, devices or names with line breaks are not copied")
+    if listed.is_partial:
+        output.warning(f"some folders of {source.directory} may not be read by the user of the pod")
+    is_all = not (left or listed.is_partial)
+    return _Copied(
+        to=to,
+        files=len(listed.files),
+        size=sum(each.size for each in whole),
+        copied=len(whole),
+        there=len(there),
+        left=left,
+        is_all=is_all,
+    )
+
+
+def _folder(place: Place, places: Sequence[Place]) -> tuple[str, ...]:
+    """Return the folder for one of several places: the last of its path, and its number where that is no name."""
+    names = [each.path.rstrip("/").rpartition("/")[2] for each in places]
+    number = places.index(place)
+    own = names[number]
+    return (own if own not in ("", "..", ".") and names.count(own) == 1 else str(number),)
