@@ -56,7 +56,7 @@ test-models: $(VENV) .models/trainer/.installed .models/vllm/.installed .models/
 	$(BIN)/pytest tests/models tests/frameworks $(ARGS)
 
 test-trust: $(VENV) tools $(TRUST)  ## verify what is published with cosign 2 and cosign 3 (a quarter of an hour to build)
-	PACKYARD_REQUIRE_ALL=1 PACKYARD_REQUIRE_TRUST=1 PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest tests/trust $(ARGS)
+	PACKYARD_REQUIRE_ALL=1 PACKYARD_REQUIRE_TRUST=1 PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest tests/sharing/test_cosign.py $(ARGS)
 
 coverage: $(VENV) $(if $(shell command -v go),tools)  ## run the tests, and say which lines and branches of builder/ none of them takes (ARGS selects)
 	rm -rf .coverage

@@ -184,8 +184,10 @@ ATTACKS: dict[str, tuple[bytes, str]] = {
     "two sources": (_changed(lambda s: _dependencies(s).append(_dependencies(s)[0])), "has 'source' twice"),
     "an input twice": (_changed(lambda s: _dependencies(s).append(_dependencies(s)[1])), "twice"),
     "two byproducts": (
-        _changed(lambda s: s["predicate"]["runDetails"]["byproducts"].append({"digest": {"sha256": "0" * 64}})),
-        "byproducts: must be one",
+        _changed(
+            lambda s: s["predicate"]["runDetails"]["byproducts"].append(s["predicate"]["runDetails"]["byproducts"][0])
+        ),
+        "byproducts bert.tar.gz.spdx.json: must be one",
     ),
     "a key twice": (
         _wrap(MADE.statement().replace(b'"_type":', b'"_type": "x",\n  "_type":')),

@@ -9,16 +9,18 @@ import argparse
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from packyard.cli import fanout, output, workspaces
+from packyard.cli.channels import patience
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.files import git
 from packyard.core.files.git import Revision
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.publishing.upload import Attest, Packed
 from packyard.sharing.stores.oci.artifact import bundle_manifest
-from packyard.sharing.trust import provenance, sbom, sigstore
+from packyard.sharing.trust import cyclonedx, provenance, sbom, sigstore
 from packyard.sharing.trust.dependencies import BuiltOn
 from packyard.sharing.trust.keys import SigningKey
 from packyard.sharing.trust.provenance import Provenance
@@ -27,7 +29,7 @@ from packyard.writing.source.library import Library, by_place, pin_of
 from packyard.writing.source.library_entry import BUILTIN
 from packyard.writing.source.workspace import Workspace
 
-_ENTRY, _SBOM = ".entry.json", ".spdx.json"
+_ENTRY, _SBOM, _IMAGES = ".entry.json", ".spdx.json", ".images.json"
 
 
 def pack(arguments: argparse.Namespace, workspace: Workspace, names: Sequence[str], folder: Path) -> list[Packed]:
@@ -35,8 +37,11 @@ def pack(arguments: argparse.Namespace, workspace: Workspace, names: Sequence[st
     workspaces.tell_hidden(workspace)
     how, engine = fanout.settings(arguments, workspace), fanout.engine(arguments, names)
     with output.progress(names) as done:
-        made = catalogue.pack_into(how, names, folder, on=engine, done=done, describe=_describe)
+        describe = partial(_describe, supplier=workspace.name)
+        made = catalogue.pack_into(how, names, folder, on=engine, done=done, describe=describe)
     fanout.finish(how.cache_dir, (item.fault for item in made.packages))
+    if arguments.resolve_images:
+        _resolve_images(names, folder)
     entries = (IndexEntry.parse(json.loads((folder / f"{name}{_ENTRY}").read_bytes())) for name in names)
     return [Packed(entry=entry, file=folder / f"{entry.name}.tar.gz") for entry in entries]
 
@@ -51,14 +56,14 @@ def attest(workspace: Workspace, folder: Path, keys: Sequence[SigningKey]) -> At
     def said(entry: IndexEntry) -> dict[str, bytes]:
         described, inputs = (folder / f"{entry.name}{_SBOM}").read_bytes(), catalogue.read_inputs(folder, entry.name)
         manifest = bundle_manifest(entry.key, entry.digest, entry.size)
-        made = Provenance.of(
-            entry, inputs, at, sbom=described, built_on=built_on, libraries=libraries, manifest=manifest
-        )
+        second = cyclonedx.to_bytes(described)
+        made = Provenance.of(entry, inputs, at, sbom=described, cyclonedx=second, built_on=built_on,
+                             libraries=libraries, manifest=manifest)  # fmt: skip
         if made.source and at and any(_differs(at, other, place, inputs) for place, other in folders):
             made = replace(made, source=replace(made.source, dirty=True))
         name = (entry.name, entry.version)
         signed = {provenance.key(*name): made.to_bytes(keys), **sigstore.described(made, keys)}
-        return {sbom.key(*name): described, **signed}
+        return {sbom.key(*name): described, cyclonedx.key(*name): second, **signed}
 
     return said
 
@@ -78,6 +83,22 @@ def _built_on(each: Library) -> BuiltOn:
     return BuiltOn(version=pin.version, tar=pin.tar, address=pin.channel)
 
 
-def _describe(bundle: Bundle) -> dict[str, bytes]:
+def _describe(bundle: Bundle, supplier: str) -> dict[str, bytes]:
     entry = json.dumps(IndexEntry.of(bundle).document()).encode()
-    return {_ENTRY: entry, _SBOM: sbom.to_bytes(bundle)}
+    images = json.dumps(bundle.manifest.images).encode()
+    return {_ENTRY: entry, _SBOM: sbom.to_bytes(bundle, supplier), _IMAGES: images}
+
+
+def _resolve_images(names: Sequence[str], folder: Path) -> None:
+    """Write the digests of images into the SBOMs, as their registries answer; say of which there is none."""
+    from packyard.sharing.publishing.relocate import resolve  # only who asks waits for what it imports
+
+    images = {name: json.loads((folder / f"{name}{_IMAGES}").read_bytes()) for name in names}
+    wanted = {image for each in images.values() for image in each if "@" not in image}
+    with output.busy(f"asking for {output.counted(len(wanted), 'image')}"):
+        digests, problems = resolve(sorted(wanted), patience())
+    for problem in problems:
+        output.warning(f"the SBOM has no digest: {problem}")
+    for name, used in images.items():
+        file = folder / f"{name}{_SBOM}"
+        file.write_bytes(sbom.with_digests(file.read_bytes(), used, digests))

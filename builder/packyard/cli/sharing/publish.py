@@ -55,6 +55,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--shard", metavar="K/N", help="upload part K of N (from 0), and list nothing")
     parser.add_argument("--join", action="store_true", help="list what was uploaded; with --shard, if it is the last")
     parser.add_argument("--web", action="store_true", help="also write the page that packyard web writes")
+    help = "ask registries for the digests of images, for the SBOMs"
+    parser.add_argument("--resolve-images", action="store_true", help=help)
     signing.add_argument(parser)
     workspaces.add_argument(parser)
     fanout.add_arguments(parser)

@@ -34,7 +34,7 @@ from packyard.sharing.publishing.close import close
 from packyard.sharing.publishing.publish import Status, publish
 from packyard.sharing.publishing.upload import Packed
 from packyard.sharing.stores import Store, get_or_none
-from packyard.sharing.trust import provenance, sbom, sigstore
+from packyard.sharing.trust import cyclonedx, provenance, sbom, sigstore
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
 
 _AT_ONCE = 4  # uploads
@@ -189,10 +189,10 @@ class _Batch:
 
 def _known(source: Store, entry: IndexEntry, trusted: Trust) -> Mapping[str, bytes]:
     """Return the SBOM, the provenance and what Sigstore's tools verify, which have to be about this file."""
-    described = sbom.key(entry.name, entry.version)
+    described = [sbom.key(entry.name, entry.version), cyclonedx.key(entry.name, entry.version)]
     proof = provenance.check_beside(source, entry, trusted)
     found = {
-        described: get_or_none(source, described, limit=provenance.LIMIT),
+        **{each: get_or_none(source, each, limit=provenance.LIMIT) for each in described},
         provenance.key(entry.name, entry.version): proof,
     }
     own = {key: data for key, data in found.items() if data is not None}

@@ -25,7 +25,7 @@ from packyard.sharing.publishing import close, reindex
 from packyard.sharing.publishing import yank as yanks
 from packyard.sharing.publishing.prune import LEFT, unreached
 from packyard.sharing.stores import PROBES, NotFoundError, Store, TooLongError, get_or_none
-from packyard.sharing.trust import provenance, sbom, sigstore
+from packyard.sharing.trust import cyclonedx, provenance, sbom, sigstore
 from packyard.sharing.trust.keys import NOBODY, Trust
 
 _BRING_BACK = "bring it back from a mirror or a backup, or yank the version"
@@ -234,19 +234,21 @@ def _check_unlisted(
 def _check_beside(store: Store, there: frozenset[str], entry: IndexEntry, trusted: Trust) -> None:
     """Raise `IntegrityError` unless the SBOM is the one that the provenance names, and what cosign reads is there."""
     name = (entry.name, entry.version)
-    place, known = sbom.key(*name), provenance.key(*name)
+    known = provenance.key(*name)
     signed = sigstore.check_beside(store, entry, trusted)
     if known not in there:
         return
     made, opened = provenance.open(store.get(known, limit=provenance.LIMIT), trusted, file=known)
-    named = [place] if made.sbom else []
+    products = {sbom.key(*name): made.sbom, cyclonedx.key(*name): made.cyclonedx}
+    named = [key for key, digest in products.items() if digest]
     if made.manifest and (opened.signers or opened.others):
         named += [key for key in (sigstore.key(*name), sigstore.signature_key(*name)) if key not in signed]
     for key in named:
         if key not in there:
             raise IntegrityError(Problem("is missing beside the provenance", file=key))
-    if made.sbom and (found := Digest.of(store.get(place))) != made.sbom:
-        raise IntegrityError(Problem(f"expected {made.sbom}, found {found}", file=place))
+    for key, expected in products.items():
+        if expected and (found := Digest.of(store.get(key, limit=provenance.LIMIT))) != expected:
+            raise IntegrityError(Problem(f"expected {expected}, found {found}", file=key))
 
 
 def _check_closed(store: Store, found: Index, trusted: Trust) -> Iterator[FileFault]:

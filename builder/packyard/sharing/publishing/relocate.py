@@ -9,13 +9,13 @@ first is copied; the next run sends no blob again that is there. No byte of a bu
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from packyard.core.bundle import record
 from packyard.core.digest import Digest
-from packyard.core.errors import ConflictError, InputError, Problem, refuse
+from packyard.core.errors import ConflictError, InputError, PackyardError, Problem, refuse
 from packyard.core.files import atomic, regular
 from packyard.core.kubernetes.images import is_valid, parse
 from packyard.sharing.publishing.images import whole_name
@@ -68,6 +68,32 @@ def copy_images(
     return relocated
 
 
+def resolve(references: Sequence[str], patience: float) -> tuple[dict[str, Digest], list[Problem]]:
+    """Return the digests that registries answer for images, and what they say of the others."""
+
+    def ask(image: str) -> Digest | PackyardError:
+        try:
+            source, reference = _source(image, patience)
+            found = source.resolve(reference)
+        except PackyardError as error:
+            return error
+        return found or InputError(Problem("there is no such image", file=image))
+
+    answers = dict(zip(references, each(ask, references, _AT_ONCE), strict=True))
+    problems = [problem for found in answers.values() if isinstance(found, PackyardError) for problem in found.problems]
+    return {image: found for image, found in answers.items() if not isinstance(found, PackyardError)}, problems
+
+
+def _source(image: str, patience: float) -> tuple[Repository, str]:
+    """Return where an image is, and its digest or tag."""
+    if not is_valid(image):
+        raise InputError(Problem(f"{image[:200]!r} is not the name of an image", hint="see packyard show PACKAGE"))
+    parsed = parse(image)
+    host, name = whole_name(parsed.name)
+    registry = Registry(Address.parse(f"oci://{host}"), patience)
+    return Repository(registry, name), parsed.digest or parsed.tag or "latest"
+
+
 @dataclass(frozen=True, slots=True)
 class _Plan:
     image: str
@@ -78,14 +104,10 @@ class _Plan:
 
     @classmethod
     def of(cls, image: str, to: Address, target: Registry, patience: float) -> _Plan:
-        if not is_valid(image):
-            raise InputError(Problem(f"{image[:200]!r} is not the name of an image", hint="see packyard show PACKAGE"))
-        parsed = parse(image)
-        host, name = whole_name(parsed.name)
-        source = Repository(Registry(Address.parse(f"oci://{host}"), patience), name)
-        place = Repository(target, to.repository(f"{plain(host)}/{name}"))
-        tag = parsed.tag or (f"packyard-{parsed.digest[-12:]}" if parsed.digest else "latest")  # registries collect
-        return cls(image, source, parsed.digest or tag, place, tag)  # what has no tag
+        (source, reference), parsed = _source(image, patience), parse(image)
+        place = Repository(target, to.repository(f"{plain(whole_name(parsed.name)[0])}/{source.name}"))
+        own = reference if ":" not in reference else f"packyard-{reference[-12:]}"  # what has no tag may be collected
+        return cls(image, source, reference, place, parsed.tag or own)
 
     def look(self, locked: Digest | None) -> Relocated | InputError | ConflictError:
         """Return what is to be copied, or why it cannot be."""

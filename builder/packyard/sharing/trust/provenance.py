@@ -37,7 +37,7 @@ LIMIT = 4 * 1024 * 1024
 
 _STATEMENT, _PREDICATE = "https://in-toto.io/Statement/v1", "https://slsa.dev/provenance/v1"
 _BUILD, _BUILDER = "urn:packyard:build:v1", "urn:packyard"
-_SBOM = ".spdx.json"
+_SBOM, _CYCLONEDX = ".spdx.json", ".cdx.json"
 _MANIFEST = "application/vnd.oci.image.manifest.v1+json"
 
 _T = TypeVar("_T")
@@ -66,6 +66,7 @@ class Provenance:
     libraries: Mapping[str, str] = field(default_factory=dict)
     packyard: str = __version__
     sbom: Digest | None = None
+    cyclonedx: Digest | None = None
     manifest: Digest | None = None
 
     @classmethod
@@ -76,6 +77,7 @@ class Provenance:
         revision: Revision | None,
         *,
         sbom: bytes | None = None,
+        cyclonedx: bytes | None = None,
         built_on: Mapping[str, BuiltOn] = _NOTHING,
         libraries: Mapping[str, str] | None = None,
         manifest: Digest | None = None,
@@ -95,6 +97,7 @@ class Provenance:
             built_on={place: each for place, each in built_on.items() if _has_files(place, inputs)},
             libraries=installed_libraries() if libraries is None else libraries,
             sbom=None if sbom is None else Digest.of(sbom),
+            cyclonedx=None if cyclonedx is None else Digest.of(cyclonedx),
             manifest=manifest,
         )
 
@@ -128,8 +131,12 @@ class Provenance:
             "resolvedDependencies": [*Dependencies(self.source, self.built_on, self.inputs, self.libraries).document()],
         }
         details: dict[str, object] = {"builder": {"id": _BUILDER, "version": {"packyard": self.packyard}}}
-        if self.sbom is not None:
-            details["byproducts"] = [{"name": f"{self.name}.tar.gz{_SBOM}", "digest": sha256(self.sbom)}]
+        products = {_SBOM: self.sbom, _CYCLONEDX: self.cyclonedx}
+        listed = [
+            {"name": f"{self.name}.tar.gz{end}", "digest": sha256(each)} for end, each in products.items() if each
+        ]
+        if listed:
+            details["byproducts"] = listed
         predicate = {"buildDefinition": definition, "runDetails": details}
         return record.to_bytes(
             {"_type": _STATEMENT, "subject": subjects, "predicateType": _PREDICATE, "predicate": predicate}
@@ -196,7 +203,8 @@ def _read(fields: Record) -> Provenance:
     subject = _only([each for at, each in subjects if at == f"{name}.tar.gz"], f"subject {name}.tar.gz")
     manifests = (each for at, each in subjects if at == name and each.take("mediaType", text, "") == _MANIFEST)
     found = Dependencies.parse(definition.take("resolvedDependencies", list_of(Record)))
-    products = details.take("byproducts", list_of(Record)) if "byproducts" in details else ()
+    products = [*map(_named, details.take("byproducts", list_of(Record), tuple[Record, ...]()))]
+    of_sbom, of_cyclonedx = (_optional(products, f"{name}.tar.gz{end}") for end in (_SBOM, _CYCLONEDX))
     return Provenance(
         name=name,
         version=asked.take("version", checked(reference.check_version)),
@@ -204,13 +212,19 @@ def _read(fields: Record) -> Provenance:
         tar=subject.take("annotations", Record).take("tar", record.digest),
         **found._asdict(),
         packyard=builder.take("version", Record).take("packyard", text),
-        sbom=digest_of(_only(products, "byproducts")) if products else None,
+        sbom=digest_of(of_sbom) if of_sbom else None,
+        cyclonedx=digest_of(of_cyclonedx) if of_cyclonedx else None,
         manifest=next(map(digest_of, manifests), None),
     )
 
 
 def _named(subject: Record) -> tuple[str, Record]:
     return subject.take("name", text, ""), subject
+
+
+def _optional(items: Sequence[tuple[str, Record]], name: str) -> Record | None:
+    named = [each for at, each in items if at == name]
+    return _only(named, f"byproducts {name}") if named else None
 
 
 def _expect(fields: Record, key: str, wanted: str) -> None:

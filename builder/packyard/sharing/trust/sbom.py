@@ -1,13 +1,14 @@
 """The SBOM of a bundle: its files and the images that its pods run, as SPDX 2.3 JSON (https://spdx.github.io/spdx-spec/).
 
-A bundle has one SBOM, the same bytes on every machine: it says nothing of who made it, and its time is that of the
-archive's files.
+A bundle has one SBOM, the same bytes on every machine: its time is that of the archive's files. The workspace supplies
+the package, the owner of its namespace an image. Digests of images that are named by tags are for `with_digests`.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -30,8 +31,8 @@ def key(name: str, version: str) -> str:
     return bundle_key(name, version) + ".spdx.json"
 
 
-def to_bytes(bundle: Bundle) -> bytes:
-    """Return the SBOM of a bundle."""
+def to_bytes(bundle: Bundle, supplier: str = "") -> bytes:
+    """Return the SBOM of a bundle; ``supplier`` is the organization that publishes it."""
     name, version = bundle.manifest.name, bundle.manifest.version
     files = [_file(number, member) for number, member in enumerate(bundle.members, start=1)]
     images = [_image(number, image) for number, image in enumerate(bundle.manifest.images, start=1)]
@@ -39,6 +40,7 @@ def to_bytes(bundle: Bundle) -> bytes:
         "SPDXID": _PACKAGE,
         "name": name,
         "versionInfo": version,
+        "supplier": f"Organization: {supplier}" if supplier else _UNSAID,
         "downloadLocation": _UNSAID,
         "filesAnalyzed": True,
         "packageVerificationCode": {"packageVerificationCodeValue": _verification_code(bundle.members)},
@@ -63,6 +65,14 @@ def to_bytes(bundle: Bundle) -> bytes:
     return record.to_bytes(document)
 
 
+def with_digests(sbom: bytes, images: Sequence[str], digests: Mapping[str, Digest]) -> bytes:
+    """Return an SBOM with the digests that registries answered for its images."""
+    document = json.loads(sbom)
+    named = [f"{image}@{digests[image]}" if image in digests else image for image in images]
+    document["packages"][1:] = [_image(number, image) for number, image in enumerate(named, start=1)]
+    return record.to_bytes(document)
+
+
 def _file(number: int, member: Member) -> dict[str, object]:
     digests = {"SHA1": _sha1(member), "SHA256": Digest.of(member.data).hex}
     checksums = [{"algorithm": name, "checksumValue": value} for name, value in digests.items()]
@@ -76,14 +86,16 @@ def _image(number: int, image: str) -> dict[str, object]:
     found: dict[str, object] = {
         "SPDXID": f"SPDXRef-Image-{number}",
         "name": repository,
+        "supplier": f"Organization: {repository.rpartition('/')[0] or 'docker.io/library'}",
         "downloadLocation": _UNSAID,
         "filesAnalyzed": False,
         "primaryPackagePurpose": "CONTAINER",
         "licenseDeclared": _UNSAID,
         **_LICENSES,
     }
-    if version := digest or tag:
-        found["versionInfo"] = version
+    found["versionInfo"] = digest or tag or "latest"
+    if digest:
+        found["checksums"] = [{"algorithm": "SHA256", "checksumValue": digest.partition(":")[2]}]
     query = [f"repository_url={quote(repository, safe='')}", *([f"tag={quote(tag, safe='')}"] if tag else [])]
     locator = f"pkg:oci/{quote(repository.rpartition('/')[2].lower(), safe='')}"
     locator += (f"@{quote(digest, safe='')}" if digest else "") + f"?{'&'.join(query)}"

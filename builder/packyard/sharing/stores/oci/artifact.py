@@ -46,6 +46,7 @@ _TYPES = {
     ".sha256": ("application/vnd.packyard.checksum.v1", "text/plain"),
     ".intoto.json": ("application/vnd.in-toto+json", ENVELOPE_TYPE),
     ".spdx.json": ("application/spdx+json", "application/spdx+json"),
+    ".cdx.json": ("application/vnd.cyclonedx+json", "application/vnd.cyclonedx+json"),
     ".sigstore.json": (_SIGSTORE_TYPE, _SIGSTORE_TYPE),
     ".cosign.json": ("application/vnd.packyard.cosign.v1", "application/json"),
     None: ("application/vnd.packyard.object.v1", "application/octet-stream"),

@@ -24,7 +24,7 @@ INDEX = "index"
 REMOVED = "_.removed"
 
 _RELEASE = r"v?[0-9][0-9A-Za-z._+-]*"
-_KINDS = ("", ".sha256", ".intoto.json", ".spdx.json", ".sigstore.json", ".cosign.json")
+_KINDS = ("", ".sha256", ".intoto.json", ".spdx.json", ".cdx.json", ".sigstore.json", ".cosign.json")
 _ENDS = "|".join(re.escape(kind) for kind in _KINDS)
 _REPOSITORY = r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?"
 _BUNDLE = re.compile(rf"({_RELEASE})/({_REPOSITORY})\.tar\.gz({_ENDS})")
