@@ -38,6 +38,7 @@ ON_CLUSTERS = {
     "forward",
     "results",
     "logs --events",
+    "upgrade RUN",
 }
 
 

@@ -36,9 +36,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     clusters.add_arguments(parser)
     rollout.add_arguments(parser)
     doctor.add_autoscaled(parser)
+    add_replace(parser)
+    parser.add_argument("--no-doctor", action="store_true", help="deploy whatever packyard doctor would find")
+
+
+def add_replace(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--replace``."""
     help = "delete a run of that name first that is over, or has fields that can no longer be changed; claims stay"
     parser.add_argument("--replace", action="store_true", help=help)
-    parser.add_argument("--no-doctor", action="store_true", help="deploy whatever packyard doctor would find")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -57,11 +62,11 @@ def run(arguments: argparse.Namespace) -> int:
         def plan() -> Plan:
             return deploy.plan(found, prepared, who=who, when=when, force=arguments.force, hint=another)
 
-        made = _replacing(found, arguments, prepared.run, plan) if arguments.replace else plan()
+        made = replacing(found, arguments, prepared.run, plan) if arguments.replace else plan()
     return rollout.run(found, arguments, made, again=again, another=another)
 
 
-def _replacing(found: Kubectl, arguments: argparse.Namespace, run: str, plan: Callable[[], Plan]) -> Plan:
+def replacing(found: Kubectl, arguments: argparse.Namespace, run: str, plan: Callable[[], Plan]) -> Plan:
     """Return a plan; a run in its way that is over, or whose fields can no longer be changed, is deleted first."""
     try:
         made = plan()

@@ -4,16 +4,19 @@ packyard upgrade DIR                   to the newest version in the channel that
 packyard upgrade DIR 1.3.0 --dry-run   to a version, a range such as ^1.2, or latest; print a diff
 packyard upgrade DIR --from CHANNEL    where DIR does not say which channel that is, or to another one
 packyard upgrade DIR --base FILE       where no channel has the bundle that DIR came from
+packyard upgrade RUN 1.3.0 -n ml       a deployed run, from its record; RUN VERSION NAME=VALUE… sets more
 
 `packyard get` writes the channel into DIR/.packyard.json. A lower version is taken only if you name it in full.
 New defaults arrive. Where you and the new version changed the same lines, or it does not take a value of yours, nothing
 is changed, and every such conflict is listed: --ours, --theirs or --markers decide. `packyard undo DIR` reverts it.
+A run is merged in the same way, shown, and deployed; `packyard rollback RUN` reverts it. A folder of its name wins.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -23,6 +26,7 @@ from shlex import quote
 from packyard.cli import arguments as shared
 from packyard.cli import bundles, output, preferences, state, untarred
 from packyard.cli.rows import Rows
+from packyard.cli.running import upgraded
 from packyard.core.bundle import manifest, receipt
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.reference import LATEST, Reference, order
@@ -33,6 +37,7 @@ from packyard.core.yaml.document import unmerged
 from packyard.using.upgrade.directory import Upgrade, upgrade
 from packyard.using.upgrade.merge import Merged
 
+RUNS = upgraded.ROWS
 ROWS = Rows(
     "package",
     "name, from, to, files (file, change), values (directory, name, setter), options (directory, option), edited, "
@@ -42,10 +47,10 @@ ROWS = Rows(
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    parser.usage = "%(prog)s [DIR] [VERSION] [flags]"
+    parser.usage = "%(prog)s [DIR|RUN] [VERSION] [flags]"
     parser.add_argument(
         "words",
-        metavar="[DIR] [VERSION]",
+        metavar="[DIR|RUN] [VERSION]",
         nargs="*",
         help="the top directory of an untarred package (default: here); as in NAME@VERSION, or FILE.tar.gz",
     )
@@ -56,10 +61,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         keep = f"of what conflicts take {what}"
         decision.add_argument(f"--{name}", dest="decision", action="store_const", const=name, default="", help=keep)
     shared.add_dry_run(parser)
+    upgraded.add_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Upgrade, and print the files that changed."""
+    if _is_run(arguments.words):
+        return upgraded.run(arguments, arguments.words, _told)
+    if any(vars(arguments)[name] for name in ("namespace", "context", "kubeconfig")):
+        output.note(f"{arguments.words[0] if arguments.words else '.'} is a folder here: it is upgraded, and no run is")
     decision = arguments.decision
     folder, version = _split(arguments.words)
     _check_top(folder)
@@ -89,6 +99,13 @@ def _split(words: Sequence[str]) -> tuple[Path, str]:
         return Path(), words[0]
     folder, version = (*words, "", "")[:2]
     return Path(folder), version
+
+
+def _is_run(words: Sequence[str]) -> bool:
+    """Say whether the first word can only be a run: it is like the name of one, and no folder has it."""
+    if not words or Path(words[0]).exists() or (len(words) == 1 and _is_version(words[0])):
+        return False
+    return re.fullmatch(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?", words[0]) is not None
 
 
 def _is_version(word: str) -> bool:
@@ -153,6 +170,11 @@ def _news(merged: Merged) -> Iterator[str]:
     for (name, old, new), number in sorted(changes.items()):
         places = f" in {number} use cases" if number > 1 else ""
         yield f"new default: {name} {shown(old)} -> {shown(new)}{places}"
+
+
+def _told(merged: Merged) -> Iterator[str]:
+    yield from _news(merged)
+    yield from _kept(merged)
 
 
 def _kept(merged: Merged) -> Iterator[str]:

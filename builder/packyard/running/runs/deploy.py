@@ -73,10 +73,20 @@ class Plan:
         return [self.objects[each] for each in self.absent if each.group_kind == _NAMESPACE]
 
 
-def plan(kubectl: Kubectl, prepared: Prepared, *, who: str, when: str, force: bool = False, hint: str = "") -> Plan:
+def plan(
+    kubectl: Kubectl,
+    prepared: Prepared,
+    *,
+    who: str,
+    when: str,
+    force: bool = False,
+    hint: str = "",
+    source: RunRecord | None = None,
+) -> Plan:
     """Ask all that can refuse a run, in the namespace of ``kubectl``, and store nothing.
 
-    ``hint`` says how to deploy another run beside it. Raises `ConflictError` for what is there and somebody else's, or
+    ``hint`` says how to deploy another run beside it. What is upgraded has a record as its ``source``: Secrets that
+    come without data stay as they are. Raises `ConflictError` for what is there and somebody else's, or
     can no longer be changed, and what the server refuses, of all objects at once.
     """
     drafted = RunRecord(
@@ -90,10 +100,12 @@ def plan(kubectl: Kubectl, prepared: Prepared, *, who: str, when: str, force: bo
         options=tuple(prepared.options),
         who=who,
         when=when,
+        action="upgrade" if source else "",
+        source=source.number if source else 0,
     )
     before = records.read_all(kubectl, prepared.run).get(prepared.run, [])
     objects = runs.labelled(prepared.objects, prepared.run, kubectl.namespace)
-    made = _plan(kubectl, before, drafted, objects, force=force, hint=hint)
+    made = _plan(kubectl, before, drafted, objects, keep_secrets=source is not None, force=force, hint=hint)
     return replace(made, warnings=[*_exposed(made), *made.warnings])
 
 
@@ -143,7 +155,11 @@ def _plan(
     if before:
         known = {each: item for each, item in zip(recorded, shown, strict=True) if each in own}
         changes.check(before[-1], known, kubectl.namespace, hint)
-    kept = {each for each in recorded if keep_secrets and each.group_kind == _SECRET}
+    kept = {
+        each
+        for each, item in recorded.items()
+        if keep_secrets and each.group_kind == _SECRET and not ("data" in item or "stringData" in item)
+    }
     _check_kept(kept - own)
     record = replace(
         drafted,

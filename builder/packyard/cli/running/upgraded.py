@@ -1,0 +1,180 @@
+"""`packyard upgrade RUN VERSION`: a deployed run moved to another version of its package, from its record alone.
+
+The version of the record is set as the record says, and merged with the other as an untarred package is; what was
+changed by hand is what the recorded objects have beside that, and is merged object by object.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from packyard.cli import bundles, output, preferences
+from packyard.cli.running import clusters, deploy, doctor, rollout
+from packyard.core.bundle.bundle import Bundle
+from packyard.core.bundle.reference import Reference, order
+from packyard.core.digest import Digest
+from packyard.core.errors import ConflictError, InputError, PackyardError, Problem, UsageError
+from packyard.core.yaml.node import Source
+from packyard.running.runs import deploy as deploying
+from packyard.running.runs import record as records
+from packyard.running.runs import run as runs
+from packyard.running.runs.deploy import Plan
+from packyard.running.runs.kubectl import Kubectl
+from packyard.running.runs.merged import Merge
+from packyard.running.runs.prepared import Prepared, prepare
+from packyard.running.runs.record import RunRecord
+from packyard.running.runs.run import Object
+from packyard.using.kustomize.builtin import try_components
+from packyard.using.kustomize.objects import parse
+from packyard.using.options.option_setters import reach
+from packyard.using.options.switch import enable
+from packyard.using.render.render import build
+from packyard.using.setters.change import change_setters
+from packyard.using.upgrade.directory import upgrade
+from packyard.using.upgrade.merge import Merged
+
+ROWS = replace(rollout.ROWS, when="RUN")
+_DECIDE = "--ours keeps what the run has, --theirs takes the new version's"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the flags that are for runs."""
+    clusters.add_arguments(parser)
+    rollout.add_arguments(parser)
+    doctor.add_autoscaled(parser)
+    deploy.add_replace(parser)
+    parser.add_argument("--no-doctor", action="store_true", help="deploy whatever packyard doctor would find")
+
+
+@dataclass(frozen=True, slots=True)
+class _Moved:
+    """A run moved to another version: what is deployed, and what became of the package."""
+
+    prepared: Prepared
+    merged: Merged
+
+
+def run(arguments: argparse.Namespace, words: Sequence[str], news: Callable[[Merged], Iterator[str]]) -> int:
+    """Upgrade a run; ``news`` says of a merged package what is new and what is kept."""
+    name, version, values = _split(words)
+    try:
+        found = clusters.find(arguments)
+    except PackyardError as error:
+        problem = Problem("is not a directory", file=name, hint="name an untarred package")
+        raise InputError(problem, *error.problems) from error
+    output.note(f"{name} is no folder here, and is taken for a run")
+    before = records.read_run(found, name)
+    last = before[-1]
+    base, theirs = _bundles(arguments, last, version)
+    with rollout.untouched():
+        moved = _moved(found, arguments, last, base, theirs, values)
+        _tell(last, theirs, moved.merged, news)
+        if not arguments.no_doctor:
+            doctor.gate(found, moved.prepared, autoscaled=arguments.autoscaled)
+        again = clusters.command(found, arguments, "upgrade", *words)
+        another = f"{again} --replace deletes the run first, and deploys it anew; claims and results stay"
+        who, when = found.who(), rollout.now()
+
+        def plan() -> Plan:
+            return deploying.plan(
+                found, moved.prepared, who=who, when=when, force=arguments.force, hint=another, source=last
+            )
+
+        made = deploy.replacing(found, arguments, name, plan) if arguments.replace else plan()
+    arguments.diff = arguments.diff or arguments.dry_run
+    return rollout.run(found, arguments, made, again=again, another=another)
+
+
+def _split(words: Sequence[str]) -> tuple[str, str, dict[str, list[str]]]:
+    name, *rest = words
+    version = rest.pop(0) if rest and "=" not in rest[0] else ""
+    values: dict[str, list[str]] = {}
+    for word in rest:
+        setter, equals, text = word.partition("=")
+        if not equals or not setter:
+            raise UsageError(f"packyard upgrade: {word!r} must be NAME=VALUE; packyard upgrade --help shows the usage")
+        values.setdefault(setter, []).append(text)
+    return name, version, values
+
+
+def _bundles(arguments: argparse.Namespace, last: RunRecord, version: str) -> tuple[Bundle, Bundle]:
+    """Return the bundle that a run was made of, and the one to move to."""
+    if not last.package:
+        hint = "packyard deploy DIR deploys what you changed"
+        raise InputError(Problem(f"run {last.run} is of no package", hint=hint))
+    channel = preferences.source(arguments.channel)
+    if arguments.base is not None:
+        base = bundles.read(Path(arguments.base))
+    else:
+        try:
+            base = bundles.find(Reference.parse(f"{last.package}@{last.version}"), channel)
+        except PackyardError as error:
+            hint = f"--from names a channel that has it, --base the file {last.package}.tar.gz"
+            problem = f"the bundle of {last.package} {last.version}, which run {last.run} is made of, was not found"
+            raise InputError(*error.problems, Problem(problem, hint=hint)) from error
+    if Digest.of(base.manifest.to_bytes()) != last.digest:
+        hint = f"--base names the file that it was: {last.package}.tar.gz"
+        raise ConflictError(Problem(f"{base.name} {base.version} is not what run {last.run} is made of", hint=hint))
+    if version.endswith(".tar.gz"):
+        return base, bundles.read(Path(version))
+    asked = Reference.parse(f"{last.package}@{version}" if version else last.package)
+    theirs = bundles.find(asked, channel)
+    output.note(f"{theirs.name}@{theirs.version} from {channel}")
+    if order(theirs.version) < order(base.version) and not (asked.version or asked.digest):
+        problem = f"run {last.run} is {base.version}, and {channel} has nothing newer"
+        raise InputError(Problem(problem, hint=f"to go back: packyard rollback {last.run}"))
+    return base, theirs
+
+
+def _moved(
+    found: Kubectl,
+    arguments: argparse.Namespace,
+    last: RunRecord,
+    base: Bundle,
+    theirs: Bundle,
+    values: Mapping[str, Sequence[str]],
+) -> _Moved:
+    """Merge the package as the record has it with the new version, and then the objects."""
+    if arguments.decision == "markers":
+        raise UsageError("packyard upgrade: --markers writes into files, and a run has none: --ours or --theirs")
+    with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
+        top = base.unpack(Path(os.path.realpath(folder)))
+        use_case = top / last.use_case
+        if last.options:
+            enable(use_case, list(last.options), lambda text: try_components(use_case, text))
+        if last.values:
+            given = {name: [value] for name, value in last.values.items()}
+            change_setters(use_case, given, beside=reach(use_case, list(given), recursive=False))
+        before = _objects(use_case)
+        merged = upgrade(top, base, theirs, arguments.decision).merged
+        use_case = top / merged.use_cases.get(last.use_case, last.use_case)
+        prepared = prepare(use_case, values, path=os.environ.get("PATH", ""))
+    if prepared.run != last.run:
+        problem = f"{theirs.name} {theirs.version} names the run {prepared.run}"
+        raise ConflictError(Problem(problem, hint="packyard deploy DIR deploys it beside this one"))
+    merge = Merge(arguments.decision)
+    old, new = (runs.labelled(objects, last.run, found.namespace) for objects in (before, prepared.objects))
+    objects = merge.objects(old, records.whole(found, last), new)
+    if merge.conflicts and not arguments.decision:
+        count = output.counted(len(merge.conflicts), "conflict")
+        raise ConflictError(*map(Problem, merge.conflicts), Problem(f"{count}; nothing is deployed", hint=_DECIDE))
+    for each in merge.conflicts:
+        output.note(f"  conflict, decided by --{arguments.decision}: {each}")
+    return _Moved(replace(prepared, objects=objects), merged)
+
+
+def _objects(use_case: Path) -> list[Object]:
+    """Return the objects of a use case, whatever is still to be set: secrets are in no record."""
+    return [item.root for item in parse(Source("", build(use_case, path=os.environ.get("PATH", "")).decode()))]
+
+
+def _tell(last: RunRecord, theirs: Bundle, merged: Merged, news: Callable[[Merged], Iterator[str]]) -> None:
+    word = "downgraded" if order(theirs.version) < order(last.version) else "upgraded"
+    output.note(f"run {last.run}: {theirs.name} {word} from {last.version}, record {last.number}, to {theirs.version}")
+    for text in news(merged):
+        output.note(f"  {text}")

@@ -1,0 +1,121 @@
+"""`packyard upgrade RUN VERSION`: a deployed run moved to another version from its record, on a real control plane."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli.test_upgrade import CM, FILES, HEAD, KUSTOMIZATION, SETTER, pack
+from commandline import packyard
+from controlplane.api import Api
+from packyard.core.bundle.bundle import Bundle
+from packyard.running.runs.merged import Merge
+from running.wanted import config_map, job, secret
+
+SECRET = "apiVersion: v1\nkind: Secret\nmetadata: {name: key}\nstringData: {a: b}\n"
+OLD = {**FILES, "run/nfs/kustomization.yaml": KUSTOMIZATION + "- key.yaml\n", "run/nfs/key.yaml": SECRET}
+NEW = {
+    **OLD,
+    "run/nfs/Krmfile": HEAD + SETTER.format(name="WORKERS", value="4") + SETTER.format(name="OLD", value="new"),
+    "run/nfs/cm.yaml": CM.replace('"2" #', '"4" #').replace('one: "1"', 'one: "11"').replace('old: ""', "old: new"),
+    "run/nfs/kustomization.yaml": KUSTOMIZATION + "- key.yaml\n- more.yaml\n",
+    "run/nfs/more.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: more}\n",
+}
+RUN = "p-nfs"
+
+
+@pytest.fixture
+def flags(cluster: Api, namespace: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
+    """A run of version 1, with a value, an option and two lines that were edited; and the bundles of both versions."""
+    monkeypatch.chdir(tmp_path)
+    flags = (f"--namespace={namespace}", f"--kubeconfig={cluster.folder / 'kubeconfig'}")
+    pack(tmp_path, "1.0.0", OLD)
+    pack(tmp_path, "2.0.0", NEW)
+    top = Bundle.open((tmp_path / "1.0.0.tar.gz").read_bytes()).unpack(tmp_path)
+    file = top / "run/nfs/cm.yaml"
+    text = file.read_text().replace('two: "2"', 'two: "22"').replace("name: run\n", "name: run\n  labels: {a: b}\n")
+    file.write_text(text)
+    done = packyard("enable", top / "run/nfs", "queue")
+    assert done.returncode == 0, done.stderr
+    done = packyard("deploy", top / "run/nfs", "WORKERS=8", "--no-doctor", *flags)
+    assert done.returncode == 0, done.stderr
+    top.rename(tmp_path / "moved-away")
+    return ("--base", str(tmp_path / "1.0.0.tar.gz"), "--no-doctor", *flags)
+
+
+def test_what_was_set_enabled_and_edited_stays_and_what_is_new_arrives(
+    cluster: Api, namespace: str, flags: tuple[str, ...]
+) -> None:
+    shown = packyard("upgrade", RUN, "2.0.0.tar.gz", "--dry-run", *flags)
+    assert (shown.returncode, '+  one: "11"' in shown.stdout) == (0, True), shown.stderr
+    done = packyard("upgrade", RUN, "2.0.0.tar.gz", *flags)
+    assert done.returncode == 0, done.stderr
+    assert f"run {RUN}: p upgraded from 1.0.0, record 1, to 2.0.0" in done.stderr
+    assert "kept: 1 value of yours (WORKERS)" in done.stderr
+    found = cluster.read(config_map("run"), namespace).body
+    expected = {"workers": "8", "one": "11", "two": "22", "three": "3", "four": "4", "old": "new"}
+    assert (found["data"], found["metadata"]["labels"]["a"], found["metadata"]["labels"]["q"]) == (expected, "b", "a")
+    assert cluster.read(config_map("more"), namespace).status == 200
+    assert cluster.read(secret("key"), namespace).body["data"] == {"a": "Yg=="}
+    (_, last) = json.loads(packyard("history", RUN, "-o", "json", *flags[3:]).stdout)
+    assert (last["version"], last["action"], last["source"]) == ("2.0.0", "upgrade", 1)
+    assert "upgraded from record 1" in packyard("history", RUN, *flags[3:]).stdout
+    back = packyard("rollback", RUN, *flags[3:])
+    assert (back.returncode, cluster.read(config_map("more"), namespace).status) == (0, 404), back.stderr
+
+
+def test_conflicts_are_told_and_decided(cluster: Api, namespace: str, tmp_path: Path, flags: tuple[str, ...]) -> None:
+    pack(tmp_path, "3.0.0", {**NEW, "run/nfs/cm.yaml": CM.replace('two: "2"', 'two: "222"')})
+    refused = packyard("upgrade", RUN, "3.0.0.tar.gz", *flags)
+    assert refused.returncode == 1
+    assert "ConfigMap run: data.two is 22 in the run, and 222 in the new version" in refused.stderr
+    assert "--ours keeps what the run has" in refused.stderr
+    done = packyard("upgrade", RUN, "3.0.0.tar.gz", "--theirs", "WORKERS=9", *flags)
+    assert done.returncode == 0, done.stderr
+    data = cluster.read(config_map("run"), namespace).body["data"]
+    assert (data["two"], data["workers"]) == ("222", "9")
+
+
+def test_a_folder_of_that_name_wins_and_it_is_said(tmp_path: Path, flags: tuple[str, ...]) -> None:
+    (tmp_path / RUN).mkdir()
+    refused = packyard("upgrade", RUN, "2.0.0.tar.gz", *flags)
+    assert (refused.returncode, f"{RUN} is a folder here" in refused.stderr) == (1, True)
+    unknown = packyard("upgrade", "p-nsf", "2.0.0.tar.gz", *flags)
+    assert (unknown.returncode, f"did you mean '{RUN}'?" in unknown.stderr) == (1, True), unknown.stderr
+    wrong = packyard("upgrade", "p-nsf", "2.0.0.tar.gz", *flags, "--base", "2.0.0.tar.gz")
+    assert wrong.returncode == 1
+
+
+def merged(*sides: list[dict[str, Any]], decision: str = "") -> tuple[list[dict[str, Any]], list[str]]:
+    merge = Merge(decision)
+    return merge.objects(*sides), merge.conflicts
+
+
+def test_objects_are_merged_by_names_of_containers_and_conflicts_have_their_place() -> None:
+    def change(image: str = "registry.example/training:1", **variables: str) -> dict[str, Any]:
+        made = job()
+        (container,) = made["spec"]["template"]["spec"]["containers"]
+        env = [{"name": name, "value": value} for name, value in variables.items()]
+        pod = {**made["spec"]["template"]["spec"], "containers": [{**container, "image": image, "env": env}]}
+        made["spec"]["template"]["spec"] = pod
+        return made
+
+    ours, theirs = change(A="1", MINE="2"), change(image="b", A="1", NEW="3")
+    assert merged([change(A="1")], [ours], [theirs]) == ([change(image="b", A="1", NEW="3", MINE="2")], [])
+    found, conflicts = merged([change()], [change(image="a", API_KEY="x")], [change(image="b", API_KEY="y")])
+    place = "Job work: spec.template.spec.containers.training"
+    assert conflicts == [
+        f"{place}.image is a in the run, and b in the new version",
+        f"{place}.env.API_KEY.value is *** in the run, and *** in the new version",
+    ]
+    assert found == [change(image="a", API_KEY="x")]
+    one, two = config_map("one", a="1"), config_map("one", a="2")
+    assert merged([one], [one], []) == ([], [])  # it left the package
+    assert merged([], [one], []) == ([one], [])  # added by hand
+    assert merged([one], [], [one]) == ([], [])  # removed by hand
+    assert merged([one], [], [two])[1] == ["ConfigMap one: it is removed in the run, and changed in the new version"]
+    assert merged([one], [], [two], decision="theirs")[0] == [two]
+    assert merged([one], [two], [])[1] == ["ConfigMap one: it is removed in the new version, and changed in the run"]
