@@ -12,8 +12,10 @@ from commandline import done, packyard
 from controlplane.api import Api
 from packyard.core.bundle import shipped
 from packyard.core.bundle.required import Required
+from packyard.core.kubernetes import requirements
 from packyard.running import doctor
 from packyard.running.doctor.facts import Facts
+from packyard.running.runs.prepared import prepare
 
 RAY_JOB = """\
 apiVersion: ray.io/v1
@@ -83,7 +85,7 @@ def test_packyard_json_and_the_readme_say_it(use_case: Path) -> None:
 
 def test_prerequisites_list_it_with_its_commands(use_case: Path) -> None:
     told = done("prerequisites", use_case.parents[1], "--offline")
-    assert "# KubeRay: https://ray.example/kubernetes\nhelm install kuberay\n" in told
+    assert "# KubeRay 1.2 or later: https://ray.example/kubernetes\nhelm install kuberay\n" in told
     assert (
         "# Secret hf-token: A token of Hugging Face.\nkubectl create secret generic hf-token --from-literal=token=VA"
         in told
@@ -155,6 +157,33 @@ def test_the_doctor_judges_versions(image: str, kubernetes: str, wrong: dict[str
     judged = {each.about: each.message for each in found if each.about.startswith(about)}
     assert {name: said for name, said in judged.items() if said} == wrong
     assert len(judged) == 4
+
+
+def test_an_option_that_is_enabled_requires_what_its_krmfile_says(use_case: Path, tmp_path: Path) -> None:
+    root = tmp_path / "workspace"
+    option = "# Traces requests.\napiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\npatches:\n"
+    option += "- target: {kind: RayJob}\n  patch: |-\n    - {op: add, path: /spec/suspend, value: true}\n"
+    tiny.write(root / "overlays/options/tracing/kustomization.yaml", option)
+    krmfile = "requires:\n- operator: Tracer\n  definitions: [traces.example.com]\n  oldest: '3.1'\n"
+    tiny.write(root / "overlays/options/tracing/Krmfile", OF_PART.partition("requires:")[0] + krmfile)
+    options = Path(tiny.__file__).parents[1] / "docs/readme/70-options.md"
+    tiny.write(root / "packages/p/docs/70-options.md", options.read_text())
+    done("build", "p", "--version", "2", "--out", tmp_path / "out", cwd=root)
+    package = use_case.parents[1]
+    assert "| Traces requests. Needs Tracer 3.1 or later |" in (package / "README.md").read_text()
+    assert "Tracer" not in done("prerequisites", package, "--offline")
+    done("enable", use_case, "tracing")
+    assert "# Tracer 3.1 or later: p says so\n" in done("prerequisites", package, "--offline").replace(
+        str(package), "p"
+    )
+    assert [each.operator for each in prepare(use_case, {}, path="").required if each.operator] == ["KubeRay", "Tracer"]
+
+
+@pytest.mark.parametrize(("kind", "plural"), [("Data", "data"), ("Chassis", "chassis"), ("Proxy", "proxys")])
+def test_a_plural_that_an_author_names_is_that_of_the_kind(kind: str, plural: str) -> None:
+    item = {"apiVersion": "example.com/v1", "kind": kind, "metadata": {"name": "a"}}
+    name = f"{plural}.example.com"
+    assert [str(each) for each in requirements.find([item], [name])] == [f"CustomResourceDefinition {name}"]
 
 
 def test_an_author_counts_more_than_the_table() -> None:

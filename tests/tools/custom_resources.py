@@ -8,6 +8,7 @@ Of their 15 MB the table keeps what `structural` does. Equal parts are written o
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -43,50 +44,51 @@ def _training_operator(release: str, checksum: str) -> Module:
     return Module("training-operator", version, path, release, checksum, "manifests/base/crds", files)
 
 
+def _argo(version: str, checksum: str) -> Module:
+    path, folder = "github.com/argoproj/argo-workflows/v3", "manifests/base/crds/full"
+    files = tuple(f"argoproj.io_{kind}.yaml" for kind in ("workflows", "workflowtemplates", "cronworkflows"))
+    return Module("argo-workflows", version, path, f"v{version}.0", checksum, folder, files)
+
+
+def _jobset(release: str, checksum: str) -> Module:
+    path, version = "sigs.k8s.io/jobset", release.removeprefix("v").rpartition(".")[0]
+    files = ("jobset.x-k8s.io_jobsets.yaml",)
+    return Module("jobset", version, path, release, checksum, "config/components/crd/bases", files)
+
+
+def _trainer(version: str, checksum: str) -> Module:
+    path, folder = "github.com/kubeflow/trainer/v2", "manifests/base/crds"
+    kinds = ("trainjobs", "trainingruntimes", "clustertrainingruntimes")
+    files = tuple(f"trainer.kubeflow.org_{kind}.yaml" for kind in kinds)
+    return Module("trainer", version, path, f"v{version}.0", checksum, folder, files)
+
+
+def _lws(version: str, checksum: str) -> Module:
+    path, files = "sigs.k8s.io/lws", ("leaderworkerset.x-k8s.io_leaderworkersets.yaml",)
+    return Module("lws", version, path, f"v{version}.0", checksum, "config/crd/bases", files)
+
+
 MODULES = (
     _mpi_operator("0.5", "h1:XvBwyXXQ9103DNMa22sxsaQlaktvaT2LY/g0UniGn5U="),
     _mpi_operator("0.6", "h1:RzzG03oyQIiHe/SH2k19N+Hp4QkxEsG2l9G1T7US+ys="),
     _mpi_operator("0.7", "h1:ID1eyzAFOMofgynEvfy4//S3q7Ra1OSexrggb1VcC1o="),
     _mpi_operator("0.8", "h1:22EccUiO4VDooG4TooesdE8o8euGVj89PIRhiP24SRE="),
-    Module(
-        operator="argo-workflows",
-        version="3.7",
-        path="github.com/argoproj/argo-workflows/v3",
-        release="v3.7.0",
-        checksum="h1:TDijZztm6dLruB7yZLH+Ps4OJKRwu0YSAJ4/NvceON0=",
-        folder="manifests/base/crds/full",
-        files=tuple(f"argoproj.io_{kind}.yaml" for kind in ("workflows", "workflowtemplates", "cronworkflows")),
-    ),
-    Module(
-        operator="jobset",
-        version="0.8",
-        path="sigs.k8s.io/jobset",
-        release="v0.8.0",
-        checksum="h1:80cJcPld+IMdKFOqzEW4et3Y6lGAPcP8YmBZ+aiKGYA=",
-        folder="config/components/crd/bases",
-        files=("jobset.x-k8s.io_jobsets.yaml",),
-    ),
+    _argo("3.4", "h1:1J4mcRKzVgkO035UKtf3cGJueJYYMvLeZpRpFiEpfOY="),
+    _argo("3.5", "h1:6cJOgB05bUsDG8gd+P8pclCBxbr/mQnunEM4laeT8MM="),
+    _argo("3.6", "h1:EMg//kaW6kaf9fDeBR5H8zYjdUoepgI9CnRzmYCs+ds="),
+    _argo("3.7", "h1:TDijZztm6dLruB7yZLH+Ps4OJKRwu0YSAJ4/NvceON0="),
+    _jobset("v0.8.0", "h1:80cJcPld+IMdKFOqzEW4et3Y6lGAPcP8YmBZ+aiKGYA="),
+    _jobset("v0.9.0", "h1:B8IBKEy25w6Cu46+eFBbWtuXnI9goLTz6UY6fa4qSoA="),
+    _jobset("v0.10.1", "h1:u8QKifNsrWVrlRFe6w2ofYTqFT9ma2DRHxfeB2m9xyU="),
+    _jobset("v0.11.0", "h1:1r2uTNQmylnqG/WCSSDADgNkHryvyUaCNCOgvSPWpN8="),
+    _jobset("v0.12.0", "h1:YYPuV0px8Ongq/RXmJg6V0w2UC67aiR+rCMD06vhQQQ="),
     _training_operator("v1.8.1", "h1:mVvoBSCInbMBX0gGSn4+Ihj3ycwoLO1iEAw+0qPhQfc="),
-    Module(
-        operator="trainer",
-        version="2.0",
-        path="github.com/kubeflow/trainer/v2",
-        release="v2.0.0",
-        checksum="h1:mnQSR9iPKItxyUR8mq66XsmxqKNVHwr9YYOB7BTU9dU=",
-        folder="manifests/base/crds",
-        files=tuple(
-            f"trainer.kubeflow.org_{kind}.yaml" for kind in ("trainjobs", "trainingruntimes", "clustertrainingruntimes")
-        ),
-    ),
-    Module(
-        operator="lws",
-        version="0.7",
-        path="sigs.k8s.io/lws",
-        release="v0.7.0",
-        checksum="h1:qWfzX8+UBak+Hq0+m/PuE3uO0mp/3dmm5q/h/7z31A8=",
-        folder="config/crd/bases",
-        files=("leaderworkerset.x-k8s.io_leaderworkersets.yaml",),
-    ),
+    _trainer("2.0", "h1:mnQSR9iPKItxyUR8mq66XsmxqKNVHwr9YYOB7BTU9dU="),
+    _trainer("2.1", "h1:jRABD9ZYToamNH2atHze3L/VC/v6KCAqUEqsOQOjVTg="),
+    _trainer("2.2", "h1:whChZckEtycLo1UKH/M0hiNaCUozbLvf9JrgmMv+TAg="),
+    _lws("0.6", "h1:qHvhm54daBzL1S/+e8bafp7BKRC3jhrqY+EgpDGf41o="),
+    _lws("0.7", "h1:qWfzX8+UBak+Hq0+m/PuE3uO0mp/3dmm5q/h/7z31A8="),
+    _lws("0.8", "h1:DdhJ8QabwTfWgbgaHH2gdf8twliioHaoSfmDXRYEVU0="),
     _training_operator("v1.9.3", "h1:aaSHqskOtCY8Dn8sVd+l9p5XAczW6O0nYMPjVLAw/lc="),
     Module(
         operator="kueue",
@@ -142,7 +144,8 @@ def module_dir(module: Module) -> Path:
     """Return the folder of a Go module, downloaded where it is not there; other content than pinned is refused."""
     with tempfile.TemporaryDirectory() as outside:
         command = ["go", "mod", "download", "-json", f"{module.path}@{module.release}"]
-        answer = subprocess.run(command, cwd=outside, capture_output=True, text=True)
+        environment = {**os.environ, "GONOSUMDB": "*"}  # MODULES has the checksums
+        answer = subprocess.run(command, cwd=outside, env=environment, capture_output=True, text=True)
     if answer.returncode:
         raise LookupError(f"{' '.join(command)}: {answer.stdout}{answer.stderr}")
     found = json.loads(answer.stdout)

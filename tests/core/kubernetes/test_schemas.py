@@ -35,19 +35,25 @@ def test_knows_every_version_of_the_operators() -> None:
     served = {(judge.name, judge.version): sorted(judge.kinds) for judge in judges.operators()}
     assert served == {
         **{("mpi-operator", version): ["kubeflow.org/v2beta1 MPIJob"] for version in ("0.5", "0.6", "0.7", "0.8")},
-        ("argo-workflows", "3.7"): [
-            f"argoproj.io/v1alpha1 {kind}" for kind in ("CronWorkflow", "Workflow", "WorkflowTemplate")
-        ],
-        ("jobset", "0.8"): ["jobset.x-k8s.io/v1alpha2 JobSet"],
-        ("trainer", "2.0"): [
-            f"trainer.kubeflow.org/v1alpha1 {kind}"
-            for kind in ("ClusterTrainingRuntime", "TrainJob", "TrainingRuntime")
-        ],
+        **{
+            ("argo-workflows", version): [
+                f"argoproj.io/v1alpha1 {kind}" for kind in ("CronWorkflow", "Workflow", "WorkflowTemplate")
+            ]
+            for version in ("3.4", "3.5", "3.6", "3.7")
+        },
+        **{("jobset", f"0.{minor}"): ["jobset.x-k8s.io/v1alpha2 JobSet"] for minor in range(8, 13)},
+        **{
+            ("trainer", version): [
+                f"trainer.kubeflow.org/v1alpha1 {kind}"
+                for kind in ("ClusterTrainingRuntime", "TrainJob", "TrainingRuntime")
+            ]
+            for version in ("2.0", "2.1", "2.2")
+        },
         **{
             ("training-operator", version): [f"kubeflow.org/v1 {kind}" for kind in ("MPIJob", "PyTorchJob", "TFJob")]
             for version in ("1.8", "1.9")
         },
-        ("lws", "0.7"): ["leaderworkerset.x-k8s.io/v1 LeaderWorkerSet"],
+        **{("lws", version): ["leaderworkerset.x-k8s.io/v1 LeaderWorkerSet"] for version in ("0.6", "0.7", "0.8")},
         ("kueue", "0.15"): [
             f"kueue.x-k8s.io/{version} {kind}"
             for version in ("v1beta1", "v1beta2")

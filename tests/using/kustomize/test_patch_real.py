@@ -84,6 +84,26 @@ MERGES = {
     "lists of custom resources are replaced": CUSTOM + "spec:\n  items:\n  - name: c\n",
     "labels": HEAD + "  labels:\n    a: b\n",
 }
+_POD = f"{HEAD}spec:\n  template:\n    spec:\n"
+_MAIN = f"{_POD}      containers:\n      - name: main\n"
+DIRECTIVES = {
+    "an object": HEAD + "$patch: delete\n",
+    "a custom object": CUSTOM + "$patch: delete\n",
+    "a mapping": HEAD + "  labels:\n    $patch: delete\n",
+    "a mapping in its place": HEAD + "  labels:\n    $patch: replace\n    a: b\n",
+    "a mapping that is new": HEAD + "spec:\n  strategy:\n    $patch: replace\n    type: Recreate\n",
+    "a mapping that is not there": HEAD + "spec:\n  strategy:\n    $patch: delete\n",
+    "an element": _MAIN + "        $patch: delete\n      - {name: side, image: 'a:1'}\n",
+    "an element that is not there": _POD + "      containers:\n      - {name: gone, $patch: delete}\n",
+    "an element of an element": _MAIN
+    + "        env:\n        - {name: A, $patch: delete}\n        - {name: B, value: b}\n",
+    "an element by another key": _MAIN + "        volumeMounts:\n        - {mountPath: /tmp, $patch: delete}\n",
+    "a list": _POD + "      volumes:\n      - $patch: delete\n",
+    "a list in its place": _POD + "      volumes:\n      - $patch: replace\n      - {name: other, emptyDir: {}}\n",
+    "a merge, as without": _MAIN + "        image: b:1\n        $patch: merge\n",
+    "a mapping of a custom resource": CUSTOM + "spec:\n  $patch: delete\n",
+    "one of a custom resource in its place": CUSTOM + "spec:\n  $patch: replace\n  a: b\n",
+}
 
 
 def objects(text: str) -> list[object]:
@@ -125,6 +145,16 @@ def test_operations_give_the_objects_of_kustomize(served5: Served, tmp_path: Pat
 @pytest.mark.parametrize("case", MERGES)
 def test_strategic_merges_give_the_objects_of_kustomize(served5: Served, tmp_path: Path, case: str) -> None:
     judge(served5, tmp_path, inline(MERGES[case]))
+
+
+@pytest.mark.parametrize("case", DIRECTIVES)
+def test_directives_give_the_objects_of_kustomize(served5: Served, tmp_path: Path, case: str) -> None:
+    judge(served5, tmp_path, inline(DIRECTIVES[case]))
+
+
+def test_a_directive_with_a_target_deletes_every_object_that_it_selects(served5: Served, tmp_path: Path) -> None:
+    text = "apiVersion: v1\nkind: Any\nmetadata: {name: any}\n$patch: delete\n"
+    assert "Deployment" not in judge(served5, tmp_path, inline(text, DEPLOYMENT))
 
 
 def test_what_a_merge_says_of_a_list_goes_in_front_in_its_own_order(served5: Served, tmp_path: Path) -> None:
@@ -184,7 +214,10 @@ def test_comments_travel_and_are_replaced_as_the_design_says(served5: Served, tm
         (inline("metadata:\n  labels: {a: b}", DEPLOYMENT), "names apiVersion, kind and metadata.name"),
         (inline("- op: remove\n  path: /spec/replicas"), "needs a target"),
         (inline(HEAD.replace("web", "other")), "no Deployment 'other'"),
-        (inline(HEAD + "spec:\n  $patch: delete\n"), r"\$patch is not supported"),
+        (inline(HEAD + "spec:\n  $patch: remove\n"), r"\$patch is 'remove', known are delete, replace, merge"),
+        (inline(HEAD + "spec:\n  $retainKeys: [a]\n"), r"\$retainKeys is not supported"),
+        (inline(HEAD + "$patch: replace\n"), "versions of kustomize differ on"),
+        (inline(_MAIN + "        $patch: replace\n"), "versions of kustomize differ on"),
         (inline("- op: remove\n  path: /x", "target: {labelSelector: a==b=c}"), "must be a label selector"),
         (inline("- op: remove\n  path: /x", "target: {labels: a}"), "labels: is not a known key"),
         (inline("- op: remove\n  path: /x", DEPLOYMENT) + "namePrefix: a-\n", "namePrefix: is not a known key"),

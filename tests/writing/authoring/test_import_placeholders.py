@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,16 @@ metadata: {name: config}
 data:
   run.sh: |
     echo ${HOME}
+"""
+
+
+OF_BASE = """\
+apiVersion: config.k8s.io/v1alpha1
+kind: Krmfile
+openAPI:
+  definitions:
+    io.k8s.cli.setters.IMAGE:
+      x-k8s-cli: {setter: {name: IMAGE, value: a}}
 """
 
 
@@ -112,6 +123,27 @@ def test_what_envsubst_fills_in_stays_a_setter_in_what_kustomize_builds(
     (deployment,) = set_values(folder, {"REPLICAS": ["4"], "APP": ["a"]})
     assert (deployment["metadata"]["name"], deployment["spec"]["replicas"]) == ("a-web-x", 4)
     assert deployment["spec"]["template"]["spec"]["containers"][0]["env"][2]["value"] == "3"
+
+
+@pytest.mark.parametrize("image", ["${IMAGE}", 'a # {"$openapi":"IMAGE"}'])
+def test_a_field_that_a_patch_replaces_in_each_use_case_is_no_setter(
+    image: str, here: Path, tmp_path: Path, kustomize5: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(kustomize5.parent), prepend=os.pathsep)
+    pod = 'apiVersion: v1\nkind: Pod\nmetadata: {name: "${APP}"}\nspec:\n  containers:\n  - name: a\n    image: '
+    files = {
+        "base/kustomization.yaml": "resources: [pod.yaml]\n",
+        "base/pod.yaml": pod + image,
+        "base/Krmfile": OF_BASE,
+    }
+    for env in ("env/a", "env/b"):
+        files[f"{env}/kustomization.yaml"] = "resources: [../../base]\npatches: [{path: patch.yaml}]\n"
+        files[f"{env}/patch.yaml"] = f"{pod}b\n"
+    said = run(here, write(tmp_path / "web", files) / "env", "--name", "web")
+    assert {*definitions(here)} == {"APP"}
+    assert not cases(said, "without a value")
+    text = (here / "bases/web-base/pod.yaml").read_text()
+    assert f"image: {image.partition(' ')[0]}\n" in text
 
 
 def test_placeholders_in_patches_agree_with_the_base(

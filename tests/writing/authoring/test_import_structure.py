@@ -141,12 +141,12 @@ def test_what_a_built_base_leaves_as_it_is_stays_a_part(here: Path, tmp_path: Pa
 
 
 def test_what_the_composer_refuses_is_built_and_told(here: Path, tmp_path: Path, served5: Served) -> None:
-    gone = f"{PATCH}spec: {{template: {{spec: {{containers: [{{name: web, $patch: delete}}]}}}}}}\n"
+    gone = f"{PATCH}spec: {{template: {{spec: {{containers: [{{name: web, $patch: replace}}]}}}}}}\n"
     said = run(here, write(tmp_path / "web", {**TREE, "envs/dev/second.yaml": gone}) / "envs", "--name", "web")
     check(here, tmp_path, served5, tmp_path / "web/envs", "dev", "prod")
     (case,) = cases(said, "not made of the parts that they had")
     assert case.startswith("dev: bases/web-dev/second.yaml:4")
-    assert "$patch is not supported" in case
+    assert "versions of kustomize differ on `$patch: replace`" in case
     assert (here / "bases/web-base/web.yaml").read_text() == DEPLOYMENT
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import yaml
 
 import tiny
 from packyard.core.bundle.manifest import Manifest
@@ -176,3 +177,25 @@ def test_programs_of_one_package_are_not_those_of_another(tmp_path: Path) -> Non
     assert [each for each in rules(tmp_path) if each.endswith("dangling-reference")] == [
         f"{name}/uses/run/pod.yaml:6 dangling-reference" for name in "ab"
     ]
+
+
+def test_custom_resources_are_judged_by_the_definitions_of_their_own_folder(tmp_path: Path) -> None:
+    schema = {"type": "object", "properties": {"spec": {"type": "object", "properties": {"size": {"type": "integer"}}}}}
+    names = {"kind": "TrainJob", "plural": "trainjobs"}
+    version = {"name": "v1alpha1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+    spec = {"group": "trainer.kubeflow.org", "scope": "Namespaced", "names": names, "versions": [version]}
+    definition = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "spec": spec}
+    definition["metadata"] = {"name": "trainjobs.trainer.kubeflow.org"}
+    job = "apiVersion: trainer.kubeflow.org/v1alpha1\nkind: TrainJob\nmetadata: {name: a}\nspec: {size: 1}\n"
+    tiny.write(tmp_path / "config/crd/bases/all.yaml", yaml.safe_dump(definition))
+    tiny.write(tmp_path / "examples/job.yaml", job)
+
+    def unknown() -> list[str]:
+        found = folder.lint(Tree(tmp_path), judges=schemas.choose(("1.31",))).findings
+        return [each.message for each in found if each.rule == "unknown-field"]
+
+    assert unknown() == []
+    tiny.write(tmp_path / "examples/job.yaml", job.replace("size", "sizes"))
+    assert unknown() == [f"spec has no field 'sizes' in {tmp_path}/config/crd/bases/all.yaml"]
+    (tmp_path / "config/crd/bases/all.yaml").unlink()
+    assert "trainer 2.0" in unknown()[0]

@@ -76,9 +76,9 @@ KINDS = {
 OPERATORS = {
     "kubeflow.org/v2beta1 MPIJob": ", mpi-operator 0.5 to 0.8",
     "kubeflow.org/v1 TFJob": ", training-operator 1.8 to 1.9",
-    "jobset.x-k8s.io/v1alpha2 JobSet": ", jobset 0.8",
-    "leaderworkerset.x-k8s.io/v1 LeaderWorkerSet": ", lws 0.7",
-    "trainer.kubeflow.org/v1alpha1 TrainingRuntime": ", trainer 2.0",
+    "jobset.x-k8s.io/v1alpha2 JobSet": ", jobset 0.8 to 0.12",
+    "leaderworkerset.x-k8s.io/v1 LeaderWorkerSet": ", lws 0.6 to 0.8",
+    "trainer.kubeflow.org/v1alpha1 TrainingRuntime": ", trainer 2.0 to 2.2",
 }
 
 
@@ -125,14 +125,14 @@ def test_names_the_versions_that_lack_a_field(judged: Judged) -> None:
     text = manifest("kubeflow.org/v2beta1 MPIJob", POD + rules)
     assert judged(text) == [
         f"{place(text, 'restartPolicyRules')} unknown-field: containers[0] has no field 'restartPolicyRules' in "
-        "Kubernetes 1.28 to 1.33, mpi-operator 0.5 to 0.6 (did you mean 'restartPolicy'?)"
+        "Kubernetes 1.28 to 1.33 (did you mean 'restartPolicy'?)"
     ]
 
 
 def test_names_each_run_of_versions(every_judge: list[Judge]) -> None:
-    lacking = [judge for judge in every_judge if judge.version in ("1.28", "1.30", "1.31", "1.33", "0.6", "0.8")]
+    lacking = [judge for judge in every_judge if judge.version in ("1.28", "1.30", "1.31", "1.33", "0.8")]
     assert versions(lacking, every_judge) == (
-        "Kubernetes 1.28 and 1.30 to 1.31 and 1.33, mpi-operator 0.6 and 0.8, jobset 0.8"
+        "Kubernetes 1.28 and 1.30 to 1.31 and 1.33, mpi-operator 0.8, lws 0.8, jobset 0.8"
     )
 
 
@@ -215,12 +215,12 @@ def test_a_sound_workflow_has_no_findings(judged: Judged) -> None:
 )
 def test_judges_the_parts_of_pods_in_a_workflow(judged: Judged, old: str, new: str, found: str) -> None:
     (finding,) = judged(WORKFLOW.replace(old, new, 1))
-    assert f": {found} in {ALL}, argo-workflows 3.7" in finding
+    assert f": {found} in {ALL}, argo-workflows 3.4 to 3.7" in finding
 
 
 def test_judges_the_fields_of_argo(judged: Judged) -> None:
     assert judged(WORKFLOW.replace("  entrypoint", "  name: sa\n  entrypoint")) == [
-        "6:3 unknown-field: spec has no field 'name' in argo-workflows 3.7 (if your operator has it, put its"
+        "6:3 unknown-field: spec has no field 'name' in argo-workflows 3.4 to 3.7 (if your operator has it, put its"
         " CustomResourceDefinition into crds/ of the workspace)"
     ]
 

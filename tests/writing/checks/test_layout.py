@@ -39,6 +39,12 @@ def test_of_a_users_file_the_first_line_is_named_alone() -> None:
     assert (found.line, found.message) == (2, "kustomize writes this in another way; likewise 2 more in this file")
 
 
+def test_a_line_of_a_users_copy_that_a_value_made_long_is_no_fault() -> None:
+    krmfile = KRMFILE.replace('"1"', f'"{"long " * 20}end"')
+    assert "rewritten" in {each.rule for each in judged("a: 1\n", krmfile)}
+    assert "rewritten" not in {each.rule for each in judged("a: 1\n", krmfile, shipped=False)}
+
+
 def test_a_file_without_a_bound_field_is_never_written() -> None:
     package = PackageFiles(KRMFILE.encode(), {"a.yaml": BOUND.encode(), "b.yaml": b"b:   1\n"})
     assert practicerules.without(lint(package)) == []

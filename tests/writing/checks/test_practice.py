@@ -262,3 +262,19 @@ def test_judges_the_containers_of_a_workflow() -> None:
     assert judged(WORKFLOW) == []
     assert judged(WORKFLOW.replace("  securityContext: {runAsNonRoot: true}\n", "")) == ["11:7 warning runs-as-root"]
     assert judged(WORKFLOW.replace("command", "args")) == ["13:7 warning args-without-command"]
+
+
+SECRET = f"""\
+apiVersion: v1
+kind: Secret
+{METADATA}stringData:
+  token: hf_4711 # {{"$openapi":"TOKEN"}}
+"""
+TOKEN = "    io.k8s.cli.setters.TOKEN:\n      x-k8s-cli: {setter: {name: TOKEN, value: hf_4711REQUIRED}}\n"
+
+
+@pytest.mark.parametrize(("required", "rules"), [(", required: true", []), ("", ["plain-secret"])])
+def test_a_secret_that_users_have_to_set_is_none_of_the_author(required: str, rules: list[str]) -> None:
+    krmfile = KRMFILE + TOKEN.replace("REQUIRED", required)
+    found = lint(PackageFiles(krmfile.encode(), {"a.yaml": SECRET.encode()}), shipped=False)
+    assert [each.rule for each in found if each.rule == "plain-secret"] == rules

@@ -295,3 +295,21 @@ def test_config_maps_of_programs_are_known_and_hide_no_other_reference() -> None
     assert rules("programs") == []
     assert rules("others") == ["dangling-reference"]
     assert rules("others", patched="others") == ["dangling-reference"]  # which kustomize does not patch either
+
+
+def test_the_label_of_an_object_that_all_runs_share_is_that_of_all_runs(found: Found) -> None:
+    label = "  labels:\n    app.kubernetes.io/instance: run"
+    claim = f"apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata:\n  name: data\n{label}\n"
+    config = f"{CONFIG}{label}{COMMENT}\n"
+    assert found(KRMFILE, a_yaml=config, b_yaml=claim, c_yaml=POD) == []
+    claim = claim.replace("name: data", f"name: run-data{COMMENT}")
+    assert "b.yaml:6:33 error reference-left-behind" in found(KRMFILE, a_yaml=config, b_yaml=claim, c_yaml=POD)
+
+
+def test_a_value_that_a_setter_forgot_in_several_places_is_told_once() -> None:
+    text = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: NAME\ndata:\n  directory: run-of-many-words"
+    krmfile = KRMFILE.partition("    io.k8s.cli.sub")[0].replace("value: run", "value: run-of-many-words")
+    files = {f"{name}.yaml": f"{text.replace('NAME', name)}\n".encode() for name in "abc"}
+    files["d.yaml"] = f"{text.replace('NAME', 'd')}{COMMENT}\n".encode()
+    (one,) = (each for each in lint(PackageFiles(krmfile.encode(), files)) if each.rule == "forgotten-field")
+    assert (one.file, one.line, one.hint) == ("a.yaml", 6, "bind it to NAME as well; likewise b.yaml:6, c.yaml:6")

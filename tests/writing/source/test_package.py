@@ -60,6 +60,13 @@ def test_the_nearer_value_wins_and_names_come_by_themselves(tree: Path) -> None:
     assert found["look/inside"]["RUN_NAME"] == "inside"
 
 
+def test_says_where_rules_stand(tree: Path) -> None:
+    with pytest.raises(
+        InputError, match=r"rules: does not stand here \(rules stand in a Krmfile: in that of the package"
+    ):
+        read(tree, "useCases: -> rules: [{rule: A > 1, message: more}]\nuseCases:")
+
+
 #: A package's use cases with an order, as package.yaml has them; ``one`` and ``many`` share the storage ``claim``.
 ORDERED = """
   look/inside: {base: look}

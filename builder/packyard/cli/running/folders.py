@@ -13,6 +13,7 @@ from packyard.core.bundle import shipped
 from packyard.core.bundle.manifest import LIBRARY
 from packyard.core.bundle.reference import Reference
 from packyard.core.bundle.required import Required
+from packyard.using.options import enabled
 from packyard.using.render import every
 from packyard.using.render.every import Object
 
@@ -42,7 +43,7 @@ def use_cases(words: Sequence[str], flag: str | None) -> Iterator[UseCase]:
                     bundle = bundles.find(Reference.parse(word), preferences.source(flag))
                     there = bundle.unpack(Path(tempfile.mkdtemp(dir=folder)))
                 for use_case, found in every.drafts(there, path=os.environ.get("PATH", "")).items():
-                    yield word, use_case, found, shipped.required(there / use_case)
+                    yield word, use_case, found, shipped.required(there / use_case, enabled.names(there / use_case))
                 done(number)
 
 

@@ -22,7 +22,9 @@ from packyard.running.doctor.finding import Finding
 from packyard.running.doctor.prerequisites import Prerequisite
 
 ROWS = Rows(
-    "what is to be installed", "name, requirements, packages, oldest, tested, install, link, state, message", wide=None
+    "what is to be installed",
+    "name, requirements, packages, needs, oldest, tested, install, link, state, message",
+    wide=None,
 )
 
 
@@ -75,13 +77,15 @@ def _tell_commands(missing: Sequence[Prerequisite]) -> None:
     """Print the commands as lines of a shell, in full."""
     for item in missing:
         output.line()
-        output.line(f"# {item.name}: {item.told}" if item.told else f"# {item.name}")
+        name = f"{item.name} {item.operator.needs}".rstrip() if item.operator else item.name
+        output.line(f"# {name}: {item.told}" if item.told else f"# {name}")
         for command in item.install:
             output.line(command)
 
 
 def _row(item: Prerequisite, state: Finding | None) -> tuple[object, ...]:
     known = item.operator
-    offered = (known.oldest, known.tested, item.install, known.link) if known else ("", "", item.install, "")
+    versions = (known.needs, known.oldest, known.tested) if known else ("", "", "")
+    offered = (*versions, item.install, known.link if known else "")
     seen = (state.severity, state.message or state.about) if state else ("", "")
     return item.name, item.requirements, item.packages, *offered, *seen

@@ -63,10 +63,11 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         for row, said in _rows(arguments, Path(arguments.into)):
             rows.append(row)
+            folder = _typed(arguments.into, Path(str(row["directory"])))
             if arguments.output == "text":
-                output.line(str(row["directory"]))
+                output.line(folder)
             output.note(said)
-            _tell_next(Path(str(row["directory"])))
+            _tell_next(folder)
     except InputError as error:
         if hints := [*_here(arguments.reference or "")]:
             raise InputError(*error.problems, *hints) from error
@@ -85,13 +86,18 @@ def _here(reference: str) -> Iterator[Problem]:
         yield Problem(problem, hint=f"packyard build {name} makes it from its sources")
 
 
-def _tell_next(folder: Path) -> None:
+def _typed(into: str, folder: Path) -> str:
+    """Return the folder of a package as the user would type it: ``./DIR/NAME`` where `--into` was ``./DIR``."""
+    return f"./{folder}" if into.startswith("./") and not folder.is_absolute() else str(folder)
+
+
+def _tell_next(folder: str) -> None:
     """Say which use cases an unpacked package has, and the command to go on with."""
-    described = Manifest.parse(regular.read(folder / manifest.FILE, limit=manifest.LIMIT))
+    described = Manifest.parse(regular.read(Path(folder) / manifest.FILE, limit=manifest.LIMIT))
     found = described.deployed() if described.kind == manifest.BUNDLE else ()
     if not found:
         return
-    command = f"packyard setters {quote(str(folder / found[0]))}"
+    command = f"packyard setters {quote(f'{folder}/{found[0]}')}"
     if len(found) == 1:
         output.note(f"next: {command}")
         return

@@ -166,7 +166,7 @@ def _told_case(row: Row, names: Mapping[str, str]) -> Iterator[str]:
 def _needs(requires: set[str], row: Row) -> str:
     """Return what a cluster has to have: operators by their names, what is left as packyard.json says it."""
     found = operators.needed(requires)
-    words = [f"{each.name} {each.oldest} or later" if each.oldest else each.name for each in found]
+    words = [f"{each.name} {each.needs}".rstrip() for each in found]
     words += [_in_words(each) for each in sorted(requires - {said for each in found for said in each.requirements})]
     versions = row.get("kubernetes", ())
     kubernetes = [f"Kubernetes {versions[0]} to {versions[-1]}"] if len(versions) > 1 else []

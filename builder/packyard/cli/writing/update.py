@@ -30,6 +30,7 @@ from packyard.writing.authoring import vendor
 from packyard.writing.source import library
 from packyard.writing.source.library import Library
 from packyard.writing.source.library_entry import Entry
+from packyard.writing.source.library_search import Instead
 from packyard.writing.source.workspace import Workspace
 
 ROWS = Rows("run", f"libraries (name, before, after, tar), changes ({differences.FIELDS})")
@@ -64,7 +65,8 @@ def run(arguments: argparse.Namespace) -> int:
     moved = {name: pin for name, (_, pin) in new.items() if known.get(name) != pin}
     refuse(filter(None, (_lower(each, known.get(each.name), moved.get(each.name)) for each in chosen)))
     after = libraries.read(root_dir, instead=new)
-    before = _pinned(root_dir, known) if moved else None
+    first = {name: place for name, place in new.items() if name not in known}
+    before = _pinned(root_dir, {**libraries.kept(known), **first}) if moved else None
     broken = _breaks(before or (), after.libraries)
     found = _compare(arguments, root_dir, after, before, broken) if moved else {}
     _show(arguments.output, known, moved, {**broken, **(found or {})}, found)
@@ -109,10 +111,10 @@ def _is_wanted(entry: Entry, names: Sequence[str], known: Mapping[str, Pin]) -> 
     return not entry.path or entry.name in names or entry.name in known
 
 
-def _pinned(root_dir: Path, known: Mapping[str, Pin]) -> Sequence[Library] | None:
-    """Return the libraries that are pinned; None where they cannot be had."""
+def _pinned(root_dir: Path, instead: Instead) -> Sequence[Library] | None:
+    """Return the libraries that are pinned, and those that are pinned first now; None where they cannot be had."""
     try:
-        return libraries.find(root_dir, libraries.kept(known))
+        return libraries.find(root_dir, instead)
     except PackyardError as error:
         output.note(f"what changes in packages is not known, as they do not compose with what is pinned: {error}")
         return None

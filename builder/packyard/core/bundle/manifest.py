@@ -67,8 +67,9 @@ class Manifest:
 
     A library has parts in the place of use cases, with the setters that they define; ``.`` are those that all share.
     ``kubernetes`` are the versions whose schemas its objects keep to. ``moved`` tells users what replaced a former
-    setter or use case. ``requires`` is what authors say that a cluster must have. ``exceptions`` are those that sources
-    make to rules of lint: by the path of a file and by the rule, the reason. A manifest of the older form, which
+    setter or use case. ``requires`` is what authors say that a cluster must have, ``options`` the same of options
+    by their names. ``exceptions`` are those that sources make to rules of lint: by the path of a file and by the rule,
+    the reason. A manifest of the older form, which
     described each setter in full, keeps its bytes.
     """
 
@@ -80,6 +81,9 @@ class Manifest:
     kubernetes: tuple[str, ...] = field(default=(), metadata=known(list_of(text), ()))
     moved: Mapping[str, str] = field(default_factory=dict, metadata=known(map_of(text), {}))
     requires: tuple[Required, ...] = field(default=(), metadata=known(list_of(Required.parse), ()))
+    options: Mapping[str, tuple[Required, ...]] = field(
+        default_factory=dict, metadata=known(map_of(list_of(Required.parse)), {})
+    )
     exceptions: Mapping[str, Mapping[str, str]] = field(default_factory=dict, metadata=known(map_of(map_of(text)), {}))
     use_cases: Mapping[str, ShippedUseCase] = field(metadata=known(map_of(ShippedUseCase.parse)))
     files: Mapping[str, Digest] = field(default_factory=dict, metadata=known(map_of(digest)))
@@ -116,10 +120,11 @@ class Manifest:
         paths = sorted(found, key=lambda path: (path in earlier, path))
         return tuple(dict.fromkeys(each for path in paths for each in (*found[path], path) if each in found))
 
-    def required_of(self, path: str) -> tuple[Required, ...]:
-        """Return what authors say that the use case at a path needs."""
+    def required_of(self, path: str, options: Iterable[str] = ()) -> tuple[Required, ...]:
+        """Return what authors say that the use case at a path needs, and options that are enabled in it."""
         words = set(self.use_cases[path].requires) if path in self.use_cases else set()
-        return tuple(each for each in self.requires if words.issuperset(each.words))
+        own = (each for each in self.requires if words.issuperset(each.words))
+        return tuple(dict.fromkeys([*own, *(each for name in options for each in self.options.get(name, ()))]))
 
     def verify(self, members: Iterable[Member]) -> None:
         """Raise `IntegrityError`, naming every file that differs, is missing or extra; ``packyard.json`` is ignored."""

@@ -7,6 +7,7 @@ file is an `IntegrityError`.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -34,10 +35,10 @@ def description(directory: Path) -> str:
     return ""
 
 
-def required(directory: Path) -> tuple[Required, ...]:
-    """Return what the authors of a directory's package say that a cluster must have for it."""
+def required(directory: Path, options: Iterable[str] = ()) -> tuple[Required, ...]:
+    """Return what the authors of a directory's package say that a cluster must have for it, and for its options."""
     found = package_of(directory)
-    return found[1].required_of(os.path.relpath(os.path.realpath(directory), found[0])) if found else ()
+    return found[1].required_of(os.path.relpath(os.path.realpath(directory), found[0]), options) if found else ()
 
 
 def _use_case(directory: Path) -> ShippedUseCase | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from packyard.core.kubernetes.kinds import group_of
 from packyard.core.kubernetes.kustomization import GROUP
@@ -54,14 +54,19 @@ def custom(api_version: str, kind: str) -> list[tuple[str, str]]:
     return [(version, each) for version, each in named if each and group_of(version) not in served]
 
 
-def definition(api_version: str, kind: str) -> str:
-    """Return the name of the CustomResourceDefinition of a custom kind: ``mpijobs.kubeflow.org``."""
-    return f"{resource_of(kind)}.{group_of(api_version)}"
+def definition(api_version: str, kind: str, known: Collection[str] = ()) -> str:
+    """Return the name of the CustomResourceDefinition of a custom kind: ``mpijobs.kubeflow.org``.
+
+    Of those that are ``known``, it is the one whose plural may be that of the kind: ``data.example.com`` of Data.
+    """
+    name, group = kind.lower(), group_of(api_version)
+    forms = (resource_of(kind), name, f"{name}s", f"{name}es")
+    return next((found for form in forms if (found := f"{form}.{group}") in known), f"{forms[0]}.{group}")
 
 
-def definitions(api_version: str, kind: str) -> list[str]:
+def definitions(api_version: str, kind: str, known: Collection[str] = ()) -> list[str]:
     """Return the names of the CustomResourceDefinitions that an object needs."""
-    return [definition(*each) for each in custom(api_version, kind)]
+    return [definition(*each, known) for each in custom(api_version, kind)]
 
 
 def resource_of(kind: str) -> str:

@@ -39,7 +39,8 @@ _VERSION = re.compile(r"v?(\d+)\.(\d+)(?:\.(\d+))?(?:[-+.].*)?\Z")
 class Operator:
     """An operator, and the CustomResourceDefinitions whose objects it reconciles; or what ``offers`` something else.
 
-    ``oldest`` is the oldest version that does for packages, empty where any does. ``tested`` is the version that this
+    ``oldest`` is the oldest version that does for packages, empty where any does; it has to be later than ``above``,
+    where no version that packyard knows has what a package needs. ``tested`` is the version that this
     project's tests run, or empty. ``install`` are upstream's commands, for ``tested``, or else for a version that they
     name. What is offered are devices and drivers, in the words of packyard.json: ``Resource nvidia.com/gpu``. ``link``
     and ``by``, the package whose author says it, are of those that are not in the table.
@@ -54,6 +55,17 @@ class Operator:
     install: Sequence[str]
     link: str = ""
     by: str = ""
+    above: str = ""
+
+    @property
+    def needs(self) -> str:
+        """The versions that do: ``0.8 or later``, ``later than 0.12``, or nothing where any does."""
+        return f"later than {self.above}" if self.above else f"{self.oldest} or later" if self.oldest else ""
+
+    def admits(self, version: Version) -> bool:
+        """Say whether a version does."""
+        above, oldest = version_of(self.above), version_of(self.oldest)
+        return version[:2] > above[:2] if above else oldest is None or version >= oldest
 
     @property
     def fix(self) -> str:

@@ -18,7 +18,7 @@ kind                          name
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from packyard.core.kubernetes import held, pod_security, pods
@@ -39,10 +39,15 @@ class Requirement:
         return f"{self.kind} {self.name}"
 
 
-def find(objects: Sequence[Object]) -> tuple[Requirement, ...]:
-    """Return what ``objects`` need and do not bring, sorted, each once."""
+def find(objects: Sequence[Object], known: Collection[str] = ()) -> tuple[Requirement, ...]:
+    """Return what ``objects`` need and do not bring, sorted, each once; ``known`` are names of definitions."""
     found_pods = pods.find_all(objects)
-    found = {*_definitions(objects), *_namespaces(objects), *_mounted(objects, found_pods), *_resources(found_pods)}
+    found = {
+        *_definitions(objects, known),
+        *_namespaces(objects),
+        *_mounted(objects, found_pods),
+        *_resources(found_pods),
+    }
     found.update(requirement for pod in found_pods for requirement in _references(pod))
     level = pod_security.find(found_pods)
     if level is not None:
@@ -52,9 +57,9 @@ def find(objects: Sequence[Object]) -> tuple[Requirement, ...]:
     return tuple(sorted(needed))
 
 
-def _definitions(objects: Iterable[Object]) -> Iterator[Requirement]:
+def _definitions(objects: Iterable[Object], known: Collection[str]) -> Iterator[Requirement]:
     for item in objects:
-        for name in definitions(*type_of(item)):
+        for name in definitions(*type_of(item), known):
             yield Requirement(kind="CustomResourceDefinition", name=name)
 
 

@@ -126,7 +126,7 @@ def choose(versions: Sequence[str] = (), given: Sequence[Judge] = ()) -> list[Ju
     Kinds that are ``given`` are judged by these alone.
     """
     recent = (version for version in kubernetes_versions() if _number(version) >= OLDEST)
-    kinds = {unversioned(name) for judge in given for name in judge.kinds}
+    kinds = kinds_of(given)
     carried = [judge.without(kinds) for judge in operators()] if kinds else operators()
     return [*(kubernetes(version) for version in versions or recent), *given, *carried]
 
@@ -137,6 +137,11 @@ def of_definitions(name: str, definitions: Iterable[Mapping[str, Any]]) -> Judge
     numbers = {kind: str(number) for number, kind in enumerate(found)}
     schemas = {numbers[kind]: schema for kind, schema in found.items()}
     return Judge(name, "", numbers, Definitions(schemas), {}, is_given=True)
+
+
+def kinds_of(judges: Iterable[Judge]) -> set[str]:
+    """Return the kinds that judges have, each with its group alone."""
+    return {unversioned(kind) for judge in judges for kind in judge.kinds}
 
 
 def unversioned(kind: str) -> str:
@@ -163,8 +168,8 @@ def kubernetes(version: str) -> Judge:
 
 @cache
 def operators() -> tuple[Judge, ...]:
-    """Return a judge for each version of each operator."""
-    return tuple(_read("custom_resources.json"))
+    """Return a judge for each version of each operator, oldest first."""
+    return tuple(sorted(_read("custom_resources.json"), key=lambda judge: _number(judge.version)))
 
 
 @cache
@@ -211,6 +216,8 @@ def _faults(error: ValidationError, schema: Schema, path: Path, called: str) -> 
         for name in kind.unexpected:
             hint, is_slip = suggest(name, known), any(is_a_letter_away(name, each) for each in known)
             yield Fault("unknown-field", path, f"{what} has no field {name!r}", hint, name, is_slip=is_slip)
+    elif kind.name == "falseSchema":  # of a mapping that has no field at all
+        yield Fault("unknown-field", path[:-1], f"{last(path[:-1]) or called} has no field {what!r}", "", what)
     elif kind.name == "required":
         yield Fault("missing-field", path, f"{what} lacks {kind.property!r}", "", kind.property)
     elif kind.name in ("type", "oneOf", "anyOf"):

@@ -128,6 +128,11 @@ class Fields:
         node = self._get(key)
         return None if node is None else Fields(node, self.file, self._path(key), self.problems)
 
+    def elsewhere(self, key: str, hint: str) -> None:
+        """Refuse a key that another file has, and say which."""
+        if (node := self._get(key)) is not None:
+            self.fault(node, key, "does not stand here", hint)
+
     def done(self) -> None:
         """Refuse keys that nobody asked for; the outermost mapping raises all faults."""
         for entry in self.node.entries if self.node else ():

@@ -13,7 +13,7 @@ from operator import or_
 from shlex import quote
 
 from packyard.core.bundle.required import Required
-from packyard.core.kubernetes import operators
+from packyard.core.kubernetes import operator_versions, operators
 from packyard.core.kubernetes.lenient import Object
 from packyard.running.doctor import (
     admission,
@@ -69,9 +69,9 @@ _OTHERS = (
 )
 
 
-def every(required: Sequence[Required]) -> tuple[Check, ...]:
-    """Return all checks, with those of what authors say that a use case needs."""
-    others = tuple(operators.declared(required))
+def every(required: Sequence[Required], objects: Sequence[Object] = ()) -> tuple[Check, ...]:
+    """Return all checks, with those of what authors say that a use case needs, and what its objects do."""
+    others = (*operators.declared(required), *operator_versions.table(objects))
     ask_held = partial(references.ask_held, required=required)
     return (
         Check("the namespace", lambda _: Questions(), namespaces.admits),
@@ -96,7 +96,7 @@ def examine(kubectl: Kubectl, prepared: Prepared, *, autoscaled: bool = False) -
     What the API server would refuse of the pods is told where nothing else keeps the run from starting.
     """
     objects = prepared.objects
-    checks = every(prepared.required)
+    checks = every(prepared.required, objects)
     known, attempts = _look(kubectl, objects, questions(objects, checks))
     found = judge(objects, known, checks)
     is_sound = {each.check for each in found if each.severity == "error"} <= {nodes.CHECK}

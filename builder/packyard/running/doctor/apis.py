@@ -56,7 +56,7 @@ def served(objects: Sequence[Object], facts: Facts, others: Sequence[Operator] =
             continue
         older = [each for each in versions if each != number]
         message = f"is not served, only {group}/{', '.join(older)}" if older else "is not known to the cluster"
-        operator = operators.of(groups.definition(version, kind), others)
+        operator = _operator(version, kind, others)
         yield error(
             _CHECK,
             about,
@@ -66,8 +66,13 @@ def served(objects: Sequence[Object], facts: Facts, others: Sequence[Operator] =
         )
 
 
+def _operator(version: str, kind: str, others: Sequence[Operator]) -> Operator | None:
+    known = {name for each in others for name in each.definitions}
+    return operators.of(groups.definition(version, kind, known), others)
+
+
 def _named(operator: Operator) -> str:
-    return f"{operator.name} {operator.oldest} or later" if operator.oldest else operator.name
+    return f"{operator.name} {operator.needs}".rstrip()
 
 
 def ask_operators(objects: Sequence[Object], others: Sequence[Operator] = ()) -> Questions:
@@ -107,15 +112,15 @@ def judge(operator: Operator, found: operators.RunningOperator) -> Finding:
             why="nothing acts on what is applied until it is",
             fix=f"kubectl --namespace={quote(namespace)} describe deployment {quote(name)}",
         )
-    version, oldest = operators.version_of(found.version), operators.version_of(operator.oldest)
-    if oldest is None:
+    version, why = operators.version_of(found.version), f"packages need {operator.needs}"
+    if not operator.needs:
         return passed(_CHECK, about)
     if version is None:
         message = f"the image of Deployment {namespace}/{name} does not tell its version"
-        return unknown(_CHECK, about, message, why=f"packages need {operator.oldest} or later")
-    if version < oldest:
-        why = f"packages need {operator.oldest} or later; {operator.tested or operator.oldest} is tested"
-        return error(_CHECK, about, "is too old", why=why, fix=operator.fix)
+        return unknown(_CHECK, about, message, why=why)
+    if not operator.admits(version):
+        tested = operator.tested or operator.oldest
+        return error(_CHECK, about, "is too old", why=f"{why}; {tested} is tested" if tested else why, fix=operator.fix)
     return passed(_CHECK, about)
 
 
@@ -132,6 +137,6 @@ def _operators(objects: Sequence[Object], others: Sequence[Operator]) -> dict[Op
     """Return the operators that objects need, each with its kinds."""
     found: dict[Operator, list[tuple[str, str]]] = {}
     for each in _custom(objects):
-        if operator := operators.of(groups.definition(*each), others):
+        if operator := _operator(*each, others):
             found.setdefault(operator, []).append(each)
     return found

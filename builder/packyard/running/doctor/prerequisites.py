@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from shlex import quote
 
 from packyard.core.bundle.required import Required
-from packyard.core.kubernetes import operators, requirements
+from packyard.core.kubernetes import operator_versions, operators, requirements
 from packyard.core.kubernetes.lenient import Object, mapping
 from packyard.core.kubernetes.operators import Operator
 from packyard.core.kubernetes.requirements import Requirement
@@ -67,14 +67,17 @@ def find(use_cases: Iterable[tuple[str, str, Sequence[Object], Sequence[Required
     """
     needed: dict[Requirement, list[str]] = {}
     others: dict[Required, str] = {}
+    whole: list[Object] = []
     for package, _, objects, required in use_cases:
+        whole += objects
         others |= {each: package for each in required if each not in others}
         said = [_parse(word) for each in required for word in each.words]
-        for each in (*requirements.find(objects), *said):
+        named = [name for each in required for name in each.definitions]
+        for each in (*requirements.find(objects, named), *said):
             if each.kind in _KINDS or each in said:
                 needed.setdefault(each, []).append(package)
     table = [found for each, package in others.items() for found in operators.declared([each], package)]
-    of_table = operators.needed(map(str, needed), table)
+    of_table = operators.needed(map(str, needed), [*table, *operator_versions.table(whole)])
     groups: list[tuple[Operator | None, list[Requirement]]] = [(each, []) for each in of_table]
     owned = {word: found for each, found in reversed(groups) if each for word in each.requirements}
     for one in sorted(needed):

@@ -64,6 +64,7 @@ def prepare(directory: Path, values: Mapping[str, Sequence[str]], *, path: str) 
         objects = [item.root for item in parse(Source("", render(source, path=path, inputs=inputs).decode()))]
     root, manifest = shipped.package_of(directory) or ("", None)
     use_case = os.path.relpath(os.path.realpath(directory), root) if manifest else ""
+    options = [option.name for option in inputs.options]
     return Prepared(
         directory=directory,
         objects=objects,
@@ -76,10 +77,10 @@ def prepare(directory: Path, values: Mapping[str, Sequence[str]], *, path: str) 
             for each in inputs.setters
             if each.is_set and not is_secret(each.name) and not plain_secrets.find(each.shown)
         },
-        options=[option.name for option in inputs.options],
+        options=options,
         offered=found.names() if (found := folder.find(directory)) else (),
         setters=frozenset(each.name for each in inputs.setters),
-        required=manifest.required_of(use_case) if manifest else (),
+        required=manifest.required_of(use_case, options) if manifest else (),
         otherwise=_called(manifest, use_case) if manifest else "-".join(directory.resolve().parts[-2:]),
     )
 

@@ -16,7 +16,7 @@ from packyard.core.errors import InputError, Problem
 from packyard.core.kubernetes.kinds import LOCAL, is_local
 from packyard.core.yaml import layout
 from packyard.core.yaml.node import MappingNode, Node, Scalar, SequenceNode
-from packyard.core.yaml.values import to_value
+from packyard.core.yaml.values import is_merge, to_value
 from packyard.using.kustomize import anchors, patch, replacement, selector
 from packyard.using.kustomize.generator import Generated
 from packyard.using.kustomize.idle import Idle
@@ -164,6 +164,8 @@ def gather(top: _Top, reader: Reader[_Top, _Object], objects: list[_Object], idl
     changed: set[int] = set()
     for change in top.patches:
         reached = _apply(change, objects)
+        if patch.deletes(change.document.root):
+            objects[:] = [each for each in objects if not any(each is other for other in reached)]
         changed.update(map(id, reached))
         if idle is not None:
             idle.append({change.key: not reached})
@@ -235,9 +237,25 @@ def accumulate(
 
 def is_same(before: Sequence[MappingNode], after: Sequence[MappingNode]) -> bool:
     """Say whether objects are what they were, whatever their patches reached."""
-    return len(before) == len(after) and all(
-        one is other or to_value(one) == to_value(other) for one, other in zip(before, after, strict=True)
-    )
+    return len(before) == len(after) and all(map(_is_equal, before, after))
+
+
+def _is_equal(one: Node, other: Node) -> bool:
+    """Say whether nodes have the same value; the first difference ends it, and what patches left is not looked at."""
+    if one is other:
+        return True
+    if (
+        isinstance(one, MappingNode)
+        and isinstance(other, MappingNode)
+        and not any(map(is_merge, (*one.entries, *other.entries)))
+    ):
+        theirs = {each.name: each.value for each in other.entries}
+        names = {each.name for each in one.entries}
+        return names == theirs.keys() and all(_is_equal(each.value, theirs[each.name]) for each in one.entries)
+    if isinstance(one, SequenceNode) and isinstance(other, SequenceNode):
+        pairs = zip(one.items, other.items, strict=False)
+        return len(one.items) == len(other.items) and all(_is_equal(mine.value, its.value) for mine, its in pairs)
+    return to_value(one) == to_value(other)
 
 
 def file_names(objects: list[SourceObject]) -> list[str]:
@@ -297,7 +315,7 @@ def _apply(item: Patch, objects: Sequence[_Object]) -> list[_Object]:
     else:
         raise InputError(item.problem("a list of operations needs a target", "target: {kind: Job}"))
     root = nameless(root) if isinstance(root, MappingNode) else root
-    for other in matched:
+    for other in matched if not patch.deletes(root) else ():
         if isinstance(root, SequenceNode):
             other.operate(root)
         elif isinstance(root, MappingNode):

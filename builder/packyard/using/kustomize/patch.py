@@ -34,6 +34,9 @@ _Collection = TypeVar("_Collection", bound=Collection)
 #: What the operations on one object copy or move at most, and how deep they lead.
 MAX_COPIED, MAX_STEPS, MAX_DEPTH = 50_000, 64, 200
 
+#: What a strategic merge may say of a mapping, or of a list in an element of its own.
+_PATCH, _MERGE = "$patch", "merge"
+_DIRECTIVES = ("delete", "replace", _MERGE)
 _OPERATIONS = ("add", "remove", "replace", "test", "move", "copy")
 
 
@@ -229,9 +232,44 @@ def merge(root: MappingNode, patch: MappingNode, working: Working) -> None:
 
     kustomize knows the merge keys of lists for Kubernetes' own kinds only: in a custom resource a list replaces the
     list. What a patch says of a merged list goes in front, in the patch's order: new elements, and old ones that it
-    changes. ``$patch`` directives are refused.
+    changes. ``$patch: delete`` takes a mapping, a list or an element out; that of an object is for `deletes`.
+    ``$patch: replace`` puts the patch's mapping or list in the place of the old one. Other directives are refused, and
+    those that versions of kustomize take differently.
     """
+    _refuse_replacing(patch)
     _Merge(root.text("apiVersion"), root.text("kind"), working).mapping(root, patch, ())
+
+
+def deletes(patch: Node | None) -> bool:
+    """Say whether a strategic merge takes out what it is for: an object, a mapping in it, or an element of a list."""
+    return _directive(patch) == "delete"
+
+
+def _directive(node: Node | None) -> str:
+    """Return what a mapping of a patch says of itself, or a list in an element of its own: ``merge`` where nothing."""
+    if isinstance(node, SequenceNode):
+        return next((_directive(item.value) for item in node.items if _is_directive(item.value)), _MERGE)
+    entry = node.entry(_PATCH) if isinstance(node, MappingNode) else None
+    text = node.text(_PATCH) if isinstance(node, MappingNode) else ""
+    if entry and text not in _DIRECTIVES:
+        raise InputError(entry.value.problem(f"{_PATCH} is {text!r}, known are {', '.join(_DIRECTIVES)}"))
+    return text or _MERGE
+
+
+def _is_directive(node: Node) -> bool:
+    return isinstance(node, MappingNode) and [entry.name for entry in node.entries] == [_PATCH]
+
+
+def _bare(node: Node) -> Node:
+    """Return what a patch puts in a place, without what it says of itself there."""
+    if isinstance(node, MappingNode) and node.entry(_PATCH):
+        node = copy(node)
+        node.children = [entry for entry in node.entries if entry.name != _PATCH]
+    elif isinstance(node, SequenceNode) and any(_is_directive(item.value) for item in node.items):
+        node = copy(node)
+        node.children = [item for item in node.items if not _is_directive(item.value)]
+    _refuse_directives(node)
+    return node
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,15 +284,16 @@ class _Merge:
         """Merge entries; a new one goes behind the entry of the key before it in the patch, the first ones in front."""
         place = 0
         for entry in patch.entries:
+            if entry.name == _PATCH:
+                continue
             if entry.name.startswith("$"):
                 raise InputError(entry.key.problem(f"{entry.name} is not supported", "use an RFC 6902 patch"))
             existing = target.entry(entry.name)
-            if is_null(entry.value):
+            if is_null(entry.value) or deletes(entry.value):
                 target.children = [other for other in target.entries if other is not existing]
                 continue
             if existing is None:
-                _refuse_directives(entry.value)
-                added = like(entry)
+                added = like(entry, _bare)
                 target.children = [*target.entries[:place], added, *target.entries[place:]]
             else:
                 self._entry(existing, entry, (*path, entry.name))
@@ -266,11 +305,17 @@ class _Merge:
         if isinstance(old, Collection) != isinstance(new, Collection):
             message = f"{'.'.join(map(str, path))}: a patch cannot turn a collection into text, or back"
             raise InputError(new.problem(message))
-        if isinstance(old, MappingNode) and isinstance(new, MappingNode):
+        is_merged = _directive(new) == _MERGE
+        if isinstance(old, MappingNode) and isinstance(new, MappingNode) and is_merged:
             existing.value = own = self.working.owned(old)
             self.mapping(own, new, path)
             return
-        if isinstance(old, SequenceNode) and isinstance(new, SequenceNode) and is_known(self.version, self.kind):
+        if (
+            isinstance(old, SequenceNode)
+            and isinstance(new, SequenceNode)
+            and is_merged
+            and is_known(self.version, self.kind)
+        ):
             key = merge_key(self.version, self.kind, path)
             if key == "":
                 message = "merging a list of plain values is not supported"
@@ -279,26 +324,38 @@ class _Merge:
                 existing.value = own_list = self.working.owned(old)
                 self._items(own_list, new, key, path)
                 return
-        _refuse_directives(new)
-        existing.value = self.working.instead(old, new)
+        existing.value = self.working.instead(old, _bare(new))
         existing.comment = entry.comment
 
     def _items(self, old: SequenceNode, new: SequenceNode, key: str, path: tuple[Step, ...]) -> None:
         front: list[Item] = []
-        for item in new.items:
+        gone: list[Item] = []
+        for item in (each for each in new.items if not _is_directive(each.value)):
             value = item.value
             if not isinstance(value, MappingNode) or value.get(key) is None:
                 raise InputError(value.problem(f"an element of {'.'.join(map(str, path))} needs its key {key!r}"))
             for other in old.items:
                 if isinstance(other.value, MappingNode) and other.value.text(key) == value.text(key):
-                    other.value = own = self.working.owned(other.value)
-                    self.mapping(own, value, (*path, 0))
-                    front.append(other)
+                    self._element(other, value, (*path, 0))
+                    (gone if deletes(value) else front).append(other)
                     break
             else:
-                _refuse_directives(value)
-                front.append(like(item))
-        old.children = [*front, *(item for item in old.items if not any(item is other for other in front))]
+                front += [] if deletes(value) else [like(item, _bare)]
+        old.children = [*front, *(item for item in old.items if not any(item is other for other in (*front, *gone)))]
+
+    def _element(self, other: Item, value: MappingNode, path: tuple[Step, ...]) -> None:
+        """Merge a patch into an element of a list."""
+        assert isinstance(other.value, MappingNode)
+        _refuse_replacing(value)
+        other.value = own = self.working.owned(other.value)
+        self.mapping(own, value, path)
+
+
+def _refuse_replacing(node: MappingNode) -> None:
+    """Refuse to replace an object or an element: kustomize 3 does, 4 and 5 leave it as it is."""
+    if _directive(node) == "replace":
+        message = "versions of kustomize differ on `$patch: replace` of an object or an element"
+        raise InputError(node.problem(message, "use an RFC 6902 patch"))
 
 
 def _refuse_directives(node: Node) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from packyard.core.bundle.manifest import Manifest, ShippedUseCase, ShippedValue
@@ -11,6 +11,7 @@ from packyard.core.kubernetes.images import find as find_images
 from packyard.using.options.folder import NAME as OPTIONS
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.plan import set_fields
+from packyard.writing.source import crds
 from packyard.writing.source.compose import Composed, ComposedPackage, values
 from packyard.writing.source.workspace import Workspace
 
@@ -33,6 +34,7 @@ def manifest(
         kubernetes=workspace.kubernetes,
         moved=_moved(workspace, composed),
         requires=tuple(dict.fromkeys(each for item in composed.use_cases for each in item.requires)),
+        options={each.name: each.requires for each in composed.options.all if each.requires},
         use_cases={f"{workspace.prefix}/{path}": item for path, item in found.items()},
     )
 
@@ -80,20 +82,15 @@ def _use_case(item: Composed, workspace: Workspace) -> ShippedUseCase:
         if setter.must_be_set and setter.type in ("", "string") and not setter.enum_values
     }
     named = set_fields(item.resources, item.definitions, changed, memo).files if changed else {}
-    needed = map(str, requirements.find(values({**item.resources, **named}, memo)))
+    known = {*crds.names(workspace), *(name for each in item.requires for name in each.definitions)}
+    needed = map(str, requirements.find(values({**item.resources, **named}, memo), known))
     said = {word for each in item.requires for word in each.words}
     return ShippedUseCase(
         setters=values_of(setters),
-        requires=tuple(sorted({*said, *(each for each in needed if not _is_said(each, said))})),
+        requires=tuple(sorted({*said, *needed})),
         description=item.description,
         after=tuple(f"{workspace.prefix}/{path}" for path in item.use_case.after),
     )
-
-
-def _is_said(requirement: str, said: Collection[str]) -> bool:
-    """Say whether authors name the definition of a kind whose name is a plural: conventions would add ``es``."""
-    name, dot, group = requirement.partition("es.")
-    return bool(dot) and f"{name}.{group}" in said
 
 
 def values_of(setters: Mapping[str, Setter]) -> dict[str, ShippedValue]:

@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from packyard.core.bundle.manifest import Manifest, ShippedUseCase
-from packyard.core.kubernetes import images, operators, pods
+from packyard.core.bundle.required import Required
+from packyard.core.kubernetes import images, operator_versions, operators, pods
 from packyard.core.kubernetes.lenient import labels_of, name_of, text
 from packyard.using.setters.definition import Setter
 from packyard.writing.source import sentence
@@ -87,6 +89,7 @@ class DocumentedOption:
     setters: list[Setter]
     use_cases: tuple[str, ...]
     places: tuple[str, ...]
+    requires: tuple[Required, ...]
 
 
 def context(
@@ -122,7 +125,7 @@ def context(
         "containers": {name for use_case in use_cases for name in use_case.containers},
         "operators": operators.needed(
             (each for use_case in use_cases for each in use_case.requirements),
-            list(operators.declared(described.requires)),
+            [*operators.declared(described.requires), *operator_versions.table(chain(*objects.values()))],
         ),
         "requires": described.requires,
         "images": sorted({image for use_case in use_cases for image in use_case.images}),
@@ -230,6 +233,7 @@ def options(found: Sequence[Option], use_cases: Sequence[DocumentedUseCase]) -> 
             summary=sentence.first(each.description).removesuffix("."),
             setters=list(each.setters.values()),
             use_cases=each.use_cases,
+            requires=each.requires,
             places=() if main <= set(each.use_cases) else _patterns(each.use_cases, everywhere),
         )
         for each in found

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from packyard.core.errors import suggest
 from packyard.core.kubernetes.kinds import ARGO, CORE, is_kind
 from packyard.core.yaml.document import items, mappings, scalars, walk
 from packyard.core.yaml.node import MappingNode, Scalar
 from packyard.writing.checks.embedded import parameters, spec_of
-from packyard.writing.checks.finding import Finding, breach
+from packyard.writing.checks.finding import Finding, Place, breach, within
 from packyard.writing.checks.parsed import Parsed
+from packyard.writing.checks.workload import twice
 
 _EXECUTOR = "containerRuntimeExecutor"
 _PARAMETER = re.compile(r"\{\{-?\s*(workflow|inputs)\.parameters\.([\w-]+)\s*-?\}\}")
+_RESULT = re.compile(r"\{\{-?\s*(steps|tasks)\.([\w-]+)\.")
+#: The tasks of an expression: ``fetch.Succeeded && !(check.Failed || train)``.
+_DEPENDS = re.compile(r"(?<![.\w-])[A-Za-z0-9_][\w-]*")
 _NAMED = re.compile(r"^metadata:[ \t]*\n(?:[ \t]+.*\n)*?[ \t]+name:[ \t]*(?P<name>\S.*)$", re.MULTILINE)
 _OWN_NAME = re.compile(r"\{\{\s*(workflow\.(name|uid)|pod\.name|retries|inputs\.)")
 
 
 def check(parsed: Parsed) -> Iterator[Finding]:
     """Find what Argo refuses, or what works only once."""
-    for root in parsed.objects:
+    for root in parsed.fresh:
         yield from _removed(root)
         spec = spec_of(root)
         templates = mappings(spec.get("templates")) if spec else []
@@ -32,6 +36,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
         yield from _entry(spec, "onExit", known)
         given = set(parameters(spec.mapping("arguments"))) if is_kind(root, ARGO, "Workflow") else None
         deletes = any((made := each.mapping("resource")) and made.text("action") == "delete" for each in templates)
+        yield from twice("template", _called(templates))
         for template in templates:
             yield from _steps(template, known)
             yield from _parameters(template, given, spec)
@@ -58,17 +63,38 @@ def _entry(holder: MappingNode, field: str, known: set[str]) -> Iterator[Finding
 
 def _steps(template: MappingNode, known: set[str]) -> Iterator[Finding]:
     """Find steps and tasks of a template that is not there, and tasks that wait for one that is not there."""
-    for group in items(template.get("steps")):
-        for step in mappings(group):
-            yield from _entry(step, "template", known)
+    steps = [step for group in items(template.get("steps")) for step in mappings(group)]
     tasks = mappings(template.find("dag", "tasks"))
+    for what, listed in (("step", steps), ("task", tasks)):
+        yield from twice(what, _called(listed))
+        for each in listed:
+            yield from _entry(each, "template", known)
+        yield from _results(template, f"{what}s", {each.text("name") for each in listed}) if listed else ()
     called = {task.text("name") for task in tasks}
     for task in tasks:
-        yield from _entry(task, "template", known)
-        for needed in scalars(task.get("dependencies")):
-            if needed.value not in called and "{{" not in needed.value:
-                message = f"task {task.text('name')!r} waits for {needed.value!r}, which is not a task"
-                yield breach("no-such-template", needed, message, suggest(needed.value, called))
+        waits: list[tuple[Place, str]] = [(each, each.value) for each in scalars(task.get("dependencies"))]
+        said = task.get("depends")
+        if isinstance(said, Scalar) and "{{" not in said.value:
+            waits += [(within(said, name), name) for name in _DEPENDS.findall(said.value)]
+        for place, name in waits:
+            if name not in called and "{{" not in name:
+                message = f"task {task.text('name')!r} waits for {name!r}, which is not a task"
+                yield breach("no-such-template", place, message, suggest(name, called))
+
+
+def _results(template: MappingNode, scope: str, called: set[str]) -> Iterator[Finding]:
+    """Find results of a step or a task that is not there."""
+    for node in walk(template):
+        for where, name in _RESULT.findall(node.value) if isinstance(node, Scalar) and "{{" in node.value else ():
+            if where == scope and name not in called:
+                message = (
+                    f"{{{{{scope}.{name}}}}} is of no {scope[:-1]} of this template, and Argo refuses the workflow"
+                )
+                yield breach("no-such-template", node, message, suggest(name, called))
+
+
+def _called(listed: Iterable[MappingNode]) -> list[Scalar]:
+    return [name for each in listed if isinstance(name := each.get("name"), Scalar)]
 
 
 def _parameters(template: MappingNode, given: set[str] | None, spec: MappingNode) -> Iterator[Finding]:

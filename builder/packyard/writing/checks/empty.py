@@ -18,7 +18,7 @@ _NEEDED = {"nfs": ("server", "path"), "persistentVolumeClaim": ("claimName",)}
 
 def check(parsed: Parsed) -> Iterator[Finding]:
     """Find empty fields that the API server rejects and no required setter fills."""
-    for root in parsed.objects if parsed.complete else ():
+    for root in parsed.fresh if parsed.complete else ():
         spec = root.mapping("spec") if is_kind(root, CORE, "PersistentVolume") else None
         volumes = [volume for pod in parsed.pods_of(root) for volume in pod.volumes]
         for volume in (*volumes, *([spec] if spec else ())):

@@ -66,15 +66,17 @@ def enable(parsed: Parsed, build: Build, options: Sequence[Option]) -> Enabled |
         for root in _roots(parsed, name)
         if root not in own
     ]
-    objects = [SourceObject(root, "") for root in (*own, *beside)]
+    begun = [SourceObject(root, "") for root in (*own, *beside)]
+    objects = list(begun)
     try:
         for each in options:
             accumulate(each.part, objects)
     except InputError:
         return None
-    before: list[MappingNode | None] = [*own, *(None for _ in range(len(objects) - len(own)))]
-    roots = [(old, item.root) for old, item in zip(before, objects, strict=True) if not item.is_local]
-    return None if all(old is new for old, new in roots) else Enabled(build, options, roots)
+    before = {id(item): root for item, root in zip(begun, own, strict=False)}
+    roots = [(before.get(id(item)), item.root) for item in objects if not item.is_local]
+    is_idle = len(roots) >= len(own) and all(old is new for old, new in roots)
+    return None if is_idle else Enabled(build, options, roots)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

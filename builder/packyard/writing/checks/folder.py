@@ -18,11 +18,12 @@ from packyard.core.bundle import manifest, shipped
 from packyard.core.errors import InputError, IntegrityError
 from packyard.core.files import regular
 from packyard.core.files.tree import Tree
-from packyard.core.kubernetes import images, kustomization
+from packyard.core.kubernetes import images, kustomization, schemas
 from packyard.core.kubernetes.schemas import Judge
 from packyard.core.work.memo import Memo
 from packyard.core.yaml.document import parse_file
 from packyard.core.yaml.node import MappingNode
+from packyard.core.yaml.values import to_value
 from packyard.using.options.folder import PROGRAMS
 from packyard.using.setters.krmfile import EMPTY
 from packyard.using.setters.krmfile import NAME as KRMFILE
@@ -36,6 +37,7 @@ from packyard.writing.checks.parsed import Parsed, parse
 from packyard.writing.checks.shipped_options import ShippedOptions
 
 _CHART = "Chart.yaml"
+_DEFINITION = "CustomResourceDefinition"
 _PAGE = re.compile(r"\.(md|markdown)\Z", re.IGNORECASE)
 #: Files that use cases of a package share.
 _PROGRAM = re.compile(rf"(^|/){PROGRAMS}/[^/]+/([^/]+\.(py|sh)|{re.escape(kustomization.FILE)})\Z")
@@ -64,6 +66,7 @@ def lint(tree: Tree, *, judges: Sequence[Judge], is_closed: bool = False) -> Lin
     read = {folder: _without_charts(charts, folder, package) for folder, package in packages.items()}
     memo = Memo()
     parsed = {folder: parse(package, memo) for folder, package in read.items()}
+    judges = _with_definitions(judges, parsed.values())
     objects = _objects(parsed.values())
     seen = Folder(files, _setters(parsed), images_of(parsed.values()), objects=objects, is_closed=is_closed)
 
@@ -97,6 +100,21 @@ def lint(tree: Tree, *, judges: Sequence[Judge], is_closed: bool = False) -> Lin
     judged = [] if any(_is_copy(tree, each) for each in read) else list(named)
     left = exception.apply(dict.fromkeys(found), named, judged, shipped=False)
     return Linted(in_order(left), list(read))
+
+
+def _with_definitions(judges: Sequence[Judge], parsed: Iterable[Parsed]) -> list[Judge]:
+    """Return judges by the CustomResourceDefinitions of a folder itself, and by others for its other kinds."""
+    found: dict[str, list[Mapping[str, object]]] = {}
+    for document in (document for each in parsed for document in each.documents):
+        root = document.root
+        if isinstance(root, MappingNode) and root.text("kind") == _DEFINITION:
+            with suppress(InputError):  # which other checks report
+                value = to_value(root)
+                found.setdefault(root.source.name, []).append(value if isinstance(value, dict) else {})
+    own: list[Judge] = []
+    for name, values in found.items():
+        own.append(schemas.of_definitions(name, values).without(schemas.kinds_of(own)))
+    return [*own, *(each.without(schemas.kinds_of(own)) for each in judges)] if own else list(judges)
 
 
 def _of_own(programs: Mapping[str, bytes], folder: str, tree: Tree) -> dict[str, bytes]:

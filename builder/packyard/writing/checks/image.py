@@ -26,7 +26,7 @@ _STAND_IN = re.compile(
 def check(parsed: Parsed) -> Iterator[Finding]:
     """Find images that cannot be pulled, or are pulled in several ways."""
     policies: dict[str, Scalar] = {}
-    for root in parsed.objects:
+    for root in parsed.fresh:
         for pod in parsed.pods_of(root):
             for container in pod.containers:
                 yield from _image(container, root, pod, parsed)

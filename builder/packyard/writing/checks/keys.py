@@ -45,7 +45,7 @@ _SERVICES = ("ClusterIP", "NodePort", "LoadBalancer", "ExternalName")
 
 def check(parsed: Parsed) -> Iterator[Finding]:
     """Find names inside of objects that lead nowhere, and words that Kubernetes does not know."""
-    for root in parsed.objects:
+    for root in parsed.fresh:
         if is_kind(root, CORE, "PersistentVolumeClaim", "PersistentVolume"):
             yield from _storage(root)
         if is_kind(root, CORE, "Service"):

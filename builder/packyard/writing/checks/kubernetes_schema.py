@@ -77,8 +77,8 @@ def _faults(item: _Object, kubernetes: Sequence[Judge], operators: Sequence[Judg
         return
     own = any(item.kind in judge.kinds for judge in kubernetes)
     custom = [judge for judge in operators if item.kind in judge.kinds]
-    for judge in custom:
-        yield from ((judge, fault) for fault in judge.faults(judge.kinds[item.kind], item.value))
+    for name in dict.fromkeys(judge.name for judge in custom):
+        yield from _of_operator(item, [judge for judge in custom if judge.name == name])
     if not own and not custom:
         yield from _unserved(item, kubernetes, operators)
     # Of a custom resource that is its metadata and its pods; a Workflow's volumes once.
@@ -92,6 +92,21 @@ def _faults(item: _Object, kubernetes: Sequence[Judge], operators: Sequence[Judg
             yield judge, _no_such_kind(item, "another version of Kubernetes serves it")
         else:
             yield from ((judge, fault) for fault in _parts(judge, parts, known=bool(custom)))
+
+
+def _of_operator(item: _Object, versions: Sequence[Judge]) -> Iterator[tuple[Judge, Fault]]:
+    """Yield the faults of a custom resource, if no version of its operator takes it as it is.
+
+    Which version does, `operator_versions` says. Where none does, what the most fitting one takes is no fault.
+    """
+    found: list[tuple[Judge, list[Fault]]] = []
+    for judge in versions:
+        faults = list(judge.faults(judge.kinds[item.kind], item.value))
+        if not faults:
+            return
+        found.append((judge, faults))
+    _, least = min(reversed(found), key=lambda pair: len(pair[1]))
+    yield from ((judge, fault) for judge, faults in found for fault in faults if fault in least)
 
 
 def _unserved(item: _Object, kubernetes: Sequence[Judge], operators: Sequence[Judge]) -> Iterator[tuple[Judge, Fault]]:
@@ -228,7 +243,7 @@ def _objects(parsed: Parsed, examples: Mapping[str, str]) -> Iterator[_Object | 
         filled = _filled(parsed, examples)
     except InputError:  # broken definitions, which other checks report
         filled = {}
-    for root in parsed.objects:
+    for root in parsed.fresh:
         try:
             value = to_value(root, filled)
             assert isinstance(value, dict)

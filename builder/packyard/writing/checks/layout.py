@@ -9,6 +9,7 @@ from packyard.core.errors import InputError, Problem
 from packyard.core.work.memo import Memo
 from packyard.core.yaml import fixedpoint
 from packyard.core.yaml.node import Document, MappingNode
+from packyard.core.yaml.rewritten import WIDTH
 from packyard.writing.checks.finding import Finding, breach, finding
 
 
@@ -33,12 +34,17 @@ def roots(documents: Iterable[Document]) -> Iterator[Finding]:
             yield breach("root-no-mapping", document.root, message, hint)
 
 
-def check(rewritten: Mapping[str, Sequence[Problem]], *, shipped: bool) -> Iterator[Finding]:
+def check(
+    rewritten: Mapping[str, Sequence[Problem]], documents: Iterable[Document], *, shipped: bool
+) -> Iterator[Finding]:
     """Report what was found in each file that a set writes: the Krmfile, and those with a field that is set.
 
-    In a user's copy, which many people may have edited, only the first line of each file is reported.
+    In a user's copy, which many people may have edited, only the first line of each file is reported, and none that is
+    merely long: a value that somebody set made it so. ``documents`` are those of all files.
     """
+    lines = {} if shipped else {each.source.name: each.source.text.split("\n") for each in documents}
     for found in rewritten.values():
+        found = [each for each in found if shipped or len(lines[each.file][each.line - 1]) <= WIDTH]
         if found and not shipped and len(found) > 1:
             message = f"{found[0].message}; likewise {len(found) - 1} more in this file"
             found = [Problem(message, file=found[0].file, line=found[0].line, hint=found[0].hint)]

@@ -10,6 +10,7 @@ from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.packages import PackageFiles
 from packyard.writing.checks import (
     addresses,
+    agreement,
     argo,
     arguments,
     backends,
@@ -54,7 +55,7 @@ from packyard.writing.checks.parsed import Parsed, parse
 _OF_BUILDS = (
     *(workload, mpi, launch, names, references, selectors, port_numbers, mounts, claims, image, arguments, lifecycle),
     *(quantities, keys, argo, roles, empty, security, secret_texts),
-    *(server_rules, addresses, backends, budgets, ray, shell_variables),
+    *(server_rules, agreement, addresses, backends, budgets, ray, shell_variables),
 )
 
 
@@ -89,12 +90,16 @@ def find(
     found += kustomizations.check(parsed, exists or _exists(package))
     if package.name:  # without a Krmfile nobody sets anything
         found += layout.roots(parsed.documents)
-        found += layout.check(parsed.rewritten, shipped=bool(shipped)) if package.name == KRMFILE else ()
+        documents = [*(parsed.krmfile.documents if parsed.krmfile else ()), *parsed.documents]
+        found += layout.check(parsed.rewritten, documents, shipped=bool(shipped)) if package.name == KRMFILE else ()
     return in_order([*found, *_by_schema(parsed, judges, found, shipped=shipped)])
 
 
 def find_built(parsed: Parsed, *, judges: Sequence[Judge], shipped: bool | None = True) -> list[Finding]:
-    """Return what is wrong with the objects of a package alone, whatever they could leave out."""
+    """Return what is wrong with the objects of a package alone, whatever they could leave out.
+
+    What an object shows by itself is looked for in those that are `fresh`, as others were judged before.
+    """
     found = _of_builds(parsed, shipped=bool(shipped))
     return [*found, *_by_schema(parsed, judges, found, shipped=shipped)]
 

@@ -50,6 +50,7 @@ class Parsed:
     keys: Mapping[int, Mapping[str, list[tuple[MappingNode, Entry]]]]  # what has each key in each object, by its node
     programs: Mapping[str, bytes]  # by the names of their files
     added: frozenset[str] = frozenset()  # files of options, which may name what their users bring
+    unchanged: frozenset[int] = frozenset()  # the objects that an option left as they were judged, by their nodes
 
     @property
     def is_loose(self) -> bool:
@@ -88,6 +89,11 @@ class Parsed:
     def pods_of(self, root: MappingNode) -> list[Pod[MappingNode]]:
         """Return the pods of an object."""
         return self.pods[id(root)]
+
+    @property
+    def fresh(self) -> list[MappingNode]:
+        """The objects that are not judged yet."""
+        return [root for root in self.objects if id(root) not in self.unchanged]
 
     def entries_of(self, root: MappingNode, *names: str) -> list[tuple[MappingNode, Entry]]:
         """Return the entries with these keys, wherever in an object, each with the mapping that has it."""
@@ -141,6 +147,7 @@ class Parsed:
             roots={**self.roots, **{id(each.node): root for root in new for each in bound[id(root)]}},
             keys={**self.keys, **{id(root): _keys(root) for root in inside}},
             added=added,
+            unchanged=frozenset(self.pods) - set(map(id, inside)),
         )
 
 

@@ -23,7 +23,7 @@ _KNOWN = ("cpu", "memory", "ephemeral-storage")
 
 def check(parsed: Parsed) -> Iterator[Finding]:
     """Find amounts that the API server rejects."""
-    for root in parsed.objects:
+    for root in parsed.fresh:
         for pod in parsed.pods_of(root):
             for container in pod.containers:
                 resources = container.mapping("resources")

@@ -20,13 +20,18 @@ _VERSION = re.compile(r"(\d+\.\d+\.\d+)(?:[.-]|\Z)")
 
 def check(parsed: Parsed) -> Iterator[Finding]:
     """Find versions that differ, and groups whose least size is above the greatest."""
-    for root in parsed.objects:
-        group, kind = kind_of(root)
-        cluster = root.mapping(*_CLUSTER[kind]) if group == RAY and kind in _CLUSTER else None
+    for root in parsed.fresh:
+        cluster = cluster_of(root)
         if cluster:
             yield from _versions(root, cluster, parsed)
             for each in mappings(cluster.get("workerGroupSpecs")):
                 yield from _sizes(each)
+
+
+def cluster_of(root: MappingNode) -> MappingNode | None:
+    """Return what describes the cluster of an object; None where it has none."""
+    group, kind = kind_of(root)
+    return root.mapping(*_CLUSTER[kind]) if group == RAY and kind in _CLUSTER else None
 
 
 def _versions(root: MappingNode, cluster: MappingNode, parsed: Parsed) -> Iterator[Finding]:

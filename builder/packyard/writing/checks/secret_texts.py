@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from packyard.core.kubernetes import plain_secrets
 from packyard.core.kubernetes.kinds import CORE, is_kind
 from packyard.core.yaml.document import walk
-from packyard.core.yaml.node import MappingNode, Scalar, Source
+from packyard.core.yaml.node import MappingNode, Node, Scalar, Source
 from packyard.writing.checks import variables
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
@@ -30,7 +30,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
     """Find secrets in the texts of objects."""
     for root in parsed.objects:
         if is_kind(root, CORE, "Secret"):
-            yield from _secret(root)
+            yield from _secret(root, parsed)
             continue
         told: set[int] = set()
         for name, value in variables.stated(root, parsed):
@@ -43,18 +43,25 @@ def check(parsed: Parsed) -> Iterator[Finding]:
                 yield breach("plain-secret", node, f"{what} stands here in plain text", _HINT)
 
 
-def _secret(root: MappingNode) -> Iterator[Finding]:
-    """Find values of a Secret that are more than the place of one."""
+def _secret(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
+    """Find values of a Secret that are more than the place of one, but for those that users have to set."""
     for held in (root.mapping(field) for field in ("data", "stringData")):
         for entry in held.entries if held else ():
             text = entry.value.value if isinstance(entry.value, Scalar) else ""
             if (
                 text
                 and not plain_secrets.is_place(text)
+                and not _is_asked_for(entry.value, parsed)
                 and (not _SETTINGS.search(entry.name) or plain_secrets.find(text))
             ):
                 message = f"{entry.name} is a secret in plain text (base64 does not hide it)"
                 yield breach("plain-secret", entry, message, _HINT)
+
+
+def _is_asked_for(value: Node, parsed: Parsed) -> bool:
+    """Say whether a value is that of a setter which is shipped empty, for users to set in their copy."""
+    setters = parsed.definitions.setters
+    return any(setters[name].required for name in parsed.changed_by(value))
 
 
 def _is_secret(text: str) -> bool:

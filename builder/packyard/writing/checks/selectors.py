@@ -207,13 +207,17 @@ def _listed(names: frozenset[str]) -> str:
 
 
 def _instances(parsed: Parsed) -> Iterator[Finding]:
-    """Find the label of an instance that a set leaves behind: the objects of two runs then have the same."""
-    holders = [each for root in parsed.objects for each in (root, *(pod.template for pod in parsed.pods_of(root)))]
+    """Find the label of an instance that a set leaves behind: the objects of two runs then have the same.
+
+    An object whose name no set changes is one for all runs, and so is its label.
+    """
+    renamed = [root for root in parsed.objects if parsed.changed_by(name_of(root))]
+    holders = [each for root in renamed for each in (root, *(pod.template for pod in parsed.pods_of(root)))]
     labels = [found for each in holders if each and (found := each.mapping("metadata", "labels"))]
     labels += [found for root in parsed.objects if (found := _own_pods(root))]
     nodes = [node for each in labels if isinstance(node := each.get(_INSTANCE), Scalar)]
     setters = frozenset[str]().union(*map(parsed.changed_by, nodes))
-    naming = frozenset[str]().union(*(parsed.changed_by(name_of(root)) for root in parsed.objects))
+    naming = frozenset[str]().union(*(parsed.changed_by(name_of(root)) for root in renamed))
     for node in nodes if setters or naming else ():
         if not parsed.changed_by(node):
             what = f"{_INSTANCE} of other objects" if setters else "the name of the object"

@@ -29,7 +29,7 @@ Fault = tuple[Node | Entry, str, str]
 
 def check(parsed: Parsed) -> Iterator[Finding]:
     """Find what an API server refuses, for a place with what is wrong there and what is right."""
-    for root in parsed.objects:
+    for root in parsed.fresh:
         rule = _OBJECTS.get((group_of(root.text("apiVersion")), root.text("kind")))
         spec = root.mapping("spec")
         found = rule(spec) if rule and spec else iter(())

@@ -93,26 +93,12 @@ def _purposes(parsed: Parsed, entries: dict[str, Entry]) -> Iterator[Finding]:
 
 def _forgotten(parsed: Parsed, setters: dict[str, Setter]) -> Iterator[Finding]:
     """Find a field that is like a bound one, and a key of a ConfigMap that is like a setter, which no set changes."""
-    bound = {(_key(each.part), each.node.value): each for each in parsed.bound if isinstance(each.node, Scalar)}
-    known = dict(_texts(parsed))
-    for document in parsed.documents:
-        for node in walk(document.root):
-            for entry in node.entries if isinstance(node, MappingNode) else ():
-                value = entry.value
-                if not isinstance(value, Scalar) or len(value.value) < _SHORTEST:
-                    continue
-                same, name = bound.get((entry.name, value.value)), known.get(value.value)
-                if not (same or name) or parsed.changed_by(value) or _is_commented(value):
-                    continue
-                if same and same.node is not value and _is_set(same, parsed):
-                    line = same.node.source.locate(same.node.start)[0]
-                    there = f"line {line} of {same.node.source.name}"
-                    message = f"{entry.name} is {value.value}, as at {there}, but no set changes it here"
-                    hint = f"bind it to {same.reference.name} as well"
-                    yield breach("forgotten-field", value, message, hint)
-                elif name and not same and _is_distinct(entry):
-                    message = f"{entry.name} has the value of {name}, {value.value}, and no set changes it"
-                    yield breach("forgotten-field", value, message, f"bind it to {name}")
+    places: dict[tuple[str, str], list[Scalar]] = {}
+    for value, message, hint in _alike(parsed):
+        places.setdefault((message, hint), []).append(value)
+    for (message, hint), (first, *others) in places.items():
+        lines = [f"{each.source.name}:{each.source.locate(each.start)[0]}" for each in others]
+        yield breach("forgotten-field", first, message, f"{hint}; likewise {', '.join(lines)}" if lines else hint)
     yield from _half_bound(parsed)
     for root in parsed.objects:
         data = root.mapping("data") if is_kind(root, CORE, "ConfigMap") else None
@@ -123,6 +109,29 @@ def _forgotten(parsed: Parsed, setters: dict[str, Setter]) -> Iterator[Finding]:
             if not parsed.changed_by(node) and not _is_commented(node):
                 message = f"{entry.name} has the value of setter {entry.name}, and no set changes it"
                 yield breach("forgotten-field", node, message, "bind it, or remove the key")
+
+
+def _alike(parsed: Parsed) -> Iterator[tuple[Scalar, str, str]]:
+    """Yield the fields that are like a bound one, and have the value of a setter, with what is to be said of them."""
+    bound = {(_key(each.part), each.node.value): each for each in parsed.bound if isinstance(each.node, Scalar)}
+    known = dict(_texts(parsed))
+    entries = (entry for document in parsed.documents for node in walk(document.root)
+               for entry in (node.entries if isinstance(node, MappingNode) else ()))  # fmt: skip
+    for entry in entries:
+        value = entry.value
+        if not isinstance(value, Scalar) or len(value.value) < _SHORTEST:
+            continue
+        same, name = bound.get((entry.name, value.value)), known.get(value.value)
+        if not (same or name) or parsed.changed_by(value) or _is_commented(value):
+            continue
+        if same and same.node is not value and _is_set(same, parsed):
+            line = same.node.source.locate(same.node.start)[0]
+            there = f"line {line} of {same.node.source.name}"
+            message = f"{entry.name} is {value.value}, as at {there}, but no set changes it here"
+            yield value, message, f"bind it to {same.reference.name} as well"
+        elif name and not same and _is_distinct(entry):
+            message = f"{entry.name} has the value of {name}, {value.value}, and no set changes it"
+            yield value, message, f"bind it to {name}"
 
 
 def _half_bound(parsed: Parsed) -> Iterator[Finding]:

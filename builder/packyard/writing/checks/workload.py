@@ -44,7 +44,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
             yield from _nodes(pod, parsed)
             volumes = pod.volume_names
             called = (container.get("name") for container in pod.containers)
-            yield from _twice("container", [name for name in called if isinstance(name, Scalar)])
+            yield from twice("container", [name for name in called if isinstance(name, Scalar)])
             for container in pod.containers:
                 yield from _container(container, volumes)
 
@@ -122,7 +122,7 @@ def _volumes(found_pods: list[Pod[MappingNode]]) -> Iterator[Finding]:
             if name.value not in mounted:
                 message = f"no container mounts volume {name.value!r}"
                 yield breach("volume-never-mounted", name, message, "mount it, or remove it")
-        yield from _twice("volume", declared)
+        yield from twice("volume", declared)
 
 
 def _mounts(node: MappingNode) -> list[Scalar]:
@@ -147,10 +147,11 @@ def _container(container: MappingNode, volumes: frozenset[str]) -> Iterator[Find
             message = f"{entry.name} in the securityContext of {label} is not a field there, and is rejected or dropped"
             hint = "put it into the pod's securityContext"
             yield breach("pod-field-in-container", entry, message, hint)
-    yield from _twice("variable", names(container.get("env")))
+    yield from twice("variable", names(container.get("env")))
 
 
-def _twice(what: str, called: list[Scalar]) -> Iterator[Finding]:
+def twice(what: str, called: list[Scalar]) -> Iterator[Finding]:
+    """Find names that two of a list have."""
     counted: Counter[str] = Counter()
     for name in called:
         counted[name.value] += 1

@@ -8,6 +8,7 @@ from __future__ import annotations
 from packyard.core.errors import InputError, Problem, refuse
 from packyard.core.kubernetes import schemas
 from packyard.core.kubernetes.schemas import Judge
+from packyard.core.yaml.node import MappingNode
 from packyard.core.yaml.values import to_value
 from packyard.writing.source.workspace import Workspace, authored
 
@@ -26,6 +27,17 @@ def read(here: Workspace) -> list[Judge]:
     return here.sources.once(DIRECTORY, lambda: _read(here))
 
 
+def names(here: Workspace) -> list[str]:
+    """Return the names of the definitions: ``rayjobs.ray.io``."""
+    roots = (document.root for path in files(here) for document in here.sources.documents(path))
+    return [text for root in roots if isinstance(root, MappingNode) and (text := _name(root))]
+
+
+def _name(root: MappingNode) -> str:
+    metadata = root.mapping("metadata")
+    return metadata.text("name") if metadata else ""
+
+
 def _read(here: Workspace) -> list[Judge]:
     judges: list[Judge] = []
     problems: list[Problem] = []
@@ -35,7 +47,7 @@ def _read(here: Workspace) -> list[Judge]:
         except InputError as error:
             problems += error.problems
             continue
-        judges.append(judge.without({schemas.unversioned(kind) for each in judges for kind in each.kinds}))
+        judges.append(judge.without(schemas.kinds_of(judges)))
     refuse(problems)
     return judges
 

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from posixpath import basename
 
+from packyard.core.bundle.required import Required
 from packyard.core.errors import Problem, refuse
 from packyard.core.kubernetes import kustomization, pods
 from packyard.core.yaml import span
@@ -30,7 +31,7 @@ from packyard.using.setters.krmfile import EMPTY
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.packages import PackageFiles
 from packyard.using.setters.plan import set_fields
-from packyard.writing.source import parts, pod_components, reached_definitions, reached_rules
+from packyard.writing.source import parts, pod_components, reached_definitions, reached_rules, required
 from packyard.writing.source.words import Words
 from packyard.writing.source.workspace import OPTIONS, Workspace, authored
 
@@ -41,7 +42,8 @@ _HEAD = "# The parameters of the options:  kustomize cfg set ../options NAME VAL
 class Option:
     """An option of a package: what it is for, its files by their name, and the use cases that it fits, by their paths.
 
-    ``setters`` are those of its fields, ``values`` what its patches and its objects say.
+    ``setters`` are those of its fields, ``values`` what its patches and its objects say; ``requires`` what a cluster
+    must have for it, as its Krmfile says.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Option:
     use_cases: tuple[str, ...]
     setters: Mapping[str, Setter] = field(default_factory=dict)
     values: tuple[object, ...] = ()
+    requires: tuple[Required, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +140,9 @@ def _option(
         for file in set_fields(shown, found.definitions, setters, sources.memo).files
     )
     texts = {word: text for section in found.sections.values() for word, text in section.items()}
-    return Option(name, part.description, files, tuple(fitting), setters, values), found.definitions, texts
+    requires = tuple(required.gather(krmfile, sources.memo))
+    option = Option(name, part.description, files, tuple(fitting), setters, values, requires)
+    return option, found.definitions, texts
 
 
 def _try(part: Part, objects: Sequence[SourceObject]) -> Idle | None:
@@ -146,12 +151,13 @@ def _try(part: Part, objects: Sequence[SourceObject]) -> Idle | None:
     One that patches pods does not fit where it changes no object that has any.
     """
     tried: list[Idle] = []
-    changed = [item.copy() for item in objects]
+    copies = [item.copy() for item in objects]
+    changed = list(copies)
     try:
         accumulate(part, changed, tried)
     except MisfitError:
         return None
-    pairs = zip(objects, changed, strict=False)
+    pairs = zip(objects, copies, strict=True)
     if part.pods and not any(old.root is not new.root and pods.find(old.root) for old, new in pairs):
         return None
     return None if is_same([item.root for item in objects], [item.root for item in changed]) else join(tried)

@@ -119,6 +119,7 @@ def _read(workspace: Workspace, name: str) -> tuple[Package, Fields]:
         fields.fault(fields.node, "", f"the package's folder {name!r} must be lower case words joined by dashes")
     fields.problems += scripts.check(workspace.sources, folder)
     use_cases = _use_cases(workspace, folder, fields)
+    fields.elsewhere("rules", "rules stand in a Krmfile: in that of the package, packages/NAME/Krmfile, or of a part")
     package = Package(
         name=name,
         folder=folder,

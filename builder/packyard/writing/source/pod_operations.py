@@ -308,9 +308,9 @@ def _names(pod: Pod[MappingNode], path: Path, each: MappingNode) -> Iterator[tup
 
 
 def is_bound(child: Child) -> bool:
-    """Say whether a setter changes an entry or an item."""
-    behind = child.value.comment or child.comment
-    return bool(behind and comment.parse(behind.text))
+    """Say whether a setter changes an entry or an item, by a comment behind it or above."""
+    said = (child.value.comment, child.comment, *child.head)
+    return any(each is not None and comment.parse(each.text) is not None for each in said)
 
 
 def _alike(old: SequenceNode, new: Node, key: str) -> Iterable[int]:

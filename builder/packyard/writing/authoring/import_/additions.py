@@ -23,7 +23,8 @@ from packyard.writing.authoring.import_ import bind, meaning, normal, read, writ
 from packyard.writing.authoring.import_.bind import Binder
 from packyard.writing.authoring.import_.structure import krmfile_of
 
-_OPTIONS = "overlays/options"
+#: Where options lie in a workspace.
+FOLDER = "overlays/options"
 
 
 def files(sources: Sources, paths: Sequence[str], objects: Sequence[MappingNode], binder: Binder) -> dict[str, bytes]:
@@ -40,7 +41,7 @@ def files(sources: Sources, paths: Sequence[str], objects: Sequence[MappingNode]
         nodes = [node for each in some for node in walk(each.root)]
         reached = meaning.reached((bound.names[id(node)] for node in nodes if id(node) in bound.names), words)
         option |= {"Krmfile": write.krmfile(reached)} if reached else {}
-        made |= {f"{_OPTIONS}/{name}/{file}": data for file, data in option.items()}
+        made |= {f"{FOLDER}/{name}/{file}": data for file, data in option.items()}
     return made
 
 

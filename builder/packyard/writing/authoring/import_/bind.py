@@ -35,11 +35,16 @@ def documents(source: Source) -> list[Document]:
 
 @dataclass(slots=True)
 class Binder:
-    """Binds the fields of documents to words; what it meets is noted. ``take`` says which of two values counts."""
+    """Binds the fields of documents to words; what it meets is noted. ``take`` says which of two values counts.
+
+    ``unused`` are setters that no use case has, as patches replace their fields: these stay as they are.
+    """
 
     notes: list[Note]
     placeholders: Placeholders = field(default_factory=Placeholders)
     take: str = FIELDS
+    unused: frozenset[str] = frozenset()
+    words: dict[str, Word] = field(default_factory=dict)  # that fields need
     defined: dict[str, bool] = field(default_factory=dict)  # whether a field needs what a file defines, by its place
 
     def bind(
@@ -57,7 +62,12 @@ class Binder:
         bound.names |= of_kpt.bound
         self.placeholders.bind(documents, bound)
         known = {**self.placeholders.words, **words, **of_kpt.words}
+        for node, name in [*bound.names.items()]:
+            if not self.unused.isdisjoint(meaning.reached([name], known)):
+                del bound.names[node]
+                bound.instead.pop(node, None)
         needed = meaning.reached(bound.names.values(), known)
+        self.words |= needed
         if krmfile:
             places = {name: f"{krmfile.source.name}: {name}" for name in words}
             self.defined |= {at: self.defined.get(at, False) or name in needed for name, at in places.items()}
@@ -70,7 +80,7 @@ class Binder:
         """Say what no field needs, and what became of placeholders, once all is bound."""
         for place in sorted(place for place, is_needed in self.defined.items() if not is_needed):
             yield Note(LOST, "definitions that no field uses", "bind the fields that they were meant for", (place,))
-        yield from self.placeholders.review()
+        yield from self.placeholders.review(self.words)
 
     def _of_krmfile(self, documents: Sequence[Document], definitions: Definitions, words: dict[str, Word]) -> Bound:
         """Bind what comments bind; where a field has another text than its definition yields, one of them counts."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from packyard.core.errors import InputError, Problem, refuse
@@ -34,12 +35,16 @@ _RENDERED = "default"  # the use case of a rendering
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What an import writes: files by their paths in the workspace, the use cases, and what to work through."""
+    """What an import writes: files by their paths in the workspace, the use cases, and what to work through.
+
+    ``setters`` are those that use cases have.
+    """
 
     name: str
     files: Mapping[str, bytes]
     use_cases: Sequence[str]
     notes: Sequence[Note]
+    setters: frozenset[str] = frozenset()
 
     def with_checklist(self, origin: str, below: str = "") -> Imported:
         """Return the import with its checklist, in which places are those below a folder."""
@@ -82,8 +87,15 @@ def of_use_cases(
 ) -> Imported:
     """Return a package of the use cases that a folder holds; what is ``is_alone`` reads nothing beside the folder."""
     check_name(here, name)
-    binder = Binder([], take=wishes.take)
-    reader = Reader(folder, binder, build, wishes.only, wishes.options, is_alone=is_alone)
+    reader = partial(Reader, folder, build=build, only=wishes.only, beyond=wishes.options, is_alone=is_alone)
+    made, unused = _read(here, name, reader(binder=Binder([], take=wishes.take)), wishes)
+    if unused:
+        made, _ = _read(here, name, reader(binder=Binder([], take=wishes.take, unused=unused)), wishes)
+    return made.with_checklist(origin, below=f"{folder}/")
+
+
+def _read(here: Workspace, name: str, reader: Reader, wishes: Wishes) -> tuple[Imported, frozenset[str]]:
+    """Return what is read, and the setters of it that no use case has, and no option."""
     taken = _Taken(reader)
     taken.read(reader.paths(here.prefix))
     try:
@@ -99,7 +111,10 @@ def of_use_cases(
             }
         )
         made = _made(here, name, taken, wishes)
-    return made.with_checklist(origin, below=f"{folder}/")
+    said = b"\n".join(data for path, data in made.files.items() if path.startswith(additions.FOLDER)).decode()
+    setters = {name for name, word in reader.binder.words.items() if word.is_setter}
+    in_options = {each for each in setters if f'"{each}"' in said or f"${{{each}}}" in said}
+    return made, frozenset(setters - made.setters - in_options)
 
 
 class _Taken:
@@ -196,9 +211,10 @@ def _make(
     for folder in dict.fromkeys(path.rpartition("/")[0] for path in files):
         if not _is_free(here, folder):
             raise _taken(here, folder)
-    recomposed.check(here, variants, copies, files, name)
+    setters = recomposed.check(here, variants, copies, files, name)
     said = [*notes, *done.notes, *_silent(variants, files), _unknown(model)]
-    return Imported(name, files, sorted([*(each.path for each in variants), *(each.path for each in copies)]), said)
+    paths = sorted([*(each.path for each in variants), *(each.path for each in copies)])
+    return Imported(name, files, paths, said, setters)
 
 
 def _model(name: str) -> dict[str, str]:

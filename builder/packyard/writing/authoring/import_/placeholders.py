@@ -126,10 +126,10 @@ class Placeholders:
                     Note(DOUBTFUL, "placeholders in fields of unknown type, which are text now", todo, (site.place,))
                 )
 
-    def review(self) -> Iterator[Note]:
-        """Say what became of the placeholders."""
+    def review(self, used: Collection[str]) -> Iterator[Note]:
+        """Say what became of the placeholders that are used."""
         yield from self.notes
-        for name, use in self._uses.items():
+        for name, use in ((name, use) for name, use in self._uses.items() if name in used):
             text = f"{use.first}: {name}"
             if not use.defaults and use.is_name:
                 todo = "choose the value that most users want"

@@ -36,6 +36,7 @@ from packyard.writing.authoring import place
 from packyard.writing.authoring.import_ import read
 from packyard.writing.source import parts
 from packyard.writing.source.package import Package
+from packyard.writing.source.pod_operations import is_bound
 from packyard.writing.source.workspace import Workspace
 
 #: What the last key of a field says that it is.
@@ -208,7 +209,7 @@ def _of(child: Child, key: str, owner: str, path: tuple[str, ...]) -> Iterator[_
     value = child.value
     if not isinstance(value, Scalar):
         yield from _below(value, owner, (*path, key))
-    elif (kind := _kind(key, path)) and not _is_bound(child) and _is_constant(value):
+    elif (kind := _kind(key, path)) and not is_bound(child) and _is_constant(value):
         yield _Constant(child, value, kind, owner)
 
 
@@ -218,11 +219,6 @@ def _kind(key: str, path: tuple[str, ...]) -> str:
         last = key.rpartition("/")[2].replace("-", "_").upper()
         return f"{'GPUS' if last == 'GPU' else last}{_REQUEST if path[-1] == 'requests' else ''}"
     return _KINDS.get(key, "")
-
-
-def _is_bound(child: Child) -> bool:
-    said = [child.value.comment, child.comment, *child.head]
-    return any(each is not None and comment.parse(each.text) is not None for each in said)
 
 
 def _is_constant(value: Scalar) -> bool:

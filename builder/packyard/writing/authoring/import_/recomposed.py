@@ -21,11 +21,14 @@ from packyard.writing.source.workspace import Workspace
 
 def check(
     here: Workspace, variants: Sequence[Variant], copies: Sequence[Copy], files: Mapping[str, bytes], name: str
-) -> None:
-    """Refuse an import that composes to something else; it is composed in a workspace of its own."""
+) -> frozenset[str]:
+    """Refuse an import that composes to something else, or return the setters that its use cases have.
+
+    It is composed in a workspace of its own.
+    """
     with tempfile.TemporaryDirectory() as folder:
         try:
-            _compose(here, variants, copies, files, name, Path(folder))
+            return _compose(here, variants, copies, files, name, Path(folder))
         except InputError as error:
             problems = (replace(each, file=each.file.removeprefix(f"{folder}/")) for each in error.problems)
             raise InputError(*problems) from error
@@ -38,8 +41,8 @@ def _compose(
     files: Mapping[str, bytes],
     name: str,
     folder: Path,
-) -> None:
-    """Refuse what composes to something else, in an empty folder."""
+) -> frozenset[str]:
+    """Refuse what composes to something else, in an empty folder; return the setters of all use cases."""
     head = f"apiVersion: packyard/v1\nkind: Workspace\nname: imported\nprefix: {here.prefix}\nlicense: {WORKSPACE}\n"
     _put(folder, {WORKSPACE: head.encode(), **files})
     own = workspace.read(folder)
@@ -54,6 +57,7 @@ def _compose(
         found[each.path] = [to_value(one.root) for one in bind.documents(Source(each.path, text))]
     pairs = ((path, map(to_value, roots), found.get(path, ())) for path, roots in wanted.items())
     refuse(problem for pair in pairs for problem in _differences(*pair))
+    return frozenset(name for each in made.values() for name in each.definitions.setters)
 
 
 def _put(folder: Path, files: Mapping[str, bytes]) -> None:

@@ -1,0 +1,139 @@
+"""Names that parts of one object have for each other: jobs of a JobSet, replicas, groups of Ray, containers.
+
+replicatedJobs:
+- name: driver
+- name: workers
+  dependsOn: [{name: drivr, status: Ready}]     which JobSet refuses, and the API server's schemas admit
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from packyard.core.errors import suggest
+from packyard.core.kubernetes.kinds import JOBSET, KUBEFLOW, TRAINER, is_kind, kind_of, name_of
+from packyard.core.yaml.document import mappings, scalars
+from packyard.core.yaml.node import MappingNode, Node, Scalar
+from packyard.writing.checks import variables
+from packyard.writing.checks.finding import Finding, breach
+from packyard.writing.checks.parsed import Parsed
+from packyard.writing.checks.ray import cluster_of
+from packyard.writing.checks.workload import twice
+
+_RUNTIMES = ("TrainingRuntime", "ClusterTrainingRuntime")
+#: Where a TrainJob names jobs of its runtime, and containers of these.
+_OVERRIDES = ("podSpecOverrides", "podTemplateOverrides")
+#: The types of replicas that an operator knows, by the kind and the field that has them.
+_REPLICAS = {
+    "MPIJob": ("mpiReplicaSpecs", ("Launcher", "Worker")),
+    "PyTorchJob": ("pytorchReplicaSpecs", ("Master", "Worker")),
+    "TFJob": ("tfReplicaSpecs", ("Chief", "Evaluator", "Master", "PS", "Worker")),
+    "XGBoostJob": ("xgbReplicaSpecs", ("Master", "Worker")),
+    "JAXJob": ("jaxReplicaSpecs", ("Worker",)),
+}
+#: The container that each replica of a kind has to have.
+_CONTAINER = {"PyTorchJob": "pytorch", "TFJob": "tensorflow", "XGBoostJob": "xgboost", "JAXJob": "jax"}
+
+
+def check(parsed: Parsed) -> Iterator[Finding]:
+    """Find names that nothing has, and those that two have."""
+    runtimes = {
+        (root.text("kind"), name.value): spec
+        for root in parsed.objects
+        if (spec := _job_set_of(root)) and (name := name_of(root)) and is_kind(root, TRAINER, *_RUNTIMES)
+    }
+    for root in parsed.objects:
+        spec = _job_set_of(root)
+        yield from _job_set(spec) if spec else ()
+        if is_kind(root, TRAINER, "TrainJob"):
+            yield from _overrides(root, runtimes)
+        if kind_of(root)[0] == KUBEFLOW and kind_of(root)[1] in _REPLICAS:
+            yield from _replicas(root, *_REPLICAS[kind_of(root)[1]])
+        cluster = cluster_of(root)
+        yield from twice("group", _named(cluster.get("workerGroupSpecs"), "groupName")) if cluster else ()
+        for holder, entry in parsed.entries_of(root, "podFailurePolicy"):
+            yield from _failures(holder, entry.value)
+
+
+def _job_set_of(root: MappingNode) -> MappingNode | None:
+    """Return what describes a JobSet in it, or in the runtime that makes some."""
+    if is_kind(root, JOBSET, "JobSet"):
+        return root.mapping("spec")
+    return root.mapping("spec", "template", "spec") if is_kind(root, TRAINER, *_RUNTIMES) else None
+
+
+def _job_set(spec: MappingNode) -> Iterator[Finding]:
+    jobs = mappings(spec.get("replicatedJobs"))
+    names = _named(spec.get("replicatedJobs"), "name")
+    yield from twice("replicatedJob", names)
+    known = [each.value for each in names]
+    for number, job in enumerate(jobs):
+        for waited in _named(job.get("dependsOn"), "name"):
+            if waited.value in known[number:] and waited.value not in known[:number]:
+                is_itself = waited.value == job.text("name")
+                what = "itself" if is_itself else f"{waited.value}, which does not stand before it"
+                hint = "" if is_itself else f"move {waited.value} above it"
+                yield breach("no-such-part", waited, f"{job.text('name')} waits for {what}", hint)
+            else:
+                yield from _unknown("replicatedJob", waited, known)
+    policies = [each for each in (spec.mapping("successPolicy"), spec.mapping("failurePolicy")) if each]
+    policies += [rule for each in policies for rule in mappings(each.get("rules"))]
+    named = [name for each in policies for name in scalars(each.get("targetReplicatedJobs"))]
+    coordinator = spec.find("coordinator", "replicatedJob")
+    for name in (*named, *([coordinator] if isinstance(coordinator, Scalar) else [])):
+        yield from _unknown("replicatedJob", name, known)
+
+
+def _overrides(root: MappingNode, runtimes: Mapping[tuple[str, str], MappingNode]) -> Iterator[Finding]:
+    """Find jobs and containers of a runtime of the package that it does not have."""
+    reference = root.mapping("spec", "runtimeRef")
+    spec = reference and runtimes.get((reference.text("kind", _RUNTIMES[1]), reference.text("name")))
+    jobs = {job.text("name"): job for job in mappings(spec.get("replicatedJobs"))} if spec else {}
+    for override in (each for key in _OVERRIDES for each in mappings(root.find("spec", key)) if jobs):
+        targets = _named(override.get("targetJobs"), "name")
+        for name in targets:
+            yield from _unknown("replicatedJob of the runtime", name, jobs)
+        having = [job for name, job in jobs.items() if not targets or name in {each.value for each in targets}]
+        known = {name for job in having for name in _containers(job.mapping("template", "spec", "template", "spec"))}
+        pod = override.mapping("spec") or override
+        for name in (name for key in ("initContainers", "containers") for name in _named(pod.get(key), "name")):
+            yield from _unknown("container of the runtime", name, known) if known else ()
+
+
+def _replicas(root: MappingNode, field: str, types: Iterable[str]) -> Iterator[Finding]:
+    replicas, wanted = root.mapping("spec", field), _CONTAINER.get(root.text("kind"), "")
+    for entry in replicas.entries if replicas else ():
+        if isinstance(entry.key, Scalar):
+            yield from _unknown("type of replicas", entry.key, types)
+        pod = entry.value.mapping("template", "spec") if isinstance(entry.value, MappingNode) else None
+        names = _named(pod.get("containers"), "name") if pod else []
+        if wanted and names and wanted not in {each.value for each in names}:
+            message = (
+                f"no container of {entry.name} is called {wanted!r}, and the operator refuses the {root.text('kind')}"
+            )
+            yield breach("no-such-part", names[0], message, f"call the one that trains {wanted}")
+
+
+def _failures(job: MappingNode, policy: Node) -> Iterator[Finding]:
+    """Find containers of a Job's rules that its pods do not have."""
+    known = _containers(job.mapping("template", "spec"))
+    for rule in mappings(policy.get("rules")) if isinstance(policy, MappingNode) else ():
+        name = rule.find("onExitCodes", "containerName")
+        if isinstance(name, Scalar) and known:
+            yield from _unknown("container", name, known)
+
+
+def _unknown(what: str, name: Scalar, known: Iterable[str]) -> Iterator[Finding]:
+    if name.value and name.value not in known and not variables.is_filled_in(name.value):
+        hint = suggest(name.value, known) or f"there is {', '.join(sorted(set(known) - {''}))}"
+        yield breach("no-such-part", name, f"there is no {what} {name.value!r}", hint)
+
+
+def _named(listed: Node | None, key: str) -> list[Scalar]:
+    found = (each.get(key) for each in mappings(listed))
+    return [each for each in found if isinstance(each, Scalar)]
+
+
+def _containers(pod: MappingNode | None) -> list[str]:
+    keys = ("initContainers", "containers")
+    return [name.value for key in keys for name in _named(pod.get(key), "name")] if pod else []

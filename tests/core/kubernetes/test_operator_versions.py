@@ -1,0 +1,69 @@
+"""Which version of an operator has all fields of objects, by the definitions of its versions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from packyard.core.kubernetes.operator_versions import table
+from packyard.core.kubernetes.operators import OPERATORS, Operator
+
+
+def job_set(*replicated: dict[str, Any], **more: object) -> dict[str, Any]:
+    template = {"spec": {"template": {"spec": {"containers": [{"name": "a", "image": "a"}]}}}}
+    jobs = [{"name": f"job-{number}", "template": template, **each} for number, each in enumerate(replicated or [{}])]
+    metadata = {"name": "a"}
+    return {
+        "apiVersion": "jobset.x-k8s.io/v1alpha2",
+        "kind": "JobSet",
+        "metadata": metadata,
+        "spec": {"replicatedJobs": jobs, **more},
+    }
+
+
+def raised(found: list[dict[str, Any]]) -> list[Operator]:
+    return [each for each in table(found) if each not in OPERATORS]
+
+
+CLAIMS = [{"templates": [{"metadata": {"name": "data"}, "spec": {"accessModes": ["ReadWriteOnce"]}}]}]
+WAITING = [{"name": "job-0", "status": "Ready"}, {"name": "job-1", "status": "Ready"}]
+#: An object, and the oldest release of JobSet whose definition has all of it, by the tags of its repository.
+NEEDED = {
+    "what the table says": (job_set(), []),
+    "a slip, which no version has": (job_set(replicatedJob=1), []),
+    "groups": (job_set({"groupName": "workers"}), ["0.9 or later"]),
+    "two to wait for": (job_set({}, {}, {"dependsOn": WAITING}), ["0.9 or later"]),
+    "claims": (job_set(volumeClaimPolicies=CLAIMS), ["0.11 or later"]),
+    "what is not released": (job_set(whatComesNext=True), ["later than 0.12"]),
+}
+
+
+@pytest.mark.parametrize(("found", "needs"), NEEDED.values(), ids=NEEDED)
+def test_an_operator_has_to_have_all_fields_of_an_object(found: dict[str, Any], needs: list[str]) -> None:
+    assert [each.needs for each in raised([job_set(), found])] == needs
+
+
+def test_the_latest_of_what_objects_need_counts() -> None:
+    (found,) = raised([job_set(volumeClaimPolicies=CLAIMS), job_set({"groupName": "workers"})])
+    assert found.needs == "0.11 or later"
+
+
+def test_the_commands_install_a_version_that_does_and_none_that_does_not() -> None:
+    (later,) = raised([job_set({"groupName": "workers"})])
+    assert "/download/v0.9.0/" in later.install[0]
+    (unknown,) = raised([job_set(whatComesNext=True)])
+    assert (unknown.install, unknown.link) == ((), "https://github.com/kubernetes-sigs/jobset/releases")
+
+
+def test_a_field_that_a_later_version_dropped_needs_none_later() -> None:
+    policy = {"torch": {"numProcPerNode": 1}}  # Trainer 2.2 has no such field
+    runtime = {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainingRuntime", "metadata": {"name": "a"}}
+    runtime["spec"] = {"mlPolicy": policy, "template": {"spec": job_set()["spec"]}}
+    assert raised([runtime]) == []
+
+
+@pytest.mark.parametrize(("version", "is_admitted"), [((0, 12, 1), False), ((0, 13, 0), True)])
+def test_a_patch_release_brings_no_field(version: tuple[int, ...], is_admitted: bool) -> None:
+    (found,) = raised([job_set(whatComesNext=True)])
+    assert found.admits(version) is is_admitted
