@@ -9,7 +9,7 @@ import { constraintOf, describe, kindOf } from "../src/judge/describe";
 import { answerOf, itemsOf, type Question } from "../src/judge/judgement";
 import type { Rule } from "../src/judge/rules";
 import { mustBeSet, shownValue } from "../src/judge/setter";
-import { readBundle, type Files } from "../src/model/archive";
+import { readArchive, readBundle, type Files } from "../src/model/archive";
 import { changesOf } from "../src/model/changes";
 import { commandsFor, valuesFile } from "../src/model/commands";
 import { FieldTypes, type FieldTable } from "../src/model/fieldtypes";
@@ -22,6 +22,7 @@ type Texts = Record<string, string[]>;
 
 type Asked =
   | { ask: "package"; file: string }
+  | { ask: "archive"; file: string }
   | { ask: "compare"; before: Record<string, string>; after: Record<string, string> }
   | { ask: "values"; krmfile: string; values: Texts; where: string }
   | { ask: "commands"; file: string; useCase: string; options: string[]; values: Texts; channel: string; bundle: string };
@@ -40,6 +41,8 @@ async function answer(asked: Asked): Promise<unknown> {
   switch (asked.ask) {
     case "package":
       return packageOf(await modelOf(asked.file));
+    case "archive":
+      return [...(await readArchive(new Uint8Array(await readFile(asked.file)))).files.keys()];
     case "compare":
       return grouped(compare(filesOf(asked.before), filesOf(asked.after), TYPES)).map(({ places, changes }) => ({
         places, changes: changes.map(({ words, isBreaking, change }) => ({ words, isBreaking, what: change.what })),

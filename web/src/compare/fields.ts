@@ -76,7 +76,8 @@ class Comparison {
   }
 
   private difference(path: string, change: Change["change"], old: Side, now: Side): FieldDifference {
-    const setter = this.setters.get((now ?? old)?.node as Node) ?? "";
+    const shown = now ? this.after.reader.resolve(now.node) : old && this.before.reader.resolve(old.node);
+    const setter = (shown && this.setters.get(shown)) ?? "";
     return { path, change, before: old && this.before.reader.value(old.node), after: now && this.after.reader.value(now.node), setter };
   }
 

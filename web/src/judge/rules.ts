@@ -144,6 +144,7 @@ function translate(text: string, setters: Setters, names: string[]): string {
   if (text.length > LONGEST) throw new BeyondError(`the expression is longer than ${LONGEST} characters`);
   const tokens = tokensOf(text);
   if (SIGNS.test(tokens.map((token) => token.text).join(""))) throw new BeyondError("the expression is too deep"); // the library drops "!!"
+  checkConditionals(tokens);
   let written = "";
   tokens.forEach(({ kind, text: token }, place) => {
     const isCall = tokens[place + 1]?.text === "(" && token !== "in";
@@ -156,6 +157,21 @@ function translate(text: string, setters: Setters, names: string[]): string {
     }
   });
   return written;
+}
+
+/** Refuse a condition within the first branch of another one that has no brackets, as CEL does. */
+function checkConditionals(tokens: readonly Token[]): void {
+  const open = [0];
+  for (const { text } of tokens) {
+    const last = open.length - 1;
+    if (text === "(" || text === "[") open.push(0);
+    else if (text === ")" || text === "]") open.pop();
+    else if (text === ":") open[last] = (open[last] ?? 0) - 1;
+    else if (text === "?") {
+      if ((open[last] ?? 0) > 0) throw new BeyondError("'?' is not expected here");
+      open[last] = (open[last] ?? 0) + 1;
+    }
+  }
 }
 
 function calledBy(name: string, isMethod: boolean): string {

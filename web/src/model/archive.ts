@@ -6,6 +6,7 @@ import { digestOf, HAS_CRYPTO } from "../channel/digest";
 import type { Bytes } from "../channel/source";
 import { IntegrityError } from "../errors";
 import { literal } from "../judge/words";
+import { checkHeaders } from "./headers";
 import { MANIFEST, parseManifest } from "./manifest";
 import { claim, fault, type Claimed } from "./names";
 
@@ -28,10 +29,7 @@ const HINT = "do not use this archive; fetch it again";
  * hostile.
  */
 export async function readBundle(data: Bytes, limits: Limits = LIMITS): Promise<Files> {
-  const most = Math.min(limits.totalSize, Math.max(limits.smallSize, limits.ratio * data.length));
-  const isPacked = data[0] === 0x1f && data[1] === 0x8b;
-  const tar = isPacked ? await expand(data, most) : data;
-  const { top, files } = await untar(tar, limits);
+  const { top, files } = await readArchive(data, limits);
   const described = files.get(MANIFEST);
   if (!described) throw new IntegrityError(`has no ${MANIFEST}`, "is this a bundle?");
   const manifest = parseManifest(described);
@@ -40,6 +38,16 @@ export async function readBundle(data: Bytes, limits: Limits = LIMITS): Promise<
   }
   await compare(manifest.files, files);
   return files;
+}
+
+/** The top directory of an archive and the files below it, whatever they are; names and sizes are checked. */
+export async function readArchive(data: Bytes, limits: Limits = LIMITS): Promise<{ top: string; files: Files }> {
+  const most = Math.min(limits.totalSize, Math.max(limits.smallSize, limits.ratio * data.length));
+  const isPacked = data[0] === 0x1f && data[1] === 0x8b;
+  const tar = isPacked ? await expand(data, most) : data;
+  if (tar.length > most) throw new IntegrityError(`the archive has more than ${most} bytes`, HINT);
+  checkHeaders(tar);
+  return untar(tar, limits);
 }
 
 /** Gunzip no more than so many bytes, so that a bomb does no harm. */

@@ -34,6 +34,7 @@ export function parseText(text: string, name: string): Document[] {
   const builder = new Builder(source);
   const documents: Document[] = [];
   for (const parsed of parsedOf(source)) {
+    builder.beginDocument();
     const root = parsed.contents === null || isEmpty(parsed.contents) ? undefined : builder.node(parsed.contents, 0);
     documents.push({ source, root });
   }
@@ -64,8 +65,14 @@ class Builder {
   readonly tokens: Token[] = [];
   private starting: Child[] = [];
   private left = MOST_VALUES;
+  private readonly anchors = new Set<string>();
 
   constructor(private readonly source: Source) {}
+
+  /** Anchors are known in their own document alone. */
+  beginDocument(): void {
+    this.anchors.clear();
+  }
 
   node(from: YamlNode, depth: number, key?: Child): Node {
     this.left -= 1;
@@ -73,7 +80,9 @@ class Builder {
     const [position, end] = from.range ?? [0, 0];
     const start = this.withProperties(from, position);
     const anchor = isAlias(from) ? undefined : from.anchor;
+    if (anchor !== undefined) this.anchors.add(anchor);
     const base = { source: this.source, start, end: Math.max(start, end), comment: undefined, anchor, tag: isAlias(from) ? undefined : tagOf(from) };
+    if (isAlias(from) && !this.anchors.has(from.source)) throw problem({ ...base, kind: "alias", name: from.source }, `*${from.source} refers to nothing before it`);
     if (isAlias(from)) return this.token({ ...base, kind: "alias", name: from.source }, key);
     if (isScalar(from)) {
       const style = STYLES.get(from.type ?? undefined) ?? "plain";
