@@ -71,7 +71,7 @@ async function licence(name) {
 }
 
 async function tests(out) {
-  const names = (await readdir("test")).filter((name) => name.endsWith(".test.ts") || name === "answers.ts");
+  const names = (await readdir("test")).filter((name) => /^(?:.*\.test|answers|verdicts)\.ts$/.test(name));
   const entryPoints = names.map((name) => join("test", name));
   await build({ ...COMMON, minify: false, entryPoints, outdir: out, format: "esm", outExtension: { ".js": ".mjs" },
     // as browsers get the libraries

@@ -8,6 +8,7 @@ import random
 import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import Phase, given, settings
@@ -60,6 +61,17 @@ def test_the_modules_do_what_their_tests_say(modules: Path) -> None:
     assert files
     done = subprocess.run([answers.node(), "--test", *files], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
+
+
+def test_a_browser_judges_the_same_cases(browser: Any, modules: Path) -> None:
+    page = browser.new_page()
+    page.route("http://localhost/*", lambda route: route.fulfill(body="", content_type="text/html"))
+    page.route("**/verdicts.mjs", lambda route: route.fulfill(path=modules / "verdicts.mjs"))
+    page.goto("http://localhost/")
+    found = page.evaluate("async () => [...(await import('/verdicts.mjs')).differences()]")
+    page.close()
+    assert [kind for kind, _ in found] == ["values", "words", "patterns", "rules"]
+    assert [each for _, kind in found for each in kind] == []
 
 
 def test_a_package_is_read_as_packyard_reads_it(ask: Ask, bundle: Path) -> None:
