@@ -229,6 +229,46 @@ def test_an_option_is_shipped_as_a_component_that_does_what_it_says(
     assert "affinity" in served5("build", twice.parent).stderr  # has to be absent
 
 
+DELETING = f"""\
+# Pods do without what another patch, or the base, gave them.
+{HEAD}spec:
+  volumes:
+  - {{name: d, $patch: delete}}
+  - name: own
+    emptyDir:
+      medium: data # {{"$openapi":"CLAIM"}}
+  - {{name: gone, $patch: delete}}
+  containers:
+  - {{name: helper, $patch: delete}}
+  - name: work
+    resources: {{$patch: delete}}
+    volumeMounts:
+    - {{mountPath: /d, $patch: delete}}
+    env: [{{name: A, $patch: delete}}, {{name: C, value: c}}]
+"""
+
+
+@pytest.mark.parametrize("kind", ["fleet", "job"])
+@pytest.mark.parametrize("left_out", ["", ' # {"$openapi":"CLAIM"}'], ids=["set", "plain"])
+def test_what_a_patch_deletes_is_taken_out_by_kustomize_too(
+    root: Path, kind: str, left_out: str, served5: Served, tmp_path: Path
+) -> None:
+    made = option(root, DELETING.replace(left_out, ""))
+    for path, data in made.files.items():
+        (tmp_path / "out" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "out" / path).write_bytes(data)
+    user = tmp_path / "out/user/kustomization.yaml"
+    tiny.write(user, f"resources: [../{kind}/claim]\ncomponents: [../options/o]\n")
+    (built,) = (each for each in yaml.safe_load_all(served5.done("build", user.parent)) if "spec" in each)
+    spec = built["spec"]
+    pod = (spec["crews"][1] if "crews" in spec else spec)["template"]["spec"]
+    (work,) = pod["containers"]
+    assert [each["name"] for each in pod["volumes"]] == ["own"]
+    assert (work["name"], work["volumeMounts"], work.get("resources")) == ("work", [], None)
+    assert work["env"] == [{"name": "B", "value": "b"}, {"name": "C", "value": "c"}]
+    assert "$patch" not in str(built)
+
+
 def test_objects_of_one_kind_are_told_apart_by_labels_and_not_by_names(root: Path) -> None:
     tiny.replace(root / "packages/p/package.yaml", "  one: {base: one}", "  one: {base: one}\n  other: {base: other}")
     text = f"{HEAD}metadata: {{annotations: {{a: b}}}}\n---\n{HEAD}spec: {{containers: [{{name: work, tty: true}}]}}\n"
@@ -261,6 +301,7 @@ FAULTS = {
     "append:": ("apend:", "pods.yaml:4:1: apend: is not a known key (did you mean 'append'?)"),
     "append: [tolerations]": ("append: [toleration]", "pods.yaml:4:10: append: 'toleration' is no field of this patch"),
     "  - name: (drive|work)": ("  - tty: true", "pods.yaml:15:5: spec.containers: a container needs a name"),
+    "limits: {gpu: null}": ("limits: {$patch: replace}", "$patch: can be delete alone"),
     "(drive|work)": ("(drive|work", "must be a regular expression"),
     "metadata: {labels: {l: m}}": ("metadata: {label: {l: m}}", "pods.yaml:5:12: metadata.label: is not a known key"),
     "    emptyDir: null\n": ("    emptyDir: a\n", "pods.yaml:10:15: emptyDir is a text here and a mapping or list in"),

@@ -23,7 +23,7 @@ from packyard.core.yaml.document import mappings, walk
 from packyard.core.yaml.node import Child, Collection, Comment, Entry, Item, MappingNode, Node, Scalar, SequenceNode
 from packyard.core.yaml.values import is_null
 from packyard.using.kustomize import selector
-from packyard.using.kustomize.patch import MisfitError
+from packyard.using.kustomize.patch import MisfitError, deletes
 from packyard.using.kustomize.selector import Identity
 from packyard.using.setters import comment
 
@@ -129,7 +129,7 @@ def find(patch: PodPatch, root: MappingNode, identity: Identity) -> Operations |
     for pod in pods.find(root):
         if not patch.roles or pod.role in patch.roles:
             made.pod(pod)
-    listed = tuple(made.operations.values())
+    listed = (*made.operations.values(), *made.deletions())
     return Operations(listed, frozenset(made.roles)) if any(each.op != "test" for each in listed) else None
 
 
@@ -152,7 +152,14 @@ class _Made:
 
     patch: PodPatch
     operations: dict[tuple[str, str, str], Operation] = field(default_factory=dict)
+    deleted: dict[str, tuple[str, Node | None]] = field(default_factory=dict)  # items, with what tests that it is them
     roles: set[str] = field(default_factory=set)
+
+    def deletions(self) -> Iterator[Operation]:
+        """Yield what takes items out: last, and from behind, as all other indices are those before."""
+        for place, (path, value) in sorted(self.deleted.items(), key=lambda each: _order(each[0]), reverse=True):
+            yield Operation("test", path, value)
+            yield Operation("remove", place)
 
     def pod(self, pod: Pod[MappingNode]) -> None:
         """Merge the patch into a pod, if that has all containers which the patch names."""
@@ -161,21 +168,32 @@ class _Made:
         named = [(key, number, each) for key in CONTAINERS for number, each in enumerate(containers(spec, key))]
         found = {id(each): [it for it in places[key] if selector.matches(each.text("name"), it[2])]
                  for key, _, each in named}  # fmt: skip
-        if any(not found[id(each)] and each.get("image") is None for _, _, each in named):
+        going = [each for _, _, each in named if deletes(each)]
+        if any(not found[id(each)] and each.get("image") is None for _, _, each in named if each not in going):
             return
-        before = len(self.operations)
+        before = len(self.operations) + len(self.deleted)
         if not any(found.values()) and not pod.is_argo:
             self._test_items(pod)
         for key, number, each in named:
             for path, container, _, tested in found[id(each)]:
+                if each in going:
+                    self._delete(pod, each, pointer(path), tested)
+                    continue
                 self._test(tested)
                 place = _Place(pointer(path), ("spec", key, 0), f"/spec/{key}/{number}")
                 self._mapping(container, each, place, without="name")
-            if not found[id(each)]:
+            if not found[id(each)] and each not in going:
                 self._new(pod, key, number, spec)
         self._rest(pod)
-        if len(self.operations) > before:
+        if len(self.operations) + len(self.deleted) > before:
             self.roles.add(pod.role)
+
+    def _delete(
+        self, pod: Pod[MappingNode], container: MappingNode, place: str, tested: tuple[str, Node | None]
+    ) -> None:
+        if pod.is_argo:
+            raise InputError(container.problem("a template of a Workflow cannot be without its container"))
+        self.deleted[place] = tested
 
     def _rest(self, pod: Pod[MappingNode]) -> None:
         """Merge what is not said of containers: into the pod, or for all pods into a Workflow."""
@@ -216,7 +234,7 @@ class _Made:
         """Merge an entry of the patch into a mapping, in which it may have another name."""
         old, new = target.get(name or entry.name), entry.value
         place = above.below(name or entry.name, _escaped(entry.name), entry.name)
-        if is_null(new):
+        if is_null(new) or deletes(new):
             if old is not None:
                 self._note(Operation("remove", place.pointer))
             return
@@ -255,9 +273,12 @@ class _Made:
             for index in there if key else ():
                 inner, own = old.items[index].value, place.below(index, number, 0)
                 assert isinstance(inner, MappingNode)
+                if deletes(item.value):
+                    self.deleted[own.pointer] = (f"{own.pointer}/{key}", inner.get(str(key)))
+                    continue
                 self._test((f"{own.pointer}/{key}", inner.get(str(key))))
                 self._mapping(inner, item.value, own, without=str(key))
-            if not there:
+            if not there and not deletes(item.value):
                 self._add(f"{place.pointer}/-", item.value, item.comment, f"{place.origin}/{number}")
 
     def _test_items(self, pod: Pod[MappingNode]) -> None:
@@ -328,11 +349,16 @@ def _is_joined(node: Node) -> bool:
 
 
 def without_nulls(node: Node) -> Node:
-    """Return a value without what it says to be missing."""
-    if not any(is_null(each) for each in walk(node)):
+    """Return a value without what it says to be missing; an item keeps its place, and is empty."""
+    if not any(is_null(each) or deletes(each) for each in walk(node)):
         return node
     copied = make.copy(node, without_nulls)
-    if isinstance(copied, Collection):
+    if isinstance(copied, MappingNode):
+        assert isinstance(node, MappingNode)
+        pairs = zip(node.entries, copied.entries, strict=True)
+        kept = [made for each, made in pairs if not is_null(each.value) and not deletes(each.value)]
+        copied.children = [] if deletes(node) else kept
+    elif isinstance(copied, Collection):
         copied.children = [child for child in copied.children if not is_null(child.value)]
     return copied
 
@@ -340,6 +366,11 @@ def without_nulls(node: Node) -> Node:
 def pointer(path: Iterable[str | int]) -> str:
     """Write a path as RFC 6901 has it."""
     return "".join(f"/{_escaped(str(step))}" for step in path)
+
+
+def _order(place: str) -> list[tuple[bool, int, str]]:
+    """Return what sorts pointers by their indices."""
+    return [(step.isdigit(), int(step) if step.isdigit() else 0, step) for step in place.split("/")]
 
 
 def _escaped(step: str) -> str:

@@ -9,6 +9,8 @@
     metadata: {annotations: …}               of the pods
     spec: …                                  a fragment of a pod, with setter comments
 
+An item of a list with ``$patch: delete`` is taken out, as kustomize has it.
+
 This reads it; `pod_operations` says what it comes to in an object of any kind.
 """
 
@@ -101,6 +103,9 @@ def _check(fields: Fields, found: PodPatch) -> None:
         for node in walk(listed):
             if isinstance(node, Scalar) and node.value not in names:
                 fields.fault(node, key, f"{node.value!r} is no field of this patch", suggest(node.value, names))
+    for node in (node for root in roots for node in walk(root) if isinstance(node, MappingNode)):
+        if (directive := node.get("$patch")) and node.text("$patch") != "delete":
+            fields.fault(directive, "$patch", "can be delete alone, as all else is merged")
     spec = found.spec.value if found.spec else None
     for key in CONTAINERS:
         for container in containers(spec, key):
