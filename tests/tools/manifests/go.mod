@@ -9,6 +9,7 @@ require (
 	github.com/kubeflow/trainer/v2 v2.1.0
 	github.com/kubeflow/training-operator v1.9.3
 	github.com/prometheus-operator/prometheus-operator v0.85.0
+	github.com/sigstore/cosign/v3 v3.1.3
 	sigs.k8s.io/gateway-api v1.4.0
 	sigs.k8s.io/gateway-api-inference-extension v1.1.0
 	sigs.k8s.io/jobset v0.10.1

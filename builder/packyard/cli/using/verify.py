@@ -6,6 +6,8 @@ packyard verify DIR                           which files were changed since it 
                                               packyard.json is that of the channel that it is from
 packyard verify DIR --from CHANNEL            compare with this channel
 packyard verify NAME.tar.gz --rebuild         also that its sources, in the workspace here, build the same bytes
+packyard verify NAME.tar.gz --identity ME --issuer URL
+                                              also that ME signed it without a key, as NAME.tar.gz.keyless.json says
 
 One line says what was proved, and what could not be. Beside NAME.tar.gz are NAME.tar.gz.intoto.json, its provenance,
 and NAME.tar.gz.spdx.json, its SBOM, from the same place. --rebuild takes the sources of the commit that the provenance
@@ -40,7 +42,7 @@ from packyard.sharing.index import access
 from packyard.sharing.index.choose import choose
 from packyard.sharing.index.head import Head
 from packyard.sharing.stores import Store, get_or_none
-from packyard.sharing.trust import sbom
+from packyard.sharing.trust import keyless, sbom
 from packyard.sharing.trust.keys import Trust
 
 ROWS = Rows(
@@ -59,6 +61,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("what", metavar="FILE|DIR", nargs="?", default=".", help="a .tar.gz, or an untarred package")
     parser.add_argument("--from", dest="channel", metavar="CHANNEL", help="compare with what this channel has")
     parser.add_argument("--rebuild", action="store_true", help="build the package of a .tar.gz again, and compare")
+    parser.add_argument("--identity", help="who signed without a key: an address, or the URL of a workflow")
+    parser.add_argument("--issuer", metavar="URL", help="who says that it is this identity")
+    parser.add_argument("--trusted-root", metavar="FILE", help="the keys of Sigstore to use (default: the public ones)")
     workspaces.add_argument(parser, carried=True)
 
 
@@ -71,7 +76,11 @@ def run(arguments: argparse.Namespace) -> int:
         )
     if what.is_dir():
         return _directory(what, arguments.channel, arguments.output)
+    if bool(arguments.identity) != bool(arguments.issuer) or (arguments.trusted_root and not arguments.identity):
+        raise UsageError("packyard verify: --identity and --issuer belong together, --trusted-root to them")
     proof = verify_file(what, arguments.channel)
+    if arguments.identity:
+        _verify_identity(what, proof, arguments)
     if arguments.rebuild:
         from packyard.cli.using import rebuild  # composing takes long to import
 
@@ -106,6 +115,22 @@ def verify_file(file: Path, channel: str | None = None) -> Proof:
     if listing is None or proof.provenance is None:
         return proof
     return with_sbom(proof, listing, what=str(file))
+
+
+def _verify_identity(file: Path, proof: Proof, arguments: argparse.Namespace) -> None:
+    beside = file.with_name(f"{file.name}.keyless.json")
+    if not beside.exists():
+        hint = "cosign sign-blob --bundle writes it; get it from where the file is from"
+        raise InputError(Problem("there is no such file", file=str(beside), hint=hint))
+    keyless.verify(
+        Digest(proof.bundle.digest),
+        regular.read(beside, limit=keyless.LIMIT),
+        identity=arguments.identity,
+        issuer=arguments.issuer,
+        root=Path(arguments.trusted_root) if arguments.trusted_root else None,
+        file=str(beside),
+    )
+    output.note(f"signed by {on_one_line(arguments.identity)}, as {on_one_line(arguments.issuer)} says")
 
 
 def _directory(folder: Path, flag: str | None, form: str) -> int:

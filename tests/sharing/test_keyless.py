@@ -1,0 +1,67 @@
+"""Who signed without a key: sigstore-python judges, offline, what somebody signed at Sigstore's public service."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import sigstore
+
+import real
+from commandline import packyard
+from packyard.core.digest import Digest
+from packyard.core.errors import IntegrityError
+from packyard.sharing.trust import keyless
+from sharing.test_sigstore import BERT, ENTRY, attest
+
+#: What cosign's own tests verify: its subject, who signed it, and who says so.
+SUBJECT = Digest("sha256:732112270d7e59418a8c080b134b24cabd67d250d0d0147a97ed95ba5c280aa4")
+IDENTITY, ISSUER = "cody@soyland.com", "https://github.com/login/oauth"
+
+
+@pytest.fixture
+def bundle() -> bytes:
+    return (real.pinned_manifests() / "keyless.sigstore.json").read_bytes()
+
+
+@pytest.fixture
+def root() -> Path:
+    """The public service's root, which sigstore-python carries."""
+    return next(Path(sigstore.__file__).parent.rglob("*sigstore.dev/trusted_root.json"))
+
+
+def verify(
+    bundle: bytes, root: Path, *, digest: Digest = SUBJECT, identity: str = IDENTITY, issuer: str = ISSUER
+) -> None:
+    keyless.verify(digest, bundle, identity=identity, issuer=issuer, root=root, file="x.keyless.json")
+
+
+def test_the_identity_that_signed_is_accepted_and_no_other(bundle: bytes, root: Path) -> None:
+    verify(bundle, root)
+    for given in ({"identity": "eve@example.com"}, {"issuer": "https://accounts.google.com"}):
+        with pytest.raises(IntegrityError, match=r"x\.keyless\.json: does not prove that .* signed it"):
+            verify(bundle, root, **given)  # type: ignore[arg-type]
+
+
+def test_another_file_and_altered_or_foreign_bundles_are_refused(bundle: bytes, root: Path) -> None:
+    with pytest.raises(IntegrityError, match="is about another file"):
+        verify(bundle, root, digest=ENTRY.digest)
+    by_key = attest(ENTRY)[f"{ENTRY.key}.sigstore.json"]
+    payload = bundle.index(b'"payload"') + 40
+    altered = bundle[:payload] + (b"A" if bundle[payload : payload + 1] != b"A" else b"B") + bundle[payload + 1 :]
+    for other in (by_key, altered, b"{}", b"", bundle[:-20]):
+        with pytest.raises(IntegrityError, match="does not prove"):
+            verify(other, root)
+
+
+def test_verify_asks_for_what_belongs_together_and_refuses_the_signature_of_another_file(
+    bundle: bytes, root: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "bert.tar.gz"
+    file.write_bytes(BERT.data)
+    flags = ("--identity", IDENTITY, "--issuer", ISSUER, "--trusted-root", root)
+    assert packyard("verify", file, *flags[:2]).returncode == 2
+    assert "cosign sign-blob" in packyard("verify", file, *flags).stderr
+    file.with_name("bert.tar.gz.keyless.json").write_bytes(bundle)
+    refused = packyard("verify", file, *flags)
+    assert (refused.returncode, "is about another file" in refused.stderr) == (1, True)
