@@ -26,7 +26,7 @@ from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.trust.keys import Trust
 
 #: What is said of a bundle, and of what was done for it.
-DONE = "name, version, tar, digest, size, model, useCases, description, yanked, key, status"
+DONE = "name, version, tar, digest, size, model, useCases, needs, description, yanked, key, status"
 COPIED = Rows("package", DONE, line="{status:<10} {key}  {digest}  tar {tar}")
 #: The variable that says how many seconds a request may take.
 TIMEOUT = "PACKYARD_TIMEOUT"
@@ -133,7 +133,7 @@ def index_cache(folder: Path) -> Cache:
 
 def row(entry: IndexEntry, status: str) -> dict[str, object]:
     """Return the row of a bundle and what was done for it."""
-    return {**entry.document(), "key": entry.key, "status": status}
+    return {**entry.document(), "needs": list(entry.needs), "key": entry.key, "status": status}
 
 
 def patience() -> float:

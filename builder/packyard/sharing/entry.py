@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _README = "README.md"
 _DESCRIPTION = 300  # characters
+_NEEDS = ("CustomResourceDefinition", "Resource", "CSIDriver")
 
 
 #: What has a name, a version, and the digests of its tar and its file.
@@ -29,7 +30,8 @@ class IndexEntry:
     ``tar`` is the digest of the uncompressed tar, the bundle's identity; ``digest`` and ``size`` are those of the
     ``.tar.gz``. ``use_cases`` are the directories that can be deployed, ``model`` the facts of its package.yaml,
     ``description`` how its README begins. ``yanked`` is the reason why nobody should use it any more, if there is one.
-    ``kind`` is empty but for a library.
+    ``kind`` is empty but for a library. ``needs`` are what clusters may be without: kinds, resources and drivers that
+    a use case requires, as ``mpijobs.kubeflow.org`` or ``nvidia.com/gpu``; those of earlier releases have none.
     """
 
     name: str = field(metadata=known(checked(reference.check_name)))
@@ -40,6 +42,7 @@ class IndexEntry:
     use_cases: tuple[str, ...] = field(default=(), metadata=known(list_of(text)))
     model: Mapping[str, str] = field(default_factory=dict, metadata=known(map_of(text)))
     kind: str = field(default="", metadata=known(text, ""))
+    needs: tuple[str, ...] = field(default=(), metadata=known(list_of(text), ()))
     description: str = field(default="", metadata=known(text, "", always=True))
     yanked: str = field(default="", metadata=known(text, "", always=True))
     extra: Mapping[str, object] = field(default_factory=dict)
@@ -61,6 +64,7 @@ class IndexEntry:
             size=len(bundle.data),
             use_cases=tuple(sorted(bundle.manifest.use_cases)) if is_package else (),
             kind="" if is_package else bundle.manifest.kind,
+            needs=_needs(bundle) if is_package else (),
             model=dict(bundle.manifest.model),
             description=_description(bundle),
         )
@@ -91,6 +95,11 @@ class IndexEntry:
 def bundle_key(name: str, version: str) -> str:
     """Return the key of a bundle: the address that users type, below that of the channel."""
     return f"{version}/{name}.tar.gz"
+
+
+def _needs(bundle: Bundle) -> tuple[str, ...]:
+    required = {text.partition(" ") for each in bundle.manifest.use_cases.values() for text in each.requires}
+    return tuple(sorted({name for kind, _, name in required if kind in _NEEDS}))
 
 
 def _description(bundle: Bundle) -> str:

@@ -92,7 +92,7 @@ function only({ parts }: Listing, names: readonly string[]): Listing {
 function summaryOf({ name, latest: version, versions }: PackageRecord): Summary[] {
   const found = versions.find((each) => each.version === version);
   if (!found) return [];
-  return [{ name, version, title: found.description.split(": ")[0] ?? "", model: found.model, useCases: found.useCases, kind: "" }];
+  return [{ name, version, title: found.description.split(": ")[0] ?? "", model: found.model, useCases: found.useCases, needs: [], kind: "" }];
 }
 
 async function bundle(source: Source, name: string, version: Version): Promise<Bundle> {

@@ -8,6 +8,8 @@ export interface Summary {
   readonly title: string;
   readonly model: ReadonlyMap<string, string>;
   readonly useCases: readonly string[];
+  /** What a cluster may be without: `mpijobs.kubeflow.org`, `nvidia.com/gpu`; empty in older indexes. */
+  readonly needs: readonly string[];
   readonly kind: string;
 }
 
@@ -24,6 +26,7 @@ export function summary(name: string, value: unknown): Summary {
     title: text(fields.get("title") ?? "", what),
     model: textMap(fields.get("model"), what),
     useCases: texts(fields.get("useCases"), what).map((path) => joinedPath(folder, path)),
+    needs: texts(fields.get("needs"), what),
     kind: text(fields.get("kind") ?? "", what),
   };
 }
@@ -42,15 +45,16 @@ export interface Query {
   readonly words: readonly string[];
   readonly facts: ReadonlyMap<string, string>;
   readonly parts: readonly string[];
+  /** What its use cases need; empty asks for nothing. */
+  readonly need: string;
 }
-
-export const EVERYTHING: Query = { words: [], facts: new Map(), parts: [] };
 
 export function matches(each: Summary, query: Query): boolean {
   const own = words([each.name, each.title, ...each.model.values(), ...each.useCases].join(" "));
   return (
     query.words.every((start) => own.some((word) => word.startsWith(start))) &&
     [...query.facts].every(([key, value]) => each.model.get(key) === value) &&
+    (!query.need || each.needs.includes(query.need)) &&
     (!query.parts.length || each.useCases.some((path) => query.parts.every((part) => hasPart(path, part))))
   );
 }

@@ -49,7 +49,7 @@ function change(apply: (params: URLSearchParams) => void): void {
 
 function queryOf(params: URLSearchParams): Query {
   const facts = FACTS.flatMap((key) => (params.get(key) ? [[key, params.get(key) ?? ""] as const] : []));
-  return { words: words(params.get("q") ?? ""), facts: new Map(facts), parts: params.getAll("with") };
+  return { words: words(params.get("q") ?? ""), facts: new Map(facts), parts: params.getAll("with"), need: params.get("needs") ?? "" };
 }
 
 async function fill(view: HTMLElement, page: Page, listing: Listing, params: URLSearchParams, isCurrent: () => boolean): Promise<void> {
@@ -81,7 +81,7 @@ function rows({ packages, searched, of }: Found, query: Query, enough: number): 
 }
 
 function nothing(query: Query): HTMLElement {
-  const asked = query.words.length || query.facts.size || query.parts.length;
+  const asked = query.words.length || query.facts.size || query.parts.length || query.need;
   if (!asked) return h("p", {}, "This channel has no packages yet.");
   return h("p", {}, "No package has all of these. ", link("#/", "Show all packages"));
 }
@@ -102,6 +102,9 @@ function filters(aside: HTMLElement, found: Found, params: URLSearchParams): voi
   const selects = groups.map(({ key, values }) => choice(key, key, values, params.get(key) ?? "", (value, next) => (value ? next.set(key, value) : next.delete(key))));
   const open = aside.querySelector("details")?.open ?? matchMedia("(min-width: 60rem)").matches;
   const parts = [...PARTS].map(([kind, label]) => partChoice(kind, label, found.packages, params));
+  const needs = counts(found.packages.flatMap((each) => each.needs));
+  const need = params.get("needs") ?? "";
+  if (needs.length || need) parts.push(choice("needs", "Needs", needs, need, (value, next) => (value ? next.set("needs", value) : next.delete("needs"))));
   const focused = document.activeElement?.id;
   aside.replaceChildren(h("details", { open }, h("summary", {}, "Filters"), selects, parts));
   if (focused) aside.querySelector<HTMLElement>(`#${CSS.escape(focused)}`)?.focus();

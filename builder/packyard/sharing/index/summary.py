@@ -22,7 +22,7 @@ _FACTS, _PATHS = 20, 8 * 1024  # facts of a model; characters of the paths of us
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """A package by its latest version: a title, the facts of its model, and the paths of its use cases."""
+    """A package by its latest version: a title, the facts of its model, the paths of its use cases, what they need."""
 
     name: str
     version: str
@@ -30,6 +30,7 @@ class Summary:
     model: Mapping[str, str] = field(default_factory=dict)
     use_cases: Sequence[str] = ()
     kind: str = ""
+    needs: Sequence[str] = ()
 
     @classmethod
     def of(cls, entry: IndexEntry) -> Summary:
@@ -41,6 +42,7 @@ class Summary:
             model=entry.model,
             use_cases=entry.use_cases,
             kind=entry.kind,
+            needs=entry.needs,
         )
 
     @classmethod
@@ -57,6 +59,7 @@ class Summary:
                 model=fields.take("model", record.map_of(record.text), {}),
                 use_cases=tuple(posixpath.join(folder, each) for each in use_cases),
                 kind=fields.take("kind", record.text, ""),
+                needs=fields.take("needs", record.list_of(record.text), _NONE),
             )
         except FaultError as fault:
             raise IntegrityError(Problem(f"{fault.path}: {fault}", file=f"{name[:80]} in the listing")) from fault
@@ -67,6 +70,7 @@ class Summary:
         use_cases = [posixpath.relpath(each, folder) if folder else each for each in self.use_cases]
         model = {key: short(value) for key, value in islice(self.model.items(), _FACTS) if len(key) <= _TITLE}
         known = {"title": self.title, "model": model, "folder": folder, "useCases": _some(use_cases), "kind": self.kind}
+        known |= {"needs": [short(each) for each in self.needs[:_FACTS]]}
         return {"version": self.version, **{key: value for key, value in known.items() if value}}
 
     def has(self, asked: Iterable[str]) -> bool:
