@@ -46,6 +46,7 @@ async function site(out) {
   const name = (start) => [...files.keys()].find((each) => each.startsWith(start));
   const html = (await readFile("src/index.html", "utf8"))
     .replace("STYLE", `web/${name("style-")}`)
+    .replace("PRELOADS", preloads(page.metafile, name("app-")))
     .replace("APP", `web/${name("app-")}`);
   await rm(out, { recursive: true, force: true });
   await mkdir(join(out, "web"), { recursive: true });
@@ -53,6 +54,20 @@ async function site(out) {
   await writeFile(join(out, "index.html"), html);
   await writeFile(join(out, "single.js"), single.files.get("single.js"));
   await writeFile(join(out, "LICENSES.txt"), await licences([page.metafile, worker.metafile, single.metafile]));
+}
+
+/** The scripts that the first one imports, so that browsers ask for all of them at once. */
+function preloads({ outputs }, first) {
+  const found = new Set();
+  const walk = (path) => {
+    for (const { path: other, kind } of outputs[path].imports) {
+      if (kind !== "import-statement" || found.has(other)) continue;
+      found.add(other);
+      walk(other);
+    }
+  };
+  walk(Object.keys(outputs).find((path) => path.endsWith(first)));
+  return [...found].map((path) => `<link rel="modulepreload" href="web/${basename(path)}">`).join("\n");
 }
 
 async function licences(metafiles) {

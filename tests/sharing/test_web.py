@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 import urllib.error
 import urllib.request
@@ -156,8 +155,9 @@ def test_refuses_what_is_no_public_key(channel: Path) -> None:
 
 @pytest.mark.slow
 def test_the_files_of_the_page_are_what_its_sources_build(tmp_path: Path) -> None:
-    if not (real.REPOSITORY / "web/node_modules/.installed").exists() or not (node := shutil.which("node")):
-        real.lacking("the libraries of the page", remedy="run make web")
+    node = real.find_program("node", pinned=False)
+    if node is None or not (real.REPOSITORY / "web/node_modules/.installed").exists():
+        real.lacking("Node, or the libraries of the page", remedy="run make web")
     subprocess.run([node, "build.mjs", tmp_path / "site"], cwd=real.REPOSITORY / "web", check=True)
     assert _files(tmp_path / "site") == _files(Path(page.__file__).parent / "site")
 

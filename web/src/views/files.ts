@@ -14,7 +14,7 @@ export function files(shown: Shown): Child {
   const data = model.files.get(path);
   if (!data) throw new InputError(`The package has no file ${path.slice(0, 200)}.`, "Choose one of the list.");
   return h("div", { class: "files" },
-    h("nav", { class: "tree", "aria-label": "Files" }, tree(shown, path)),
+    h("nav", { class: "tree", "aria-label": "Files" }, h("details", { open: matchMedia("(min-width: 60rem)").matches }, h("summary", {}, "All files"), tree(shown, path))),
     h("section", { "aria-label": path }, h("h2", {}, path), h("p", { class: "quiet" }, bytes(data.length)), lit(shown, path, data)));
 }
 

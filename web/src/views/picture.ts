@@ -19,7 +19,7 @@ export function picture(objects: Objects, address: Address): Element {
   objects.edges.forEach((edge, place) => graph.setEdge(edge.from, edge.to, { width: edge.word.length * 6.4, height: 14, labelpos: "c" }, String(place)));
   layout(graph);
   const { width = 0, height = 0 } = graph.graph() as { width?: number; height?: number };
-  const root = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": inWords(objects) });
+  const root = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": inWords(objects) });
   root.append(arrow());
   objects.edges.forEach((edge, place) => root.append(...drawn(graph.edge(edge.from, edge.to, String(place)) as Drawn, edge.word)));
   for (const node of objects.nodes) root.append(box(node, graph.node(node.id) as { x: number; y: number }, address));
@@ -55,10 +55,11 @@ function box(node: ObjectNode, { x, y }: { x: number; y: number }, address: Addr
   const parts = [
     svg("rect", { x: x - width / 2, y: y - HEIGHT / 2, width, height: HEIGHT, rx: 6 }),
     svg("text", { x, y: y - 5, "text-anchor": "middle", class: "kind" }, node.kind),
+    " ",
     svg("text", { x, y: y + 12, "text-anchor": "middle" }, cut(node.name)),
   ];
   const group = svg("g", node.file ? {} : { class: "outside" }, ...parts);
-  return node.file ? svg("a", { href: address(node.file), tabindex: -1 }, group) : group;
+  return node.file ? svg("a", { href: address(node.file) }, group) : group;
 }
 
 function widthOf({ kind, name }: ObjectNode): number {

@@ -24,6 +24,9 @@ export function readme(text: string): DocumentFragment {
     block.setAttribute("tabindex", "0"); // wide ones are scrolled, also by keys
     if (block.localName === "pre") block.setAttribute("role", "group"), block.setAttribute("aria-label", "Commands or text");
   }
+  for (const cell of found.querySelectorAll("th")) {
+    if (!cell.textContent?.trim()) cell.replaceWith(document.createElement("td")); // it heads nothing
+  }
   return found;
 }
 

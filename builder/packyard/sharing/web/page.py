@@ -30,6 +30,7 @@ _SETTINGS = '<script type="application/json" id="packyard">'
 _FOUND = re.compile(re.escape(_SETTINGS) + "(.*?)</script>", re.DOTALL)
 _POLICY = re.compile(r'(http-equiv="Content-Security-Policy" content=")[^"]*')
 _STYLE = re.compile(r'<link rel="stylesheet" href="[^"]*">')
+_PRELOAD = re.compile(r'<link rel="modulepreload" href="[^"]*">\n')
 _SCRIPT = re.compile(r'<script type="module" src="[^"]*"></script>')
 
 
@@ -88,6 +89,7 @@ def single(page: Page, content: Mapping[str, bytes], names: Sequence[str]) -> by
     held = {key: b64encode(data).decode() for key, data in content.items()}
     text = _with_settings(site[INDEX].decode(), {**page.settings(), "files": held, "names": list(names)}, page.title)
     text = _POLICY.sub(lambda found: found[1] + policy, text)
+    text = _PRELOAD.sub("", text)
     text = _STYLE.sub(lambda _: f"<style>{style}</style>", text)
     return _SCRIPT.sub(lambda _: f"<script>{script}</script>", text).encode()
 

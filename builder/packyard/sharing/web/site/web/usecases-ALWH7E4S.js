@@ -1,1 +1,0 @@
-import{d as a,e as b}from"./chunk-4SVLHA5O.js";import"./chunk-TQ73I2XP.js";import"./chunk-I4PXBDIG.js";import"./chunk-H3X7G75W.js";import"./chunk-J4WV3RLR.js";import"./chunk-PROJF2JH.js";import"./chunk-4AI2QD4R.js";import"./chunk-7SVELJNH.js";export{b as named,a as useCases};
