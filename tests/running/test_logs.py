@@ -14,7 +14,8 @@ from controlplane.api import Api, wait
 from packyard.core.errors import InputError
 from packyard.running.runs import choose
 from packyard.running.runs.kubectl import Kubectl
-from packyard.running.runs.status import PodStatus, RunStatus
+from packyard.running.runs.pod_status import PodStatus
+from packyard.running.runs.status import RunStatus
 from running import made
 from running.test_reading import children, settle, settled, started
 from terminal import on_terminal

@@ -19,7 +19,8 @@ from packyard.core.errors import InputError, Problem
 from packyard.running.runs import choose, status
 from packyard.running.runs import record as records
 from packyard.running.runs.kubectl import Kubectl
-from packyard.running.runs.status import PodStatus, RunStatus
+from packyard.running.runs.pod_status import PodStatus
+from packyard.running.runs.status import RunStatus
 
 ROWS = Rows("command", "pod, role, index, container, code, text, errors")
 _SHELL = ("sh", "-c", "command -v bash >/dev/null && exec bash || exec sh")

@@ -24,8 +24,9 @@ from packyard.cli.running import clusters
 from packyard.cli.running.ages import age, seconds_since, words
 from packyard.core.errors import on_one_line
 from packyard.running.runs import choose
+from packyard.running.runs.pod_status import PodStatus
 from packyard.running.runs.progress import Progress
-from packyard.running.runs.status import FAILING, PodStatus, RunStatus
+from packyard.running.runs.status import FAILING, RunStatus
 
 _COLUMNS = ("RUN", "STATE", "PODS", "AGE", "REASON")
 _WELL = ("ready", "done")

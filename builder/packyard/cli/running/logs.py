@@ -24,8 +24,9 @@ from packyard.running.runs import choose, logs, status
 from packyard.running.runs import record as records
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.logs import Following, Log
+from packyard.running.runs.pod_status import PodStatus
 from packyard.running.runs.record import RunRecord
-from packyard.running.runs.status import PodStatus, RunStatus
+from packyard.running.runs.status import RunStatus
 
 ROWS = Rows("pod", "pod, role, index, container, text, reason")
 EVENTS = events.ROWS

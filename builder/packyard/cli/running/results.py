@@ -14,26 +14,35 @@ import argparse
 import shlex
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from packyard.cli import output
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters, interrupts
+from packyard.cli.running.status import show_lines
 from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError
 from packyard.running.results import copier as copiers
 from packyard.running.results.copier import Copier
 from packyard.running.results.listing import Listed
 from packyard.running.results.received import Folder
 from packyard.running.results.transfer import Source
+from packyard.running.runs import choose, logs, results, status, sweep
 from packyard.running.runs import record as records
-from packyard.running.runs import results
 from packyard.running.runs import run as runs
 from packyard.running.runs.kubectl import Kubectl
+from packyard.running.runs.logs import Log
+from packyard.running.runs.record import RunRecord
 from packyard.running.runs.results import Place
+from packyard.running.runs.sweep import Line
 
-ROWS = Rows("place", "run, path, held, copy, to?, files?, bytes?, copied?, left (file, reason)")
+ROWS = Rows(
+    "place",
+    "run, path, held, copy, to?, files?, bytes?, copied?, left (file, reason), "
+    "lines (line=number, arguments, parameters, state, reason, pod, tries, result)",
+)
 _PAUSE = 1.0  # seconds between two looks at the pod
+_MOST_LOGS = 200  # lines whose log is read
 _LONGEST = 40  # characters of the name of a run in that of its pod
 _SYNC = {"s3": "aws s3 sync", "gs": "gcloud storage rsync --recursive"}
 
@@ -79,7 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
         hint = f"packyard logs {arguments.run} -n {found.namespace} prints what it logs"
         raise InputError(Problem(f"run {arguments.run} does not say where its results are: no OUTPUT_DIR", hint=hint))
     if not arguments.to:
-        return _show(found, arguments, places)
+        return _show(found, arguments, places, _lines(found, record))
     for each in places:
         _check(found, arguments, each)
     return _copy_all(found, arguments, places)
@@ -93,15 +102,30 @@ def _copy_all(found: Kubectl, arguments: argparse.Namespace, places: Sequence[Pl
         more = f"; {done.there} are here already" if done.there else ""
         size = f"{done.size / 1e6:.1f} MB"
         output.note(f"{output.counted(done.copied, 'file')} of {done.files}, {size}, copied to {done.to}{more}")
-        rows.append(_row(found, arguments, each, str(done.to), done.files, done.size, done.copied, done.left))
+        rows.append((*_row(found, arguments, each, str(done.to), done.files, done.size, done.copied, done.left), ()))
         code |= not done.is_all
     ROWS.show(rows, arguments.output)
     return code
 
 
-def _show(found: Kubectl, arguments: argparse.Namespace, places: Sequence[Place]) -> int:
-    rows = [_row(found, arguments, each) for each in places]
+def _lines(found: Kubectl, record: RunRecord) -> list[Line]:
+    """Return the lines of a sweep; one that left no result as it ended has the last measure of its log."""
+    seen = status.read_one(found, record)
+    lines, of_pods = seen.lines, {pod.name: pod for pod in seen.pods}
+    asked = [of_pods[each.pod] for each in lines if each.pod and not each.result][:_MOST_LOGS]
+    wanted = [Log(pod.name, choose.container(pod, "")) for pod in asked if pod.state in choose.STARTED]
+    printed: dict[str, list[str]] = {}
+    for log, line in logs.read(found, wanted, ["--tail=20"], output.refusal):
+        printed.setdefault(log.pod, []).append(line.decode("utf-8", "replace"))
+    return [replace(each, result=each.result or sweep.measured(printed.get(each.pod, []))) for each in lines]
+
+
+def _show(found: Kubectl, arguments: argparse.Namespace, places: Sequence[Place], lines: Sequence[Line]) -> int:
+    rows = [(*_row(found, arguments, each), lines) for each in places]
     if ROWS.show(rows, arguments.output):
+        if lines:
+            show_lines(lines, wide=False)
+            output.line()
         for each in places:
             output.line(str(each))
             output.note(f"  {_way(found, arguments, each)}")

@@ -16,20 +16,24 @@ from packyard.cli.running.ages import age
 from packyard.core.errors import IntegrityError, UsageError, shown
 from packyard.core.kubernetes.outcome import FAILED
 from packyard.running.runs import record as records
-from packyard.running.runs import status, unrecorded
+from packyard.running.runs import status, sweep, unrecorded
 from packyard.running.runs.kubectl import Kubectl
+from packyard.running.runs.pod_status import PodStatus
 from packyard.running.runs.record import RunRecord
-from packyard.running.runs.status import PodStatus, RoleStatus, RunStatus
+from packyard.running.runs.status import RoleStatus, RunStatus
+from packyard.running.runs.sweep import Line
 
 ROWS = Rows(
     "run",
     "run=record.run, package=record.package, version=record.version, useCase=record.use_case, state, reason, "
     "roles (role=name, wanted, ready, done, failed, restarts), "
     "pods (name, role, index, state, node, restarts, reason, created, started, ended), "
+    "lines (line=number, arguments, parameters, state, reason, pod, tries, result), "
     "missing, unread, results, values=record.values, options=record.options, record=record.number, when=record.when, "
     "who=record.who",
     wide=None,
 )
+_MOST_COLUMNS = 6  # parameters of a sweep that get a column
 _COLUMNS = ("RUN", "PACKAGE", "STATE", "PODS", "AGE", "REASON")
 _ROLES = ("ROLE", "WANTED", "READY", "DONE", "FAILED", "RESTARTS")
 _PODS = ("POD", "ROLE", "STATE", "NODE", "RESTARTS", "AGE", "REASON")
@@ -130,9 +134,31 @@ def _show_one(seen: RunStatus, *, wide: bool) -> None:
     if seen.roles:
         output.line()
         output.table(_ROLES, [(each.name, *map(str, _numbers(each))) for each in seen.roles], wide=wide)
+    if lines := seen.lines:
+        output.line()
+        show_lines(lines, wide=wide)
     if seen.pods:
         output.line()
         output.table(_PODS, [_pod_row(each) for each in seen.pods], wide=wide, prose=1)
+
+
+def show_lines(lines: Sequence[Line], *, wide: bool) -> None:
+    """Show the lines of a sweep by what differs between them, or by their arguments where that is much."""
+    names = sweep.varied(lines)
+    if not 0 < len(names) <= _MOST_COLUMNS:
+        names = []
+    columns = ("LINE", "STATE", *(name.upper() for name in names or ("arguments",)), "RESULT", "REASON")
+    rows = [
+        (
+            str(line.number),
+            line.state,
+            *((line.parameters.get(name, "") for name in names) if names else (line.arguments,)),
+            line.result,
+            line.reason,
+        )
+        for line in lines
+    ]
+    output.table(columns, rows, wide=wide, prose=1)
 
 
 def _facts(seen: RunStatus) -> Iterator[tuple[str, str]]:

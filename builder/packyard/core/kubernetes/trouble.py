@@ -111,6 +111,12 @@ def restarts(pod: Object) -> int:
     return sum(each for each in counts if isinstance(each, int))
 
 
+def message(pod: Object) -> str:
+    """Return what a container left as it ended well: its termination message."""
+    states = (mapping(mapping(each.get("state")).get("terminated")) for each in _statuses(mapping(pod.get("status"))))
+    return next((found for each in states if not each.get("exitCode") and (found := text(each.get("message")))), "")
+
+
 def running(pod: Object) -> tuple[str, ...]:
     """Return the names of the containers that run now."""
     statuses = _statuses(mapping(pod.get("status")))

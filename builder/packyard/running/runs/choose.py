@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from packyard.core.errors import InputError, Problem, suggest
 from packyard.core.kubernetes.roles import CHIEFS
-from packyard.running.runs.status import PodStatus, RunStatus
+from packyard.running.runs.pod_status import PodStatus
+from packyard.running.runs.status import RunStatus
 
 #: States of pods whose containers have begun.
 STARTED = ("running", "ready", "done", "failed", "ending")

@@ -12,11 +12,13 @@ from dataclasses import dataclass
 from packyard.core.kubernetes import outcome, trouble
 from packyard.core.kubernetes.lenient import Object, is_ending, kind_of, mapping, mappings, name_of, text
 from packyard.core.kubernetes.outcome import FAILED, SUCCEEDED
-from packyard.running.runs import look, results, unrecorded, waiting, workloads
+from packyard.running.runs import look, results, sweep, unrecorded, waiting, workloads
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.look import Seen
+from packyard.running.runs.pod_status import PodStatus
 from packyard.running.runs.record import RunRecord
 from packyard.running.runs.run import Reference
+from packyard.running.runs.sweep import Line
 from packyard.running.runs.waiting import Known, Sources
 from packyard.running.runs.workloads import Placed, Workload
 
@@ -28,29 +30,6 @@ STATES = (STARTING, RUNNING, FAILING, SUCCEEDED, FAILED, INCOMPLETE, UNRECORDED)
 _LONGEST = 300  # characters of a reason
 _DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
 _STATES = {"Succeeded": "done", "Failed": "failed", "Running": "running"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PodStatus:
-    """A pod: ``state`` is waiting, running, ready, done, failed or ending, and ``reason`` says what is wrong with it.
-
-    ``index`` counts the pods of a role; pods that took each other's place have the same. ``started`` and ``ended`` are
-    when its containers did, ISO 8601 as ``created``, or empty. The first of ``containers`` is the one that counts;
-    ``running`` are those that run now.
-    """
-
-    name: str
-    role: str
-    index: int
-    node: str
-    state: str
-    restarts: int
-    reason: str
-    created: str
-    started: str
-    ended: str
-    containers: tuple[str, ...]
-    running: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +72,11 @@ class RunStatus:
     def results(self) -> list[str]:
         """The places that it writes its results to."""
         return list(map(str, results.places(self.record.read_objects())))
+
+    @property
+    def lines(self) -> list[Line]:
+        """The lines of a sweep, with what became of each."""
+        return sweep.find(self.record.read_objects(), self.pods)
 
     @property
     def said(self) -> str:
@@ -295,6 +279,7 @@ def _pod_status(each: Placed, known: Known) -> PodStatus:
         created=text(metadata.get("creationTimestamp")),
         started=started,
         ended=ended,
+        message=_shortened(trouble.message(each.pod)),
         containers=_containers(each.pod),
         running=trouble.running(each.pod),
     )
