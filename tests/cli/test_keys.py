@@ -82,7 +82,7 @@ def test_the_passphrase_is_asked_twice_on_a_terminal_and_not_shown(
     ("words", "said"),
     [
         ((), "name ACTION: packyard keys new NAME, packyard keys trust FILE"),
-        (("make",), "ACTION is new, trust, list or revoke, not 'make'"),
+        (("make",), "ACTION is new, trust, list, revoke, root or refresh, not 'make'"),
         (("new",), "name the key, for example for your team: packyard keys new NAME"),
         (("trust",), "name the file with the publisher's public key: packyard keys trust FILE"),
         (("revoke",), "name a key that packyard keys list shows: packyard keys revoke ID"),

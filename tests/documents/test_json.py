@@ -21,6 +21,7 @@ from packyard.cli import rows
 from packyard.cli.complete import flags_of
 from packyard.cli.verbs import VERBS
 from packyard.sharing.trust.keys import SigningKey
+from sharing import rooted
 
 NAME = "mnist-fp32-training-k8s"
 #: Verbs that print no rows: other verbs one after another, files, scripts, and what other programs print.
@@ -122,6 +123,9 @@ def test_every_verb_prints_the_fields_of_its_row(tmp_path: Path, monkeypatch: py
     (tmp_path / NAME / "LICENSE").unlink()
     results["verify DIR"] = run("verify", tmp_path / NAME)
     results["keys"] = run("keys", "trust", key)
+    (tmp_path / "1.root.json").write_bytes(rooted.made().to_bytes())
+    results["keys root"] = run("keys", "root", "show", tmp_path / "1.root.json")
+    results["keys refresh"] = run("keys", "refresh", "--in", channel)
     use_case = tmp_path / NAME / "quickstart/mlops/multi-node/user-mounted-nfs"
     with (use_case / "Krmfile").open("a", encoding="utf-8") as file:
         file.write("rules:\n- {rule: WORKERS < 9, message: Few.}\n")

@@ -6,6 +6,12 @@ packyard keys trust FILE --channel ADDRESS    the same, for one channel
 packyard keys list                            your keys, and those that you trust
 packyard keys revoke ID                       no longer trust a key, by its id or name
 packyard keys revoke ID --in CHANNEL          for all users of a channel, signed by another key
+packyard keys root init root.yaml --in CHANNEL      say which keys sign what in a channel: writes 1.root.json
+packyard keys root sign 1.root.json --key NAME      sign it; with --in CHANNEL, publish it once enough have signed
+packyard keys root rotate root.yaml --in CHANNEL    the next version of it, after root.yaml was changed
+packyard keys root show --in CHANNEL                what the channel's root says
+packyard keys trust 1.root.json --channel CHANNEL   trust a channel's root, and what follows it
+packyard keys refresh --in CHANNEL                  sign its head anew, before it expires; --head NUMBER: an earlier one
 
 If you trust a key for a channel, `get` refuses packages there that no trusted key signed. A passphrase encrypts the
 private key; you type it, or PACKYARD_KEY_PASSPHRASE has it.
@@ -19,25 +25,36 @@ from collections.abc import Callable, Mapping
 from packyard.cli import output, preferences
 from packyard.cli.rows import Rows
 from packyard.cli.sharing import signing
+from packyard.core.digest import Digest
 from packyard.core.errors import UsageError
 from packyard.core.files import regular
 from packyard.sharing.trust.keyring import Keyring, TrustedKey
-from packyard.sharing.trust.keys import LIMIT
+from packyard.sharing.trust.root import LIMIT as ROOT_LIMIT
 
 ROWS = Rows("key", "id, name, use, channels", line="{id}")
 EXAMPLE = "packyard keys new NAME, packyard keys trust FILE, packyard keys list"
 LISTED = Rows("key", ROWS.fields, columns="NAME, USE, CHANNELS, ID", prose=1)
+_ROOT = "version, channel, expires, file, role, keys, threshold, signed"
+ROOTS = Rows("root", _ROOT, "root", columns="ROLE, THRESHOLD, SIGNED, KEYS", prose=1)
+REFRESHED = Rows("head", "number, digest, expires, signers", "refresh", line="head {number} expires {expires}")
 #: What the verb does, by its first word.
-ACTIONS = ("new", "trust", "list", "revoke")
+ACTIONS = ("new", "trust", "list", "revoke", "root", "refresh")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    parser.usage = "%(prog)s {new NAME|trust FILE|list|revoke ID} [flags]"
-    parser.add_argument("action", choices=ACTIONS, metavar="ACTION", help="new, trust, list or revoke")
+    parser.usage = "%(prog)s {new NAME|trust FILE|list|revoke ID|root|refresh} [flags]"
+    parser.add_argument("action", choices=ACTIONS, metavar="ACTION", help=f"{', '.join(ACTIONS[:-1])} or {ACTIONS[-1]}")
     parser.add_argument("what", metavar="NAME|FILE|ID", nargs="?", help="the name, file or id of a key")
+    parser.add_argument("file", metavar="ROOT", nargs="?", help="of `root`: root.yaml, or a root that was made of it")
     parser.add_argument("--channel", metavar="ADDRESS", help="trust the key for this channel only")
-    parser.add_argument("--in", dest="within", metavar="CHANNEL", help="let this channel say that the key is revoked")
+    parser.add_argument(
+        "--in",
+        dest="within",
+        metavar="CHANNEL",
+        help="the channel where a key is revoked, or that has the root or head",
+    )
+    parser.add_argument("--head", metavar="NUMBER", type=int, help="of `refresh`: the head that is good")
     signing.add_argument(parser)
     parser.add_argument("--no-passphrase", action="store_true", help="do not encrypt the new private key")
 
@@ -47,6 +64,14 @@ def run(arguments: argparse.Namespace) -> int:
     action, what = arguments.action, arguments.what
     if arguments.channel and action != "trust":
         raise UsageError(f"packyard keys {action}: --channel is for `packyard keys trust FILE --channel ADDRESS`")
+    if action == "root":
+        from packyard.cli.sharing import roots
+
+        return roots.run(arguments, ROOTS)
+    if arguments.file or (arguments.head is not None and action != "refresh"):
+        raise UsageError(f"packyard keys {action}: takes neither a second file nor --head: packyard keys --help")
+    if action == "refresh":
+        return _refresh(arguments)
     if (arguments.within or arguments.key) and action != "revoke":
         flag = "--in" if arguments.within else "--key"
         raise UsageError(f"packyard keys {action}: {flag} is for `packyard keys revoke ID --in CHANNEL --key NAME`")
@@ -69,28 +94,68 @@ def _new(ring: Keyring, arguments: argparse.Namespace) -> dict[str, object]:
     return {"id": key.public.id, "name": arguments.what, "use": "signs", "channels": []}
 
 
+def _refresh(arguments: argparse.Namespace) -> int:
+    from packyard.cli import channels
+    from packyard.sharing.publishing.refresh import refresh
+
+    if not arguments.within or arguments.what:
+        raise UsageError(
+            "packyard keys refresh: name the channel, and nothing else: packyard keys refresh --in CHANNEL"
+        )
+    found = refresh(
+        channels.open_channel(arguments.within),
+        keys=signing.keys(arguments.key),
+        trusted=channels.trust(arguments.within),
+        memory=preferences.memory(arguments.within),
+        number=arguments.head,
+    )
+    REFRESHED.show([found], arguments.output)
+    return 0
+
+
 def _trust(ring: Keyring, arguments: argparse.Namespace) -> dict[str, object]:
-    data = regular.read(arguments.what, limit=LIMIT)
+    data = regular.read(arguments.what, limit=ROOT_LIMIT)
+    if data.lstrip().startswith(b"{"):
+        return _trust_root(ring, data, arguments)
     found = ring.trust(data, file=arguments.what, channel=arguments.channel or "")
     row = _row(found, "trusted")
     output.note(f"{found.name} is trusted for {_for(row)}; compare its id with the publisher's by another way")
     return row
 
 
+def _trust_root(ring: Keyring, data: bytes, arguments: argparse.Namespace) -> dict[str, object]:
+    file, channel = arguments.what, arguments.channel
+    if not channel:
+        raise UsageError(
+            f"packyard keys trust: a root is for one channel: packyard keys trust {file} --channel ADDRESS"
+        )
+    from packyard.sharing.trust.root import Root
+
+    root = Root.parse(data, file=file)
+    if root.version == 1:
+        root.check(None, file=file)
+    ring.trust_root(root, file=file, channel=channel)
+    digest = Digest.of(root.to_bytes())
+    output.note(f"the root of {output.masked(channel)} says which keys count there; compare {digest} by another way")
+    return {"id": digest, "name": f"{root.version}.root.json", "use": "root", "channels": [channel]}
+
+
 def _revoke(ring: Keyring, arguments: argparse.Namespace) -> dict[str, object]:
     key_id = ring.find(arguments.what)
     if arguments.within:
-        from packyard.cli.channels import open_channel
+        from packyard.cli.channels import open_channel, trust
         from packyard.sharing.publishing.revoke import revoke
 
-        revoke(
+        found = revoke(
             open_channel(arguments.within),
             key_id,
             keys=signing.keys(arguments.key),
-            trusted=preferences.trust(arguments.within),
+            trusted=trust(arguments.within),
             memory=preferences.memory(arguments.within),
         )
         output.note(f"from now on {output.masked(arguments.within)} says that it is revoked")
+        if found is None:
+            output.note(f"if it signed the last head, users refuse that: packyard keys refresh --in {arguments.within}")
     ring.revoke(key_id)
     output.note("its signatures count no longer, whatever they sign")
     return {"id": key_id, "name": "", "use": "revoked", "channels": []}

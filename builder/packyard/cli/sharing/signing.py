@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from packyard.cli import output, preferences
 from packyard.core.errors import UsageError
+from packyard.sharing.trust import signers
 from packyard.sharing.trust.keys import SigningKey, is_encrypted
 
 KEY = "PACKYARD_SIGNING_KEY"
@@ -21,7 +22,7 @@ PASSPHRASE = "PACKYARD_KEY_PASSPHRASE"
 def add_argument(parser: argparse.ArgumentParser) -> None:
     """Declare ``--key``."""
     help = f"a key to sign with; repeat it to sign with several (default: {KEY}, or the only one that you have)"
-    parser.add_argument("--key", metavar="NAME", action="append", help=help)
+    parser.add_argument("--key", metavar="NAME|URI", action="append", help=help)
 
 
 def keys(names: Sequence[str] | None = None) -> list[SigningKey]:
@@ -31,6 +32,8 @@ def keys(names: Sequence[str] | None = None) -> list[SigningKey]:
         if not given.strip():
             hint = f"is the secret of the job missing? To publish without a signature: unset {KEY}"
             raise UsageError(f"{KEY} is set, and empty: nothing would be signed ({hint})")
+        if signers.is_uri(os.environ[KEY]):
+            return [signers.open(os.environ[KEY], passphrase)]
         secret = passphrase(KEY) if is_encrypted(given) else None
         return [SigningKey.parse(given, secret, file=KEY)]
     ring = preferences.keyring()
@@ -40,8 +43,14 @@ def keys(names: Sequence[str] | None = None) -> list[SigningKey]:
     chosen = names or known
     if not chosen:
         return []
-    found = [preferences.own_keyring().signing(name, passphrase) for name in chosen]
+    found = [_key(name) for name in chosen]
     return list({key.public.id: key for key in found}.values())
+
+
+def _key(name: str) -> SigningKey:
+    return (
+        signers.open(name, passphrase) if signers.is_uri(name) else preferences.own_keyring().signing(name, passphrase)
+    )
 
 
 def tell_unsigned(signing_keys: Sequence[SigningKey]) -> None:

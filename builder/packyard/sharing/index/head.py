@@ -136,6 +136,11 @@ def key(number: int) -> str:
     return f"{FOLDER}{number}.json"
 
 
+def read(store: Store, number: int, trusted: Trust = NOBODY) -> Head:
+    """Return the head of a number."""
+    return Head.parse(store.get(key(number), limit=LIMIT), trusted, file=key(number), number=number)
+
+
 def links(number: int) -> Iterator[int]:
     """Yield the numbers of the earlier heads that a head links to: 13 links to 12 and 8."""
     number -= 1
@@ -346,7 +351,7 @@ def _check_rules(store: Store, head: Head, rules: Rules) -> None:
         problem = f"revokes {forged[0]}, which the keys that the root has for that have not"
         hint = "whoever publishes there goes back to a good head: packyard keys refresh --in CHANNEL --head NUMBER"
         raise IntegrityError(Problem(problem, file=file, hint=hint))
-    if rules.head_days is None or rules.now is None:
+    if not rules.head_days or rules.now is None:
         return
     try:
         left = datetime.strptime(head.expires, _TIME).replace(tzinfo=timezone.utc) - rules.now

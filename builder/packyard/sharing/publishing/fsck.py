@@ -25,7 +25,7 @@ from packyard.sharing.publishing import close, reindex
 from packyard.sharing.publishing import yank as yanks
 from packyard.sharing.publishing.prune import LEFT, unreached
 from packyard.sharing.stores import PROBES, NotFoundError, Store, TooLongError, get_or_none
-from packyard.sharing.trust import cyclonedx, provenance, sbom, sigstore
+from packyard.sharing.trust import cyclonedx, provenance, root, sbom, sigstore
 from packyard.sharing.trust.keys import NOBODY, Trust
 
 _BRING_BACK = "bring it back from a mirror or a backup, or yank the version"
@@ -292,5 +292,5 @@ def _find_extra(store: Store, there: frozenset[str], found: Index, seen: _Seen) 
             yield FileFault(kind="extra", key=key, message="it is no file of an index", hint="remove it")
 
 
-_KNOWN = (head.FOLDER, nodes.FOLDER, close.FOLDER, yanks.FOLDER)
+_KNOWN = (head.FOLDER, nodes.FOLDER, close.FOLDER, yanks.FOLDER, root.FOLDER, root.REVOKED)
 _FILES = (head.POINTER, flat.KEY, trial.KEY)

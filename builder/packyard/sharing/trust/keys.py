@@ -20,10 +20,10 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from packyard.core.digest import Digest
-from packyard.core.errors import InputError, Problem
+from packyard.core.errors import InputError, Problem, UnavailableError
 
 if TYPE_CHECKING:
-    from securesystemslib.signer import Signer, SSlibKey
+    from securesystemslib.signer import Key, Signer, SSlibKey
 
 #: The size of the largest PEM file, in bytes.
 LIMIT = 64 * 1024
@@ -31,6 +31,7 @@ LIMIT = 64 * 1024
 _DER = bytes.fromhex("302a300506032b6570032100")  # RFC 8410: a SubjectPublicKeyInfo of Ed25519, up to its 32 bytes
 _PEM = re.compile(rb"-----BEGIN ([A-Z0-9 ]+)-----\r?\n([A-Za-z0-9+/=\r\n]+)-----END \1-----")
 _PUBLIC = b"PUBLIC KEY"
+_SCHEMES = ("ed25519", "ecdsa-sha2-nistp256", "rsassa-pss-sha256", "rsa-pkcs1v15-sha256")
 _HOW = "packyard keys new NAME makes a pair"
 _KINDS = "an Ed25519, ECDSA P-256 or RSA key (2048 to 8192 bits)"
 
@@ -47,8 +48,16 @@ class PublicKey:
         return Digest.of(self.der)
 
     @classmethod
-    def of_raw(cls, raw: bytes) -> PublicKey:
-        """Take the 32 bytes of an Ed25519 key."""
+    def of_tuf_key(cls, found: Key, *, file: str) -> PublicKey:
+        """Take a key as TUF's metadata has it, if it is of a kind and scheme that counts."""
+        public = found.keyval.get("public", "")
+        if found.scheme not in _SCHEMES:
+            raise ValueError(f"the scheme {found.scheme!r} is not one of {', '.join(_SCHEMES)}")
+        if found.keytype != "ed25519":
+            return cls.parse(public.encode(), file=file)
+        raw = bytes.fromhex(public)
+        if len(raw) != 32:
+            raise ValueError("an Ed25519 key has 32 bytes")
         return cls(_DER + raw)
 
     @classmethod
@@ -183,7 +192,11 @@ class SigningKey:
 
     def sign(self, data: bytes) -> bytes:
         """Return the signature of these bytes; by an Ed25519 key, the same bytes give the same one."""
-        return bytes.fromhex(self.signer.sign(data).signature)
+        try:
+            return bytes.fromhex(self.signer.sign(data).signature)
+        except Exception as error:  # of whatever library asks an HSM or a KMS
+            problem = f"the key {self.public.id} cannot sign: {error or type(error).__name__}"
+            raise UnavailableError(problem) from error
 
 
 def is_encrypted(data: bytes) -> bool:
@@ -213,7 +226,7 @@ class Rules:
     """What the root of a channel says beside who signs its heads; see ``root``.
 
     ``keys`` are the ids of all keys that sign anything, ``revoked`` those that the role for it has revoked. Heads
-    expire after ``head_days``, None for never, by the clock of the reader, ``now``: None for a writer, who renews them.
+    expire after ``head_days``, 0 for never, by the clock of the reader, ``now``: None for a writer, who renews them.
     """
 
     version: int
@@ -222,7 +235,7 @@ class Rules:
     revoked: frozenset[str] = frozenset()
     packages: tuple[Role, ...] = ()
     revocation: Role | None = None
-    head_days: int | None = None
+    head_days: int = 0
     now: datetime | None = None
 
 

@@ -45,7 +45,7 @@ _FIELD, _RETIRED = "x-packyard", "x-retired"
 _HEADS = ("timestamp", "snapshot", "targets")  # TUF demands the last two; nobody asks them
 _MOST, _MOST_REVOKED = 1024, 100  # files
 _NONE: tuple[Any, ...] = ()
-_SCHEMES = ("ed25519", "ecdsa-sha2-nistp256", "rsassa-pss-sha256", "rsa-pkcs1v15-sha256")
+_NOBODY: Any = False
 _REVOKED_TYPE = "application/vnd.packyard.revoked+json"
 
 
@@ -76,7 +76,7 @@ class Root:
     heads: Role
     revocation: Role | None
     packages: tuple[Role, ...]
-    head_days: int | None
+    head_days: int
     metadata: Metadata[TufRoot]
 
     @property
@@ -111,7 +111,7 @@ class Root:
                 heads=_role(metadata.signed.roles["timestamp"], keys),
                 revocation=_role(revocation, keys) if revocation else None,
                 packages=tuple(_role(each, keys) for each in packages),
-                head_days=own.take("headsExpireDays", record.size, None),
+                head_days=own.take("headsExpireDays", record.size, 0),
                 metadata=metadata,
             )
 
@@ -139,10 +139,9 @@ class Root:
         own = (f"of version {self.version}", found.second)
         return [(f"of version {previous.version}", found.first), own] if previous else [own]
 
-    def signed(self, key: SigningKey) -> Root:
-        """Return the root with one more signature."""
+    def sign(self, key: SigningKey) -> None:
+        """Add a signature, which must be by a key of its own or of the version before."""
         self.metadata.sign(key.signer, append=True)
-        return self
 
     def to_bytes(self) -> bytes:
         """Return the file."""
@@ -167,6 +166,11 @@ class Root:
 def key(version: int) -> str:
     """Return the key of a root."""
     return f"{FOLDER}{version}.root.json"
+
+
+def get(store: Store, version: int) -> bytes | None:
+    """Return the file of a version, None where there is none."""
+    return _get(store, key(version))
 
 
 def follow(pinned: Root, store: Store) -> Root:
@@ -238,7 +242,7 @@ def make(
     packages: Mapping[str, Role],
     version: int,
     expires: datetime,
-    head_days: int | None,
+    head_days: int,
 ) -> Root:
     """Return a root that nobody has signed yet; ``roles`` are root, heads, and maybe revocation."""
     from tuf.api.metadata import DelegatedRole, Metadata
@@ -294,15 +298,8 @@ def _plain(value: object) -> dict[str, Any]:
 
 
 def _key(id: str, found: Key) -> PublicKey:
-    """Return a key of a root, which must be under its id, and of a kind that packyard verifies."""
-    public = found.keyval.get("public", "")
-    if found.scheme not in _SCHEMES:
-        raise ValueError(f"the scheme {found.scheme!r} is not one of {', '.join(_SCHEMES)}")
-    made = (
-        PublicKey.of_raw(bytes.fromhex(public))
-        if found.keytype == "ed25519"
-        else PublicKey.parse(public.encode(), file=id)
-    )
+    """Return a key of a root, which must be under its id."""
+    made = PublicKey.of_tuf_key(found, file=id)
     if id != made.id:
         raise ValueError(f"the key {made.id} is under another id, {id[:80]!r}")
     return made

@@ -1,0 +1,222 @@
+"""`packyard keys root`: making the root of a channel, signing it, rotating it, showing it.
+
+People write which keys sign what; the files of keys are beside it:
+
+    # root.yaml
+    apiVersion: packyard/v1
+    kind: Root
+    expires: 365                                  # days
+    root: {keys: [alice.pub.pem, bob.pub.pem, carol.pub.pem], threshold: 2}
+    heads: {keys: [ci.pub.pem], expires: 30}      # days; without it they never expire
+    revocation: {keys: [oncall.pub.pem]}
+    packages:
+      team-a-*: {keys: [team-a.pub.pem]}
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from packyard.cli import channels, output, preferences
+from packyard.cli.rows import Rows
+from packyard.cli.sharing import signing
+from packyard.core.digest import Digest
+from packyard.core.errors import InputError, Problem, UnavailableError, UsageError
+from packyard.core.files import atomic, regular
+from packyard.core.yaml.fields import Fields
+from packyard.core.yaml.sources import Sources
+from packyard.sharing.index import head
+from packyard.sharing.stores import Store
+from packyard.sharing.trust import root as roots
+from packyard.sharing.trust.keys import LIMIT, PublicKey, Role
+from packyard.sharing.trust.root import Root
+
+FILE = "root.yaml"
+ACTIONS = ("init", "sign", "rotate", "show")
+_DAYS = 365
+_MOST = 3650  # days
+
+
+def run(arguments: argparse.Namespace, form: Rows) -> int:
+    """Do what is asked for with a root, and print it in a form."""
+    action, file = arguments.what, arguments.file
+    if action not in ACTIONS:
+        raise UsageError(f"packyard keys root: say {', '.join(ACTIONS)}, found {action!r}: packyard keys --help")
+    if action in ("init", "rotate") and not arguments.within:
+        raise UsageError(f"packyard keys root {action}: name the channel: --in CHANNEL")
+    if action == "sign" and not file:
+        raise UsageError("packyard keys root sign: name the root: packyard keys root sign 1.root.json --key NAME")
+    made = {"init": _init, "rotate": _rotate, "sign": _sign, "show": _show}[action](arguments)
+    previous = _previous(made, arguments)
+    rows = list(_rows(made, previous, file or ""))
+    form.show(rows, arguments.output)
+    return 0
+
+
+def _init(arguments: argparse.Namespace) -> Root:
+    store = channels.open_channel(arguments.within)
+    if roots.get(store, 1) is not None:
+        raise InputError(Problem("has a root already", file=store.address, hint="packyard keys root rotate"))
+    found = head.latest(store, preferences.trust(arguments.within)) if store.list("index/") else None
+    if found and not found.channel:
+        hint = "publish to it once: that makes an id"
+        raise InputError(Problem("has no id: it is of an earlier packyard", file=store.address, hint=hint))
+    return _written(_described(arguments, found.channel if found else head.new_id(), 1))
+
+
+def _rotate(arguments: argparse.Namespace) -> Root:
+    store = channels.open_channel(arguments.within)
+    pinned = _pinned(arguments.within)
+    last = roots.follow(pinned, store)
+    made = _described(arguments, last.channel, last.version + 1)
+    revoked = {each for _, said in roots.records(last, store) if said for each in said.revoked}
+    if again := sorted(revoked.intersection(made.metadata.signed.keys)):
+        hint = "make a new key: packyard keys new NAME"
+        raise InputError(Problem(f"names {again[0]}, which is revoked", file=arguments.file or FILE, hint=hint))
+    return _written(made)
+
+
+def _sign(arguments: argparse.Namespace) -> Root:
+    file = Path(arguments.file)
+    made = Root.parse(regular.read(file, limit=roots.LIMIT), file=str(file))
+    previous = _previous(made, arguments)
+    wanted = {each for root in (made, previous) if root for each in root.metadata.signed.roles["root"].keyids}
+    for key in signing.keys(arguments.key) if arguments.key or not arguments.within else ():
+        if key.public.id not in wanted:
+            hint = "packyard keys root show FILE lists them"
+            raise InputError(Problem(f"{key.public.id} is not a root key of it", file=str(file), hint=hint))
+        made.sign(key)
+    _write(file, made)
+    missing = [f"{result.missing} {whose}" for whose, result in made.results(previous) if result.missing]
+    if missing:
+        output.note(f"signatures are missing: {' and '.join(missing)}; hand {file} to a holder of another root key")
+    elif arguments.within:
+        store = channels.open_channel(arguments.within)
+        made.check(previous, file=str(file))
+        store.put(roots.key(made.version), made.to_bytes())
+        output.note(f"{store.address} has version {made.version} of its root now")
+        if previous and previous.heads.keys != made.heads.keys:
+            output.note(f"sign its head with a key that it names: packyard keys refresh --in {arguments.within}")
+        elif not previous:
+            output.note(f"users run once: packyard keys trust {file.name} --channel {arguments.within}")
+    else:
+        output.note(f"all signatures are there: packyard keys root sign {file} --in CHANNEL publishes it")
+    return made
+
+
+def _show(arguments: argparse.Namespace) -> Root:
+    if arguments.file:
+        return Root.parse(regular.read(arguments.file, limit=roots.LIMIT), file=arguments.file)
+    if not arguments.within:
+        raise UsageError("packyard keys root show: name a file, or --in CHANNEL")
+    return roots.follow(_pinned(arguments.within), channels.open_to_read(arguments.within))
+
+
+def _pinned(channel: str) -> Root:
+    found = preferences.own_keyring().root(channel)
+    if found is None:
+        hint = f"get 1.root.json from whoever holds it, then: packyard keys trust 1.root.json --channel {channel}"
+        raise InputError(Problem("you trust no root of this channel", file=channel, hint=hint))
+    return found
+
+
+def _previous(made: Root, arguments: argparse.Namespace) -> Root | None:
+    """Return the root before, from the channel, or beside the file; None for the first."""
+    number = made.version - 1
+    if not number:
+        return None
+    beside = Path(arguments.file or "").parent / f"{number}.root.json"
+    store: Store | None = channels.open_channel(arguments.within) if arguments.within else None
+    data = roots.get(store, number) if store else None
+    if data is None and beside.is_file():
+        data = regular.read(beside, limit=roots.LIMIT)
+    if data is None:
+        hint = f"add --in CHANNEL, or put {number}.root.json beside it"
+        raise InputError(
+            Problem(f"version {number} of the root is needed, which signs version {made.version}", hint=hint)
+        )
+    return Root.parse(data, file=f"{number}.root.json")
+
+
+def _written(made: Root) -> Root:
+    file = Path(f"{made.version}.root.json")
+    if file.exists():
+        raise InputError(Problem("exists already", file=str(file), hint="sign that one, or remove it"))
+    _write(file, made)
+    needed = made.metadata.signed.roles["root"].threshold
+    output.note(f"hand {file} to {needed} holders of root keys, who run: packyard keys root sign {file} --key NAME")
+    return made
+
+
+def _write(file: Path, made: Root) -> None:
+    try:
+        atomic.write(str(file), made.to_bytes(), mode=0o644, durable=True)
+    except OSError as error:
+        raise UnavailableError(f"{file}: {error.strerror}") from error
+
+
+def _rows(made: Root, previous: Root | None, file: str) -> Iterator[dict[str, object]]:
+    signed = made.metadata.signed
+    said = {"version": made.version, "channel": made.channel, "expires": f"{made.expires:%Y-%m-%d}", "file": file}
+    by = {key for _, result in made.results(previous) for key in result.signed}
+    root = signed.roles["root"]
+    yield {**said, "role": "root", "keys": root.keyids, "threshold": root.threshold, "signed": len(by)}
+    roles = {"heads": made.heads, "revocation": made.revocation, **{each.patterns[0]: each for each in made.packages}}
+    for name, role in roles.items():
+        if role:
+            yield {**said, "role": name, "keys": [*role.keys], "threshold": role.threshold, "signed": None}
+
+
+# root.yaml
+
+
+def _described(arguments: argparse.Namespace, channel: str, version: int) -> Root:
+    file = Path(arguments.file or FILE)
+    if not file.is_file():
+        hint = "write which keys sign what: docs/stolen-key.md shows one"
+        raise InputError(Problem("no such file", file=str(file), hint=hint))
+    fields = Fields.of_file(Sources(file.parent), file.name)
+    for key, wanted in (("apiVersion", "packyard/v1"), ("kind", "Root")):
+        if fields.text(key, wanted) != wanted:
+            fields.fault(fields.node, key, f"must be {wanted}")
+    roles = {name: _role(each, file) for name in ("root", "heads", "revocation") if (each := fields.child(name))}
+    named = {name: _role(each, file) for name, each in fields.children("packages").items()}
+    days = _days(fields, "expires", file) or _DAYS
+    heads = fields.child("heads")
+    head_days = _days(heads, "expires", file) if heads else 0
+    for missing in {"root", "heads"} - roles.keys():
+        fields.fault(fields.node, missing, "must say which keys sign it: {keys: [NAME.pub.pem]}")
+    fields.done()
+    expires = roots.expiry(days)
+    return roots.make(roles, channel=channel, packages=named, version=version, expires=expires, head_days=head_days)
+
+
+def _days(fields: Fields, key: str, file: Path) -> int:
+    text = fields.text(key, "")
+    if text and not (text.isascii() and text.isdecimal() and 0 < int(text) <= _MOST):
+        raise InputError(Problem(f"must be a number of days up to {_MOST}, found {text!r}", file=f"{file}: {key}"))
+    return int(text or 0)
+
+
+def _role(fields: Fields, file: Path) -> Role:
+    fields.text("expires", "")
+    keys, retired = (_keys(fields.texts(key), file) for key in ("keys", "retired"))
+    text = fields.text("threshold", "1")
+    if not (text.isascii() and text.isdecimal() and 1 <= int(text) <= len(keys)):
+        problem = f"threshold: must be from 1 to the number of its keys, {len(keys)}, found {text!r}"
+        raise InputError(Problem(problem, file=str(file)))
+    fields.done()
+    return Role(keys=keys, threshold=int(text), retired=retired)
+
+
+def _keys(names: Sequence[str], file: Path) -> dict[Digest, PublicKey]:
+    found: dict[Digest, PublicKey] = {}
+    for name in names:
+        beside = file.parent / name
+        key = PublicKey.parse(regular.read(beside, limit=LIMIT), file=str(beside))
+        if key.id in found:
+            raise InputError(Problem("is named twice in a role", file=str(beside)))
+        found[key.id] = key
+    return found

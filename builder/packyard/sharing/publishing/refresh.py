@@ -1,0 +1,63 @@
+"""Signing a head anew: the same content under the next number, before it expires, or that of an earlier one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from packyard.core.errors import InputError, IntegrityError, Problem
+from packyard.sharing.index import access, head, lease, trial
+from packyard.sharing.index.head import Head, Memory
+from packyard.sharing.publishing.reindex import following
+from packyard.sharing.stores import Store
+from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
+
+
+def refresh(
+    store: Store,
+    *,
+    keys: Sequence[SigningKey],
+    trusted: Trust = NOBODY,
+    memory: Memory | None = None,
+    number: int | None = None,
+) -> Head:
+    """Let the next head say what the last one says, or an earlier one: whoever names that says that it is good.
+
+    So the heads after that one, which a stolen key may have signed, list nothing any more.
+    """
+    trusted = access.trust_to_write(store, keys, trusted)
+    store = trial.tried(store)
+    with lease.hold(store) as held:
+        if number is None:
+            before = _latest(store, trusted, memory)
+            following_number, history = before.number + 1, before.next_history()
+        else:
+            following_number, history = following(store, store.list(""))
+            before = _earlier(store, number, trusted, following_number)
+        head.check_signed(store, before, keys, before.revoked)
+        held.check()
+        made = replace(before, number=following_number, history=history)
+        created = head.create(store, made, keys, trusted.rules)
+    if memory:
+        memory.write(created)
+    return created
+
+
+def _latest(store: Store, trusted: Trust, memory: Memory | None) -> Head:
+    try:
+        return access.read(store, trusted, memory).head
+    except IntegrityError as error:
+        hint = "if you know which head is good, name it: packyard keys refresh --in CHANNEL --head NUMBER"
+        raise IntegrityError(*error.problems, Problem("its last head does not count", hint=hint)) from error
+
+
+def _earlier(store: Store, number: int, trusted: Trust, end: int) -> Head:
+    """Return the head of a number, with all that trusted keys have revoked since."""
+    found = head.read(store, number)
+    if trusted.rules and found.channel != trusted.rules.channel:
+        raise InputError(Problem(f"is of another channel, {found.channel}", file=head.key(number)))
+    later = [head.read(store, each, trusted.optional()) for each in range(number, end)]
+    revoked = {key for each in later if each.signers for key in each.revoked}
+    if trusted.rules:
+        revoked -= trusted.rules.keys - trusted.rules.revoked
+    return replace(found, revoked=tuple(sorted(revoked)))

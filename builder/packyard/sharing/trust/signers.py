@@ -1,0 +1,72 @@
+"""Keys that sign and are named by a URI, as securesystemslib names them: in files, HSMs and key services.
+
+    file:/path/key.pem             a private key as PEM
+    hsm:2?label=TOKEN              PKCS#11: the key with the id 2; PYKCS11LIB names the library, and a PIN is asked for
+    awskms:alias/release           also gcpkms:projects/…, azurekms://VAULT/KEY, hv:KEY of HashiCorp Vault
+
+Their libraries come with the extras ``hsm`` and ``kms``. Tests use files, SoftHSM and moto; the others are not tried.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl, urlsplit
+
+from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError
+from packyard.core.files import regular
+from packyard.sharing.trust.keys import LIMIT, PublicKey, SigningKey, is_encrypted
+
+if TYPE_CHECKING:
+    from securesystemslib.signer import SSlibKey
+
+_URI = re.compile(r"(file|hsm|awskms|gcpkms|azurekms|hv):.+")
+
+
+def is_uri(text: str) -> bool:
+    """Return whether a text names a key so."""
+    return _URI.fullmatch(text) is not None
+
+
+def open(uri: str, secret: Callable[[str], bytes]) -> SigningKey:
+    """Return the key of a URI; ``secret`` is asked for a passphrase or PIN. Its public key is read from where it is."""
+    if uri.startswith("file:"):
+        file = Path(urlsplit(uri).path)
+        data = regular.read(file, limit=LIMIT)
+        return SigningKey.parse(data, secret(uri) if is_encrypted(data) else None, file=str(file))
+    from securesystemslib.exceptions import UnsupportedLibraryError
+    from securesystemslib.signer import Signer
+
+    def handler(_: str) -> str:
+        return secret(uri).decode()
+
+    try:
+        uri, found = _imported(uri, handler)
+        public = PublicKey.of_tuf_key(found, file=uri)
+        found.keyid = str(public.id)
+        return SigningKey(public, Signer.from_priv_key_uri(uri, found, handler))
+    except UnsupportedLibraryError as error:
+        extra = "hsm" if uri.startswith("hsm") else "kms"
+        hint = f'install packyard with its extra: pip install "packyard[{extra}] @ …"'
+        raise InputError(Problem(str(error), file=uri, hint=hint)) from error
+    except PackyardError:
+        raise
+    except Exception as error:  # the libraries raise many kinds
+        raise UnavailableError(Problem(f"cannot be used: {error or type(error).__name__}", file=uri)) from error
+
+
+def _imported(uri: str, handler: Callable[[str], str]) -> tuple[str, SSlibKey]:
+    from securesystemslib.signer import AWSSigner, AzureSigner, GCPSigner, HSMSigner, VaultSigner
+
+    scheme, _, rest = uri.partition(":")
+    if scheme == "hsm":
+        number, _, query = rest.partition("?")
+        return HSMSigner.import_(int(number or 2), dict(parse_qsl(query)).get("label"), handler)
+    if scheme == "azurekms":
+        vault, _, name = rest.strip("/").partition("/")
+        return AzureSigner.import_(vault, name)
+    if scheme == "awskms":
+        return AWSSigner.import_(rest)
+    return GCPSigner.import_(rest) if scheme == "gcpkms" else VaultSigner.import_(rest)

@@ -1,0 +1,129 @@
+"""`keys root` and `keys refresh`: the ceremony of a root, as people type it, and what follows for a channel."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+import tiny
+from commandline import done, packyard
+
+ROOT = """\
+apiVersion: packyard/v1
+kind: Root
+root: {keys: [alice.pub.pem, bob.pub.pem, carol.pub.pem], threshold: 2}
+heads: {keys: [ci.pub.pem], expires: 30}
+revocation: {keys: [oncall.pub.pem]}
+"""
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("CONFIG", "STATE", "CACHE"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name))
+    for name in ("PACKYARD_SIGNING_KEY", "PACKYARD_CHANNEL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PACKYARD_KEY_PASSPHRASE", "secret")
+    monkeypatch.chdir(tmp_path)
+    for name in ("alice", "bob", "carol", "ci", "ci-2", "oncall"):
+        done("keys", "new", name, "--no-passphrase")
+    for file in (tmp_path / "CONFIG/packyard/keys").glob("*.pub.pem"):
+        shutil.copy(file, tmp_path)
+    tiny.workspace(tmp_path / "sources")
+    return tmp_path
+
+
+def said(*words: object, code: int = 0) -> str:
+    found = packyard(*words)
+    assert found.returncode == code, found.stderr
+    return found.stderr
+
+
+def rooted(text: str = ROOT, version: int = 1, verb: str = "init") -> None:
+    """Make a root, let alice and bob sign it, and publish it."""
+    Path("root.yaml").write_text(text)
+    done("keys", "root", verb, "root.yaml", "--in", "channel")
+    assert "signatures are missing" in said("keys", "root", "sign", f"{version}.root.json", "--key", "alice")
+    done("keys", "root", "sign", f"{version}.root.json", "--key", "bob", "--in", "channel")
+
+
+def published(version: str, *keys: str, code: int = 0) -> str:
+    flags = [word for key in keys for word in ("--key", key)]
+    return said("publish", "--workspace", "sources", "--version", version, "--to", "channel", *flags, code=code)
+
+
+def versions() -> list[str]:
+    return [row["version"] for row in json.loads(done("list", "--from", "channel", "-o", "json"))]
+
+
+def test_a_root_is_made_signed_published_trusted_and_rotated() -> None:
+    rooted()
+    assert "has a root, which says who signs there" in published("1.0", "ci", code=1)
+    done("keys", "trust", "1.root.json", "--channel", "channel")
+    assert "which you do not trust for this channel" in published("1.0", "ci-2", code=1)
+    published("1.0", "ci")
+    assert versions() == ["1.0"]
+    rooted(ROOT.replace("{keys: [ci.pub", "{retired: [ci.pub.pem], keys: [ci-2.pub"), 2, "rotate")
+    assert "which you do not trust" in said("list", "--from", "channel", code=1)
+    assert "refresh --in CHANNEL --head NUMBER" in said("keys", "refresh", "--in", "channel", "--key", "ci-2", code=1)
+    done("keys", "refresh", "--in", "channel", "--head", "2", "--key", "ci-2")
+    assert versions() == ["1.0"]
+    published("1.1", "ci-2")
+    assert said("fsck", "channel") == "nothing is wrong\n"
+    (row, *_) = json.loads(done("keys", "root", "show", "--in", "channel", "-o", "json"))
+    assert (row["version"], row["threshold"]) == (2, 2)
+
+
+def test_the_person_on_call_revokes_a_stolen_key_and_goes_back_to_a_good_head() -> None:
+    rooted(ROOT.replace("[ci.pub.pem]", "[ci.pub.pem, ci-2.pub.pem]"))
+    done("keys", "trust", "1.root.json", "--channel", "channel")
+    published("1.0", "ci-2")
+    published("6.6.6", "ci")  # by the thief
+    assert "this does not revoke" in said("keys", "revoke", "ci-2", "--in", "channel", "--key", "ci", code=1)
+    assert versions() == ["6.6.6"]
+    done("keys", "revoke", "ci", "--in", "channel", "--key", "oncall")
+    assert "which is revoked" in said("list", "--from", "channel", code=1)
+    done("keys", "refresh", "--in", "channel", "--head", "2", "--key", "ci-2")
+    assert versions() == ["1.0"]
+    published("1.1", "ci-2")
+    assert "revoked" in published("1.2", "ci", code=1)
+
+
+def test_a_root_that_too_few_signed_is_not_published(here: Path) -> None:
+    Path("root.yaml").write_text(ROOT)
+    done("keys", "root", "init", "root.yaml", "--in", "channel")
+    done("keys", "root", "sign", "1.root.json", "--key", "alice", "--in", "channel")
+    done("keys", "root", "sign", "1.root.json", "--key", "alice", "--in", "channel")
+    assert not list(here.glob("channel/index/root/*"))
+    assert "is not a root key of it" in said("keys", "root", "sign", "1.root.json", "--key", "ci", code=1)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("threshold: 2", "threshold: 4", "threshold: must be from 1 to the number of its keys, 3"),
+        ("threshold: 2", "threshold: 0", "threshold: must be from 1"),
+        ("heads:", "head:", "did you mean 'heads'"),
+        ("[ci.pub.pem]", "[ci.pub.pem, ci.pub.pem]", "is named twice"),
+        ("[ci.pub.pem]", "[none.pub.pem]", "none.pub.pem"),
+        ("expires: 30", "expires: never", "must be a number of days"),
+        ("kind: Root", "kind: Boot", "must be Root"),
+    ],
+)
+def test_what_is_wrong_with_root_yaml_is_said(here: Path, old: str, new: str, says: str) -> None:
+    Path("root.yaml").write_text(ROOT.replace(old, new))
+    assert says in said("keys", "root", "init", "root.yaml", "--in", "channel", code=1)
+    assert not list(here.glob("*.root.json"))
+
+
+def test_a_team_signs_its_packages_and_the_job_lists_them(here: Path) -> None:
+    done("keys", "new", "team", "--no-passphrase")
+    shutil.copy(here / "CONFIG/packyard/keys/team.pub.pem", here)
+    rooted(ROOT + "packages: {p*: {keys: [team.pub.pem]}}\n")
+    done("keys", "trust", "1.root.json", "--channel", "channel")
+    assert "which you do not trust" in published("1.0", "ci", code=1)
+    published("1.1", "ci", "team")
+    assert done("get", "p@1.1", "--from", "channel", "--into", "got")

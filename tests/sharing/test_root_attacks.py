@@ -1,0 +1,36 @@
+"""The root of a channel, under attack: each case of `rooted` is judged as its name says.
+
+The list is that of https://theupdateframework.github.io/specification/latest/#goals-to-protect-against-specific-attacks
+and more: rollback, fast-forward, freeze, mix-and-match, key compromise with a threshold, stolen and revoked keys.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import reading
+from packyard.core.errors import IntegrityError
+from packyard.sharing.stores.directory import DirectoryStore
+from sharing import rooted
+
+FILES = Path(__file__).parents[1] / "cases" / "trust"
+
+
+@pytest.mark.parametrize("name", rooted.CASES)
+def test_attack(name: str, tmp_path: Path) -> None:
+    store = DirectoryStore(tmp_path / "channel")
+    case = rooted.CASES[name](store)
+    if not case.says:
+        assert rooted.judged(store, case).number == case.head
+        return
+    with pytest.raises(IntegrityError) as caught:
+        rooted.judged(store, case)
+    assert re.search(case.says, str(caught.value)), caught.value
+
+
+def test_the_files_for_other_implementations_are_those_of_the_cases(tmp_path: Path) -> None:
+    assert sorted(each.name for each in rooted.write(tmp_path)) == sorted(each.name for each in FILES.iterdir())
+    assert reading.files(tmp_path) == reading.files(FILES)
