@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from packyard.cli import output, preferences
-from packyard.cli.channels import listed, open_channel
+from packyard.cli.channels import listed, open_channel, trust
 from packyard.cli.rows import Rows
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.reference import Reference
@@ -113,7 +113,7 @@ def _key(file: str) -> str:
 def _single(arguments: argparse.Namespace, store: Store) -> int:
     asked = [Reference.parse(each) for each in arguments.references]
     about = replace(_page(arguments, Page()), address=store.address)
-    trusted, memory = preferences.trust(arguments.channel), preferences.memory(arguments.channel)
+    trusted, memory = trust(arguments.channel), preferences.memory(arguments.channel)
     data = export(store, asked, about, trusted, memory)
     try:
         Path(arguments.single_file).write_bytes(data)
