@@ -200,6 +200,8 @@ def pod(name: str, role: str, index: int, state: str = "running", created: str =
         restarts=0,
         reason="",
         created=created,
+        started="",
+        ended="",
         containers=("a", "b"),
         running=("a",),
     )
