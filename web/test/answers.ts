@@ -75,7 +75,7 @@ function judged(krmfile: string, values: Texts, where: string): unknown {
   const { definitions, rules } = parseKrmfile(krmfile, "Krmfile");
   const question: Question = { setters: [...definitions.setters.values()], values: new Map(Object.entries(values)), rules, where, misread: [], shipped: [] };
   const answers = itemsOf(question).map((item) => ({ item, answer: answerOf(question, item) }));
-  const problems = answers.flatMap(({ item, answer }) => ("setter" in item && "problem" in answer && answer.problem ? [[item.setter, answer.problem]] : []));
+  const problems = answers.flatMap(({ item, answer }) => ("setter" in item && "problem" in answer && answer.problem ? [[item.setter, { message: answer.problem.message, hint: answer.problem.hint }]] : []));
   const verdicts = answers.flatMap(({ answer }) => ("verdict" in answer ? [{ ...answer.verdict, rule: (answer.verdict.rule as Rule).text }] : []));
   return { problems: Object.fromEntries(problems), rules: verdicts };
 }

@@ -43,7 +43,7 @@ export function answerOf(question: Question, item: Item): Answer {
 
 function problemOf(question: Question, name: string): Problem | undefined {
   const setter = question.setters.find((each) => each.name === name);
-  if (!setter) return { message: `setter '${name}' is not found`, hint: "" };
+  if (!setter) return { message: `setter '${name}' is not found`, hint: "", meant: [] };
   const texts = cleaned(question.values.get(name) ?? []);
   const found = explain(setter, texts, question.where, question.shipped.includes(name));
   if (found || !question.misread.includes(name)) return found;

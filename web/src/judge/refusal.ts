@@ -17,6 +17,8 @@ import { joined, lengthOf, numberText, shellQuoted, shown } from "./words";
 export interface Problem {
   readonly message: string;
   readonly hint: string;
+  /** The value that was probably meant; empty where that is not known. */
+  readonly meant: readonly string[];
 }
 
 const MOST_ITEMS = 10; // shown in a message
@@ -41,7 +43,8 @@ export function refusal(setter: Setter, texts: readonly string[]): string {
 export function explain(setter: Setter, texts: readonly string[], where: string, shipped = false): Problem | undefined {
   if (!isRefused(setter, texts)) return undefined;
   const isBroken = faultsOfKeywords(setter.schema).length > 0;
-  return { message: say(setter, texts), hint: isBroken ? "fix its definition" : hintFor(setter, texts, where, shipped) };
+  const meant = isBroken ? [] : meantBy(setter, texts);
+  return { message: say(setter, texts), hint: isBroken ? "fix its definition" : hintFor(setter, texts, meant, where, shipped), meant };
 }
 
 function say(setter: Setter, texts: readonly string[]): string {
@@ -75,19 +78,21 @@ function wrongLetters(setter: Setter, texts: readonly string[]): string {
 }
 
 /** What to type instead: the value that was probably meant, an example, or how to take a value back. */
-function hintFor(setter: Setter, texts: readonly string[], where: string, shipped: boolean): string {
+function hintFor(setter: Setter, texts: readonly string[], meant: readonly string[], where: string, shipped: boolean): string {
   const begin = `packyard set ${folderOf(where)}`;
   const isEmpty = texts.every((text) => text === "");
   if (isEmpty && (setter.required || setter.default !== undefined ? hasValue(setter) : shipped)) {
     return `to go back to the shipped value: ${begin} --unset ${setter.name}`;
   }
-  for (const meant of [texts.map((text) => wholeNumber(text) || text), texts.map(hostOf), texts.map(asName)]) {
-    const isOther = meant.some((text) => text !== "") && meant.some((text, place) => text !== texts[place]);
-    if (isOther && !isRefused(setter, meant)) {
-      return `did you mean: ${begin} ${meant.map((text) => `${setter.name}=${shellQuoted(text)}`).join(" ")}`;
-    }
-  }
-  return command(setter, where);
+  if (meant.length === 0) return command(setter, where);
+  return `did you mean: ${begin} ${meant.map((text) => `${setter.name}=${shellQuoted(text)}`).join(" ")}`;
+}
+
+function meantBy(setter: Setter, texts: readonly string[]): readonly string[] {
+  const candidates = [texts.map((text) => wholeNumber(text) || text), texts.map(hostOf), texts.map(asName)];
+  const isOther = (meant: readonly string[]): boolean =>
+    meant.some((text) => text !== "") && meant.some((text, place) => text !== texts[place]);
+  return candidates.find((meant) => isOther(meant) && !isRefused(setter, meant)) ?? [];
 }
 
 /** The host of an address, `10.0.0.5` of `http://10.0.0.5/x`; an empty text of others. */

@@ -158,7 +158,8 @@ class Form {
     const wrong = this.#fields.querySelector(`#${CSS.escape(`set-${name}-wrong`)}`);
     const found = problems.get(name);
     control?.setAttribute("aria-invalid", String(found !== undefined));
-    const words = found ? found.message : unjudged.includes(name) ? "not judged: it takes too long" : "";
+    const meant = found?.meant.length ? ` Did you mean ${found.meant.join(", ")}?` : "";
+    const words = found ? `${found.message}.${meant}` : unjudged.includes(name) ? "not judged: it takes too long" : "";
     if (wrong && wrong.textContent !== words) wrong.textContent = words;
   }
 
