@@ -87,7 +87,7 @@ function nothing(query: Query): HTMLElement {
 }
 
 function card(each: Summary): HTMLElement {
-  const facts = FACTS.flatMap((key) => each.model.get(key) ?? []);
+  const facts = [...new Set(FACTS.flatMap((key) => each.model.get(key) ?? []))].filter((fact) => fact !== "none");
   return h("li", { class: "card" },
     h("h2", {}, link(packageHash(each.name), each.name)),
     h("p", { class: "title" }, each.title),

@@ -6,7 +6,7 @@ import { h, link } from "./ui";
 const SVG = "http://www.w3.org/2000/svg";
 const MOST = 60; // objects that are drawn
 const HEIGHT = 46;
-const LONGEST = 34; // characters of a name
+const LONGEST = 48; // characters of a name
 
 type Address = (file: string) => string;
 
@@ -58,6 +58,7 @@ function box(node: ObjectNode, { x, y }: { x: number; y: number }, address: Addr
     " ",
     svg("text", { x, y: y + 12, "text-anchor": "middle" }, cut(node.name)),
   ];
+  if (cut(node.name) !== node.name) parts.push(svg("title", {}, node.name));
   const group = svg("g", node.file ? {} : { class: "outside" }, ...parts);
   return node.file ? svg("a", { href: address(node.file) }, group) : group;
 }

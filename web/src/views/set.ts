@@ -149,7 +149,7 @@ class Form {
       state(isRight, missing, judgement),
       changes.problems.map((each) => h("p", { class: "note bad" }, each)),
       isRight && this.#commands(values),
-      fields(changes, this.shown),
+      isRight && fields(changes, this.shown),
     ]);
   }
 
