@@ -8,6 +8,7 @@ import shlex
 import subprocess
 import urllib.request
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -197,7 +198,9 @@ def public(server: buckets.BucketServer) -> None:
     statement = {"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject", "Resource": objects}
     policy = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
     signed = ["--aws-sigv4", "aws:amz:us-east-1:s3", "--user", f"{buckets.ACCESS_KEY}:{buckets.SECRET_KEY}"]
-    words = [real.program("curl"), "-sSf", *signed, "-X", "PUT", "-d", policy, f"{server.url}/{buckets.BUCKET}?policy="]
+    digest = f"x-amz-content-sha256: {sha256(policy.encode()).hexdigest()}"
+    sent = ["-X", "PUT", "-H", digest, "-H", "Content-Type: application/json", "-d", policy]
+    words = [real.program("curl"), "-sSf", *signed, *sent, f"{server.url}/{buckets.BUCKET}?policy="]
     subprocess.run(words, check=True, capture_output=True)
 
 
