@@ -130,7 +130,8 @@ class Fields:
 
     def elsewhere(self, key: str, hint: str) -> None:
         """Refuse a key that another file has, and say which."""
-        if (node := self._get(key)) is not None:
+        if self.node and (node := self.node.get(key)) is not None:
+            self._known.append(key)
             self.fault(node, key, "does not stand here", hint)
 
     def done(self) -> None:
