@@ -60,9 +60,31 @@ def is_valid(reference: str) -> bool:
     return _REFERENCE.fullmatch(reference) is not None
 
 
+def whole(reference: str) -> tuple[str, str, str]:
+    """Return registry, name, and digest or tag of an image, as container engines complete them."""
+    image = parse(reference)
+    return *whole_name(image.name), image.digest or image.tag or "latest"
+
+
+def whole_name(name: str) -> tuple[str, str]:
+    """Return the registry of an image, and its name there, as container engines complete them.
+
+    >>> whole_name("python")
+    ('docker.io', 'library/python')
+    """
+    registry, slash, rest = name.partition("/")
+    if slash and ("." in registry or ":" in registry or registry == "localhost"):
+        return registry, rest
+    return "docker.io", name if slash else f"library/{name}"
+
+
 def find(objects: Sequence[Object]) -> tuple[str, ...]:
     """Return the references of the images that the pods of objects pull, sorted; empty ones are left out."""
-    found_pods = pods.find_all(objects)
-    found = {text(container.get("image")) for pod in found_pods for container in pod.containers}
-    found |= {text(mapping(volume.get("image")).get("reference")) for pod in found_pods for volume in pod.volumes}
+    return tuple(sorted({image for pod in pods.find_all(objects) for image in of_pod(pod)}))
+
+
+def of_pod(pod: pods.Pod[Object]) -> tuple[str, ...]:
+    """Return those of one pod."""
+    found = {text(container.get("image")) for container in pod.containers}
+    found |= {text(mapping(volume.get("image")).get("reference")) for volume in pod.volumes}
     return tuple(sorted(found - {""}))

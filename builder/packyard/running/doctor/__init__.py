@@ -6,7 +6,8 @@ calls, and no check speaks to the cluster itself. What the user may not read mak
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from operator import or_
@@ -18,6 +19,7 @@ from packyard.core.kubernetes.lenient import Object
 from packyard.running.doctor import (
     admission,
     apis,
+    architectures,
     autoscaling,
     facts,
     limits,
@@ -97,7 +99,9 @@ def examine(kubectl: Kubectl, prepared: Prepared, *, autoscaled: bool = False) -
     """
     objects = prepared.objects
     checks = every(prepared.required, objects)
-    known, attempts = _look(kubectl, objects, questions(objects, checks))
+    with ThreadPoolExecutor(1) as pool:
+        asking = pool.submit(architectures.of_images, objects)
+        known, attempts = _look(kubectl, objects, questions(objects, checks))
     found = judge(objects, known, checks)
     is_sound = {each.check for each in found if each.severity == "error"} <= {nodes.CHECK}
     if is_sound and attempts:
@@ -105,8 +109,17 @@ def examine(kubectl: Kubectl, prepared: Prepared, *, autoscaled: bool = False) -
             others = [each for each in found if each.check != nodes.CHECK]
             found = [*others, *nodes.place(admission.admitted(attempts, kubectl), objects, known)]
         found += admission.refused(attempts)
+    found += _architectures(objects, asking.result(), known)
     found = autoscaling.soften(found, objects, kubectl, said=autoscaled)
     return [replace(each, fix=_located(_mending(each, prepared, kubectl), kubectl)) for each in found]
+
+
+def _architectures(
+    objects: Sequence[Object], made_for: Mapping[str, frozenset[str]], known: Facts
+) -> Iterator[Finding]:
+    """Yield what is wrong with images on the nodes, where these may be read."""
+    if not known.unread.get("nodes"):
+        yield from architectures.fit(objects, made_for, known)
 
 
 def _look(kubectl: Kubectl, objects: Sequence[Object], asked: Questions) -> tuple[Facts, list[Attempt]]:

@@ -59,18 +59,6 @@ def _from(registry: str, name: str, tag: str) -> str:
     return quote(f"{registry}/{name}{'@' if ':' in tag else ':'}{tag}")
 
 
-def whole_name(name: str) -> tuple[str, str]:
-    """Return the registry of an image, and its name there, as container engines complete them.
-
-    >>> whole_name("python")
-    ('docker.io', 'library/python')
-    """
-    registry, slash, rest = name.partition("/")
-    if slash and ("." in registry or ":" in registry or registry == "localhost"):
-        return registry, rest
-    return "docker.io", name if slash else f"library/{name}"
-
-
 def _to(registry: str, name: str, tag: str) -> str:
     return quote(f"{registry.partition(':')[0]}/{name}:{tag.replace(':', '-')}")
 
@@ -84,5 +72,4 @@ def _lines(found: dict[str, dict[str, set[str]]]) -> Iterator[str]:
 
 def _parts(references: Iterable[str]) -> Iterator[tuple[str, str, str]]:
     """Yield registry, name, and digest or tag of images, as container engines complete them."""
-    for image in map(images.parse, filter(images.is_valid, references)):
-        yield *whole_name(image.name), image.digest or image.tag or "latest"
+    return map(images.whole, filter(images.is_valid, references))

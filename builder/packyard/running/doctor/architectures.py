@@ -1,0 +1,67 @@
+"""Whether images are for the processors of the nodes that pods may run on, as far as their registries answer.
+
+Registries are asked once per image, all together and for a few images, while the cluster is; one that is silent for
+some seconds, or does not let us in, says nothing, and nothing is found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from packyard.core.kubernetes import images
+from packyard.core.kubernetes.lenient import Object, labels_of, mapping, text
+from packyard.running.doctor import nodes, wanted
+from packyard.running.doctor.facts import Facts
+from packyard.running.doctor.finding import Finding, error, passed, warning
+from packyard.running.doctor.wanted import PodSet
+
+_LABEL = "kubernetes.io/arch"
+#: Images that are asked for, and seconds that a registry may be silent.
+_MOST, _PATIENCE = 4, 2.0
+_SHOWN = f"kubectl get nodes -L {_LABEL}"
+
+#: For which architectures an image is.
+Ask = Callable[[str], frozenset[str]]
+
+
+def asked(reference: str) -> frozenset[str]:
+    """Ask the registry of an image; see `sharing.fetching.architectures.ask`."""
+    from packyard.sharing.fetching import architectures  # a client of registries is slow to import
+
+    return architectures.ask(reference, patience=_PATIENCE)
+
+
+def of_images(objects: Sequence[Object], ask: Ask = asked) -> Mapping[str, frozenset[str]]:
+    """Return for which architectures the images of objects are; those that are not known are left out."""
+    named = [each for each in images.find(objects) if images.is_valid(each)][:_MOST]
+    with ThreadPoolExecutor(_MOST) as pool:
+        return {each: found for each, found in zip(named, pool.map(ask, named), strict=True) if found}
+
+
+def fit(objects: Sequence[Object], known: Mapping[str, frozenset[str]], facts: Facts) -> Iterator[Finding]:
+    """Find nodes for each image among those that its pods may run on."""
+    for each in wanted.find(objects) if known else ():
+        there = [_of_node(node) for node in nodes.open_to(each, facts)]
+        for reference in images.of_pod(each.pod):
+            if reference in known and there:
+                yield _judge(each, reference, known[reference], there)
+
+
+def _judge(each: PodSet, reference: str, known: frozenset[str], there: Sequence[str]) -> Finding:
+    made_for = f"image {reference} is for {', '.join(sorted(known))}"
+    others = [found for found in there if found and found not in known]
+    if not others:
+        return passed(nodes.CHECK, f"architecture of {reference}")
+    kinds = ", ".join(sorted({*others}))
+    if len(others) == len(there):
+        message = f"{made_for}, and the nodes that its pods may run on are {kinds}"
+        return error(nodes.CHECK, each.who, message, why="it cannot be pulled there, or cannot run", fix=_SHOWN)
+    message = f"{made_for}, and {len(others)} of {len(there)} nodes that its pods may run on are {kinds}"
+    why = f"pods that come there fail; option node-pool keeps them on nodes with {_LABEL}={min(known)}"
+    return warning(nodes.CHECK, each.who, message, why=why, fix=_SHOWN)
+
+
+def _of_node(node: Object) -> str:
+    info = mapping(mapping(node.get("status")).get("nodeInfo"))
+    return text(labels_of(node).get(_LABEL)) or text(info.get("architecture"))

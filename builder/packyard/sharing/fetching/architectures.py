@@ -1,0 +1,38 @@
+"""For which architectures an image is, as its registry says: by its index, or by the configuration of the one image.
+
+The registry is asked as one that holds bundles, with the same credentials. It may not answer, or not let us in: then
+nothing is known. One image takes at most two requests, and those for a token.
+"""
+
+from __future__ import annotations
+
+import json
+
+from packyard.core.digest import Digest
+from packyard.core.errors import PackyardError
+from packyard.core.kubernetes import images
+from packyard.core.kubernetes.lenient import mapping, mappings, text
+from packyard.sharing.stores.oci.address import Address
+from packyard.sharing.stores.oci.registry import Registry
+
+_LARGEST = 1024 * 1024  # bytes of the configuration of an image
+_UNKNOWN = ("", "unknown")  # what attestations beside an image say
+
+
+def ask(reference: str, *, patience: float) -> frozenset[str]:
+    """Return the architectures of an image, as nodes call them: ``amd64``; none where that is not known.
+
+    ``patience`` are the seconds that a registry may be silent.
+    """
+    host, name, place = images.whole(reference)
+    try:
+        registry = Registry(Address.parse(f"oci://{host}"), patience)
+        manifest = mapping(json.loads(registry.manifest(name, place) or b"{}"))
+        if listed := mappings(manifest.get("manifests")):
+            named = (text(mapping(each.get("platform")).get("architecture")) for each in listed)
+            return frozenset(named) - frozenset(_UNKNOWN)
+        digest = text(mapping(manifest.get("config")).get("digest"))
+        config = registry.blob(name, Digest.parse(digest), limit=_LARGEST) if digest else b"{}"
+        return frozenset({text(mapping(json.loads(config)).get("architecture"))}) - frozenset(_UNKNOWN)
+    except (PackyardError, ValueError, RecursionError):  # it only explains: what does not answer says nothing
+        return frozenset()
