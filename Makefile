@@ -21,7 +21,7 @@ MODEL_LOCKS := tests/models/requirements
 MEASURED := COVERAGE_FILE="$(CURDIR)/.coverage/data"
 INSTALL := pip install --quiet --disable-pip-version-check
 NPM_TOOLS := $(patsubst tests/tools/%/package.json,.tools/%,$(wildcard tests/tools/*/package.json))
-SELDOM := .tools/fluxoci .tools/helm
+SELDOM := .tools/fluxoci .tools/helm .tools/metrics-server
 TRUST := .tools/cosign-2 .tools/cosign-3
 TOOLS := $(filter-out $(SELDOM) $(TRUST),$(patsubst tests/tools/%/go.mod,.tools/%,$(wildcard tests/tools/*/go.mod))) $(if $(shell command -v npm),$(NPM_TOOLS))
 

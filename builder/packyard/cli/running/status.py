@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from packyard.cli import output
 from packyard.cli.rows import Rows
@@ -16,18 +17,20 @@ from packyard.cli.running.ages import age
 from packyard.core.errors import IntegrityError, UsageError, shown
 from packyard.core.kubernetes.outcome import FAILED
 from packyard.running.runs import record as records
-from packyard.running.runs import status, sweep, unrecorded
+from packyard.running.runs import status, sweep, unrecorded, usage
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.pod_status import PodStatus
 from packyard.running.runs.record import RunRecord
 from packyard.running.runs.status import RoleStatus, RunStatus
 from packyard.running.runs.sweep import Line
+from packyard.running.runs.usage import Usage
 
 ROWS = Rows(
     "run",
     "run=record.run, package=record.package, version=record.version, useCase=record.use_case, state, reason, "
     "roles (role=name, wanted, ready, done, failed, restarts), "
-    "pods (name, role, index, state, node, restarts, reason, created, started, ended), "
+    "pods (name, role, index, state, node, restarts, reason, created, started, ended, "
+    "usage=usage.document?), "
     "lines (line=number, arguments, parameters, state, reason, pod, tries, result), "
     "missing, unread, results, values=record.values, options=record.options, record=record.number, when=record.when, "
     "who=record.who",
@@ -36,6 +39,7 @@ ROWS = Rows(
 _MOST_COLUMNS = 6  # parameters of a sweep that get a column
 _COLUMNS = ("RUN", "PACKAGE", "STATE", "PODS", "AGE", "REASON")
 _ROLES = ("ROLE", "WANTED", "READY", "DONE", "FAILED", "RESTARTS")
+_USED = ("CPU", "MEMORY", "GPU")
 _PODS = ("POD", "ROLE", "STATE", "NODE", "RESTARTS", "AGE", "REASON")
 
 
@@ -47,6 +51,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--state", metavar="STATE", choices=status.STATES, help=help)
     parser.add_argument("--mine", action="store_true", help="only those that you have deployed")
     parser.add_argument("--watch", action="store_true", help="show changes as they come, until all runs are over")
+    help = "also what pods use now: CPU, memory and GPUs, by metrics-server, Prometheus or DCGM"
+    parser.add_argument("--usage", action="store_true", help=help)
     clusters.add_arguments(parser)
 
 
@@ -54,10 +60,14 @@ def run(arguments: argparse.Namespace) -> int:
     """Print a table of runs, or one of them."""
     if arguments.watch and arguments.output != "text":
         raise UsageError("packyard status: --watch prints text only; packyard status --help shows the usage")
+    if arguments.watch and arguments.usage:
+        raise UsageError("packyard status: --watch and --usage exclude each other; packyard status --help shows usage")
     found = clusters.find(arguments)
     if arguments.watch:
         return _watch(found, arguments)
     seen = _read(found, arguments)
+    if arguments.usage:
+        seen = _measured(found, seen)
     if ROWS.show(seen, arguments.output):
         _show(seen, arguments)
         output.note(_next(found, arguments, seen))
@@ -87,6 +97,17 @@ def _last(found: Kubectl, run: str) -> RunRecord:
     if listed := records.read_all(found, run).get(run):
         return listed[-1]
     return unrecorded.usual(found, run).get(run) or records.read_last(found, run)
+
+
+def _measured(found: Kubectl, seen: Sequence[RunStatus]) -> list[RunStatus]:
+    """Return runs with what their pods use, and say what is not known of any."""
+    pods = [each for run in seen for each in run.pods]
+    used = usage.read(found, (each.node for each in pods))
+    for each in used.unknown:
+        output.note(each)
+    return [
+        replace(run, pods=[replace(each, usage=used.pods.get(each.name, Usage())) for each in run.pods]) for run in seen
+    ]
 
 
 def _watch(found: Kubectl, arguments: argparse.Namespace) -> int:
@@ -123,9 +144,19 @@ def _show(seen: Sequence[RunStatus], arguments: argparse.Namespace) -> None:
         _show_one(seen[0], wide=arguments.wide)
     elif seen:
         rows = [
-            (each.run, _package(each), each.state, _pods(each), age(each.record.when), each.reason) for each in seen
+            (
+                each.run,
+                _package(each),
+                each.state,
+                _pods(each),
+                age(each.record.when),
+                *_used(each.pods, arguments.usage),
+                each.reason,
+            )
+            for each in seen
         ]
-        output.table(_COLUMNS, rows, wide=arguments.wide, prose=1)
+        columns = _COLUMNS if not arguments.usage else (*_COLUMNS[:-1], *_USED, _COLUMNS[-1])
+        output.table(columns, rows, wide=arguments.wide, prose=1)
 
 
 def _show_one(seen: RunStatus, *, wide: bool) -> None:
@@ -139,7 +170,8 @@ def _show_one(seen: RunStatus, *, wide: bool) -> None:
         show_lines(lines, wide=wide)
     if seen.pods:
         output.line()
-        output.table(_PODS, [_pod_row(each) for each in seen.pods], wide=wide, prose=1)
+        columns = _PODS if seen.pods[0].usage is None else (*_PODS[:-1], *_USED, _PODS[-1])
+        output.table(columns, [_pod_row(each) for each in seen.pods], wide=wide, prose=1)
 
 
 def show_lines(lines: Sequence[Line], *, wide: bool) -> None:
@@ -184,7 +216,22 @@ def _facts(seen: RunStatus) -> Iterator[tuple[str, str]]:
 
 
 def _pod_row(each: PodStatus) -> tuple[str, ...]:
-    return each.name, each.role, each.state, each.node, str(each.restarts), age(each.created), each.reason
+    since = age(each.created)
+    return (
+        each.name,
+        each.role,
+        each.state,
+        each.node,
+        str(each.restarts),
+        since,
+        *_used([each], each.usage is not None),
+        each.reason,
+    )
+
+
+def _used(pods: Sequence[PodStatus], is_asked: bool) -> tuple[str, ...]:
+    """Return the cells of what pods use together; none where that was not asked for."""
+    return usage.cells(usage.total(each.usage for each in pods if each.usage)) if is_asked else ()
 
 
 def _numbers(each: RoleStatus) -> tuple[int, ...]:

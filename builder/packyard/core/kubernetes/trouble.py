@@ -38,6 +38,7 @@ _WEBHOOK = re.compile(r"admission webhook \"([^\"]+)\" denied the request: (.*)\
 _CALLING = re.compile(r"failed calling webhook \"([^\"]+)\": (.*)\Z", re.DOTALL)
 _SECURITY = re.compile(r"violates PodSecurity \"([^:\"]+)[^\"]*\": (.*)\Z", re.DOTALL)
 _SIGNALED = 128
+_SCHEDULER = "default-scheduler"
 #: Reasons of warnings about a pod that say what it waits for.
 EXPLAINING = frozenset(
     (
@@ -156,7 +157,16 @@ def _of_whole(pod: Object, status: Object) -> str:
             return f"{reason}: {text(status.get('message'))}".removesuffix(": ")
     if scheduled.get("status") == "False":
         return unschedulable(text(scheduled.get("message")))
-    return ""
+    return _unscheduled(pod) if not scheduled and status.get("phase") == "Pending" else ""
+
+
+def _unscheduled(pod: Object) -> str:
+    """Return which scheduler has said nothing of a pod, where it is not Kubernetes' own."""
+    spec = mapping(pod.get("spec"))
+    name = text(spec.get("schedulerName"))
+    if name in ("", _SCHEDULER) or spec.get("nodeName") or spec.get("schedulingGates"):
+        return ""
+    return f"waits for scheduler {name}, which has said nothing of it"
 
 
 def _of_containers(pod: Object) -> Iterator[str]:

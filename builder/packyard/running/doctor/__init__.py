@@ -65,6 +65,7 @@ _OTHERS = (
     Check("quotas", limits.ask, limits.quotas),
     Check("limits", limits.ask, limits.ranges),
     Check("nodes", nodes.ask, nodes.fit),
+    Check("names of images", lambda _: Questions(), architectures.valid),
     Check("schedulers", schedulers.ask, schedulers.there),
     Check("network policies", networks.ask, networks.open_to),
     Check("your rights", rights.ask, rights.held),

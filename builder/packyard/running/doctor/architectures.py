@@ -39,6 +39,14 @@ def of_images(objects: Sequence[Object], ask: Ask = asked) -> Mapping[str, froze
         return {each: found for each, found in zip(named, pool.map(ask, named), strict=True) if found}
 
 
+def valid(objects: Sequence[Object], _: Facts) -> Iterator[Finding]:
+    """Find each image by a name that a registry can have."""
+    for reference in images.find(objects):
+        if not images.is_valid(reference) and "{{" not in reference:  # what Argo fills in
+            message = "is no name of an image: HOST/PATH:TAG, the path in lower case letters and digits"
+            yield error("image", f"image {reference}", message, why="nodes cannot pull it: InvalidImageName")
+
+
 def fit(objects: Sequence[Object], known: Mapping[str, frozenset[str]], facts: Facts) -> Iterator[Finding]:
     """Find nodes for each image among those that its pods may run on."""
     for each in wanted.find(objects) if known else ():

@@ -19,7 +19,8 @@ from packyard.running.runs.kubectl import Kubectl
 QUEUE = "kueue.x-k8s.io/queue-name"
 _WORKLOADS = "workloads.kueue.x-k8s.io"
 _PROVISIONER = ("volume.kubernetes.io/storage-provisioner", "volume.beta.kubernetes.io/storage-provisioner")
-_BINDING = "binding volumes"  # what the scheduler says after ten minutes without a volume
+#: What the scheduler says after ten minutes without a volume, and at once of a claim that waits for none of its pods.
+_BINDING = ("binding volumes", "unbound immediate PersistentVolumeClaims")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,15 +77,22 @@ def is_unplaced(pod: Object) -> bool:
     """Say whether a pod has no node, and says nothing of why, or that its volumes are not there."""
     waits = mapping(pod.get("status")).get("phase") == "Pending" and not mapping(pod.get("spec")).get("nodeName")
     own = trouble.of_pod(pod)
-    return waits and (not own or _BINDING in own) and any(claims.mounts(each) for each in pods.find(pod))
+    return (
+        waits
+        and (not own or any(said in own for said in _BINDING))
+        and any(claims.mounts(each) for each in pods.find(pod))
+    )
 
 
 def for_volumes(pod: Object, there: Sequence[Object]) -> str:
     """Return which claim a pod waits for that has no volume, and who is to make it."""
     named = {name for each in pods.find(pod) for name, _ in claims.mounts(each)}
     for claim in there:
-        if name_of(claim) in named and text(mapping(claim.get("status")).get("phase")) == "Pending":
+        phase = text(mapping(claim.get("status")).get("phase"))
+        if name_of(claim) in named and phase == "Pending":
             return f"{CLAIM} {name_of(claim)} has no volume yet{_maker(claim)}"
+        if name_of(claim) in named and phase == "Lost":
+            return f"{CLAIM} {name_of(claim)} has lost its volume"
     return ""
 
 

@@ -17,7 +17,7 @@ from packyard.core.bundle import record
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, PackyardError, Problem, refuse
 from packyard.core.files import atomic, regular
-from packyard.core.kubernetes.images import is_valid, parse
+from packyard.core.kubernetes.images import is_valid, parse, whole_name
 from packyard.sharing.publishing.parallel import each
 from packyard.sharing.stores.oci import transport
 from packyard.sharing.stores.oci.address import Address
@@ -88,7 +88,7 @@ def _source(image: str, patience: float) -> tuple[Repository, str]:
     if not is_valid(image):
         raise InputError(Problem(f"{image[:200]!r} is not the name of an image", hint="see packyard show PACKAGE"))
     parsed = parse(image)
-    host, name = images.whole_name(parsed.name)
+    host, name = whole_name(parsed.name)
     registry = Registry(Address.parse(f"oci://{host}"), patience)
     return Repository(registry, name), parsed.digest or parsed.tag or "latest"
 
@@ -104,7 +104,7 @@ class _Plan:
     @classmethod
     def of(cls, image: str, to: Address, target: Registry, patience: float) -> _Plan:
         (source, reference), parsed = _source(image, patience), parse(image)
-        place = Repository(target, to.repository(f"{plain(images.whole_name(parsed.name)[0])}/{source.name}"))
+        place = Repository(target, to.repository(f"{plain(whole_name(parsed.name)[0])}/{source.name}"))
         own = reference if ":" not in reference else f"packyard-{reference[-12:]}"  # what has no tag may be collected
         return cls(image, source, reference, place, parsed.tag or own)
 
