@@ -44,6 +44,21 @@ DCGM_FI_DEV_FB_USED{gpu="1",UUID="GPU-2",container="training",namespace="<ns>",p
 DCGM_FI_DEV_FB_FREE{gpu="0",UUID="GPU-1",container="training",namespace="<ns>",pod="busy"} 20480
 DCGM_FI_DEV_FB_FREE{gpu="1",UUID="GPU-2",container="training",namespace="<ns>",pod="busy"} 61440
 """
+_RBAC = "rbac.authorization.k8s.io"
+_RULE = {"apiGroups": ["metrics.k8s.io"], "resources": ["*"], "verbs": ["get", "list"]}
+ANYBODY: Object = {
+    "apiVersion": f"{_RBAC}/v1",
+    "kind": "ClusterRole",
+    "metadata": {"name": "metrics"},
+    "rules": [_RULE],
+}
+BINDING: Object = {
+    "apiVersion": f"{_RBAC}/v1",
+    "kind": "ClusterRoleBinding",
+    "metadata": {"name": "metrics"},
+    "roleRef": {"apiGroup": _RBAC, "kind": "ClusterRole", "name": "metrics"},
+    "subjects": [{"apiGroup": _RBAC, "kind": "User", "name": "system:anonymous"}],
+}
 BUSY = Usage(gpus=2, gpu=80.0, gpu_memory=80 * 2**30, gpu_memory_total=160 * 2**30)
 
 
@@ -95,10 +110,12 @@ def metrics_server(api: Api, namespace: str, folder: Path) -> Iterator[None]:
     flags = [
         *(f"--{name}={config}" for name in ("kubeconfig", "authentication-kubeconfig", "authorization-kubeconfig")),
         *("--kubelet-insecure-tls", "--kubelet-use-node-status-port", "--kubelet-preferred-address-types=InternalIP"),
-        *("--metric-resolution=10s", f"--secure-port={port}", "--bind-address=127.0.0.1", f"--cert-dir={folder}"),
+        *("--metric-resolution=10s", "--kubelet-request-timeout=5s", f"--secure-port={port}"),
+        *("--bind-address=127.0.0.1", f"--cert-dir={folder}"),
         *("--authentication-skip-lookup", "--authentication-tolerate-lookup-failure"),
-        "--authorization-always-allow-paths=/*",
     ]
+    for item in (ANYBODY, BINDING):  # the API server forwards without a certificate here, once it has let us in
+        api.create(item).expect_done()
     service(api, namespace, "metrics-server", {"type": "ExternalName", "externalName": "localhost"})
     where = {"name": "metrics-server", "namespace": namespace, "port": port}
     item = {"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService"}
@@ -132,7 +149,12 @@ def prometheus(api: Api, namespace: str, folder: Path, said: str) -> Iterator[No
         flags = [f"--config.file={folder / 'prometheus.yml'}", f"--storage.tsdb.path={folder / 'data'}"]
         stack.enter_context(running(real.program("prometheus"), *flags, f"--web.listen-address={address}:{port}"))
         service(api, namespace, "prometheus", {"ports": [{"name": "web", "port": 80, "targetPort": port}]})
-        ports = {"subsets": [{"addresses": [{"ip": address}], "ports": [{"name": "web", "port": port}]}]}
+        pod = made.pod("prometheus", "held")  # the API server forwards to pods alone
+        api.create(pod, namespace).expect_done()
+        status = {"phase": "Running", "podIP": address, "podIPs": [{"ip": address}]}
+        api.merge({**pod, "status": status}, namespace, subresource="status").expect_done()
+        to = {"ip": address, "targetRef": {"kind": "Pod", "name": "prometheus", "namespace": namespace}}
+        ports = {"subsets": [{"addresses": [to], "ports": [{"name": "web", "port": port}]}]}
         endpoints = {"apiVersion": "v1", "kind": "Endpoints", "metadata": {"name": "prometheus"}}
         api.create({**endpoints, **ports}, namespace).expect_done()
         yield

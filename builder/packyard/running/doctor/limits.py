@@ -24,8 +24,8 @@ _ONE = 10**9  # of what is counted, in the unit of quantities
 _WHY, _AT_ONCE = "pods beyond it are refused, which only events say", "the server refuses what is beyond it"
 _CLAIMED = "requests.storage"
 _OF_PODS = ("pods", "count/pods", "requests", "limits", "cpu", "memory", "ephemeral-storage")
-#: Resources that a quota counts under their own name as well, and those of which every pod must then say its amount.
-_COMPUTED = ("cpu", "memory", "ephemeral-storage")
+#: Resources that a quota counts under their own name as well; of the said ones every pod must then say its amount.
+_COMPUTED, _SAID = ("cpu", "memory", "ephemeral-storage"), ("cpu", "memory")
 _OLD_NAMES = ("configmaps", "persistentvolumeclaims", "pods", "resourcequotas", "secrets", "services")
 
 
@@ -127,8 +127,8 @@ def _unsaid(moments: Sequence[Sequence[PodSet]], default: Asked, hard: Mapping[s
     """Return the amounts that a quota makes every container say, and some container does not."""
     containers = [each for moment in moments for every in moment for each in every.pod.containers]
     asked = [requests.of_container(each, default) for each in containers]
-    lacks_request = {name for name in _COMPUTED for each in asked if name not in each.requests}
-    lacks_limit = {name for name in _COMPUTED for each in asked if name not in each.limits}
+    lacks_request = {name for name in _SAID for each in asked if name not in each.requests}
+    lacks_limit = {name for name in _SAID for each in asked if name not in each.limits}
     said = {f"requests.{name}" for name in lacks_request} | lacks_request | {f"limits.{name}" for name in lacks_limit}
     return said & hard.keys()
 

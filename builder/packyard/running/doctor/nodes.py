@@ -21,6 +21,8 @@ from packyard.running.doctor.wanted import PodSet
 #: The family of these findings.
 CHECK = "nodes"
 _HOST = "kubernetes.io/hostname"
+#: Labels that pods get from their Job.
+_OF_JOBS = ("job-name", "batch.kubernetes.io/job-name")
 _ONE = 10**9  # of what is counted, in the unit of quantities
 _AMOUNTS = "kubectl get nodes -o custom-columns=NAME:.metadata.name,ALLOCATABLE:.status.allocatable"
 #: What to look at for each obstacle, that which is the easiest to change first.
@@ -174,7 +176,8 @@ def _fitting(asked: Amounts, room: Amounts) -> int:
 
 def _is_apart(each: PodSet) -> bool:
     """Say whether no two pods of a set may share a node."""
-    labels = labels_of(mapping(each.pod.template))
+    kind, _, name = each.who.partition(" ")
+    labels = {**labels_of(mapping(each.pod.template)), **(dict.fromkeys(_OF_JOBS, name) if kind == "Job" else {})}
     terms = (term for term in _apart(placing(each)) if term.get("topologyKey") == _HOST)
     return any(selection.selects(term.get("labelSelector"), labels) for term in terms)
 

@@ -1,0 +1,889 @@
+"""The faults that a run may meet: each with the cluster as it is then, what is deployed, and what has to be said.
+
+Of a fault ``before`` is what is said before anything is applied: by the doctor, or by the plan of `deploy`; ``after``
+what `status` says of a run that was applied all the same. Both are patterns; an empty one asks for nothing. ``is_new``
+marks those that were added to the 57 of the first round.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from typing import Any
+
+from catalogue import test_runs
+from controlplane import fates, webhooks
+from controlplane.api import Api, wait
+from packyard.core.kubernetes.operators import OPERATORS
+from running.patients import pod, read, running
+from usecases import Object
+
+Setup = Callable[[Api, str], None]
+GPU = "nvidia.com/gpu"
+TAINT = {"key": GPU, "value": "present", "effect": "NoSchedule"}
+
+
+def nothing(_: Api, __: str) -> None:
+    """Leave the namespace as it is."""
+
+
+def nowhere(_: Api, __: str) -> AbstractContextManager[None]:
+    return nullcontext()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fault:
+    """``run`` is made for a namespace; ``during`` holds as long as the fault is judged, ``then`` befalls a run."""
+
+    name: str
+    run: Callable[[str], list[Object]]
+    before: str = ""
+    after: str = ""
+    there: Setup = nothing
+    then: Setup = nothing
+    during: Callable[[Api, str], AbstractContextManager[None]] = nowhere
+    level: str = "restricted"
+    namespace: Callable[[str], str] = str
+    user: str = ""
+    is_new: bool = False
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+
+def job(spec: Object, *, fate: str = "run", labels: Mapping[str, str] | None = None, **fields: Any) -> Object:
+    """Return a Job whose pods have a spec."""
+    template = {"metadata": {"annotations": {fates.ANNOTATION: fate}}, "spec": {"restartPolicy": "Never", **spec}}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": "run", **({"labels": dict(labels)} if labels else {})},
+        "spec": {"backoffLimit": 0, **fields, "template": template},
+    }
+
+
+def one(
+    *, fate: str = "run", count: int = 1, labels: Mapping[str, str] | None = None, **spec: Any
+) -> Callable[[str], list[Object]]:
+    """Return what makes a Job of some pods; ``<ns>`` in it stands for the namespace."""
+    several = {"parallelism": count, "completions": count} if count > 1 else {}
+
+    def made(namespace: str) -> list[Object]:
+        whole = job(pod(**spec), fate=fate, labels=labels, **several)
+        found: Object = json.loads(json.dumps(whole).replace("<ns>", namespace))
+        return [found]
+
+    return made
+
+
+def asking(**amounts: str) -> Object:
+    named = {key.replace("__", "/").replace("_", "."): each for key, each in amounts.items()}
+    return {"limits": {"cpu": "1", "memory": "1Gi", **named}}
+
+
+def create(text: str) -> Setup:
+    def setup(api: Api, namespace: str) -> None:
+        for item in read(text, ns=namespace):
+            api.create(item, namespace).expect_done()
+
+    return setup
+
+
+def pool(*nodes: Mapping[str, Any], **amounts: str) -> Setup:
+    """Add nodes with the label pool=<ns>, each with taints, labels, and whether it is cordoned."""
+
+    def setup(api: Api, namespace: str) -> None:
+        for number, each in enumerate(nodes):
+            has = {
+                "pods": "110",
+                "cpu": "4",
+                "memory": "8Gi",
+                **{k.replace("__", "/").replace("_", "."): v for k, v in amounts.items()},
+                **each.get("amounts", {}),
+            }
+            labels = {"pool": namespace, "kubernetes.io/hostname": f"{namespace}-{number}", **each.get("labels", {})}
+            name = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": f"{namespace}-{number}", "labels": labels}}
+            spec = {"taints": list(each.get("taints", ())), "unschedulable": bool(each.get("cordoned"))}
+            api.create({**name, "spec": spec, "status": {"capacity": has, "allocatable": has}}).expect_done()
+            wait(lambda name=name: [] if test_runs.condition(api.read(name).expect_done(), "Ready") else ["node"])  # type: ignore[misc]
+
+    return setup
+
+
+def claims(*, mode: str = "ReadWriteMany", bound: bool = True, storage_class: str = "", **more: Any) -> Setup:
+    """Make the claim ``disk``, and a volume for it."""
+
+    def setup(api: Api, namespace: str) -> None:
+        spec = {"accessModes": [mode], "resources": {"requests": {"storage": "1Gi"}}, "storageClassName": storage_class}
+        item = {
+            "apiVersion": "v1",
+            "kind": "PersistentVolumeClaim",
+            "metadata": {"name": "disk", **more.get("metadata", {})},
+        }
+        item["spec"] = json.loads(json.dumps({**spec, **more.get("spec", {})}).replace("<ns>", namespace))
+        if bound:
+            made = test_runs.volume(namespace, {**item, "spec": spec})
+            api.create({**made, "spec": {**made["spec"], **more.get("volume", {})}}).expect_done()
+        api.create(item, namespace).expect_done()
+        phase = more.get("phase", "Bound" if bound else "Pending")
+        wait(
+            lambda: [] if api.read(item, namespace).expect_done().get("status", {}).get("phase") == phase else ["disk"]
+        )
+
+    return setup
+
+
+def all_of(*setups: Setup) -> Setup:
+    def setup(api: Api, namespace: str) -> None:
+        for each in setups:
+            each(api, namespace)
+
+    return setup
+
+
+def deleted(kind: str, name: str, version: str = "v1") -> Setup:
+    return lambda api, namespace: (
+        api.delete({"apiVersion": version, "kind": kind, "metadata": {"name": name}}, namespace).expect_done() and None
+    )
+
+
+def says(status: Object) -> Setup:
+    """Have a pod say what a kubelet says."""
+
+    def setup(api: Api, namespace: str) -> None:
+        def placed() -> list[str]:
+            found = api.list("v1", "Pod", namespace)
+            return [] if found and all(each["spec"].get("nodeName") for each in found) else ["no pod"]
+
+        wait(placed)
+        for each in api.list("v1", "Pod", namespace):
+            name = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": each["metadata"]["name"]}}
+            api.merge({**name, "status": status}, namespace, subresource="status").expect_done()
+
+    return setup
+
+
+def of_container(**state: Any) -> Object:
+    """Return the status of a pod whose container is in a state."""
+    base = {"name": "main", "image": "registry.example/main:1", "imageID": "", "ready": False, "restartCount": 0}
+    ready = [{"type": "Ready", "status": "False"}]
+    return {"phase": "Pending", "conditions": ready, "containerStatuses": [{**base, "state": state}]}
+
+
+def waits(reason: str, message: str = "") -> Object:
+    return of_container(waiting={"reason": reason, "message": message})
+
+
+def event(reason: str, message: str) -> Setup:
+    """Have a kubelet warn of each pod."""
+
+    def setup(api: Api, namespace: str) -> None:
+        for each in api.list("v1", "Pod", namespace):
+            about = {"apiVersion": "v1", "kind": "Pod", "name": each["metadata"]["name"], "namespace": namespace}
+            item = {
+                "apiVersion": "v1",
+                "kind": "Event",
+                "metadata": {"generateName": "warning-", "namespace": namespace},
+            }
+            told = {"involvedObject": about, "reason": reason, "message": message, "type": "Warning", "count": 1}
+            api.create({**item, **told, "lastTimestamp": "2026-01-01T00:00:00Z"}, namespace).expect_done()
+
+    return setup
+
+
+def starting(api: Api, namespace: str) -> None:
+    """Have pods wait for their containers to be made."""
+    says({**waits("ContainerCreating"), "phase": "Pending"})(api, namespace)
+
+
+DISK = {
+    "volumes": [{"name": "disk", "persistentVolumeClaim": {"claimName": "disk"}}],
+    "main_volumeMounts": [{"name": "disk", "mountPath": "/disk"}],
+}
+HERE = {"nodeSelector": {"pool": "<ns>"}}
+_QUOTA = "{apiVersion: v1, kind: ResourceQuota, metadata: {name: small}, spec: {hard: %s}}"
+_RANGE = "{apiVersion: v1, kind: LimitRange, metadata: {name: range}, spec: {limits: [%s]}}"
+
+
+def quota(hard: str) -> Setup:
+    def setup(api: Api, namespace: str) -> None:
+        create(_QUOTA % hard)(api, namespace)
+        small = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "small"}}
+        wait(lambda: [] if "used" in api.read(small, namespace).expect_done().get("status", {}) else ["quota"])
+
+    return setup
+
+
+def env(kind: str, name: str, key: str) -> list[Object]:
+    return [{"name": "A", "valueFrom": {f"{kind}KeyRef": {"name": name, "key": key}}}]
+
+
+QUEUE = {"kueue.x-k8s.io/queue-name": "team"}
+
+
+def kueue(kind: str, name: str, spec: Object) -> Setup:
+    item = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": kind, "metadata": {"name": name}, "spec": spec}
+    return create(json.dumps(item))
+
+
+def queue(cpus: str) -> Setup:
+    """Open the queue ``team`` with a quota."""
+    group = {
+        "coveredResources": ["cpu"],
+        "flavors": [{"name": "<ns>", "resources": [{"name": "cpu", "nominalQuota": cpus}]}],
+    }
+    return all_of(
+        kueue("ResourceFlavor", "<ns>", {}),
+        kueue("ClusterQueue", "<ns>", {"namespaceSelector": {}, "resourceGroups": [group]}),
+        kueue("LocalQueue", "team", {"clusterQueue": "<ns>"}),
+        active,
+    )
+
+
+def active(api: Api, namespace: str) -> None:
+    item = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "LocalQueue", "metadata": {"name": "team"}}
+    wait(lambda: [] if test_runs.condition(api.read(item, namespace).expect_done(), "Active") else ["queue"])
+
+
+def policy(rule: str, message: str, resource: str = "jobs", group: str = "batch") -> Setup:
+    """Have the server refuse objects of the namespace by a rule in CEL."""
+    text = """
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: <ns>}
+spec:
+  failurePolicy: Fail
+  matchConstraints:
+    resourceRules: [{apiGroups: ["<group>"], apiVersions: ["*"], operations: [CREATE], resources: [<resource>]}]
+  validations: [{expression: "<rule>", message: "<message>"}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: <ns>}
+spec:
+  policyName: <ns>
+  validationActions: [Deny]
+  matchResources: {namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: <ns>}}}
+"""
+    for name, value in {"rule": rule, "message": message, "resource": resource, "group": group}.items():
+        text = text.replace(f"<{name}>", value)
+
+    def setup(api: Api, namespace: str) -> None:
+        create(text)(api, namespace)
+        tried = (
+            job(pod())
+            if resource == "jobs"
+            else {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": pod()}
+        )
+        wait(lambda: [] if message in api.create(tried, namespace, dry_run=True).refusal else ["the policy"])
+
+    return setup
+
+
+def operator(image: str, version: str, ready: int) -> Setup:
+    """Run an operator of a version, as a Deployment without pods that are ready where there are to be none."""
+    (found,) = (each for each in OPERATORS if each.image == image)
+
+    def setup(api: Api, namespace: str) -> None:
+        item = running(found, version)
+        item["spec"]["replicas"] = ready
+        api.create(item, namespace).expect_done()
+        wait(
+            lambda: (
+                []
+                if api.read(item, namespace).expect_done()["status"].get("availableReplicas", 0) == ready
+                else ["operator"]
+            )
+        )
+
+    return setup
+
+
+def trained(_: str) -> list[Object]:
+    spec = {"trainer": {"numNodes": 1}, "runtimeRef": {"name": "run", "kind": "TrainingRuntime"}}
+    return [
+        {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob", "metadata": {"name": "run"}, "spec": spec}
+    ]
+
+
+def custom(version: str, kind: str) -> Callable[[str], list[Object]]:
+    return lambda _: [{"apiVersion": version, "kind": kind, "metadata": {"name": "run"}, "spec": {}}]
+
+
+CLAIM = """
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: <name>}
+spec: {accessModes: [<mode>], storageClassName: "<storage_class>", resources: {requests: {storage: <size>}}}
+"""
+STORAGE_CLASS = """
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: <ns>}
+provisioner: ebs.csi.aws.com
+volumeBindingMode: WaitForFirstConsumer
+"""
+DENY = """
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: {name: deny}
+spec: {podSelector: {}, policyTypes: [Ingress, Egress]}
+"""
+APART = {
+    "podAntiAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": [
+            {
+                "topologyKey": "kubernetes.io/hostname",
+                "labelSelector": {"matchExpressions": [{"key": "batch.kubernetes.io/job-name", "operator": "Exists"}]},
+            }
+        ]
+    }
+}
+
+
+def ending(api: Api, namespace: str) -> None:
+    name = {
+        "apiVersion": "v1",
+        "kind": "Namespace",
+        "metadata": {"name": f"{namespace}-going", "finalizers": ["test.example/held"]},
+    }
+    api.create(name).expect_done()
+    api.delete(name).expect_done()
+
+
+def going_claim(api: Api, namespace: str) -> None:
+    claims(bound=False, metadata={"finalizers": ["test.example/held"]})(api, namespace)
+    deleted("PersistentVolumeClaim", "disk")(api, namespace)
+
+
+def holder(api: Api, namespace: str) -> None:
+    claims(mode="ReadWriteOncePod")(api, namespace)
+    own = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "first"}, "spec": pod(**DISK)}
+    api.create(own, namespace).expect_done()
+    wait(lambda: [] if api.read(own, namespace).expect_done()["spec"].get("nodeName") else ["first"])
+
+
+def stranger(_: str) -> Callable[[Api, str], None]:
+    return lambda api, namespace: api.create(job(pod(), fate="run"), namespace).expect_done() and None
+
+
+def crd(api: Api, namespace: str) -> None:
+    """Take back the definition of the kind of the run."""
+    item = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"things.{namespace}.example"},
+    }
+    api.delete(item).expect_done()
+    wait(lambda: [] if api.read(item).status == 404 else ["definition"])
+
+
+def thing(namespace: str) -> list[Object]:
+    own = {"apiVersion": f"{namespace}.example/v1", "kind": "Thing", "metadata": {"name": "run"}, "spec": {}}
+    return [own, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "run"}}]
+
+
+def define(api: Api, namespace: str) -> None:
+    from running.test_doctor_faults import define as defined
+
+    defined(api, f"{namespace}.example/v1", "Thing")
+
+
+FAULTS: Sequence[Fault] = (
+    Fault(name="claim missing", run=one(**DISK), before=r"Claim disk: is not there", after=r"disk"),
+    Fault(name="claim deleting", there=going_claim, run=one(**DISK), before=r"disk: is being deleted", after="disk"),
+    Fault(
+        name="claim lost",
+        there=claims(
+            bound=False,
+            metadata={"annotations": {"pv.kubernetes.io/bind-completed": "yes"}},
+            spec={"volumeName": "<ns>-gone"},
+            phase="Lost",
+        ),
+        run=one(**DISK),
+        before=r"disk: has lost its volume",
+        after="disk",
+    ),
+    Fault(
+        name="claim without volume",
+        there=claims(bound=False),
+        run=one(**DISK),
+        before="disk: is not bound",
+        after="disk",
+    ),
+    Fault(name="claim read only", there=claims(mode="ReadOnlyMany"), run=one(**DISK), before="is ReadOnlyMany"),
+    Fault(
+        name="claim for one node",
+        there=claims(mode="ReadWriteOnce"),
+        run=one(count=2, **DISK),
+        before="is ReadWriteOnce, and 2 pods",
+    ),
+    Fault(
+        name="quota of pods",
+        there=quota('{pods: "0"}'),
+        run=one(),
+        before="pods: 1 needed, 0 of 0 free",
+        after="beyond quota small",
+    ),
+    Fault(name="quota of jobs", there=quota('{count/jobs.batch: "0"}'), run=one(), before="count/jobs.batch: 1 needed"),
+    Fault(
+        name="quota of config maps",
+        there=quota('{configmaps: "1"}'),
+        run=one(),
+        before="configmaps: 1 needed, 0 of 1 free",
+    ),
+    Fault(
+        name="limit of containers",
+        there=create(_RANGE % "{type: Container, max: {cpu: 50m}}"),
+        run=one(),
+        before="0.1 cpu, and 0.05 cpu is the most",
+        after="maximum cpu usage per Container is 50m",
+    ),
+    Fault(
+        name="least of containers",
+        there=create(_RANGE % "{type: Container, min: {memory: 1Gi}}"),
+        run=one(),
+        before="asks for 64Mi memory, and 1Gi memory is the least",
+        after="minimum memory usage per Container is 1Gi",
+    ),
+    Fault(
+        name="limit of pods",
+        there=create(_RANGE % "{type: Pod, max: {memory: 1Mi}}"),
+        run=one(),
+        before="a pod of .* has 64Mi memory, and 1Mi memory is the most",
+        after="maximum memory usage per Pod is 1Mi",
+    ),
+    Fault(
+        name="security level",
+        run=one(volumes=[{"name": "a", "nfs": {"server": "nfs.example", "path": "/a"}}]),
+        before="enforces the Pod Security level restricted",
+        after="refused by the namespace's Pod Security level restricted",
+    ),
+    Fault(
+        name="larger than any node",
+        there=pool({}),
+        run=one(main_resources=asking(cpu="40"), **HERE),
+        before="has too little cpu",
+        after="too little cpu",
+    ),
+    Fault(
+        name="not all at once",
+        there=pool({}),
+        run=one(count=6, main_resources=asking(), **HERE),
+        before="there is no room for all 6 pods at once",
+        after="too little cpu",
+    ),
+    Fault(
+        name="secret missing",
+        run=one(fate="held", main_env=env("secret", "keys", "a")),
+        before="Secret keys: is not there",
+        then=says(waits("CreateContainerConfigError", 'secret "keys" not found')),
+        after='secret "keys" not found',
+    ),
+    Fault(
+        name="key missing",
+        there=create("{apiVersion: v1, kind: Secret, metadata: {name: keys}, stringData: {b: x}}"),
+        run=one(fate="held", main_env=env("secret", "keys", "a")),
+        before="Secret keys: has no key a",
+        then=says(waits("CreateContainerConfigError", "couldn't find key a in Secret x/keys")),
+        after="couldn't find key a",
+    ),
+    Fault(
+        name="pull secret missing",
+        run=one(fate="unpullable", imagePullSecrets=[{"name": "pull"}]),
+        before="Secret pull: is not there",
+        after="image cannot be pulled",
+    ),
+    Fault(
+        name="config map missing",
+        run=one(fate="held", main_env=env("configMap", "set", "a")),
+        before="ConfigMap set: is not there",
+        then=says(waits("CreateContainerConfigError", 'configmap "set" not found')),
+        after='configmap "set" not found',
+    ),
+    Fault(
+        name="account missing",
+        run=one(serviceAccountName="nobody"),
+        before="ServiceAccount nobody: is not there",
+        after="nobody",
+    ),
+    Fault(
+        name="priority class missing",
+        run=one(priorityClassName="nope"),
+        before="PriorityClass nope: is not there",
+        after="nope",
+    ),
+    Fault(
+        name="runtime class missing",
+        run=one(runtimeClassName="nope"),
+        before="RuntimeClass nope: is not there",
+        after="nope",
+    ),
+    Fault(
+        name="kind missing",
+        run=custom("nobody.example/v1", "Thing"),
+        before="Thing of nobody.example/v1: is not known to the cluster",
+    ),
+    Fault(
+        name="operator too old",
+        there=operator("mpi-operator", "0.3.0", 1),
+        run=lambda _: [mpi()],
+        before="MPI operator 0.3.0: is too old",
+    ),
+    Fault(
+        name="operator without pods",
+        there=operator("mpi-operator", "0.8.0", 0),
+        run=lambda _: [mpi()],
+        before="no pod of Deployment .* is ready",
+    ),
+    Fault(
+        name="namespace missing",
+        run=one(),
+        namespace=lambda name: f"{name}-none",
+        before="Namespace .*-none: is not there",
+    ),
+    Fault(
+        name="namespace terminating",
+        there=ending,
+        run=one(),
+        namespace=lambda name: f"{name}-going",
+        before="Namespace .*-going: is being deleted",
+    ),
+    Fault(name="no rights", run=one(), user="eve", before="you may not .*jobs.batch|cannot list resource|forbidden"),
+    Fault(
+        name="queue missing",
+        run=one(labels=QUEUE),
+        before="LocalQueue team: is not there",
+        after="waits in queue team.*LocalQueue team doesn't exist",
+    ),
+    Fault(
+        name="cluster queue missing",
+        there=kueue("LocalQueue", "team", {"clusterQueue": "<ns>-none"}),
+        run=one(labels=QUEUE),
+        before="LocalQueue team: is not active",
+        after="waits in queue team.*ClusterQueue .* doesn't exist|waits in queue team",
+    ),
+    Fault(
+        name="queue used up",
+        there=queue("1"),
+        run=one(labels=QUEUE, main_resources=asking(cpu="2")),
+        before="can never admit the run|has no room now",
+        after="insufficient quota for cpu",
+    ),
+    Fault(
+        name="all tainted",
+        there=pool({"taints": [{"key": "team", "value": "a", "effect": "NoSchedule"}]}),
+        run=one(**HERE),
+        before="has the taint team=a:NoSchedule",
+        after="untolerated taint",
+    ),
+    Fault(
+        name="label of no node",
+        run=one(nodeSelector={"node.kubernetes.io/instance-type": "p4d-<ns>"}),
+        before="lack the labels node.kubernetes.io/instance-type=p4d-",
+        after="didn't match Pod's node affinity/selector",
+    ),
+    Fault(
+        name="more devices than a node has",
+        there=pool({}, nvidia_com__gpu="8"),
+        run=one(main_resources=asking(nvidia_com__gpu="16"), **HERE),
+        before="has too little nvidia.com/gpu",
+        after="too little nvidia.com/gpu",
+    ),
+    Fault(
+        name="devices behind a taint",
+        there=pool({"taints": [TAINT]}, nvidia_com__gpu="8"),
+        run=one(main_resources=asking(nvidia_com__gpu="1"), **HERE),
+        before="1 has the taint nvidia.com/gpu=present:NoSchedule",
+        after="untolerated taint",
+    ),
+    Fault(
+        name="cordoned and tainted",
+        there=pool({"cordoned": True}, {"taints": [TAINT]}),
+        run=one(**HERE),
+        before="1 is cordoned, 1 has the taint",
+        after="unschedulable|untolerated taint",
+    ),
+    Fault(
+        name="scheduler missing",
+        run=one(schedulerName="volcano-<ns>"),
+        before="scheduler volcano-.*: nothing shows that it is there",
+        after="volcano|scheduler",
+    ),
+    Fault(
+        name="provisioner missing",
+        there=all_of(
+            create(STORAGE_CLASS), claims(bound=False, storage_class="<ns>", spec={"storageClassName": "<ns>"})
+        ),
+        run=one(**DISK),
+        before="no CSIDriver, volume or pod names ebs.csi.aws.com",
+        after="disk has no volume yet; ebs.csi.aws.com is to make one",
+    ),
+    Fault(
+        name="volume of another zone",
+        there=claims(
+            volume={
+                "nodeAffinity": {
+                    "required": {
+                        "nodeSelectorTerms": [
+                            {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["b"]}]}
+                        ]
+                    }
+                }
+            }
+        ),
+        run=one(**DISK),
+        before="cannot reach the volume of claim disk",
+        after="volume node affinity conflict|didn't match PersistentVolume's node affinity",
+    ),
+    Fault(
+        name="claim of one pod in use",
+        there=holder,
+        run=one(**DISK),
+        before="is ReadWriteOncePod, and pod first mounts it",
+        after="ReadWriteOncePod",
+    ),
+    Fault(name="closed network", there=create(DENY), run=one(count=2), before="lets nothing out of the pods"),
+    Fault(name="policy on jobs", there=policy("false", "no jobs today"), run=one(), before="no jobs today"),
+    Fault(
+        name="webhook down",
+        during=lambda api, namespace: webhooks.registered(api, namespace, ["pods"], 1),
+        run=one(),
+        before="webhook tests.packyard.example cannot be called",
+        after="webhook tests.packyard.example cannot be called",
+    ),
+    Fault(
+        name="name taken",
+        there=lambda api, namespace: api.create(job(pod()), namespace).expect_done() and None,
+        run=one(),
+        before="Job run is there, and belongs to no run",
+    ),
+    Fault(name="exit code", run=one(fate="fail"), after="exit code 7"),
+    Fault(name="out of memory", run=one(fate="out-of-memory"), after="out of memory: more than its limit of 64Mi"),
+    Fault(name="evicted", run=one(fate="evict"), after="evicted: The node was low on resource: memory"),
+    Fault(name="crash loop", run=one(fate="crash"), after="crash loop: exit code 7, started again 3 times"),
+    Fault(name="unpullable", run=one(fate="unpullable"), after="image cannot be pulled: the registry does not have"),
+    Fault(name="never ready", run=one(fate="never-ready"), after="runs, and is not ready"),
+    Fault(
+        name="object deleted",
+        run=lambda ns: [*one()(ns), {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "run"}}],
+        then=deleted("ConfigMap", "run"),
+        after="ConfigMap run is missing",
+    ),
+    Fault(name="definition removed", there=define, run=thing, then=crd, after="Thing run is missing"),
+    # Those that were added.
+    Fault(
+        is_new=True,
+        name="fraction of a device",
+        run=one(main_resources={"limits": {GPU: "500m"}}),
+        before="must be an integer",
+    ),
+    Fault(
+        is_new=True,
+        name="request beyond the limit",
+        run=one(main_resources={"limits": {"cpu": "1"}, "requests": {"cpu": "2"}}),
+        before="must be less than or equal to cpu limit",
+    ),
+    Fault(
+        is_new=True,
+        name="image without a valid name",
+        run=one(fate="held", main_image="Registry.example/UPPER:1"),
+        before="UPPER",
+        then=says(waits("InvalidImageName", 'Failed to apply default image tag "Registry.example/UPPER:1"')),
+        after="its name is not valid",
+    ),
+    Fault(
+        is_new=True,
+        name="quota has pods say",
+        there=quota("{limits.memory: 1Gi}"),
+        run=one(main_resources={"limits": {"cpu": "100m"}}),
+        before="has every pod say its limits.memory",
+        after="must specify limits.memory",
+    ),
+    Fault(
+        is_new=True,
+        name="quota of devices",
+        there=all_of(pool({}, nvidia_com__gpu="8"), quota('{requests.nvidia.com/gpu: "1"}')),
+        run=one(main_resources=asking(nvidia_com__gpu="2"), **HERE),
+        before="requests.nvidia.com/gpu: 2 needed, 1 of 1 free",
+        after="beyond quota small",
+    ),
+    Fault(
+        is_new=True,
+        name="more pods apart than nodes",
+        there=pool({}),
+        run=one(count=2, affinity=APART, **HERE),
+        before="there is no room for all 2 pods at once",
+        after="didn't match pod anti-affinity rules",
+    ),
+    Fault(
+        is_new=True,
+        name="class of a new claim missing",
+        run=lambda ns: [
+            *one(**DISK)(ns),
+            *read(CLAIM, name="disk", mode="ReadWriteMany", storage_class="nope", size="1Gi"),
+        ],
+        before="is of the class nope, which is not there",
+        after="disk",
+    ),
+    Fault(
+        is_new=True,
+        name="driver of a volume missing",
+        level="privileged",
+        run=one(fate="held", volumes=[{"name": "a", "csi": {"driver": "s3.nobody.example"}}]),
+        before="CSIDriver s3.nobody.example: is not installed",
+        then=all_of(
+            starting,
+            event("FailedMount", "driver name s3.nobody.example not found in the list of registered CSI drivers"),
+        ),
+        after="s3.nobody.example not found",
+    ),
+    Fault(
+        is_new=True,
+        name="policy on images",
+        there=policy(
+            "object.spec.containers.all(c, c.image.startsWith('trusted/'))", "images must be from trusted", "pods", ""
+        ),
+        run=one(),
+        before="images must be from trusted",
+        after="images must be from trusted",
+    ),
+    Fault(
+        is_new=True,
+        name="webhook refuses pods",
+        during=lambda api, namespace: webhooks.asked(api, namespace, ["pods"], lambda _: "no pods today"),
+        run=one(),
+        before="refused by webhook .*: no pods today",
+        after="refused by webhook .*: no pods today",
+    ),
+    Fault(
+        is_new=True,
+        name="preparing container too large",
+        there=pool({}),
+        run=one(
+            initContainers=[
+                {
+                    "name": "first",
+                    "image": "registry.example/first:1",
+                    "resources": asking(cpu="30"),
+                    "securityContext": pod()["containers"][0]["securityContext"],
+                }
+            ],
+            **HERE,
+        ),
+        before="has too little cpu",
+        after="too little cpu",
+    ),
+    Fault(
+        is_new=True,
+        name="no huge pages",
+        run=one(main_resources=asking(**{"hugepages-1Gi": "1Gi"})),
+        before="hugepages-1Gi",
+        after="too little hugepages-1Gi",
+    ),
+    Fault(
+        is_new=True,
+        name="preparing container fails",
+        run=one(fate="held"),
+        then=says(
+            {
+                "phase": "Failed",
+                "initContainerStatuses": [
+                    {
+                        "name": "first",
+                        "image": "a",
+                        "imageID": "",
+                        "ready": False,
+                        "restartCount": 0,
+                        "state": {"terminated": {"exitCode": 3, "reason": "Error"}},
+                    }
+                ],
+            }
+        ),
+        after="exit code 3",
+    ),
+    Fault(
+        is_new=True,
+        name="program not in the image",
+        run=one(fate="held"),
+        then=says(
+            {
+                **of_container(
+                    terminated={
+                        "exitCode": 127,
+                        "reason": "StartError",
+                        "message": 'exec: "trian.py": executable file not found in $PATH',
+                    }
+                ),
+                "phase": "Failed",
+            }
+        ),
+        after='it cannot be started: .*"trian.py": executable file not found',
+    ),
+    Fault(
+        is_new=True,
+        name="deadline",
+        run=lambda _: [job(pod(), activeDeadlineSeconds=1)],
+        after="active longer than|deadline",
+    ),
+    Fault(
+        is_new=True,
+        name="registry refuses",
+        run=one(fate="held"),
+        then=says(
+            waits(
+                "ImagePullBackOff",
+                'Back-off pulling image "registry.example/main:1": ErrImagePull: unauthorized: authentication required',
+            )
+        ),
+        after="the registry refuses registry.example/main:1",
+    ),
+    Fault(
+        is_new=True,
+        name="mount fails",
+        run=one(fate="held"),
+        then=all_of(starting, event("FailedMount", "MountVolume.SetUp failed: mount.nfs: access denied by server")),
+        after="access denied by server",
+    ),
+    Fault(
+        is_new=True,
+        name="probe fails",
+        run=one(fate="never-ready"),
+        then=event("Unhealthy", "Readiness probe failed: connection refused"),
+        after="Readiness probe failed",
+    ),
+    Fault(
+        is_new=True,
+        name="preempted",
+        run=one(fate="held"),
+        then=says(
+            {
+                "phase": "Failed",
+                "reason": "Preempted",
+                "message": "preempted by a pod with higher priority",
+                "conditions": [
+                    {
+                        "type": "DisruptionTarget",
+                        "status": "True",
+                        "reason": "PreemptionByScheduler",
+                        "message": "default-scheduler: preempting to accommodate a higher priority pod",
+                    }
+                ],
+            }
+        ),
+        after="preempt",
+    ),
+    Fault(
+        is_new=True,
+        name="killed by a signal",
+        run=one(fate="held"),
+        then=says({**of_container(terminated={"exitCode": 139, "reason": "Error"}), "phase": "Failed"}),
+        after=r"exit code 139 \(signal 11\)",
+    ),
+)
+
+
+def mpi() -> Object:
+    from running import made
+
+    return made.mpi_job("run", "run")

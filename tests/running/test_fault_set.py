@@ -1,0 +1,108 @@
+"""All faults of `fault_set`, on a real control plane: told before anything is applied, and explained of what was.
+
+`make soak` judges them; ``pytest tests/running/test_fault_set.py`` with PACKYARD_SOAK=1 does so alone. Architectures of
+images are judged by test_architectures, kubeconfigs by test_kubeconfigs.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import sample
+from controlplane import people, shared
+from controlplane.api import Api, wait
+from packyard.core.errors import PackyardError
+from packyard.running import doctor
+from packyard.running.runs import deploy, kubectl, status
+from packyard.running.runs import record as records
+from packyard.running.runs.kubectl import Kubectl
+from running import made
+from running.fault_set import FAULTS, Fault
+from running.patients import prepared
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(not sample.WHOLE, reason="make soak judges all faults")]
+_PATIENCE = 60  # seconds until a fault shows
+
+
+@pytest.fixture(scope="module")
+def plane(shared_dir: Path) -> Iterator[Api]:
+    """A control plane of its own: some faults are of the whole cluster."""
+    folder = shared_dir / "fault-plane"
+    with shared.use(folder, "-m", "controlplane.service", "api", str(folder)):
+        inside = folder / "controllers"
+        with shared.use(inside, "-m", "controlplane.service", "controllers", str(inside)):
+            yield Api(folder)
+
+
+@pytest.fixture
+def there(plane: Api, request: pytest.FixtureRequest) -> Iterator[str]:
+    """A namespace that has the fault of the test, and nothing of it afterwards."""
+    fault: Fault = request.getfixturevalue("fault")
+    namespace = plane.create_namespace(fault.level)
+    wait(lambda: [] if plane.list("v1", "ServiceAccount", namespace) else ["no account"])
+    fault.there(plane, namespace)
+    with fault.during(plane, namespace):
+        yield namespace
+    plane.delete({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
+    for node in plane.list("v1", "Node"):
+        if node["metadata"].get("labels", {}).get("pool") == namespace:
+            plane.delete({"apiVersion": "v1", "kind": "Node", "metadata": {"name": node["metadata"]["name"]}})
+
+
+def client(plane: Api, namespace: str, folder: Path, user: str = "") -> Kubectl:
+    own = people.kubeconfig(plane, user, namespace, folder) if user else plane.folder / "kubeconfig"
+    return kubectl.find(os.environ["PATH"], kubeconfig=str(own), namespace=namespace)
+
+
+def check_typed(fix: str, client: Kubectl) -> None:
+    """Type a command that mends a fault, one that changes something as a trial: kubectl has to know all its words."""
+    for command in fix.split(" && "):
+        program, *words = shlex.split(command) or [""]
+        if program != "kubectl" or "--watch" in words:
+            continue
+        is_trial = bool({"create", "label", "patch", "delete"}.intersection(words))
+        typed = [client.program, *words, *(["--dry-run=server"] if is_trial else [])]
+        said = subprocess.run(typed, capture_output=True, text=True, timeout=60).stderr
+        assert not re.search("unknown|doesn't have a resource type|unexpected|required", said), f"{command}: {said}"
+
+
+@pytest.mark.usefixtures("kubectl")
+@pytest.mark.parametrize("fault", [each for each in FAULTS if each.before], ids=lambda each: each.name)
+def test_it_is_told_before_anything_is_applied(fault: Fault, plane: Api, there: str, tmp_path: Path) -> None:
+    found = client(plane, fault.namespace(there), tmp_path, fault.user and f"{fault.user}-{there}")
+    ready = prepared(fault.run(there))
+    findings = [each for each in doctor.examine(found, ready) if each.severity in ("error", "warning")]
+    told = [f"{each}; {each.why}" for each in findings]
+    for each in findings:
+        check_typed(each.fix, found)
+    with suppress(PackyardError):
+        try:
+            deploy.plan(found, ready, who="ann", when=made.WHEN)
+        except PackyardError as error:
+            told += [str(each) for each in error.problems]
+            raise
+    assert re.search(fault.before, "\n".join(told), re.DOTALL), told
+
+
+@pytest.mark.usefixtures("kubectl")
+@pytest.mark.parametrize("fault", [each for each in FAULTS if each.after], ids=lambda each: each.name)
+def test_it_is_explained_of_a_run_that_has_it(fault: Fault, plane: Api, there: str, tmp_path: Path) -> None:
+    found = replace(client(plane, there, tmp_path))
+    record = made.put(found, {"run": fault.run(there)})["run"]
+    fault.then(plane, there)
+    end = time.monotonic() + _PATIENCE
+    said = ""
+    while not re.search(fault.after, said, re.DOTALL):
+        assert time.monotonic() < end, said
+        seen = status.read_one(found, records.read_last(found, record.run))
+        said = f"{seen.state}: {seen.reason}"
