@@ -123,7 +123,7 @@ def _watch(found: Kubectl, arguments: argparse.Namespace) -> int:
 def _draw(found: Kubectl, arguments: argparse.Namespace) -> Sequence[RunStatus]:
     """Draw one run, or all, until all is over."""
     if arguments.run:
-        return [watching.drawn(found, records.read_last(found, arguments.run), lambda seen: seen.is_over)]
+        return [watching.drawn(found, _last(found, arguments.run), lambda seen: seen.is_over)]
     from packyard.cli.running import drawing, frames  # with rich, which is slow to import
 
     unfit: dict[str, IntegrityError] = {}
