@@ -105,9 +105,13 @@ def _measured(found: Kubectl, seen: Sequence[RunStatus]) -> list[RunStatus]:
     used = usage.read(found, (each.node for each in pods))
     for each in used.unknown:
         output.note(each)
-    return [
-        replace(run, pods=[replace(each, usage=used.pods.get(each.name, Usage())) for each in run.pods]) for run in seen
-    ]
+    if not used.pods:
+        return [*seen]
+
+    def measured(run: RunStatus) -> RunStatus:
+        return replace(run, pods=[replace(each, usage=used.pods.get(each.name, Usage())) for each in run.pods])
+
+    return [measured(run) for run in seen]
 
 
 def _watch(found: Kubectl, arguments: argparse.Namespace) -> int:
@@ -143,6 +147,7 @@ def _show(seen: Sequence[RunStatus], arguments: argparse.Namespace) -> None:
     if arguments.run:
         _show_one(seen[0], wide=arguments.wide)
     elif seen:
+        has_usage = any(pod.usage for each in seen for pod in each.pods)
         rows = [
             (
                 each.run,
@@ -150,12 +155,12 @@ def _show(seen: Sequence[RunStatus], arguments: argparse.Namespace) -> None:
                 each.state,
                 _pods(each),
                 age(each.record.when),
-                *_used(each.pods, arguments.usage),
+                *_used(each.pods, has_usage),
                 each.reason,
             )
             for each in seen
         ]
-        columns = _COLUMNS if not arguments.usage else (*_COLUMNS[:-1], *_USED, _COLUMNS[-1])
+        columns = _COLUMNS if not has_usage else (*_COLUMNS[:-1], *_USED, _COLUMNS[-1])
         output.table(columns, rows, wide=arguments.wide, prose=1)
 
 
