@@ -41,6 +41,8 @@ def test_is_shown_alone_and_among_others_and_undeployed(
     assert states("lost") == {"lost": "unrecorded"}
     forget(client, "mpi")
     assert states() == {"lost": "unrecorded", "mpi": "unrecorded"}
+    page = packyard("status", "--limit", "1", *flags)
+    assert (page.stdout.count("unrecorded"), "1 more, which are older: --limit 2 shows all" in page.stderr) == (1, True)
     shown = packyard("status", "lost", *flags).stdout
     assert "packyard undeploy lost deletes it, packyard deploy DIR records it" in shown
     asked = packyard("undeploy", "lost", *flags)

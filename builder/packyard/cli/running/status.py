@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from shutil import get_terminal_size
 
 from packyard.cli import output
 from packyard.cli.rows import Rows
@@ -36,6 +37,7 @@ ROWS = Rows(
     "who=record.who",
     wide=None,
 )
+_BESIDE, _LEAST = 5, 10  # lines of a terminal that are not for runs, and runs that are shown on any
 _MOST_COLUMNS = 6  # parameters of a sweep that get a column
 _COLUMNS = ("RUN", "PACKAGE", "STATE", "PODS", "AGE", "REASON")
 _ROLES = ("ROLE", "WANTED", "READY", "DONE", "FAILED", "RESTARTS")
@@ -50,6 +52,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     help = f"only these: {', '.join(status.STATES)}"
     parser.add_argument("--state", metavar="STATE", choices=status.STATES, help=help)
     parser.add_argument("--mine", action="store_true", help="only those that you have deployed")
+    help = "only so many, the newest (default: on a terminal as many as it has lines for)"
+    parser.add_argument("--limit", metavar="N", type=clusters.count, help=help)
     parser.add_argument("--watch", action="store_true", help="show changes as they come, until all runs are over")
     help = "also what pods use now: CPU, memory and GPUs, by metrics-server, Prometheus or DCGM"
     parser.add_argument("--usage", action="store_true", help=help)
@@ -66,12 +70,23 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.watch:
         return _watch(found, arguments)
     seen = _read(found, arguments)
+    page = seen[: _limit(arguments)]
     if arguments.usage:
-        seen = _measured(found, seen)
-    if ROWS.show(seen, arguments.output):
-        _show(seen, arguments)
+        page = _measured(found, page)
+    if ROWS.show(page, arguments.output):
+        _show(page, arguments)
+        if len(page) < len(seen):
+            output.note(f"{len(seen) - len(page)} more, which are older: --limit {len(seen)} shows all")
         output.note(_next(found, arguments, seen))
     return 0
+
+
+def _limit(arguments: argparse.Namespace) -> int | None:
+    """Return how many runs are shown; None for all."""
+    given: int | None = arguments.limit
+    if given is not None or not output.on_terminal() or arguments.output != "text":
+        return given
+    return max(get_terminal_size().lines - _BESIDE, _LEAST)
 
 
 def _read(
