@@ -68,6 +68,13 @@ def test_publish_and_copy_say_that_nothing_is_signed(home: Path) -> None:
     assert "not signed" not in publish(home, home / "signed", **PEM)
 
 
+def test_who_signs_in_a_channel_without_a_root_is_told_so_once(home: Path) -> None:
+    says = "the channel has no root: "
+    assert says not in publish(home, home / "plain")
+    assert says in publish(home, home / "signed", **PEM)
+    assert says not in publish(home, home / "signed", version="2.0", **PEM)
+
+
 def test_no_verb_follows_a_signed_head_by_an_unsigned_one(home: Path, channel: Path) -> None:
     done("keys", "revoke", KEY.public.id)
     shutil.rmtree(home / "CONFIG")  # of somebody who trusts nobody, and has no key

@@ -34,3 +34,12 @@ def test_attack(name: str, tmp_path: Path) -> None:
 def test_the_files_for_other_implementations_are_those_of_the_cases(tmp_path: Path) -> None:
     assert sorted(each.name for each in rooted.write(tmp_path)) == sorted(each.name for each in FILES.iterdir())
     assert reading.files(tmp_path) == reading.files(FILES)
+
+
+def test_the_page_of_attacks_lists_every_case_and_nothing_that_is_not_tried() -> None:
+    page = (FILES.parents[2] / "docs/attacks.md").read_text()
+    assert set(re.findall(r"`cases/trust/(.+?)`", page)) == set(rooted.CASES)
+    tests = "".join(file.read_text() for file in (FILES.parents[1]).glob("[cs]*/test_*.py"))
+    listed = re.findall(r"^\| (.+?) \| holds \|", page, re.MULTILINE)
+    assert len(listed) + len(rooted.CASES) >= 60
+    assert [each for each in listed if f"def test_{each.replace(' ', '_')}(" not in tests] == []

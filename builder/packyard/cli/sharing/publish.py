@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from packyard.cli import fanout, output, preferences, workspaces
-from packyard.cli.channels import DONE, open_channel, row, trust
+from packyard.cli.channels import DONE, open_channel, row, tell_rootless, trust
 from packyard.cli.rows import Rows
 from packyard.cli.sharing import pack, signing, web
 from packyard.core.bundle import reference
@@ -111,6 +111,8 @@ def run(arguments: argparse.Namespace) -> int:
                                 memory=target.memory, at_once=_AT_ONCE, is_listed=shard is None, done=done)  # fmt: skip
     _print(target, [(entry, status, ()) for entry, status in published])
     signing.tell_unsigned(target.keys)
+    if target.keys:
+        tell_rootless(arguments.to, target.trusted)
     if shard is None:
         return _end(target, arguments)
     if not arguments.join:
