@@ -141,9 +141,9 @@ def test_watch_redraws_on_a_terminal_and_ctrl_c_ends_it_without_a_word(
     made.put(client, {"one": [made.pod("one", "run")]})
     settled(client, one="running")
     with on_terminal("status", "--watch", *flags, cwd=tmp_path) as terminal:
-        terminal.until("\x1b[H\x1b[2J")
+        terminal.until("\x1b[?1049h")
         terminal.until("running")
-        terminal.until("\x1b[H\x1b[2J")
+        terminal.until("\x1b[1;1H")
         terminal.process.send_signal(signal.SIGINT)
         assert terminal.process.wait() == 130
 
