@@ -122,6 +122,8 @@ ODD = [
     *("", "0x1F", "010", "1_000", "true", "True", "yes", "null", "~", "1e3", ".5", ".inf", ".nan", "My_Run", "a b"),
     *("500m", "2Gi", "::1", "10.0.0.5", "fe80::1%eth0", "http://10.0.0.5/x", "9" * 40, "1" * 400, "2020-01-01"),
 ]
+#: Without what newer versions of Unicode, such as Node's, have letters for.
+TEXTS = st.text(st.characters(exclude_categories=["Cn", "Cs"]), max_size=12)
 NUMBERS = st.from_regex(r"[-+]?[0-9_]{1,12}(\.[0-9]{0,4})?([eE][-+]?[0-9]{1,3})?", fullmatch=True)
 
 
@@ -129,7 +131,7 @@ def test_any_value_is_judged_as_packyard_judges_it(ask: Ask) -> None:
     cases: list[tuple[str, str]] = []
 
     @settings(max_examples=tries(5000), deadline=None, phases=[Phase.generate], database=None)
-    @given(st.fixed_dictionaries({}, optional=KEYWORDS), st.one_of(st.text(max_size=12), NUMBERS, st.sampled_from(ODD)))
+    @given(st.fixed_dictionaries({}, optional=KEYWORDS), st.one_of(TEXTS, NUMBERS, st.sampled_from(ODD)))
     def collect(keywords: dict[str, str], text: str) -> None:
         lines = "".join(f"      {key}: {word or '~'}\n" for key, word in keywords.items())
         last = '      x-k8s-cli: {setter: {name: V, value: "1"}}\n'
