@@ -58,6 +58,9 @@ const METHODS = new Set(["size", "matches", "startsWith", "endsWith", "contains"
 const CALLS = new Set(["size", "matches", "quantity", "int", "double", "has"]);
 const KINDS = new Map([["integer", "int"], ["number", "double"], ["boolean", "bool"], ["array", "list<string>"]]);
 const ORDERS = new Set(["<", "<=", ">", ">="]);
+const RELATIONS = new Set([...ORDERS, "==", "!=", "in"]);
+/** What binds less than a relation, and so ends it. */
+const BETWEEN = new Set(["&&", "||", "?", ":", ","]);
 const OPERATORS = new Set([...ORDERS, "==", "!=", "&&", "||", "+", "-", "*", "/", "%", "in", "!_", "-_", "?:", "value", "id", "call", "rcall", "list"]);
 const ORDER_TYPES = new Set(["int", "double", "Quantity"]);
 const EQUAL_TYPES = new Set([...ORDER_TYPES, "string", "bool"]);
@@ -145,6 +148,7 @@ function translate(text: string, setters: Setters, names: string[]): string {
   const tokens = tokensOf(text);
   if (SIGNS.test(tokens.map((token) => token.text).join(""))) throw new BeyondError("the expression is too deep"); // the library drops "!!"
   checkConditionals(tokens);
+  checkRelations(tokens);
   let written = "";
   tokens.forEach(({ kind, text: token }, place) => {
     const isCall = tokens[place + 1]?.text === "(" && token !== "in";
@@ -170,6 +174,21 @@ function checkConditionals(tokens: readonly Token[]): void {
     else if (text === "?") {
       if ((open[last] ?? 0) > 0) throw new BeyondError("'?' is not expected here");
       open[last] = (open[last] ?? 0) + 1;
+    }
+  }
+}
+
+/** Refuse a relation of a relation that has no brackets: CEL binds all of them alike, the library does not. */
+function checkRelations(tokens: readonly Token[]): void {
+  const open = [false];
+  for (const { text } of tokens) {
+    const last = open.length - 1;
+    if (text === "(" || text === "[") open.push(false);
+    else if (text === ")" || text === "]") open.pop();
+    else if (BETWEEN.has(text)) open[last] = false;
+    else if (RELATIONS.has(text)) {
+      if (open[last]) throw new BeyondError("a comparison of a comparison needs brackets");
+      open[last] = true;
     }
   }
 }
