@@ -114,8 +114,15 @@ def on_terminal(
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
     os.set_blocking(master, False)
     command = [*COMMAND, *map(str, words)]
+    variables = {name: value for name, value in environment().items() if name not in ("COLUMNS", "LINES")}
     with subprocess.Popen(
-        command, cwd=cwd, env=environment(**env or {}), stdin=slave, stdout=slave, stderr=slave, start_new_session=True
+        command,
+        cwd=cwd,
+        env={**variables, **(env or {})},
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        start_new_session=True,
     ) as process:
         os.close(slave)
         try:

@@ -30,6 +30,7 @@ import yaml
 
 from controlplane import fates, shared
 from controlplane.api import Api, Object, wait
+import real
 from real import TOOLS
 
 KUBERNETES, KWOK, MPI_OPERATOR, MANIFESTS = (
@@ -157,6 +158,7 @@ def start_controllers(folder: Path, programs: ExitStack) -> None:
     api_dir = folder.parent
     api = Api(api_dir)
     config = api_dir / "kubeconfig"
+    os.environ["PATH"] = real.path_with("find", "tar")  # of what `_EXEC` starts
     flags = [f"--kubeconfig={config}", "--leader-elect=false", "--secure-port=0", *_IN_HASTE]
     # kwok's nodes report once; no load of this machine makes them late.
     own_flags = [

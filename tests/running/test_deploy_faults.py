@@ -175,7 +175,7 @@ def test_what_is_refused_midway_is_told_and_completed_by_the_command_that_is_off
 
     with webhooks.asked(cluster, namespace, ["jobs"], late):
         done = inside("deploy", directory, "--kubeconfig", config, "--no-wait")
-    assert (done.returncode, done.stdout) == (1, "ConfigMap settings applied\n")
+    assert (done.returncode, done.stdout) == (1, "ConfigMap settings created\n")
     again, remove = offers(done.stderr, "1 of 2 objects applied")
     assert names(cluster, namespace) == [f"packyard.{RUN}.1", "settings"]
     assert inside(*again[1:], "--no-wait").returncode == 0
@@ -237,7 +237,7 @@ def test_ctrl_c_while_objects_are_applied_says_which_are(
             process.send_signal(by)
             output, said = (each.decode() for each in process.communicate(timeout=60))
         go_on.set()
-    assert (process.returncode, output) == (130, "ConfigMap settings applied\n")
+    assert (process.returncode, output) == (130, "ConfigMap settings created\n")
     again, _ = offers(said, "1 of 2 objects applied")
     done = inside(*again[1:], "--no-wait")
     assert "2 objects applied, as deployed at" in done.stderr

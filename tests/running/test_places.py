@@ -40,7 +40,7 @@ def writing(output: str, volume: Object, path: str = "/out", sub_path: str = "")
     ],
 )
 def test_results_are_where_the_output_is_mounted(objects: list[Object], place: str) -> None:
-    assert results.places(objects) == [place]
+    assert [str(each) for each in results.places(objects)] == [place]
 
 
 def test_a_run_that_says_nothing_of_its_output_has_no_place() -> None:

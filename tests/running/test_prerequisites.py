@@ -141,7 +141,7 @@ def test_commands_are_printed_in_full_and_no_cluster_is_needed(
     untarred: Callable[[str], Path], foreign: Path, tmp_path: Path
 ) -> None:
     text = done("prerequisites", untarred("rfcn-fp32-inference-k8s"), "--offline")
-    assert text.splitlines()[-3:-1] == ["# Argo Workflows", "kubectl create namespace argo"]
+    assert text.splitlines()[-3:-1] == ["# Argo Workflows 3.4 or later", "kubectl create namespace argo"]
     assert "releases/download/v3.7.0/install.yaml\n" in text
     told = packyard("prerequisites", foreign, KUBECONFIG=str(tmp_path / "none"))
     assert told.returncode == 0

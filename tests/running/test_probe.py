@@ -153,7 +153,8 @@ def test_a_probe_is_like_the_pods_of_the_run_and_nothing_selects_it(untarred: Ca
     assert spec["serviceAccountName"] == names["ServiceAccount"] != own["serviceAccountName"]
     assert spec["containers"][0]["envFrom"] == [{"configMapRef": {"name": names["ConfigMap"]}}]
     labels = job["spec"]["template"]["metadata"]["labels"]
-    assert labels == {"team": "vision", "app.kubernetes.io/managed-by": "packyard", LABEL: probe.name}
+    own = {"app.kubernetes.io/managed-by": "packyard", "packyard/purpose": "probe", LABEL: probe.name}
+    assert labels == {"team": "vision", **own}
     selectors = [item["spec"]["selector"] for item in found.objects if item["kind"] in ("Service", "Deployment")]
     wanted = [each.get("matchLabels", each) for each in selectors]
     assert not [each for each in wanted if each.items() <= labels.items()]

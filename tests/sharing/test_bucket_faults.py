@@ -375,7 +375,7 @@ def test_connections_that_are_reset_lose_and_change_nothing(behind: Behind) -> N
         with behind.proxy.spoiled("reset_peer", stream=stream, toxicity=0.4, timeout=1):
             for number in range(20):
                 key = f"{stream}/{number}"
-                for _ in range(10):
+                for _ in range(50):
                     try:
                         store.put(key, b"%d" % number)
                         break

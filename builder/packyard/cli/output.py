@@ -117,6 +117,11 @@ def drawn(text: str) -> None:
     streams.write(_bytes(text + "\n"))
 
 
+def is_utf8() -> bool:
+    """Say whether results may have signs beyond ASCII."""
+    return (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+
+
 def flush() -> None:
     """Hand on what is printed so far, for those who read along."""
     streams.flush()

@@ -11,7 +11,6 @@ has no room for is counted in its last line.
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -177,5 +176,4 @@ def cut(text: str, size: Size) -> str:
 
 
 def _sign(number: int) -> str:
-    is_wide = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
-    return (_SIGNS if is_wide else _PLAIN_SIGNS)[number]
+    return (_SIGNS if output.is_utf8() else _PLAIN_SIGNS)[number]

@@ -34,7 +34,7 @@ from packyard.sharing.publishing.close import close
 from packyard.sharing.publishing.join import join, missing
 from packyard.sharing.publishing.publish import preview, publish
 from packyard.sharing.publishing.upload import Packed
-from packyard.sharing.stores import Store
+from packyard.sharing.stores import ReadOnly, Store
 from packyard.sharing.trust.keys import SigningKey, Trust
 from packyard.sharing.web import page
 from packyard.sharing.web.page import Page
@@ -87,9 +87,12 @@ def run(arguments: argparse.Namespace) -> int:
             Problem("has no packages: there is nothing to publish", file=str(workspace.root_dir), hint=hint)
         )
     keys = [] if arguments.dry_run else signing.keys(arguments.key)
+    store = open_channel(arguments.to)
+    if isinstance(store, ReadOnly) and not arguments.dry_run:
+        store.refuse()
     trusted = trust(arguments.to)
     target = _Target(
-        store=open_channel(arguments.to),
+        store=store,
         keys=keys,
         trusted=trusted if arguments.dry_run else head.trust_to_write(keys, trusted),
         memory=preferences.memory(arguments.to),

@@ -7,11 +7,11 @@ packyard verify DIR                           which files were changed since it 
 packyard verify DIR --from CHANNEL            compare with this channel
 packyard verify NAME.tar.gz --rebuild         also that its sources, in the workspace here, build the same bytes
 packyard verify NAME.tar.gz --identity ME --issuer URL
-                                              also that ME signed it without a key, as NAME.tar.gz.keyless.json says
 
 One line says what was proved, and what could not be. Beside NAME.tar.gz are NAME.tar.gz.intoto.json, its provenance,
-and NAME.tar.gz.spdx.json, its SBOM, from the same place. --rebuild takes the sources of the commit that the provenance
-names, if the repository around the workspace has it, otherwise the files as they are there; it changes none of them.
+and NAME.tar.gz.spdx.json, its SBOM, from the same place; NAME.tar.gz.keyless.json says who signed it without a key.
+--rebuild takes the sources of the commit that the provenance names, if the repository around the workspace has it,
+otherwise the files as they are there; it changes none of them.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from packyard.core.work.kept import Fact
 from packyard.core.yaml.sources import Sources
 from packyard.writing.build import describe, library_bundle, readme, readme_facts
 from packyard.writing.build.draft import MARK, README, Draft
-from packyard.writing.source import compose, scripts
+from packyard.writing.source import compose, crds, scripts
 from packyard.writing.source import package as packages
 from packyard.writing.source.workspace import Workspace
 
@@ -57,6 +57,7 @@ def asked(workspace: Workspace, name: str) -> list[Fact]:
     package, sources = packages.read(workspace, name), workspace.sources
     compose.read(workspace, package)
     readme.find(workspace, package)
+    crds.names(workspace)
     sources.read(workspace.license_file)
     _own_files(sources, package)
     return sources.facts
