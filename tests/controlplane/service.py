@@ -28,9 +28,9 @@ from typing import Any
 import requests
 import yaml
 
+import real
 from controlplane import fates, shared
 from controlplane.api import Api, Object, wait
-import real
 from real import TOOLS
 
 KUBERNETES, KWOK, MPI_OPERATOR, MANIFESTS = (
