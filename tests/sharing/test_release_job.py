@@ -115,7 +115,7 @@ def test_workers_of_dask_of_which_one_is_killed_give_the_bytes_of_one_process_in
     one, many = tmp_path / "one", tmp_path / "many"
     begin(one, many)
     alone = command(root, one, "--jobs", 1, "--no-cache", "--quiet")
-    assert peak(*alone, env=environment(**PEM), timeout=600) < (300 if sample.WHOLE else 120)
+    assert peak(*alone, env=environment(**PEM), timeout=600) < (300 if sample.WHOLE else 130)
     with (
         scheduling(tmp_path) as (address, _),
         working(address, tmp_path, "--nworkers", 4),

@@ -30,7 +30,7 @@ def verify(digest: Digest, bundle: bytes, *, identity: str, issuer: str, root: P
         from sigstore.verify.policy import Identity
         from sigstore_models.common.v1 import HashAlgorithm
     except ImportError as error:
-        hint = "install packyard with its extra `keyless`"
+        hint = 'pip install "packyard[keyless] @ ${PACKYARD_SOURCE:?}"'
         raise InputError(Problem("sigstore is not installed, which verifies identities", hint=hint)) from error
     policy = Identity(identity=identity, issuer=issuer)
     try:

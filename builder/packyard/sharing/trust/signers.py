@@ -22,6 +22,8 @@ from packyard.sharing.trust.keys import LIMIT, PublicKey, SigningKey, is_encrypt
 if TYPE_CHECKING:
     from securesystemslib.signer import SSlibKey
 
+_HSM = 'pip install "packyard[hsm] @ ${PACKYARD_SOURCE:?}"'
+_KMS = 'pip install "packyard[kms] @ ${PACKYARD_SOURCE:?}"'
 _URI = re.compile(r"(file|hsm|awskms|gcpkms|azurekms|hv):.+")
 
 
@@ -48,9 +50,7 @@ def open(uri: str, secret: Callable[[str], bytes]) -> SigningKey:
         found.keyid = str(public.id)
         return SigningKey(public, Signer.from_priv_key_uri(uri, found, handler))
     except UnsupportedLibraryError as error:
-        extra = "hsm" if uri.startswith("hsm") else "kms"
-        hint = f'install packyard with its extra: pip install "packyard[{extra}] @ …"'
-        raise InputError(Problem(str(error), file=uri, hint=hint)) from error
+        raise InputError(Problem(str(error), file=uri, hint=_HSM if uri.startswith("hsm") else _KMS)) from error
     except PackyardError:
         raise
     except Exception as error:  # the libraries raise many kinds
