@@ -28,7 +28,8 @@ def read(here: Workspace) -> list[Judge]:
 
 
 def names(here: Workspace) -> list[str]:
-    """Return the names of the definitions: ``rayjobs.ray.io``."""
+    """Return the names of the definitions, ``rayjobs.ray.io``; it refuses what `read` does."""
+    read(here)
     roots = (document.root for path in files(here) for document in here.sources.documents(path))
     return [text for root in roots if isinstance(root, MappingNode) and (text := _name(root))]
 
