@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from catalogue import test_runs
@@ -105,9 +106,13 @@ def pool(*nodes: Mapping[str, Any], **amounts: str) -> Setup:
             name = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": f"{namespace}-{number}", "labels": labels}}
             spec = {"taints": list(each.get("taints", ())), "unschedulable": bool(each.get("cordoned"))}
             api.create({**name, "spec": spec, "status": {"capacity": has, "allocatable": has}}).expect_done()
-            wait(lambda name=name: [] if test_runs.condition(api.read(name).expect_done(), "Ready") else ["node"])  # type: ignore[misc]
+            wait(partial(_unready, api, name))
 
     return setup
+
+
+def _unready(api: Api, node: Object) -> list[str]:
+    return [] if test_runs.condition(api.read(node).expect_done(), "Ready") else ["node"]
 
 
 def claims(*, mode: str = "ReadWriteMany", bound: bool = True, storage_class: str = "", **more: Any) -> Setup:

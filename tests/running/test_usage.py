@@ -70,9 +70,9 @@ def plane(shared_dir: Path) -> Iterator[Api]:
         inside = folder / "controllers"
         with shared.use(inside, "-m", "controlplane.service", "controllers", str(inside)):
             path = "/metrics/nodes/node/metrics/resource"
-            item = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node"}}
-            item["metadata"]["annotations"] = {"metrics.k8s.io/resource-metrics-path": path}  # type: ignore[index]
-            Api(folder).merge(item).expect_done()
+            annotations = {"metrics.k8s.io/resource-metrics-path": path}
+            metadata = {"name": "node", "annotations": annotations}
+            Api(folder).merge({"apiVersion": "v1", "kind": "Node", "metadata": metadata}).expect_done()
             yield Api(folder)
 
 

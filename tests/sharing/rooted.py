@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
+from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -77,12 +78,17 @@ def put(store: Store, *roots: Root) -> Root:
     return roots[0]
 
 
-def add(store: Store, *signers: str, **changes: object) -> Head:
+def add(store: Store, *signers: str, **changes: Any) -> Head:
     """Create the next head, signed by these keys."""
     numbers = [int(Path(each).stem) for each in store.list(head.FOLDER)]
     before = head.read(store, max(numbers)) if numbers else Head()
-    fields = {"number": before.number + 1, "history": before.next_history(), "channel": CHANNEL, **changes}
-    return head.create(store, Head(**fields), [KEYS[name] for name in signers])  # type: ignore[arg-type]
+    fields: dict[str, Any] = {
+        "number": before.number + 1,
+        "history": before.next_history(),
+        "channel": CHANNEL,
+        **changes,
+    }
+    return head.create(store, Head(**fields), [KEYS[name] for name in signers])
 
 
 def revoke(

@@ -21,7 +21,13 @@ from packyard.sharing.publishing import fsck
 from packyard.sharing.publishing.copy import copy
 from packyard.sharing.stores import Store
 from packyard.sharing.stores.directory import DirectoryStore
-from packyard.sharing.stores.oci.artifact import MANIFEST_TYPE, bundle_manifest, compose_layers, parse_layers
+from packyard.sharing.stores.oci.artifact import (
+    MANIFEST_TYPE,
+    SIGSTORE_TYPE,
+    bundle_manifest,
+    compose_layers,
+    parse_layers,
+)
 from packyard.sharing.stores.oci.repositories import OCIStore
 from packyard.sharing.trust import provenance, sigstore
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
@@ -105,7 +111,7 @@ def test_a_registry_has_what_cosign_2_looks_for_and_the_bundle_as_a_referrer(
     listed = ask(store, "bert", f"manifests/{tag}")  # where the registry keeps no list of its own
     listed = listed if listed.ok else ask(store, "bert", f"referrers/{MANIFEST}")
     kinds = {each["artifactType"] for each in listed.json()["manifests"]}
-    assert sigstore.BUNDLE_TYPE in kinds or registry == "registry_with_referrers"  # which does not know the types
+    assert SIGSTORE_TYPE in kinds or registry == "registry_with_referrers"  # which does not know the types
     assert list(fsck.check(store, TRUST)) == []
     before = tags(store)
     assert [each.status for each in copy(channel, store, keys=[KEY])] == ["unchanged"]

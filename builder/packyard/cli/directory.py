@@ -7,7 +7,7 @@ directory; otherwise DIR is ``.``. A word with a ``/`` is always DIR.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 
 from packyard.core.errors import InputError, PackyardError, Problem, UsageError, suggest
@@ -70,13 +70,18 @@ def only(words: Sequence[str], verb: str) -> Path:
 def with_values(words: Sequence[str], verb: str) -> tuple[Path, dict[str, list[str]]]:
     """Return DIR and the values for a verb that takes ``[DIR] [NAME=VALUE...]``; ``NAME=`` gives none."""
     directory, rest = split(words, "", lambda _: ())
-    values: dict[str, list[str]] = {}
-    for word in rest:
+    return directory, {name: [] if texts == [""] else texts for name, texts in values(rest, verb).items()}
+
+
+def values(words: Iterable[str], verb: str) -> dict[str, list[str]]:
+    """Return the values of words ``NAME=VALUE``, by their names."""
+    found: dict[str, list[str]] = {}
+    for word in words:
         name, equals, text = word.partition("=")
         if not equals or not name:
             raise UsageError(f"packyard {verb}: {word!r} must be NAME=VALUE; packyard {verb} --help shows the usage")
-        values.setdefault(name, []).append(text)
-    return directory, {name: [] if texts == [""] else texts for name, texts in values.items()}
+        found.setdefault(name, []).append(text)
+    return found
 
 
 def setters(directory: Path) -> dict[str, list[str]]:

@@ -35,6 +35,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kubeconfig", metavar="FILE", default="", help="as for kubectl")
 
 
+def add_autoscaled(parser: argparse.ArgumentParser) -> None:
+    """Declare the flag of all verbs that look for nodes."""
+    help = "nodes come on demand: that there is none yet is a warning, as where an autoscaler is found"
+    parser.add_argument("--autoscaled", action="store_true", help=help)
+
+
 def add_run(parser: argparse.ArgumentParser) -> None:
     """Declare RUN."""
     parser.add_argument("run", metavar="RUN", help="a run, by its name; packyard status lists them")

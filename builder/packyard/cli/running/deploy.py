@@ -35,15 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     directories.add_arguments(parser, "[NAME=VALUE…]")
     clusters.add_arguments(parser)
     rollout.add_arguments(parser)
-    doctor.add_autoscaled(parser)
-    add_replace(parser)
-    parser.add_argument("--no-doctor", action="store_true", help="deploy whatever packyard doctor would find")
-
-
-def add_replace(parser: argparse.ArgumentParser) -> None:
-    """Declare ``--replace``."""
-    help = "delete a run of that name first that is over, or has fields that can no longer be changed; claims stay"
-    parser.add_argument("--replace", action="store_true", help=help)
+    rollout.add_of_new(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

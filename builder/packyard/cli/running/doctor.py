@@ -37,14 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     directories.add_arguments(parser, "[NAME=VALUE…]")
     clusters.add_arguments(parser)
-    add_autoscaled(parser)
+    clusters.add_autoscaled(parser)
     probe.add_arguments(parser)
-
-
-def add_autoscaled(parser: argparse.ArgumentParser) -> None:
-    """Declare the flag of all verbs that look for nodes."""
-    help = "nodes come on demand: that there is none yet is a warning, as where an autoscaler is found"
-    parser.add_argument("--autoscaled", action="store_true", help=help)
 
 
 def gate(found: Kubectl, prepared: Prepared, *, autoscaled: bool) -> None:

@@ -43,7 +43,6 @@ ROWS = Rows(
 )
 _PAUSE = 1.0  # seconds between two looks at the pod
 _MOST_LOGS = 200  # lines whose log is read
-_LONGEST = 40  # characters of the name of a run in that of its pod
 _SYNC = {"s3": "aws s3 sync", "gs": "gcloud storage rsync --recursive"}
 
 
@@ -162,7 +161,7 @@ def _copy(found: Kubectl, arguments: argparse.Namespace, place: Place, to: Path)
         output.note(f"copying from pod {bound.pod}, which alone can read {place.path}")
         container = str(place.container.get("name", ""))
         return _received(Source(kubectl=found, pod=bound.pod, container=container, directory=place.path), to)
-    name = f"{arguments.run[:_LONGEST].rstrip('-.')}-results-{runs.new_word()}"
+    name = runs.name_beside(arguments.run, "results", runs.new_word())
     copier = copiers.make(place, name, image=arguments.image, node=bound.node)
     with interrupts.tidied(lambda: copiers.delete(found, copier)):
         copiers.create(found, copier)

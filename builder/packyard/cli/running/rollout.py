@@ -54,6 +54,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_of_new(parser: argparse.ArgumentParser) -> None:
+    """Declare the flags of verbs that deploy what no record has yet."""
+    clusters.add_autoscaled(parser)
+    help = "delete a run of that name first that is over, or has fields that can no longer be changed; claims stay"
+    parser.add_argument("--replace", action="store_true", help=help)
+    parser.add_argument("--no-doctor", action="store_true", help="deploy whatever packyard doctor would find")
+
+
 def now() -> str:
     """Return the time as a record has it."""
     return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from packyard.cli import main as command_line
 from packyard.cli import output, untarred, use_cases
-from packyard.cli.running import clusters, doctor
+from packyard.cli.running import clusters
 from packyard.core.bundle.manifest import Manifest
 from packyard.core.bundle.reference import Reference
 from packyard.core.errors import InputError, Problem
@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("values", metavar="NAME=VALUE", nargs="*", help="set before the run is deployed")
     parser.add_argument("--from", dest="channel", metavar="CHANNEL", help="the channel that has the package")
     clusters.add_arguments(parser)
-    doctor.add_autoscaled(parser)
+    clusters.add_autoscaled(parser)
     parser.add_argument("--save", metavar="DIR", default="", help="in the end, write all logs into this folder")
     help = "show what the run does until it is over, instead of its log"
     parser.add_argument("--watch", action="store_true", help=help)

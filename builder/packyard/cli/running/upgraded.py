@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from packyard.cli import bundles, output, preferences
+from packyard.cli import bundles, directory, output, preferences
 from packyard.cli.running import clusters, deploy, doctor, rollout
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.reference import Reference, order
@@ -38,17 +38,7 @@ from packyard.using.setters.change import change_setters
 from packyard.using.upgrade.directory import upgrade
 from packyard.using.upgrade.merge import Merged
 
-ROWS = replace(rollout.ROWS, when="RUN")
 _DECIDE = "--ours keeps what the run has, --theirs takes the new version's"
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the flags that are for runs."""
-    clusters.add_arguments(parser)
-    rollout.add_arguments(parser)
-    doctor.add_autoscaled(parser)
-    deploy.add_replace(parser)
-    parser.add_argument("--no-doctor", action="store_true", help="deploy whatever packyard doctor would find")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +83,7 @@ def run(arguments: argparse.Namespace, words: Sequence[str], news: Callable[[Mer
 def _split(words: Sequence[str]) -> tuple[str, str, dict[str, list[str]]]:
     name, *rest = words
     version = rest.pop(0) if rest and "=" not in rest[0] else ""
-    values: dict[str, list[str]] = {}
-    for word in rest:
-        setter, equals, text = word.partition("=")
-        if not equals or not setter:
-            raise UsageError(f"packyard upgrade: {word!r} must be NAME=VALUE; packyard upgrade --help shows the usage")
-        values.setdefault(setter, []).append(text)
-    return name, version, values
+    return name, version, directory.values(rest, "upgrade")
 
 
 def _bundles(arguments: argparse.Namespace, last: RunRecord, version: str) -> tuple[Bundle, Bundle]:

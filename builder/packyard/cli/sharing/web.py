@@ -21,7 +21,7 @@ from packyard.cli.channels import listed, open_channel, trust
 from packyard.cli.rows import Rows
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.reference import Reference
-from packyard.core.errors import InputError, Problem, UnavailableError, UsageError
+from packyard.core.errors import Problem, UnavailableError, UsageError
 from packyard.core.files import regular
 from packyard.sharing.stores import Store
 from packyard.sharing.stores.directory import DirectoryStore
@@ -70,25 +70,16 @@ def run(arguments: argparse.Namespace) -> int:
 
 def show(address: str, target: Store, about: Page, *, form: str, with_pages: bool = False) -> None:
     """Write a page, print what was done, and say how it is read."""
-    check_address(address)
+    page.check_address(address)
     more, without_scripts = _prerendered(address) if with_pages else ({}, "")
     done = page.write(target, about, more, without_scripts)
     ROWS.show([{"file": key, "status": status} for key, status in done.items()], form)
     output.note(f"the page is {target.address.rstrip('/')}/{page.INDEX}; to look at it: packyard web {address} --open")
 
 
-def check_address(address: str) -> None:
-    """Refuse a channel that no browser reads."""
-    if address.lower().startswith("oci"):
-        hint = f"copy it to a folder or a bucket: packyard copy {address} DIR; then packyard web DIR"
-        raise InputError(
-            Problem("a registry serves no pages, and no browser reads its packages", file=address, hint=hint)
-        )
-
-
 def _check(arguments: argparse.Namespace) -> None:
     """Refuse flags that do not go together."""
-    check_address(arguments.channel)
+    page.check_address(arguments.channel)
     if arguments.references and not arguments.single_file:
         raise UsageError("packyard web: packages are named together with --single-file FILE")
     if arguments.single_file and not arguments.references:

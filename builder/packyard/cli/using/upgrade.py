@@ -26,7 +26,7 @@ from shlex import quote
 from packyard.cli import arguments as shared
 from packyard.cli import bundles, output, preferences, state, untarred
 from packyard.cli.rows import Rows
-from packyard.cli.running import upgraded
+from packyard.cli.running import clusters, rollout
 from packyard.core.bundle import manifest, receipt
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.reference import LATEST, Reference, order
@@ -37,7 +37,7 @@ from packyard.core.yaml.document import unmerged
 from packyard.using.upgrade.directory import Upgrade, upgrade
 from packyard.using.upgrade.merge import Merged
 
-RUNS = upgraded.ROWS
+RUNS = replace(rollout.ROWS, when="RUN")
 ROWS = Rows(
     "package",
     "name, from, to, files (file, change), values (directory, name, setter), options (directory, option), edited, "
@@ -61,12 +61,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         keep = f"of what conflicts take {what}"
         decision.add_argument(f"--{name}", dest="decision", action="store_const", const=name, default="", help=keep)
     shared.add_dry_run(parser)
-    upgraded.add_arguments(parser)
+    clusters.add_arguments(parser)
+    rollout.add_arguments(parser)
+    rollout.add_of_new(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Upgrade, and print the files that changed."""
     if _is_run(arguments.words):
+        from packyard.cli.running import upgraded  # slow to import, as it asks all of doctor
+
         return upgraded.run(arguments, arguments.words, _told)
     if any(vars(arguments)[name] for name in ("namespace", "context", "kubeconfig")):
         output.note(f"{arguments.words[0] if arguments.words else '.'} is a folder here: it is upgraded, and no run is")

@@ -20,7 +20,7 @@ from packyard.running.probe.contract import Check
 from packyard.running.runs import live
 from packyard.running.runs.kubectl import Kubectl, listed
 from packyard.running.runs.prepared import Prepared
-from packyard.running.runs.run import LABEL, MANAGED, PURPOSE, Object, Reference
+from packyard.running.runs.run import LABEL, Object, Reference, labels_beside, name_beside
 
 #: What a pod needs of its use case before it starts; a probe has copies.
 _COPIED = ("ConfigMap", "Secret", "ServiceAccount")
@@ -34,9 +34,8 @@ _OF_CONTAINER = ("env", "envFrom", "image", "imagePullPolicy", "securityContext"
 _NOT_MAIN = frozenset(("initContainers", "ephemeralContainers", "sidecars"))
 _RESOURCES = {"requests": {"cpu": "10m", "memory": "64Mi"}, "limits": {"cpu": "500m", "memory": "256Mi"}}
 _STANDARD = "app.kubernetes.io/"
-_PROBE = {PURPOSE: "probe"}
+_PURPOSE = "probe"
 _KEPT = 600  # seconds that a Job stays that has ended, and whose maker was killed
-_LONGEST = 40  # characters of the name of a run in that of its probe
 #: A name that every cluster has, and the groups of kinds whose pods find each other by names.
 _DNS = Check("name", "kubernetes.default.svc", "kubernetes.default.svc")
 _NAMED = (KUBEFLOW, JOBSET, TRAINER)
@@ -63,7 +62,7 @@ class Probe:
 
 def make(prepared: Prepared, word: str, *, seconds: int) -> Probe:
     """Make the probe of a use case; ``word`` tells it from others, and its pods end after ``seconds``."""
-    objects, name = prepared.objects, f"{prepared.run[:_LONGEST].rstrip('-.')}-probe-{word}"
+    objects, name = prepared.objects, name_beside(prepared.run, _PURPOSE, word)
     own = {(text(item.get("kind")), name_of(item)): item for item in objects}
     renamed = {key: f"{name}-{number}" for number, key in enumerate(own) if key[0] in _COPIED}
     tried: dict[str, tuple[Object, Mapping[str, Sequence[Check]]]] = {}
@@ -134,7 +133,7 @@ def _metadata(pod: Pod[Any], objects: Sequence[Object], name: str) -> Object:
     annotations = {key: value for each in sources for key, value in mapping(each.get("annotations")).items()}
     selected = {key for item in objects for key in _selected(mapping(item.get("spec")))}
     kept = {key: value for key, value in labels.items() if key not in selected and not key.startswith(_STANDARD)}
-    return {"annotations": annotations, "labels": {**kept, **MANAGED, **_PROBE, LABEL: name}}
+    return {"annotations": annotations, "labels": {**kept, **labels_beside(name, _PURPOSE)}}
 
 
 def _selected(spec: Mapping[str, Any]) -> Iterator[str]:
@@ -146,7 +145,7 @@ def _selected(spec: Mapping[str, Any]) -> Iterator[str]:
 
 def _copy(item: Object, new: str, name: str, renamed: Mapping[tuple[str, str], str]) -> Object:
     annotations = mapping(mapping(item.get("metadata")).get("annotations"))
-    metadata = {"name": new, "labels": {**MANAGED, **_PROBE, LABEL: name}, "annotations": annotations}
+    metadata = {"name": new, "labels": labels_beside(name, _PURPOSE), "annotations": annotations}
     found = _renamed(item, renamed) if item.get("kind") == "ServiceAccount" else item  # in others, all is data
     return {**found, "metadata": metadata}
 
@@ -166,7 +165,7 @@ def _job(job: str, name: str, template: Object, seconds: int) -> Object:
     return {
         "apiVersion": "batch/v1",
         "kind": "Job",
-        "metadata": {"name": job, "labels": {**MANAGED, **_PROBE, LABEL: name}},
+        "metadata": {"name": job, "labels": labels_beside(name, _PURPOSE)},
         "spec": {
             "backoffLimit": 0,
             "activeDeadlineSeconds": seconds,

@@ -6,9 +6,7 @@ which ends it after `LONGEST` and is then deleted by the cluster: whoever is kil
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from packyard.core.errors import ConflictError, InputError, PackyardError, Problem
 from packyard.core.kubernetes import trouble
@@ -17,11 +15,11 @@ from packyard.running.runs import live
 from packyard.running.runs import look as looking
 from packyard.running.runs.kubectl import Kubectl, listed
 from packyard.running.runs.results import Place
-from packyard.running.runs.run import LABEL, MANAGED, PURPOSE, Reference
+from packyard.running.runs.run import LABEL, Reference, labels_beside
 
 #: Seconds that a pod lives at most, and that its Job stays after it.
 LONGEST, _KEPT = 6 * 3600, 600
-CONTAINER = "results"
+CONTAINER = _PURPOSE = "results"
 _ONE_POD, _ONE_NODE = "ReadWriteOncePod", "ReadWriteOnce"
 #: Who a pod is: it has to be allowed to read what the run wrote.
 _IDENTITY = ("fsGroup", "fsGroupChangePolicy", "runAsGroup", "runAsNonRoot", "runAsUser", "seLinuxOptions")
@@ -56,19 +54,15 @@ def make(place: Place, name: str, *, image: str = "", node: str = "") -> Copier:
         "ttlSecondsAfterFinished": _KEPT,
         "template": template,
     }
-    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name, "labels": _labels(name)}, "spec": spec}
-    return Copier(name=name, job=job)
-
-
-def _labels(name: str) -> dict[str, str]:
-    return {**MANAGED, PURPOSE: "results", LABEL: name}
+    metadata = {"name": name, "labels": labels_beside(name, _PURPOSE)}
+    return Copier(name=name, job={"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": spec})
 
 
 def _metadata(place: Place, name: str) -> Object:
     """Return the annotations of the run's pods, such as that which keeps a sidecar away."""
     assert place.pod
     metadata = mapping((place.pod.template or {}).get("metadata")) or mapping(place.pod.get("podMetadata"))
-    return {"annotations": mapping(metadata.get("annotations")), "labels": _labels(name)}
+    return {"annotations": mapping(metadata.get("annotations")), "labels": labels_beside(name, _PURPOSE)}
 
 
 def _pod(place: Place, image: str, node: str) -> Object:
@@ -196,7 +190,7 @@ def look(kubectl: Kubectl, copier: Copier) -> Started:
     """Return whether the pod runs."""
     pods = [each for each in kubectl.read("get", "pods", f"--selector={LABEL}={copier.name}") if not is_ending(each)]
     if not pods:
-        if refused := _warned(kubectl, "Job", copier.name, {_REFUSED}):
+        if refused := looking.warned(looking.warnings(kubectl), {("Job", copier.name)}, {_REFUSED}):
             return Started(refused=trouble.of_creation(refused))
         return Started(waiting="it is not made yet")
     phase, said = mapping(pods[0].get("status")).get("phase"), trouble.of_pod(pods[0])
@@ -205,19 +199,7 @@ def look(kubectl: Kubectl, copier: Copier) -> Started:
     if phase in ("Succeeded", "Failed") or trouble.is_failing(pods[0]):
         return Started(refused=said or "it has ended")
     return Started(
-        waiting=said or _warned(kubectl, "Pod", name_of(pods[0]), trouble.EXPLAINING) or "its image is pulled"
+        waiting=said
+        or looking.warned(looking.warnings(kubectl), {("Pod", name_of(pods[0]))}, trouble.EXPLAINING)
+        or "its image is pulled"
     )
-
-
-def _warned(kubectl: Kubectl, kind: str, name: str, reasons: Sequence[str] | frozenset[str] | set[str]) -> str:
-    """Return the newest warning about an object."""
-    return next(_messages(looking.warnings(kubectl), kind, name, reasons), "")
-
-
-def _messages(
-    events: Sequence[Object], kind: str, name: str, reasons: Sequence[str] | frozenset[str] | set[str]
-) -> Iterator[str]:
-    for event in reversed(events):
-        about: Mapping[str, Any] = mapping(event.get("involvedObject"))
-        if event.get("reason") in reasons and (about.get("kind"), about.get("name")) == (kind, name):
-            yield text(event.get("message"))

@@ -151,7 +151,8 @@ def _plan(
         kubectl, {each: there[each] for each in recorded if each in there and each not in own}, hint, force=force
     )
     _check_ending({each: item for each, item in there.items() if each in wanted})
-    shown = concealed.compared(records.public(list(recorded.values())), [there.get(each, {}) for each in recorded])
+    public = records.public(list(recorded.values()))
+    shown = concealed.compared(public, [there.get(each, {}) for each in recorded])
     if before:
         known = {each: item for each, item in zip(recorded, shown, strict=True) if each in own}
         changes.check(before[-1], known, kubectl.namespace, hint)
@@ -165,7 +166,7 @@ def _plan(
         drafted,
         number=before[-1].number + 1 if before else 1,
         objects=tuple(recorded),
-        concealed=tuple(concealed.split(records.public(list(recorded.values())))[1]),
+        concealed=tuple(concealed.split(public)[1]),
     )
     is_new = not (before and _is_equal(before[-1], record, recorded, shown, there))
     made = Plan(

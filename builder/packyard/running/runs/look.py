@@ -5,7 +5,7 @@ kubectl get Pod.v1.,Job.v1.batch,…  --selector=packyard/run     every object o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from packyard.core.errors import PackyardError
@@ -74,6 +74,15 @@ def warnings(kubectl: Kubectl) -> Sequence[Object]:
         return events(kubectl, "--field-selector=type=Warning")
     except PackyardError:
         return ()
+
+
+def warned(events: Sequence[Object], about: Collection[tuple[str, str]], reasons: Collection[str]) -> str:
+    """Return the message of the newest event with one of these reasons about one of these objects: kinds and names."""
+    for event in reversed(events):
+        involved = mapping(event.get("involvedObject"))
+        if text(event.get("reason")) in reasons and (text(involved.get("kind")), text(involved.get("name"))) in about:
+            return text(event.get("message"))
+    return ""
 
 
 def time_of(event: Object) -> str:

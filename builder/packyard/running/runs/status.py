@@ -242,7 +242,7 @@ def _reason(each: Placed, known: Known) -> str:
     if waiting.is_unplaced(each.pod) and (told := waiting.for_volumes(each.pod, known.claims)):
         return told
     if each.is_active and not each.is_ready and (not own or each.phase == "Running"):
-        warned = _warned(known.events, {("Pod", each.name)}, trouble.EXPLAINING)
+        warned = look.warned(known.events, {("Pod", each.name)}, trouble.EXPLAINING)
         if warned:
             return f"{own}: {warned}" if own else warned
     return own
@@ -251,17 +251,8 @@ def _reason(each: Placed, known: Known) -> str:
 def _of_creation(workload: Workload, events: Sequence[Object]) -> str:
     """Return why pods are not made: a condition of their owner, or the last warning about one."""
     condition = trouble.replica_failure(workload.item)
-    message = condition or _warned(events, {*workload.made, _key(workload.item)}, trouble.REFUSING)
+    message = condition or look.warned(events, {*workload.made, _key(workload.item)}, trouble.REFUSING)
     return trouble.of_creation(message) if message else ""
-
-
-def _warned(events: Sequence[Object], about: set[tuple[str, str]], reasons: frozenset[str]) -> str:
-    """Return the message of the newest event with one of these reasons about one of these objects."""
-    for event in reversed(events):
-        involved = mapping(event.get("involvedObject"))
-        if text(event.get("reason")) in reasons and (text(involved.get("kind")), text(involved.get("name"))) in about:
-            return text(event.get("message"))
-    return ""
 
 
 def _pod_status(each: Placed, known: Known) -> PodStatus:

@@ -75,11 +75,12 @@ def read(kubectl: Kubectl, nodes: Iterable[str]) -> Used:
     if told and ask:
         plain, told = _attempt(lambda: _of_containers(ask, kubectl.namespace), told)
     gpus, gpus_told = _gpus(kubectl, ask, why_not, {*nodes})
-    found = {
-        name: replace(plain.get(name, Usage()), **gpus.get(name, {}))  # type: ignore[arg-type]
-        for name in {*plain, *gpus}
-    }
+    found = {name: _joined(plain.get(name, Usage()), gpus.get(name, Usage())) for name in {*plain, *gpus}}
     return Used(found, [each for each in (told, gpus_told) if each])
+
+
+def _joined(plain: Usage, gpus: Usage) -> Usage:
+    return replace(gpus, cpu=plain.cpu, memory=plain.memory)
 
 
 def total(used: Iterable[Usage]) -> Usage:
@@ -174,10 +175,8 @@ def _number(value: object) -> float | None:
     return number if math.isfinite(number) and 0 <= number < 1e18 else None
 
 
-def _gpus(
-    kubectl: Kubectl, ask: Ask | None, why_not: str, nodes: set[str]
-) -> tuple[Mapping[str, Mapping[str, object]], str]:
-    """Return the fields of `Usage` that are of GPUs, by pod, and why there are none."""
+def _gpus(kubectl: Kubectl, ask: Ask | None, why_not: str, nodes: set[str]) -> tuple[Mapping[str, Usage], str]:
+    """Return what pods use of GPUs, and why that is not known."""
     reasons = [why_not] if why_not else []
     sources: list[Callable[[], Sequence[Sample]]] = [lambda: _scraped(kubectl, nodes)]
     if ask:
@@ -236,24 +235,24 @@ def _parsed(said: str) -> Iterator[Sample]:
             yield name, dict(_LABELS.findall(labels)), number
 
 
-def _of_gpus(samples: Sequence[Sample], namespace: str) -> dict[str, dict[str, object]]:
-    """Return by pod what its GPUs are, of samples for each."""
+def _of_gpus(samples: Sequence[Sample], namespace: str) -> dict[str, Usage]:
+    """Return by pod what it uses of GPUs, of samples for each."""
     found: dict[str, dict[str, list[float]]] = {}
     for name, labels, value in samples:
         prefix = "exported_" if labels.get("exported_pod") else ""
         if name in _OF_GPUS and labels.get(f"{prefix}namespace") == namespace and (pod := labels.get(f"{prefix}pod")):
             found.setdefault(pod, {}).setdefault(_OF_GPUS[name], []).append(value)
-    return {pod: _fields(values) for pod, values in found.items()}
+    return {pod: _of_samples(values) for pod, values in found.items()}
 
 
-def _fields(values: Mapping[str, Sequence[float]]) -> dict[str, object]:
+def _of_samples(values: Mapping[str, Sequence[float]]) -> Usage:
     busy, used, free = (values.get(each, ()) for each in ("busy", "used", "free"))
-    return {
-        "gpus": max(len(busy), len(used)),
-        "gpu": sum(busy) / len(busy) if busy else None,
-        "gpu_memory": int(sum(used) * _MIB) if used else None,
-        "gpu_memory_total": int((sum(used) + sum(free)) * _MIB) if used and free else None,
-    }
+    return Usage(
+        gpus=max(len(busy), len(used)),
+        gpu=sum(busy) / len(busy) if busy else None,
+        gpu_memory=int(sum(used) * _MIB) if used else None,
+        gpu_memory_total=int((sum(used) + sum(free)) * _MIB) if used and free else None,
+    )
 
 
 def _prometheus(kubectl: Kubectl) -> tuple[Ask | None, str]:

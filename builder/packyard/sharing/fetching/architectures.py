@@ -10,10 +10,8 @@ import json
 
 from packyard.core.digest import Digest
 from packyard.core.errors import PackyardError
-from packyard.core.kubernetes import images
 from packyard.core.kubernetes.lenient import mapping, mappings, text
-from packyard.sharing.stores.oci.address import Address
-from packyard.sharing.stores.oci.registry import Registry
+from packyard.sharing.stores.oci import transport
 
 _LARGEST = 1024 * 1024  # bytes of the configuration of an image
 _UNKNOWN = ("", "unknown")  # what attestations beside an image say
@@ -24,15 +22,14 @@ def ask(reference: str, *, patience: float) -> frozenset[str]:
 
     ``patience`` are the seconds that a registry may be silent.
     """
-    host, name, place = images.whole(reference)
     try:
-        registry = Registry(Address.parse(f"oci://{host}"), patience)
-        manifest = mapping(json.loads(registry.manifest(name, place) or b"{}"))
+        source, place = transport.find(reference, patience)
+        manifest = mapping(json.loads(source.registry.manifest(source.name, place) or b"{}"))
         if listed := mappings(manifest.get("manifests")):
             named = (text(mapping(each.get("platform")).get("architecture")) for each in listed)
             return frozenset(named) - frozenset(_UNKNOWN)
         digest = text(mapping(manifest.get("config")).get("digest"))
-        config = registry.blob(name, Digest.parse(digest), limit=_LARGEST) if digest else b"{}"
+        config = source.registry.blob(source.name, Digest.parse(digest), limit=_LARGEST) if digest else b"{}"
         return frozenset({text(mapping(json.loads(config)).get("architecture"))}) - frozenset(_UNKNOWN)
     except (PackyardError, ValueError, RecursionError):  # it only explains: what does not answer says nothing
         return frozenset()

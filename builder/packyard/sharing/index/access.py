@@ -13,7 +13,7 @@ from packyard.sharing.index import flat, head, lease, trial
 from packyard.sharing.index.head import Memory
 from packyard.sharing.index.index import Index
 from packyard.sharing.index.nodes import Nodes
-from packyard.sharing.stores import MissingStoreError, NotFoundError, Store, get_or_none
+from packyard.sharing.stores import MissingStoreError, NotFoundError, Store
 from packyard.sharing.trust import root
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
 
@@ -101,10 +101,9 @@ class Writer:
 
 def trust_to_write(store: Store, keys: Sequence[SigningKey], trusted: Trust) -> Trust:
     """Return what `head.trust_to_write` does, and refuse to write past a root that is not known here."""
-    with suppress(MissingStoreError):
-        if not trusted.rules and get_or_none(store, root.key(1), limit=root.LIMIT) is not None:
-            hint = "get its root from whoever holds it, then: packyard keys trust 1.root.json --channel CHANNEL"
-            raise InputError(Problem("has a root, which says who signs there", file=store.address, hint=hint))
+    if not trusted.rules and root.get(store, 1) is not None:
+        hint = "get its root from whoever holds it, then: packyard keys trust 1.root.json --channel CHANNEL"
+        raise InputError(Problem("has a root, which says who signs there", file=store.address, hint=hint))
     return head.trust_to_write(keys, trusted)
 
 

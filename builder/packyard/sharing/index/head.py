@@ -26,7 +26,7 @@ from packyard.core.bundle.record import FaultError, Record, checked, known, list
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem, UnavailableError
 from packyard.core.files import atomic, regular
-from packyard.sharing.index.nodes import Nodes
+from packyard.core.work import parallel
 from packyard.sharing.index.tree import Node
 from packyard.sharing.stores import Store, get_or_none
 from packyard.sharing.trust import envelope
@@ -39,6 +39,7 @@ TYPE = "application/vnd.packyard.index-head+json"
 LIMIT = 1024 * 1024  # bytes
 _MOST = 10**12  # heads
 _TIME = "%Y-%m-%dT%H:%M:%SZ"
+_AT_ONCE = 8
 _WALK = 256  # heads that are read to see that none takes a revocation back
 _EMPTY = Node()
 _NONE = Digest("")
@@ -325,7 +326,7 @@ def _check_revoked(store: Store, latest: Head, trusted: Trust, known: Remembered
     first = max(known.number + 1, latest.number - _WALK, 1) if len(trusted.keys) > 1 else latest.number
     later, vouching = latest, set(latest.signers)
     numbers = range(latest.number - 1, first - 1, -1)
-    data_of_each = Nodes(store).each(lambda number: get_or_none(store, key(number), limit=LIMIT) or b"", numbers)
+    data_of_each = parallel.stream(lambda each: get_or_none(store, key(each), limit=LIMIT) or b"", numbers, _AT_ONCE)
     for number, data in zip(numbers, data_of_each, strict=True):
         later.history[number].verify(data, what=f"{store.address}: {key(number)}")
         earlier = Head.parse(data, trusted.optional(), file=key(number), number=number)

@@ -6,19 +6,18 @@ before the head that names them.
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
 from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError, Problem
+from packyard.core.work import parallel
 from packyard.sharing.index import tree
 from packyard.sharing.index.package import Package
 from packyard.sharing.index.tree import Node
 from packyard.sharing.stores import MissingStoreError, NotFoundError, Store, TooLongError, put_all
 
-Asked = TypeVar("Asked")
 Item = TypeVar("Item")
 
 FOLDER = "index/nodes/"
@@ -68,24 +67,15 @@ class Nodes:
         new = self._new.get(digest)
         return new if isinstance(new, Package) else Package.parse(self._get(digest, Package.LIMIT), digest)
 
-    def each(self, read: Callable[[Asked], Item], digests: Iterable[Asked]) -> Iterator[Item]:
+    def each(self, read: Callable[[Digest], Item], digests: Iterable[Digest]) -> Iterator[Item]:
         """Yield what ``read`` returns for each digest, in order, reading several at a time and few ahead."""
-        pool, ahead = ThreadPoolExecutor(_AT_ONCE), deque[Future[Item]]()
-        try:
-            for digest in digests:
-                ahead.append(pool.submit(read, digest))
-                if len(ahead) > _AT_ONCE:
-                    yield ahead.popleft().result()
-            while ahead:
-                yield ahead.popleft().result()
-        finally:
-            pool.shutdown(cancel_futures=True)
+        return parallel.stream(read, digests, _AT_ONCE)
 
     def keep(self, item: Node | Package) -> Digest:
         """Take a new node or record, and return its digest."""
         data = item.to_bytes()
         digest = Digest.of(data)
-        if self._writes_at_once:
+        if self._writes_at_once and self._store is not None:
             self._waiting[key(digest)] = data
             if len(self._waiting) == _TOGETHER:
                 self.flush()
@@ -95,8 +85,8 @@ class Nodes:
 
     def flush(self) -> None:
         """Write what waits to be written."""
-        waiting, self._waiting = self._waiting, {}
-        if self._store is not None:
+        if self._waiting and self._store is not None:
+            waiting, self._waiting = self._waiting, {}
             put_all(self._store, waiting.items())
 
     def write(self, maps: Iterable[Node], is_listed: Callable[[Digest, Package], bool]) -> None:

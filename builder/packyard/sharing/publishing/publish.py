@@ -18,13 +18,13 @@ from typing import Literal
 from packyard.core.bundle import reference
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.errors import ConflictError, IntegrityError, Problem, on_one_line
+from packyard.core.work.parallel import each
 from packyard.sharing import checksum
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index import access, head, pending
 from packyard.sharing.index.head import Memory
 from packyard.sharing.index.index import Index
 from packyard.sharing.publishing import join
-from packyard.sharing.publishing.parallel import each
 from packyard.sharing.publishing.upload import Attest, Packed, Upload
 from packyard.sharing.stores import MissingStoreError, Store
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust

@@ -16,6 +16,7 @@ from packyard.core.bundle.archive import LIMITS
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, PackyardError, Problem
+from packyard.core.work import parallel
 from packyard.sharing import checksum
 from packyard.sharing.entry import IndexEntry, bundle_key
 from packyard.sharing.index import access, flat, head, lease, tree, trial
@@ -24,7 +25,7 @@ from packyard.sharing.index.index import Index, Release
 from packyard.sharing.index.nodes import Nodes
 from packyard.sharing.index.package import Package
 from packyard.sharing.index.tree import Node
-from packyard.sharing.publishing import close, parallel, yank
+from packyard.sharing.publishing import close, yank
 from packyard.sharing.stores import NotFoundError, Store, get_or_none
 from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust

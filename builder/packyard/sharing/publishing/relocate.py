@@ -18,7 +18,7 @@ from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, PackyardError, Problem, refuse
 from packyard.core.files import atomic, regular
 from packyard.core.kubernetes.images import is_valid, parse, whole_name
-from packyard.sharing.publishing.parallel import each
+from packyard.core.work.parallel import each
 from packyard.sharing.stores.oci import transport
 from packyard.sharing.stores.oci.address import Address
 from packyard.sharing.stores.oci.registry import Registry
@@ -87,10 +87,7 @@ def _source(image: str, patience: float) -> tuple[Repository, str]:
     """Return where an image is, and its digest or tag."""
     if not is_valid(image):
         raise InputError(Problem(f"{image[:200]!r} is not the name of an image", hint="see packyard show PACKAGE"))
-    parsed = parse(image)
-    host, name = whole_name(parsed.name)
-    registry = Registry(Address.parse(f"oci://{host}"), patience)
-    return Repository(registry, name), parsed.digest or parsed.tag or "latest"
+    return transport.find(image, patience)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,12 @@ a dot: such names are the store's own (temporary files, locks), and never listed
 from __future__ import annotations
 
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import unquote
 
 from packyard.core.errors import InputError, Problem, UnavailableError
 from packyard.core.files import atomic
+from packyard.core.work import parallel
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.probe import PROBES, probe, trusting
 from packyard.sharing.stores.store import (
@@ -53,8 +53,7 @@ def put_all(store: Store, objects: Iterable[tuple[str, bytes]]) -> None:
     if isinstance(store, DirectoryStore) and len(pairs) > atomic.MANY:
         store.put_together(pairs)
         return
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
-        list(pool.map(lambda pair: store.put(*pair), pairs))
+    parallel.each(lambda pair: store.put(*pair), pairs, _AT_ONCE)
 
 
 def open_store(address: str, *, patience: float = PATIENCE) -> Store:

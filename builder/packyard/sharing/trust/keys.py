@@ -284,8 +284,7 @@ class Trust:
 
     def in_role(self, role: Role) -> Trust:
         """Return the same for what a role signs, which is required."""
-        keys = {"keys": role.keys, "threshold": role.threshold, "retired": role.retired}
-        return replace(self, is_optional=False, **keys)  # type: ignore[arg-type]
+        return replace(self, is_optional=False, keys=role.keys, threshold=role.threshold, retired=role.retired)
 
     def for_records(self) -> Trust:
         """Return the same for what was signed once, and stays: keys that were retired in honor count, too."""

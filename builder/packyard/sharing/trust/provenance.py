@@ -23,6 +23,7 @@ from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError, Problem
 from packyard.sharing.entry import Identified, bundle_key
 from packyard.sharing.stores import Store, get_or_none
+from packyard.sharing.stores.oci.artifact import MANIFEST_TYPE
 from packyard.sharing.trust import envelope
 from packyard.sharing.trust.dependencies import LIBRARIES, BuiltOn, Dependencies, SourceCommit, digest_of, sha256
 from packyard.sharing.trust.keys import NOBODY
@@ -38,7 +39,6 @@ LIMIT = 4 * 1024 * 1024
 _STATEMENT, _PREDICATE = "https://in-toto.io/Statement/v1", "https://slsa.dev/provenance/v1"
 _BUILD, _BUILDER = "urn:packyard:build:v1", "urn:packyard"
 _SBOM, _CYCLONEDX = ".spdx.json", ".cdx.json"
-_MANIFEST = "application/vnd.oci.image.manifest.v1+json"
 
 _T = TypeVar("_T")
 
@@ -124,7 +124,7 @@ class Provenance:
             {"name": f"{self.name}.tar.gz", "digest": sha256(self.file), "annotations": {"tar": self.tar}}
         ]
         if self.manifest is not None:
-            subjects.append({"name": self.name, "digest": sha256(self.manifest), "mediaType": _MANIFEST})
+            subjects.append({"name": self.name, "digest": sha256(self.manifest), "mediaType": MANIFEST_TYPE})
         definition = {
             "buildType": _BUILD,
             "externalParameters": {"name": self.name, "version": self.version},
@@ -201,7 +201,7 @@ def _read(fields: Record) -> Provenance:
     _expect(builder, "id", _BUILDER)
     name = asked.take("name", checked(reference.check_name))
     subject = _only([each for at, each in subjects if at == f"{name}.tar.gz"], f"subject {name}.tar.gz")
-    manifests = (each for at, each in subjects if at == name and each.take("mediaType", text, "") == _MANIFEST)
+    manifests = (each for at, each in subjects if at == name and each.take("mediaType", text, "") == MANIFEST_TYPE)
     found = Dependencies.parse(definition.take("resolvedDependencies", list_of(Record)))
     products = [*map(_named, details.take("byproducts", list_of(Record), tuple[Record, ...]()))]
     of_sbom, of_cyclonedx = (_optional(products, f"{name}.tar.gz{end}") for end in (_SBOM, _CYCLONEDX))

@@ -45,7 +45,6 @@ _FIELD, _RETIRED = "x-packyard", "x-retired"
 _HEADS = ("timestamp", "snapshot", "targets")  # TUF demands the last two; nobody asks them
 _MOST, _MOST_REVOKED = 1024, 100  # files
 _NONE: tuple[Any, ...] = ()
-_NOBODY: Any = False
 _REVOKED_TYPE = "application/vnd.packyard.revoked+json"
 
 

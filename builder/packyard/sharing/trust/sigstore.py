@@ -20,13 +20,12 @@ from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError, Problem
 from packyard.sharing.entry import IndexEntry, bundle_key
 from packyard.sharing.stores import Store, get_or_none
-from packyard.sharing.stores.oci.artifact import bundle_manifest
+from packyard.sharing.stores.oci.artifact import SIGSTORE_TYPE, bundle_manifest
 from packyard.sharing.trust import envelope, provenance
 from packyard.sharing.trust.envelope import SIMPLE_SIGNING
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
 from packyard.sharing.trust.provenance import Provenance
 
-BUNDLE_TYPE = "application/vnd.dev.sigstore.bundle.v0.3+json"
 _LIMIT = 2 * provenance.LIMIT
 
 
@@ -53,7 +52,7 @@ def _bundle(made: Provenance, first: SigningKey) -> bytes:
     material = {"publicKey": {"hint": hint}, "tlogEntries": list[object]()}
     signed = json.loads(made.to_bytes([first]))
     signed["signatures"][0].pop("keyid")
-    return record.to_bytes({"mediaType": BUNDLE_TYPE, "verificationMaterial": material, "dsseEnvelope": signed})
+    return record.to_bytes({"mediaType": SIGSTORE_TYPE, "verificationMaterial": material, "dsseEnvelope": signed})
 
 
 def _envelope(fields: Record) -> bytes:

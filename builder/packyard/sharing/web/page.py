@@ -63,6 +63,15 @@ class Page:
         return {key: value for key, value in known.items() if value}
 
 
+def check_address(address: str) -> None:
+    """Refuse a channel that no browser reads."""
+    if address.lower().startswith("oci"):
+        hint = f"copy it to a folder or a bucket: packyard copy {address} DIR; then packyard web DIR"
+        raise InputError(
+            Problem("a registry serves no pages, and no browser reads its packages", file=address, hint=hint)
+        )
+
+
 def written(page: Page, listed: str = "") -> dict[str, bytes]:
     """Return the files of a page by their keys; ``listed`` is HTML for readers without scripts."""
     text = _with_settings(_site()[INDEX].decode(), page.settings(), page.title)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from packyard.core.errors import InputError, UnavailableError
@@ -24,9 +25,9 @@ class _Handler(BaseHTTPRequestHandler):
     server: ThreadingHTTPServer
     protocol_version = "HTTP/1.1"
 
-    def __init__(self, store: Store, pages: Mapping[str, bytes], *arguments: object) -> None:
+    def __init__(self, store: Store, pages: Mapping[str, bytes], *arguments: Any) -> None:
         self._store, self._pages = store, pages
-        super().__init__(*arguments)  # type: ignore[arg-type]
+        super().__init__(*arguments)
 
     def log_message(self, *_: object) -> None:
         """Say nothing of requests."""

@@ -35,7 +35,7 @@ ACCEPTED = ", ".join(
 LARGEST = 4 * 1024 * 1024
 
 EMPTY = b"{}"
-_SIGSTORE_TYPE = "application/vnd.dev.sigstore.bundle.v0.3+json"
+SIGSTORE_TYPE = "application/vnd.dev.sigstore.bundle.v0.3+json"
 _EMPTY_TYPE = "application/vnd.oci.empty.v1+json"
 _REMOVED_TYPE = "application/vnd.packyard.removed.v1"
 _KEY, _TITLE, _VERSION = "vnd.packyard.key", "org.opencontainers.image.title", "org.opencontainers.image.version"
@@ -47,7 +47,7 @@ _TYPES = {
     ".intoto.json": ("application/vnd.in-toto+json", ENVELOPE_TYPE),
     ".spdx.json": ("application/spdx+json", "application/spdx+json"),
     ".cdx.json": ("application/vnd.cyclonedx+json", "application/vnd.cyclonedx+json"),
-    ".sigstore.json": (_SIGSTORE_TYPE, _SIGSTORE_TYPE),
+    ".sigstore.json": (SIGSTORE_TYPE, SIGSTORE_TYPE),
     ".cosign.json": ("application/vnd.packyard.cosign.v1", "application/json"),
     None: ("application/vnd.packyard.object.v1", "application/octet-stream"),
 }

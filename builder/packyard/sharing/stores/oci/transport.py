@@ -15,7 +15,9 @@ from functools import partial
 
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, Problem
+from packyard.core.kubernetes import images
 from packyard.sharing.stores.oci import artifact
+from packyard.sharing.stores.oci.address import Address
 from packyard.sharing.stores.oci.artifact import Descriptor
 from packyard.sharing.stores.oci.registry import Registry
 from packyard.sharing.stores.transfer import BrokenOffError
@@ -42,6 +44,12 @@ class Repository:
     def place(self, reference: str) -> str:
         """Return what messages call an image."""
         return self.registry.place(self.name, reference)
+
+
+def find(image: str, patience: float) -> tuple[Repository, str]:
+    """Return where an image is, as its name says, and its digest or tag."""
+    host, name, reference = images.whole(image)
+    return Repository(Registry(Address.parse(f"oci://{host}"), patience), name), reference
 
 
 def copy(source: Repository, target: Repository, digest: Digest, tag: str) -> None:

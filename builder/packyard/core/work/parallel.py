@@ -1,4 +1,4 @@
-"""Several bundles at a time: their files, or what a store answers, are waited for by threads."""
+"""Several things at a time whose files, or what a server answers, are waited for by threads."""
 
 from __future__ import annotations
 
