@@ -79,8 +79,9 @@ def test_copies_the_versions_that_are_named(channel: Path, tmp_path: Path) -> No
     copied = packyard(*copy)
     assert copied.returncode == 0, copied.stderr
     assert [line.split()[:2] for line in copied.stdout.splitlines()] == [
-        ["published", "1.0/bert.tar.gz"],
-        ["published", "1.1/gpt.tar.gz"],
+        ["BUNDLE", "STATUS"],
+        ["1.0/bert.tar.gz", "published"],
+        ["1.1/gpt.tar.gz", "published"],
     ]
     assert re.search(r"^bert 1\.0: .*so the publisher is unknown", copied.stderr, re.MULTILINE)
     assert [row["status"] for row in json.loads(done(*copy, "-o", "json"))] == ["unchanged", "unchanged"]

@@ -117,6 +117,20 @@ def test_a_build_of_many_packages_says_how_long_the_rest_takes(tmp_path: Path) -
     assert re.search(r"\d+ of 2001, about \d+ (s|min) left: p-", shown)
 
 
+@pytest.mark.slow
+def test_what_is_built_and_published_has_a_line_each_on_a_terminal(tmp_path: Path) -> None:
+    root = tiny.workspace(tmp_path / "here")
+    name = "image-classification-fp32-training-k8s"
+    tiny.another(root, name)
+    for words in (("build", "--out", "out"), ("publish", "--to", "../channel"), ("copy", "../channel", "../copy")):
+        version = () if words[0] == "copy" else ("--version", "1.0.0")
+        with on_terminal(*words, *version, cwd=root) as terminal:
+            lines = [re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", line) for line in terminal.whole().split("\n")]
+        shown = next(line for line in lines if f"{name}.tar.gz" in line)
+        assert re.search(r" [0-9a-f]{12}\b", shown)
+        assert len(shown.rpartition("\r")[2]) <= 80
+
+
 @pytest.mark.parametrize("quiet", [(), ("--quiet",)])
 def test_a_pipe_gets_no_progress(quiet: tuple[str, ...], server: Server, gate: Event, tmp_path: Path) -> None:
     gate.set()

@@ -206,7 +206,7 @@ def test_lists_the_images_of_packages(tmp_path: Path) -> None:
         }
         (tmp_path / "images.yaml").unlink()
         (tmp_path / "images.sh").unlink()
-    assert printed.startswith("unchanged  1.0/bert.tar.gz  sha256:")
+    assert printed.splitlines()[1].split()[:2] == ["1.0/bert.tar.gz", "unchanged"]
     refused = packyard("copy", tmp_path / "nosuch", tmp_path / "other")
     assert (refused.returncode, refused.stdout) == (1, "")
 

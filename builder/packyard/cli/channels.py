@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -28,7 +28,7 @@ from packyard.sharing.trust.keys import Trust
 
 #: What is said of a bundle, and of what was done for it.
 DONE = "name, version, tar, digest, size, model, useCases, needs, description, yanked, key, status"
-COPIED = Rows("package", DONE, line="{status:<10} {key}  {digest}  tar {tar}")
+BUNDLES = Rows("package", DONE, columns="BUNDLE=key, STATUS, DIGEST", wide=True, bare=True)
 #: The variable that says how many seconds a request may take.
 TIMEOUT = "PACKYARD_TIMEOUT"
 _MOST = 86_400.0
@@ -147,6 +147,11 @@ def index_cache(folder: Path) -> Cache:
 def row(entry: IndexEntry, status: str) -> dict[str, object]:
     """Return the row of a bundle and what was done for it."""
     return {**entry.document(), "needs": list(entry.needs), "key": entry.key, "status": status}
+
+
+def show(rows: Sequence[Mapping[str, object]], form: str) -> None:
+    """Print such rows."""
+    BUNDLES.show(rows, form, cells={"DIGEST": lambda found: output.digest(str(found["digest"]))})
 
 
 def patience() -> float:

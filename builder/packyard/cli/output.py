@@ -83,6 +83,11 @@ def on_terminal() -> bool:
     return sys.stdout.isatty()
 
 
+def digest(whole: str) -> str:
+    """Return a digest as a result shows it: on a terminal its first twelve digits, as docker shows it."""
+    return whole.removeprefix("sha256:")[:12] if on_terminal() else whole
+
+
 def can_draw() -> bool:
     """Say whether results are printed on a terminal that can place its cursor."""
     return on_terminal() and os.environ.get("TERM", "dumb") != "dumb"

@@ -20,7 +20,7 @@ from itertools import chain
 from pathlib import Path
 
 from packyard.cli import output, preferences
-from packyard.cli.channels import COPIED, fetching, open_channel, patience, row, trust
+from packyard.cli.channels import BUNDLES, fetching, open_channel, patience, row, show, trust
 from packyard.cli.sharing import signing
 from packyard.core.errors import InputError, Problem, UnavailableError, UsageError
 from packyard.core.files import regular
@@ -30,7 +30,7 @@ from packyard.sharing.publishing.images import SCRIPT, image_list, image_script
 from packyard.sharing.stores.oci.address import SCHEMES, Address
 from packyard.using.options import site
 
-ROWS = COPIED
+ROWS = BUNDLES
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -74,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
         _write(Path(arguments.images).with_suffix(SCRIPT), image_script(images))
     if to is not None:
         _relocate(found, to, Path(arguments.site))
-    ROWS.show([row(each.entry, each.status) for each in found], arguments.output)
+    show([row(each.entry, each.status) for each in found], arguments.output)
     signing.tell_unsigned(keys)
     return 0
 

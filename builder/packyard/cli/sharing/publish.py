@@ -22,9 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from packyard.cli import fanout, output, preferences, workspaces
-from packyard.cli.channels import DONE, open_channel, row, tell_rootless, trust
-from packyard.cli.rows import Rows
-from packyard.cli.sharing import pack, signing, web
+from packyard.cli.channels import BUNDLES, open_channel, row, show, tell_rootless, trust
+from packyard.cli.sharing import pack, signing
 from packyard.core.bundle import reference
 from packyard.core.errors import InputError, Problem, UsageError
 from packyard.sharing.entry import IndexEntry
@@ -39,7 +38,7 @@ from packyard.sharing.trust.keys import SigningKey, Trust
 from packyard.sharing.web import page
 from packyard.sharing.web.page import Page
 
-ROWS = Rows("package", DONE, columns="BUNDLE=key, STATUS, BYTES=size, DIGEST, TAR", wide=True, bare=True)
+ROWS = BUNDLES
 EXAMPLE = "packyard publish --version 1.0.0 --to CHANNEL"
 _AT_ONCE = 8  # bundles that are uploaded at a time
 _SHOWN = 5  # packages that are missing
@@ -141,7 +140,7 @@ def _check(arguments: argparse.Namespace) -> None:
     if arguments.close and not arguments.version:
         raise UsageError("packyard publish: --close needs the --version that it closes")
     if arguments.web:
-        web.check_address(arguments.to)
+        page.check_address(arguments.to)
     if arguments.web and (arguments.dry_run or (arguments.shard and not arguments.join)):
         raise UsageError("packyard publish: --web is for the run that lists the packages, and not for --dry-run")
     if arguments.dry_run and (arguments.join or arguments.close):
@@ -199,7 +198,7 @@ def _preview(target: _Target, packed: Sequence[Packed]) -> int:
 
 def _print(target: _Target, rows: Sequence[tuple[IndexEntry, str, Sequence[Problem]]]) -> None:
     """Print a row for each package, and count them."""
-    ROWS.show([{**row(entry, status), **_why(problems)} for entry, status, problems in rows], target.form)
+    show([{**row(entry, status), **_why(problems)} for entry, status, problems in rows], target.form)
     counts = Counter(status for _, status, _ in rows)
     told = ", ".join(f"{count} {status}" for status, count in sorted(counts.items())) or "nothing to do"
     output.note(f"{told}: {target.store.address}")

@@ -74,7 +74,7 @@ def _check(arguments: argparse.Namespace) -> None:
 
 def _tell(made: Catalogue, out_dir: Path) -> None:
     for item in made.packages:
-        output.line(f"{out_dir / item.name}.tar.gz  {item.digest}  tar {item.tar}  {item.size} bytes")
+        output.line(f"{out_dir / item.name}.tar.gz  {output.digest(item.digest)}  {item.size} bytes")
     if made.warnings:
         output.note(f"{output.counted(made.warnings, 'warning')} by packyard lint")
 
