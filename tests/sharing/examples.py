@@ -145,7 +145,7 @@ class CountingStore:
     def swap(self, key: str, data: bytes, expected: Digest | None) -> NoReturn:
         raise NotImplementedError
 
-    def remove(self, key: str) -> NoReturn:
+    def remove(self, key: str, *, is_published: bool = False) -> NoReturn:
         raise NotImplementedError
 
 
@@ -215,8 +215,8 @@ class FailingStore:
     def swap(self, key: str, data: bytes, expected: Digest | None) -> None:
         self._count(lambda: self._store.swap(key, data, expected))
 
-    def remove(self, key: str) -> None:
-        self._count(lambda: self._store.remove(key))
+    def remove(self, key: str, *, is_published: bool = False) -> bool:
+        return self._count(lambda: self._store.remove(key, is_published=is_published))
 
     def _count(self, call: Callable[[], Result]) -> Result:
         with self._lock:

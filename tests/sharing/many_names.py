@@ -80,8 +80,9 @@ class DatabaseStore:
     def swap(self, key: str, data: bytes, expected: Digest | None) -> None:  # noqa: ARG002
         self._base.execute("INSERT OR REPLACE INTO objects VALUES (?, ?)", (key, data))
 
-    def remove(self, key: str) -> None:
+    def remove(self, key: str, *, is_published: bool = False) -> bool:  # noqa: ARG002
         self._base.execute("DELETE FROM objects WHERE key = ?", (key,))
+        return True
 
 
 def name_of(number: int) -> str:

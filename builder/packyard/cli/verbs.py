@@ -80,6 +80,7 @@ PUBLISH = Group(
         "publish": ("sharing.publish", "build packages and publish them to a channel"),
         "copy": ("sharing.copy", "copy packages from one channel to another: all, or those named"),
         "yank": ("sharing.yank", "say that nobody should use a published version any more, and why"),
+        "gc": ("sharing.gc", "remove old versions that a policy names, for ever"),
         "fsck": ("sharing.fsck", "check every file of a channel, or repair its index"),
         "web": ("sharing.web", "put a page beside a channel that shows its packages in a browser"),
         "keys": ("sharing.keys", "make keys that sign what you publish, and trust those of others"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -101,8 +101,13 @@ def opened(store: Store, asked: Reference, how: Fetching | None = None, *, pin: 
     choice = choose(package, asked)
     if pin:
         choice = _check_pin(choice, pin)
-    with opened_entry(store, choice.entry, how) as file:
-        proof = verify_listed(store, found.head, choice.entry, choice.entry, how.trusted)
+    with ExitStack() as held:
+        try:
+            file = held.enter_context(opened_entry(store, choice.entry, how))
+            proof = verify_listed(store, found.head, choice.entry, choice.entry, how.trusted)
+        except (NotFoundError, IntegrityError):
+            access.read(store, how.trusted, how.memory).named(asked.name).get(choice.entry.version)  # removed meanwhile
+            raise
         yield Fetched(file=file, choice=choice, proof=proof, versions=package.entries, head=found.head.number)
 
 

@@ -30,6 +30,8 @@ def choose(package: Package, asked: Reference) -> Choice:
         return _exact(package, asked.version)
     if asked.digest:
         return _by_digest(package, asked)
+    if not package.entries:
+        raise InputError(Problem(f"every version of {package.name} was removed; the last: {package.removed[-1]}"))
     fitting = [entry for entry in package.entries if asked.admits(entry.version)]
     offered = [entry for entry in fitting if not entry.yanked]
     if not offered:
@@ -48,7 +50,8 @@ def _by_digest(package: Package, asked: Reference) -> Choice:
     for entry in package.entries:
         if asked.digest in (entry.digest, entry.tar):
             return Choice(entry=entry, why=f"its {'file' if asked.digest == entry.digest else 'tar'} has that digest")
-    problem = f"no version of {package.name} has the digest {asked.digest}"
+    gone = (str(each) for each in package.removed if asked.digest in (each.digest, each.tar))
+    problem = next(gone, f"no version of {package.name} has the digest {asked.digest}")
     raise InputError(Problem(problem, hint=f"it has {package.last_versions()}"))
 
 

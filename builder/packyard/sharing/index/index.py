@@ -2,7 +2,7 @@
 
 It is a small head (`head`) over maps of immutable nodes (`tree`), so that a reader needs few small requests however
 much there is, and a change writes few nodes. `Index` is a value: `add`, `yank` and `close` return another one, which
-`stored` makes the channel's. An index only grows: an entry keeps its file for ever.
+`stored` makes the channel's. An entry keeps its file for ever, or is removed, and then it is said so for ever.
 
     packages    name → digest of the record of the package (`package`)
     listing     name → what `packyard list` prints of it (`summary`), in larger nodes: they are read all
@@ -25,6 +25,7 @@ from packyard.sharing.index import tree
 from packyard.sharing.index.head import Head
 from packyard.sharing.index.nodes import Nodes
 from packyard.sharing.index.package import Package
+from packyard.sharing.index.removed import Removed
 from packyard.sharing.index.summary import Summary
 
 _NEAR = 500  # names to look for the nearest
@@ -149,6 +150,11 @@ class Index:
         package = self.package(entry.name)
         return package is not None and any(entry.is_same_file(each) for each in package.entries)
 
+    def was_removed(self, entry: IndexEntry) -> bool:
+        """Return whether its version was removed, whatever its bytes were."""
+        package = self.package(entry.name)
+        return package is not None and package.gone(entry.version) is not None
+
     def named(self, name: str) -> Package:
         """Return the package of a name, or raise `InputError` with the nearest name."""
         package = self.package(name)
@@ -191,6 +197,13 @@ class Index:
     def yank(self, entry: IndexEntry, reason: str) -> Index:
         """Return the index in which an entry is yanked, for a reason."""
         return self._with([self.named(entry.name).put(replace(entry, yanked=reason))], {})
+
+    def remove(self, gone: Iterable[Removed]) -> Index:
+        """Return the index without some versions, which says that they were removed."""
+        packages: dict[str, Package] = {}
+        for each in gone:
+            packages[each.name] = (packages.get(each.name) or self.named(each.name)).remove(each)
+        return self._with(packages.values(), {})
 
     def close(self, version: str) -> Index:
         """Return the index in which the release of a version is closed."""

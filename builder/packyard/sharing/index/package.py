@@ -19,6 +19,7 @@ from packyard.core.bundle.record import FaultError, Record
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, Problem
 from packyard.sharing.entry import IndexEntry
+from packyard.sharing.index.removed import RAISE, Removed
 
 _NAMED = 5  # versions in a message
 _SHARED = ("useCases", "model", "description")
@@ -26,13 +27,14 @@ _SHARED = ("useCases", "model", "description")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Package:
-    """The versions of a name, the oldest first."""
+    """The versions of a name, the oldest first, and those that were removed."""
 
     #: The size of the largest record, in bytes: thousands of versions.
     LIMIT: ClassVar = 4 * 1024 * 1024
 
     name: str
     entries: tuple[IndexEntry, ...] = ()
+    removed: tuple[Removed, ...] = ()
     extra: Mapping[str, object] = field(default_factory=dict)
 
     @classmethod
@@ -51,18 +53,25 @@ class Package:
             return IndexEntry.parse({**shared, **Record(value).rest(), "name": name})
 
         entries = sorted(fields.take("versions", record.list_of(entry)), key=lambda each: reference.order(each.version))
-        if len({each.version for each in entries}) != len(entries) or not entries:
+        none: tuple[Removed, ...] = ()
+        removed = fields.take("removed", record.list_of(Removed.parse), none)
+        versions = [*(each.version for each in entries), *(each.version for each in removed)]
+        if len({*versions}) != len(versions) or not versions:
             raise FaultError("expected one or more versions, each once", "versions")
-        return cls(name=name, entries=tuple(entries), extra=fields.rest())
+        if any(each.name != name for each in removed):
+            raise FaultError(f"expected versions of {name}", "removed")
+        return cls(name=name, entries=tuple(entries), removed=removed, extra=fields.rest())
 
     def to_bytes(self) -> bytes:
         """Return the record's bytes, the same in whatever order its entries came."""
-        leading = self._leading().document()
-        shared = {key: leading[key] for key in _SHARED}
+        leading = self._leading()
+        shared = {key: value for key, value in leading.document().items() if key in _SHARED} if leading else {}
+        shared = {key: shared[key] for key in _SHARED if key in shared}
         versions = [_own(entry.document(), shared) for entry in self.entries]
         latest = {"latest": self.latest.version} if self.latest else {}
         known = {"apiVersion": record.API_VERSION, "kind": "IndexPackage", "name": self.name, **latest, **shared}
-        return record.to_lines({**known, **self.extra, "versions": versions}, levels={})
+        removed = {"removed": record.document(self.removed)} if self.removed else {}
+        return record.to_lines({**known, **self.extra, "versions": versions, **removed}, levels={})
 
     @property
     def latest(self) -> IndexEntry | None:
@@ -70,23 +79,23 @@ class Package:
         offered = [entry for entry in self.entries if not entry.yanked]
         return max(offered, key=lambda entry: reference.newest(entry.version), default=None)
 
-    def _leading(self) -> IndexEntry:
-        return self.latest or self.entries[-1]
+    def _leading(self) -> IndexEntry | None:
+        return self.latest or (self.entries[-1] if self.entries else None)
 
     @property
     def model(self) -> Mapping[str, str]:
         """The facts of the package."""
-        return self._leading().model
+        return leading.model if (leading := self._leading()) else {}
 
     @property
     def kind(self) -> str:
         """Library for one, else empty."""
-        return self._leading().kind
+        return leading.kind if (leading := self._leading()) else ""
 
     @property
     def description(self) -> str:
         """What the package says of itself."""
-        return self._leading().description
+        return leading.description if (leading := self._leading()) else ""
 
     def find(self, version: str) -> IndexEntry | None:
         """Return the entry of a version, in any spelling; build metadata (``+…``) must match if it is given."""
@@ -100,13 +109,19 @@ class Package:
         """Return what `find` finds, or raise `InputError` with the versions that there are."""
         entry = self.find(version)
         if entry is None:
-            problem = f"the channel has no version {version!r} of {self.name}"
+            gone = (str(each) for each in self.removed if reference.same(version, each.version))
+            problem = next(gone, f"the channel has no version {version!r} of {self.name}")
             raise InputError(Problem(problem, hint=f"it has {self.last_versions()}"))
         return entry
 
+    def gone(self, version: str) -> Removed | None:
+        """Return what says that a version was removed, in whatever spelling."""
+        identity = reference.identity(version)
+        return next((each for each in self.removed if reference.identity(each.version) == identity), None)
+
     def last_versions(self) -> str:
         """Return the last few versions, the newest first, for a message."""
-        return ", ".join(entry.version for entry in reversed(self.entries[-_NAMED:]))
+        return ", ".join(entry.version for entry in reversed(self.entries[-_NAMED:])) or "no other version"
 
     def add(self, entry: IndexEntry) -> Package:
         """Return the package with one more version, or the same; a `ConflictError` says what is in the way."""
@@ -118,12 +133,21 @@ class Package:
             others = (each for each in self.entries if reference.identity(each.version) == identity)
             other = next(others, None)
             if other is None:
+                if gone := self.gone(entry.version):
+                    raise ConflictError(Problem(str(gone), hint=RAISE))
                 entries = sorted((*self.entries, entry), key=lambda each: reference.order(each.version))
                 return replace(self, entries=tuple(entries))
             present = other
         if not present.is_same_file(entry):
             raise ConflictError(_conflict(present, entry))
         return self
+
+    def remove(self, gone: Removed) -> Package:
+        """Return the package without a version, which says that it was removed."""
+        entries = tuple(each for each in self.entries if each.version != gone.version)
+        removed = {each.version: each for each in (gone, *self.removed)}
+        in_order = sorted(removed.values(), key=lambda each: reference.order(each.version))
+        return replace(self, entries=entries, removed=tuple(in_order))
 
     def put(self, entry: IndexEntry) -> Package:
         """Return the package with an entry in place of the one of its version."""

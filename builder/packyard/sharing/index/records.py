@@ -1,4 +1,4 @@
-"""What is said in a channel beside its heads: signed records of what is pending, yanked and closed.
+"""What is said in a channel beside its heads: signed records of what is pending, yanked, closed and removed.
 
 A record names its channel by the id that the heads have: signed by the same key, it says nothing in another one.
 """

@@ -4,7 +4,8 @@ The bytes are the same, with checksums, provenance and SBOMs; they stay signed b
 records of what is yanked or closed, are the other channel's own. What it has already is not copied again.
 
 Versions that are named exactly, ``NAME@1.2.0``, come all or none, and none that is yanked: whoever names them says that
-they are good. Of all else, yanked versions come with their yanks, and an interrupted copy goes on with the next run.
+they are good. Of all else, yanked versions come with their yanks, what the other channel has removed (`gc`) does not
+come again, and an interrupted copy goes on with the next run.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Literal
 
 from packyard.core.bundle import bundle as bundles
 from packyard.core.bundle.manifest import Manifest
@@ -51,7 +53,7 @@ class Copied:
     """
 
     entry: IndexEntry
-    status: Status
+    status: Status | Literal["removed"]
     images: tuple[str, ...] = ()
     registries: frozenset[str] = frozenset()
     proof: Proof | None = None
@@ -103,12 +105,13 @@ def copy(
     exact, others = chosen(listed, texts)
     for entry in filter(lambda each: each.yanked, exact):
         raise ConflictError(Problem(f"{entry} is yanked: {entry.yanked}", hint="copy another version"))
-    entries = [*exact, *others]
     before = access.current(target, trusted, memory)
+    gone = [entry for entry in others if before.was_removed(entry)]
+    entries = [*exact, *(entry for entry in others if entry not in gone)]
     present = {str(entry) for entry in entries if before.lists(entry)}
     put = partial(publish, target, keys=keys, trusted=trusted, memory=memory, at_once=_AT_ONCE)
     results: dict[str, Copied] = {}
-    for batch in _batches(exact, others, present):
+    for batch in _batches(entries[: len(exact)], entries[len(exact) :], present):
         before_it, wanted = len(results), len(entries) - len(present)
 
         def told(place: int, before_it: int = before_it, wanted: int = wanted) -> None:
@@ -128,7 +131,7 @@ def copy(
             _yank(writer, new)
     for version in _complete(listed, before, entries):
         close(target, version, keys=keys, trusted=trusted, memory=memory)
-    return [results[str(entry)] for entry in entries]
+    return [*(results[str(entry)] for entry in entries), *(Copied(entry=each, status="removed") for each in gone)]
 
 
 def _batches(

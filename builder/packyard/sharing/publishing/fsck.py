@@ -15,7 +15,7 @@ from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, PackyardError, Problem
 from packyard.sharing import checksum
 from packyard.sharing.entry import IndexEntry, bundle_key
-from packyard.sharing.index import access, flat, head, lease, nodes, pending, tree, trial
+from packyard.sharing.index import access, flat, head, lease, nodes, pending, removed, tree, trial
 from packyard.sharing.index.head import Head
 from packyard.sharing.index.index import Index, Release
 from packyard.sharing.index.nodes import Nodes
@@ -30,6 +30,7 @@ from packyard.sharing.trust.keys import NOBODY, Trust
 
 _BRING_BACK = "bring it back from a mirror or a backup, or yank the version"
 _REINDEX = "make the index again: packyard fsck CHANNEL --repair"
+_GC = "complete it: run packyard gc again, as before"
 _PRUNE = "remove it: packyard fsck CHANNEL --prune"
 
 
@@ -69,6 +70,7 @@ def check(store: Store, trusted: Trust = NOBODY) -> Iterator[FileFault]:
         yield from _check_unlisted(store, there, seen.keys, channel, trusted)
     if seen.is_whole:
         yield from _check_closed(store, found, trusted)
+        yield from _check_removed(store, there, seen, channel, trusted)
     yield from _find_extra(store, there, found, seen)
 
 
@@ -97,7 +99,8 @@ def _check_heads(store: Store, there: frozenset[str], latest: Head) -> Iterator[
 class _Seen:
     """What is below the roots of an index, as far as it can be read: of its entries, nothing but their keys is held.
 
-    ``keys`` are those of bundles, ``yanked`` those of the records of what is yanked.
+    ``keys`` are those of bundles, ``yanked`` and ``removed`` those of the records of what is yanked or removed, and
+    ``gone`` those of the bundles that were removed.
     """
 
     def __init__(self, found: Index) -> None:
@@ -105,32 +108,36 @@ class _Seen:
         self.is_whole = True
         self.keys: set[str] = set()
         self.yanked: set[str] = set()
+        self.removed: set[str] = set()
+        self.gone: set[str] = set()
 
     def walk(self) -> Iterator[FileFault]:
         """Read all nodes and records; yield what is wrong with them."""
         of = self._index.head
         below = (each for root in (of.listing, of.releases) for each in self._leaves(root))
         yield from (each for each in below if isinstance(each, FileFault))
-        for entry in self._entries():
-            if isinstance(entry, FileFault):
-                yield entry
+        for package in self._packages():
+            if isinstance(package, FileFault):
+                yield package
                 continue
-            self.keys.add(entry.key)
-            if entry.yanked:
-                self.yanked.add(yanks.key(entry.name, entry.version))
+            self.keys.update(entry.key for entry in package.entries)
+            self.yanked.update(yanks.key(entry.name, entry.version) for entry in package.entries if entry.yanked)
+            self.yanked.update(yanks.key(each.name, each.version) for each in package.removed)
+            self.removed.update(each.key for each in package.removed)
+            self.gone.update(bundle_key(each.name, each.version) for each in package.removed)
 
     def entries(self) -> Iterator[IndexEntry]:
         """Read the records again, and yield their entries."""
-        return (each for each in self._entries() if isinstance(each, IndexEntry))
+        return (entry for each in self._packages() if isinstance(each, Package) for entry in each.entries)
 
-    def _entries(self) -> Iterator[IndexEntry | FileFault]:
+    def _packages(self) -> Iterator[Package | FileFault]:
         for leaf in self._leaves(self._index.head.packages):
             if isinstance(leaf, FileFault):
                 yield leaf
                 continue
             for name, value in leaf.entries():
                 try:
-                    yield from self._index.record(name, value).entries
+                    yield self._index.record(name, value)
                 except IntegrityError as error:
                     yield self._finding(Digest(str(value)), error)
 
@@ -170,9 +177,8 @@ def _check_maps(found: Index) -> Iterator[FileFault]:
 def _rebuilt(found: Index) -> Head:
     releases = {}
     for package in found.packages():
-        for entry in package.entries:
-            listed = found.release(entry.version) or Release(spelling=entry.version)
-            releases[reference.canonical(entry.version)] = listed
+        for version in (*(each.version for each in package.entries), *(each.version for each in package.removed)):
+            releases[reference.canonical(version)] = found.release(version) or Release(spelling=version)
     return Index.build(found.packages(), releases, _Forgetful()).head
 
 
@@ -266,16 +272,33 @@ def _check_closed(store: Store, found: Index, trusted: Trust) -> Iterator[FileFa
             yield FileFault(kind=kind, key=key, message=f"the release is closed: {message}", hint=_REINDEX)
 
 
+def _check_removed(
+    store: Store, there: frozenset[str], seen: _Seen, channel: str, trusted: Trust
+) -> Iterator[FileFault]:
+    """Compare the records of what was removed with what the index says."""
+    for key in sorted(seen.removed - there):
+        yield FileFault(kind="missing", key=key, message="the index says that it was removed", hint=_GC)
+    for key in sorted(each for each in there if each.startswith(removed.FOLDER)):
+        try:
+            gone = removed.read(store, key, channel, trusted)
+        except IntegrityError as error:
+            yield FileFault(kind="altered", key=key, message=error.problems[0].message, hint="remove it")
+            continue
+        if key not in seen.removed:
+            yield FileFault(kind="extra", key=key, message=f"{gone}; the index lists it still", hint=_GC)
+
+
 def _find_extra(store: Store, there: frozenset[str], found: Index, seen: _Seen) -> Iterator[FileFault]:
     """Yield what nothing lists: in releases, and below ``index/``."""
-    releases = {key.partition("/")[0] for key in seen.keys}
+    releases = {key.partition("/")[0] for key in seen.keys | seen.gone}
     left_over = frozenset(unreached(store, found.head)) if seen.is_whole else frozenset()
     for key in sorted(there):
         if not key.startswith("index/"):
             base = key.partition(".tar.gz")[0] + ".tar.gz"
             is_ours = key.partition("/")[0] in releases or key.endswith(".tar.gz")
             if seen.is_whole and is_ours and base not in seen.keys:
-                yield FileFault(kind="extra", key=key, message="no head lists it", hint="publish it, or remove it")
+                message, hint = ("it was removed", _GC) if base in seen.gone else _UNLISTED
+                yield FileFault(kind="extra", key=key, message=message, hint=hint)
         elif key in left_over:
             yield FileFault(kind="extra", key=key, message="no head reaches it", hint=_PRUNE)
         elif key.startswith(nodes.FOLDER) and seen.is_whole and Digest.of(store.get(key)) != nodes.digest(key):
@@ -292,5 +315,6 @@ def _find_extra(store: Store, there: frozenset[str], found: Index, seen: _Seen) 
             yield FileFault(kind="extra", key=key, message="it is no file of an index", hint="remove it")
 
 
-_KNOWN = (head.FOLDER, nodes.FOLDER, close.FOLDER, yanks.FOLDER, root.FOLDER, root.REVOKED)
+_UNLISTED = ("no head lists it", "publish it, or remove it")
+_KNOWN = (head.FOLDER, nodes.FOLDER, close.FOLDER, yanks.FOLDER, removed.FOLDER, root.FOLDER, root.REVOKED)
 _FILES = (head.POINTER, flat.KEY, trial.KEY)

@@ -21,7 +21,7 @@ from packyard.core.errors import ConflictError, IntegrityError, Problem, on_one_
 from packyard.core.work.parallel import each
 from packyard.sharing import checksum
 from packyard.sharing.entry import IndexEntry
-from packyard.sharing.index import access, head, pending
+from packyard.sharing.index import access, head, pending, removed
 from packyard.sharing.index.head import Memory
 from packyard.sharing.index.index import Index
 from packyard.sharing.publishing import join
@@ -148,7 +148,9 @@ def _check_place(store: Store, before: Index, items: Sequence[Packed]) -> None:
     if before != Index():
         return
     own = tuple(packed.entry.key for packed in items)
-    others = [key for key in _list_keys(store, "") if not key.startswith((*own, "index/"))]
+    kept = (*own, "index/")
+    there = _list_keys(store, "")
+    others = [key for key in there if key.startswith(removed.FOLDER) or not key.startswith(kept)]
     if others and not store.list(head.FOLDER):  # another publisher may have begun the channel meanwhile
         more = f" and {len(others) - 3} more" if len(others) > 3 else ""
         kind = "releases" if any(key.endswith(".tar.gz") for key in others) else "other files"

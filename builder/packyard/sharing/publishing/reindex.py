@@ -1,4 +1,4 @@
-"""Making an index again, from the bundles of a channel, their checksums, and the records of what is yanked and closed.
+"""Making an index again, from the bundles of a channel, their checksums, and records of what happened to them.
 
 The same channel gives the same nodes as publishing did. The head is new: it has the next number.
 """
@@ -6,10 +6,14 @@ The same channel gives the same nodes as publishing did. The head is new: it has
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from heapq import merge
 from itertools import groupby
+from operator import attrgetter
+from typing import Any
 
 from packyard.core.bundle import reference
 from packyard.core.bundle.archive import LIMITS
@@ -19,11 +23,13 @@ from packyard.core.errors import InputError, IntegrityError, PackyardError, Prob
 from packyard.core.work import parallel
 from packyard.sharing import checksum
 from packyard.sharing.entry import IndexEntry, bundle_key
-from packyard.sharing.index import access, flat, head, lease, tree, trial
+from packyard.sharing.index import access, flat, head, lease, removed, tree, trial
 from packyard.sharing.index.head import Head, Memory, Remembered
 from packyard.sharing.index.index import Index, Release
 from packyard.sharing.index.nodes import Nodes
 from packyard.sharing.index.package import Package
+from packyard.sharing.index.records import Kind
+from packyard.sharing.index.removed import Removed
 from packyard.sharing.index.tree import Node
 from packyard.sharing.publishing import close, yank
 from packyard.sharing.stores import NotFoundError, Store, get_or_none
@@ -32,7 +38,13 @@ from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
 
 _AT_ONCE = 4  # bundles that are read
 _BUNDLE = re.compile(r"(?P<version>[^/]+)/(?P<name>[^/]+)\.tar\.gz")
+_ANY = re.compile(rf"[^/]+/[^/]+\.tar\.gz$|{head.FOLDER}[1-9][0-9]*\.json$|{removed.FOLDER}")
 _HEAD = re.compile(rf"{head.FOLDER}([1-9][0-9]*)\.json")
+_RECORDS: Mapping[str, Kind[Any]] = {
+    yank.FOLDER: yank.KIND,
+    close.FOLDER: close.KIND,
+    removed.FOLDER: removed.KIND,
+}
 
 
 def reindex(
@@ -47,12 +59,13 @@ def reindex(
     """Make a channel's index again; return it, and the keys of bundles without checksum, which it does not list.
 
     A bundle that is damaged, or is not the one that its key and its checksum say, is an `IntegrityError`, and nothing
-    changes: an index without it would hide that. So is one that the index lists and that is gone. What the index says
-    is yanked or closed stays so, also where the record of it is gone. So does the channel's id; where nothing says it,
-    it comes from ``new_id``. ``done`` is told of each bundle.
+    changes: an index without it would hide that. So is one that the index lists and that is gone, unless a record says
+    that it was removed. What the index says is yanked, closed or removed stays so, also where the
+    record of it is gone. So does the channel's id; where nothing says it, it comes from ``new_id``. ``done`` is told of
+    each bundle.
     """
     own = access.trust_to_write(store, keys, trusted)
-    if not any(_BUNDLE.fullmatch(key) or _HEAD.fullmatch(key) for key in store.list("")):
+    if not any(map(_ANY.match, store.list(""))):
         raise InputError(Problem("has no bundles and no index", file=store.address, hint="is this a channel?"))
     store = trial.tried(store)
     with lease.hold(store) as held:
@@ -64,10 +77,12 @@ def reindex(
         before = _before(store, number, own, trusted)
         head.check_signed(store, before.head, keys, before.head.revoked)
         known = _Known.of(before)
-        known.check(listed)
         channel = before.head.channel if before.head.number else _channel(store, there, own, new_id)
-        packages = map(known.keep, _packages(store, listed, channel, trusted, done))
-        made = Index.build(packages, _releases(store, listed, channel, trusted, known.closed), nodes)
+        gone = {**known.removed, **removed.find(store, channel, own, there)}
+        listed = [each for each in listed if each not in gone]
+        known.check([*listed, *gone])
+        packages = map(known.keep, _with(gone, _packages(store, listed, channel, trusted, done)))
+        made = Index.build(packages, _releases(store, [*listed, *gone], channel, trusted, known.closed), nodes)
         held.check()
         made_head = replace(made.head, channel=channel, number=number, history=history, revoked=before.head.revoked)
         return replace(made, head=head.create(store, made_head, keys, own.rules)), skipped
@@ -75,18 +90,24 @@ def reindex(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Known:
-    """What the last index said, as far as it can be read: its bundles with why they are yanked, closed releases."""
+    """What the last index said, as far as it can be read: its bundles with why they are yanked, closed releases, and
+    what was removed.
+    """
 
     bundles: Mapping[tuple[str, str], str]
     closed: frozenset[str] = frozenset()
+    removed: Mapping[tuple[str, str], Removed] = field(default_factory=dict)
 
     @classmethod
     def of(cls, found: Index) -> _Known:
         """Read an index."""
-        entries = (entry for package in _records(found, found.head.packages) for entry in package.entries)
+        bundles, gone = dict[tuple[str, str], str](), dict[tuple[str, str], Removed]()
+        for package in _records(found, found.head.packages):
+            bundles |= {(each.name, each.version): each.yanked for each in package.entries}
+            gone |= {(each.name, each.version): each for each in package.removed}
         releases = dict(_leaves(found, found.head.releases))
         closed = frozenset(version for version, value in releases.items() if Release.parse(value).closed)
-        return cls(bundles={(each.name, each.version): each.yanked for each in entries}, closed=closed)
+        return cls(bundles=bundles, closed=closed, removed=gone)
 
     def check(self, listed: Sequence[tuple[str, str]]) -> None:
         """Raise `IntegrityError` where a bundle that is listed is not there, or has lost its checksum."""
@@ -123,6 +144,14 @@ def _records(found: Index, packages: Node) -> Iterator[Package]:
     for name, digest in _leaves(found, packages):
         with suppress(IntegrityError):
             yield found.record(name, digest)
+
+
+def _with(gone: Mapping[tuple[str, str], Removed], packages: Iterable[Package]) -> Iterator[Package]:
+    """Add what was removed to packages, and those of which nothing else is left; all are sorted by name."""
+    own = (Package(name=name, removed=(each,)) for (name, _), each in sorted(gone.items(), key=lambda pair: pair[0]))
+    for _, same in groupby(merge(packages, own, key=attrgetter("name")), key=attrgetter("name")):
+        first, *rest = same
+        yield reduce(lambda made, each: made.remove(each.removed[0]), rest, first)
 
 
 def bundles(there: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]]:
@@ -211,7 +240,7 @@ def _channel(store: Store, there: Sequence[str], trusted: Trust, new_id: Callabl
     if trusted.rules:
         return trusted.rules.channel
     for key in there:
-        kind = yank.KIND if key.startswith(yank.FOLDER) else close.KIND if key.startswith(close.FOLDER) else None
+        kind = next((kind for folder, kind in _RECORDS.items() if key.startswith(folder)), None)
         if kind and (found := kind.get(store, key, None, trusted)):
             return str(found.channel)
     return new_id()

@@ -156,9 +156,9 @@ class BucketStore:
             found, _ = self._found(key)
             check_swapped(self._place(key), found, Digest.of(data), Digest.of(data) if written else expected)
 
-    def remove(self, key: str) -> None:
+    def remove(self, key: str, *, is_published: bool = False) -> bool:
         """Remove an object; see `Store.remove`."""
-        check_removable(key)
+        check_removable(key, is_published=is_published)
         place = self._place(key)
         try:
             with _translated(place):
@@ -166,7 +166,8 @@ class BucketStore:
         except MissingStoreError:
             raise
         except NotFoundError:
-            return
+            pass
+        return True
 
     def _get(self, key: str, limit: int) -> tuple[bytes, Any]:
         """Return an object's bytes, and what says which version of it they are."""

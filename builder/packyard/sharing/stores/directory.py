@@ -112,12 +112,13 @@ class DirectoryStore:
         with _translated(file):
             self._exchange(file, data, expected)
 
-    def remove(self, key: str) -> None:
+    def remove(self, key: str, *, is_published: bool = False) -> bool:
         """Remove an object; see `Store.remove`."""
-        check_removable(key)
+        check_removable(key, is_published=is_published)
         file = self._file(key)
         with _translated(file), suppress(FileNotFoundError, NotADirectoryError):
             file.unlink()
+        return True
 
     def _missing(self, file: Path) -> NotFoundError:
         with _translated(file):

@@ -131,15 +131,16 @@ class GCSStore:
             found, _ = self._found(key)  # maybe it was written, and the answer was lost
             check_swapped(self._place(key), found, Digest.of(data), expected)
 
-    def remove(self, key: str) -> None:
+    def remove(self, key: str, *, is_published: bool = False) -> bool:
         """Remove an object; see `Store.remove`."""
-        check_removable(key)
+        check_removable(key, is_published=is_published)
         request = self._of_object(key, "DELETE")
         answer = transfer.send(request)
         if answer.status not in (200, 204):
             refusal = self._refusal(request, answer)
             if not isinstance(refusal, NotFoundError) or isinstance(refusal, MissingStoreError):
                 raise refusal
+        return True
 
     def _write(self, key: str, data: bytes, generation: str) -> bool:
         """Write an object whose generation is still that one, ``0`` for none; return False if it is not."""

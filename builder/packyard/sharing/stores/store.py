@@ -20,6 +20,7 @@ MOST_KEYS = 10_000_000
 #: The first part of the keys that may be removed.
 REMOVABLE = "index/"
 
+_PUBLISHED = re.compile(r"(?!index/)[^/]+/[^/]+\.tar\.gz(\.[^/]+)?")
 _KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+-]*(/[A-Za-z0-9_][A-Za-z0-9._+-]*)*")
 
 
@@ -86,8 +87,11 @@ class Store(Protocol):
         Otherwise another writer was faster: `ConflictError`, and nothing is changed. Readers see old or new bytes.
         """
 
-    def remove(self, key: str) -> None:
-        """Remove an object below ``index/``; that it is missing is fine."""
+    def remove(self, key: str, *, is_published: bool = False) -> bool:
+        """Remove an object below ``index/``, or ``is_published`` what belongs to a bundle; that it is missing is fine.
+
+        It returns whether the bytes are gone, too: a registry may keep them, and only say that they are removed.
+        """
 
 
 class ReadOnly:
@@ -106,7 +110,7 @@ class ReadOnly:
         """Refuse."""
         self.refuse()
 
-    def remove(self, key: str) -> None:  # noqa: ARG002
+    def remove(self, key: str, *, is_published: bool = False) -> bool:  # noqa: ARG002
         """Refuse."""
         self.refuse()
 
@@ -131,10 +135,10 @@ def check_key(key: str) -> None:
         raise InputError(f"{key!r} is not a key for a store")
 
 
-def check_removable(key: str) -> None:
-    """Refuse to remove what is published: only what lies below ``index/`` may go."""
+def check_removable(key: str, *, is_published: bool = False) -> None:
+    """Refuse to remove what is published: only what lies below ``index/`` may go, or, said so, a bundle's objects."""
     check_key(key)
-    if not key.startswith(REMOVABLE):
+    if not (_PUBLISHED.fullmatch(key) if is_published else key.startswith(REMOVABLE)):
         raise InputError(f"{key!r} is published, and never removed")
 
 

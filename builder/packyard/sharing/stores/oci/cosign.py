@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from packyard.core.digest import Digest
@@ -20,6 +20,11 @@ from packyard.sharing.stores.oci.registry import Registry
 
 _ENDS = {".cosign.json": ".sig", ".intoto.json": ".att"}
 _SIGNATURE = "dev.cosignproject.cosign/signature"
+
+
+def tags(subject: Digest) -> Sequence[str]:
+    """Return the tags that may lead to what was attached to a manifest, and to the list of what refers to it."""
+    return [subject.replace(":", "-") + end for end in (*_ENDS.values(), "")]
 
 
 def attach(registry: Registry, repository: str, subject: Digest, kind: str | None, data: bytes) -> None:

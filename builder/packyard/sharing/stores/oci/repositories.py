@@ -115,13 +115,23 @@ class OCIStore:
         found = self._write(key, place, data, there).layer.digest
         check_swapped(self._shown(place), found, Digest.of(data), expected)
 
-    def remove(self, key: str) -> None:
+    def remove(self, key: str, *, is_published: bool = False) -> bool:
         """Remove an object; see `Store.remove`. Where nothing can be deleted, it is said to be removed."""
-        check_removable(key)
+        check_removable(key, is_published=is_published)
         place = _place(key)
-        if self._artifact(place) and not self._registry.delete(self._repository(place), place.tag):
+        found = self._artifact(place)
+        if found is None:
+            return True
+        repository = self._repository(place)
+        is_gone = is_published and self._registry.delete(repository, found.manifest.digest)
+        if (not is_published or self._artifact(place)) and not self._registry.delete(repository, place.tag):
             self._mark(spelling.REMOVED)
-            self._put_manifest(self._repository(place), place.tag, artifact.removed())
+            self._put_manifest(repository, place.tag, artifact.removed())
+            is_gone = False
+        if is_published and place.kind == "":
+            for tag in cosign.tags(found.manifest.digest):
+                self._registry.delete(repository, tag)
+        return is_gone or not is_published
 
     def at(self, name: str, reference: str) -> tuple[Descriptor, Callable[[int], Iterator[bytes]]]:
         """Return the layer of an artifact by its tag or the digest of its manifest, and what reads it from an offset.

@@ -1,0 +1,77 @@
+"""Remove old versions from a channel, for ever: those that a policy names, of all packages or of some.
+
+packyard gc CHANNEL --keep 3 --dry-run                 say what is older than the newest three versions of its package
+packyard gc CHANNEL --keep 3 --lock packyard.lock      remove it, but for what a lock pins
+packyard gc CHANNEL NAME --yanked --pre-releases       remove yanked versions and pre-releases of one package
+packyard gc CHANNEL --older-than 2.0                   remove what is older than a version
+
+The latest version of a package stays, and so does what is in a release that is not closed (packyard publish --close).
+What is removed can never be published again, and whoever asks for it is told who removed it, and why.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from packyard.cli import output, preferences
+from packyard.cli.channels import open_channel, trust
+from packyard.cli.rows import Rows
+from packyard.cli.sharing import signing
+from packyard.core.bundle import lock, reference
+from packyard.core.errors import UsageError
+from packyard.sharing.publishing.gc import Policy, gc
+
+ROWS = Rows("version", "name, version, tar, status, reason", line="{status:<7} {name}@{version}: {reason}")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the verb's arguments."""
+    parser.add_argument("channel", metavar="CHANNEL")
+    parser.add_argument("names", metavar="NAME", nargs="*", help="the packages to look at (default: all)")
+    help = "name what is older than the newest N versions that are neither yanked nor pre-releases"
+    parser.add_argument("--keep", metavar="N", type=int, help=help)
+    parser.add_argument("--older-than", metavar="VERSION", default="", help="name what is older than this version")
+    parser.add_argument("--yanked", action="store_true", help="name what was yanked")
+    parser.add_argument("--pre-releases", action="store_true", help="name pre-releases, such as 2.0-rc1")
+    help = "a packyard.lock, whose packages and libraries stay; repeat it for several"
+    parser.add_argument("--lock", metavar="FILE", action="append", default=[], help=help)
+    parser.add_argument("--dry-run", action="store_true", help="only say what would be removed, and what stays")
+    signing.add_argument(parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Remove what the policy names; print a line for each version that it names."""
+    if arguments.keep is not None and arguments.keep < 1:
+        raise UsageError("packyard gc: --keep needs a number of versions, 1 or more")
+    if arguments.older_than:
+        reference.check_version(arguments.older_than)
+    policy = Policy(
+        keep=arguments.keep or 0,
+        older_than=arguments.older_than,
+        yanked=arguments.yanked,
+        pre_releases=arguments.pre_releases,
+    )
+    if policy == Policy():
+        hint = "--keep N, --older-than VERSION, --yanked, --pre-releases"
+        raise UsageError(f"packyard gc: say what may go: {hint}: packyard gc --help")
+    keys = [] if arguments.dry_run else signing.keys(arguments.key)
+    found, is_kept = gc(
+        open_channel(arguments.channel),
+        policy,
+        arguments.names,
+        locks={file: lock.read(Path(file)) for file in arguments.lock},
+        is_trial=arguments.dry_run,
+        keys=keys,
+        trusted=trust(arguments.channel),
+        memory=preferences.memory(arguments.channel),
+    )
+    if ROWS.show(found, arguments.output) and not found:
+        output.note("nothing to remove")
+    if is_kept:
+        output.note(
+            "the registry does not delete: no name leads to the bytes now, and they stay until its owner removes them"
+        )
+    if not arguments.dry_run:
+        signing.tell_unsigned(keys)
+    return 0

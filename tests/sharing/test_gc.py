@@ -1,0 +1,352 @@
+"""Retention: what a policy names is removed for ever, what a lock or an open release names stays, and all are told."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from commandline import done, packyard
+from packyard.core.bundle.lock import Lock, Pin
+from packyard.core.digest import Digest
+from packyard.core.errors import ConflictError, InputError, IntegrityError, UnavailableError
+from packyard.sharing import fetch, open_store, publish
+from packyard.sharing.entry import IndexEntry
+from packyard.sharing.index import access, pending, removed
+from packyard.sharing.index.package import Package
+from packyard.sharing.publishing import fsck
+from packyard.sharing.publishing.close import close
+from packyard.sharing.publishing.copy import copy
+from packyard.sharing.publishing.gc import Policy, gc
+from packyard.sharing.publishing.join import join
+from packyard.sharing.publishing.reindex import reindex
+from packyard.sharing.publishing.yank import yank
+from packyard.sharing.stores import Store
+from packyard.sharing.stores.directory import DirectoryStore
+from packyard.sharing.trust import provenance
+from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
+from packyard.sharing.trust.provenance import Provenance
+from sharing import buckets
+from sharing.buckets import BucketServer
+from sharing.examples import FailingStore, bundle
+from sharing.test_fsck import BUNDLES, attest
+
+KEY = SigningKey.new()
+TRUSTED = Trust.of(KEY.public)
+VERSIONS = ("1.0", "1.1-rc1", "1.1", "1.2", "2.0-rc1")
+
+
+def proved(entry: IndexEntry) -> dict[str, bytes]:
+    made = Provenance.of(entry, {"a": Digest.of(b"")}, None)
+    return {provenance.key(entry.name, entry.version): made.to_bytes([KEY])}
+
+
+def filled(store: Store, versions: Sequence[str] = VERSIONS, *, keys: Sequence[SigningKey] = (KEY,)) -> Store:
+    publish(store, [bundle("bert", each) for each in versions], attest=proved, keys=keys)
+    for each in versions:
+        close(store, each, keys=keys)
+    return store
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return filled(DirectoryStore(tmp_path / "channel"))
+
+
+def ran(store: Store, policy: Policy, *names: str, **rest: object) -> dict[str, str]:
+    found, _ = gc(store, policy, names, keys=[KEY], **{"trusted": TRUSTED, **rest})  # type: ignore[arg-type]
+    return {each.version: each.status for each in found}
+
+
+def versions(store: Store) -> list[str]:
+    return [each.version for each in access.read(store, TRUSTED).named("bert").entries]
+
+
+def findings(store: Store, trusted: Trust = TRUSTED) -> list[tuple[str, str, str]]:
+    return [(each.kind, each.key, each.hint) for each in fsck.check(store, trusted)]
+
+
+def pinned(version: str, *, library: bool = False) -> Lock:
+    one = bundle("bert", version)
+    pin = {"bert": Pin(version=version, channel="elsewhere", tar=one.tar, digest=one.digest)}
+    return Lock(libraries=pin) if library else Lock(packages=pin)
+
+
+@pytest.mark.parametrize(
+    ("policy", "gone"),
+    [
+        (Policy(keep=1), {"1.0", "1.1-rc1", "1.1"}),
+        (Policy(keep=2), {"1.0", "1.1-rc1"}),
+        (Policy(keep=9), set()),
+        (Policy(older_than="1.1.0"), {"1.0", "1.1-rc1"}),
+        (Policy(pre_releases=True), {"1.1-rc1", "2.0-rc1"}),
+        (Policy(yanked=True), {"1.1"}),
+        (Policy(yanked=True, keep=2), {"1.1"}),
+        (Policy(yanked=True, keep=1), {"1.0", "1.1-rc1", "1.1"}),
+    ],
+)
+def test_a_policy_names_what_goes(store: Store, policy: Policy, gone: set[str]) -> None:
+    if policy.yanked:
+        yank(store, "bert@1.1", "diverges", keys=[KEY], trusted=TRUSTED)
+    assert ran(store, policy, is_trial=True) == dict.fromkeys(sorted(gone, key=VERSIONS.index), "goes")
+    assert versions(store) == [*VERSIONS]
+    assert ran(store, policy) == dict.fromkeys(sorted(gone, key=VERSIONS.index), "removed")
+    assert versions(store) == [each for each in VERSIONS if each not in gone]
+    assert {key.partition("/")[0] for key in store.list("")} - {"index"} == {*VERSIONS} - gone
+    assert findings(store) == []
+
+
+def test_what_is_pinned_open_or_the_latest_stays(store: Store) -> None:
+    publish(store, [bundle("bert", "1.0.1"), bundle("gpt", "1.0.1")], attest=proved, keys=[KEY])
+    locks = {"a.lock": pinned("1.1"), "b.lock": pinned("1.0", library=True)}
+    found, _ = gc(store, Policy(older_than="3", pre_releases=True), locks=locks, keys=[KEY], trusted=TRUSTED)
+    assert [(f"{each.name}@{each.version}", each.status, each.reason) for each in found] == [
+        ("bert@1.0", "kept", "b.lock pins it"),
+        ("bert@1.0.1", "kept", "the release 1.0.1 is open"),
+        ("bert@1.1-rc1", "removed", "it is a pre-release"),
+        ("bert@1.1", "kept", "a.lock pins it"),
+        ("bert@1.2", "kept", "it is the latest version"),
+        ("bert@2.0-rc1", "removed", "it is a pre-release"),
+        ("gpt@1.0.1", "kept", "it is the latest version"),
+    ]
+    assert fetch(store, "bert@1.0", trusted=TRUSTED) == bundle("bert", "1.0")
+    with pytest.raises(InputError, match="no bundle 'brt'"):
+        ran(store, Policy(keep=1), "brt")
+
+
+def test_what_was_removed_is_never_published_again_and_who_asks_is_told(store: Store, tmp_path: Path) -> None:
+    held = DirectoryStore(Path(shutil.copytree(tmp_path / "channel", tmp_path / "mirror")))
+    ran(store, Policy(keep=1))
+    says = rf"bert@1\.1 was removed by {KEY.public.id}: it is older than the newest 1"
+    one = bundle("bert", "1.1")
+    for text in ("bert@1.1", "bert@1.1.0", f"bert@{one.tar}", f"bert@{one.digest}"):
+        with pytest.raises(InputError, match=f"^{says}"):
+            fetch(store, text, trusted=TRUSTED)
+    for again in (one, bundle("bert", "1.1", "other"), bundle("bert", "v1.1.0")):
+        with pytest.raises(ConflictError, match=rf"{says} \(a version that was removed is never published again"):
+            publish(store, [again], keys=[KEY], trusted=TRUSTED)
+    with pytest.raises(ConflictError, match=says):
+        copy(held, store, ["bert@1.1"], keys=[KEY], trusted=TRUSTED)
+    yank(held, "bert@1.0", "diverges", keys=[KEY])
+    publish(held, [bundle("bert", "1.2.5")], attest=proved, keys=[KEY])
+    whole = {each.entry.version: each.status for each in copy(held, store, keys=[KEY], trusted=TRUSTED)}
+    assert {each for each, status in whole.items() if status == "removed"} == {"1.0", "1.1-rc1", "1.1"}
+    assert versions(store) == ["1.2", "1.2.5", "2.0-rc1"]
+    publish(store, [bundle("bert", "1.3")], attest=proved, keys=[KEY])
+    assert access.read(store).released("1.1").closed
+
+
+def test_what_others_left_pending_is_not_listed_again(tmp_path: Path) -> None:
+    store = filled(DirectoryStore(tmp_path), ("1.0", "1.1"))
+    ran(store, Policy(keep=1))
+    other = DirectoryStore(tmp_path / "other")
+    publish(other, [bundle("bert", "1.0")], attest=proved, keys=[KEY], is_listed=False)
+    latest = access.read(store).head
+
+    pending.put(store, [IndexEntry.of(bundle("bert", "1.0"))], [KEY], latest.channel)
+    for key in other.list("1.0/"):
+        store.put(key, other.get(key))
+    with pytest.raises(ConflictError, match="was removed by"):
+        join(store, keys=[KEY], trusted=TRUSTED)
+    assert versions(store) == ["1.1"]
+
+
+def test_an_index_is_made_again_without_what_was_removed(store: Store, tmp_path: Path) -> None:
+    gpt = bundle("gpt", "1.0.1")
+    publish(store, [gpt], attest=proved, keys=[KEY])
+    close(store, "1.0.1", keys=[KEY])
+    yank(store, "gpt@1.0.1", "wrong", keys=[KEY])
+    ran(store, Policy(keep=1, yanked=True))
+    with pytest.raises(InputError, match=r"^every version of gpt was removed; the last: gpt@1\.0\.1 was removed by"):
+        fetch(store, "gpt", trusted=TRUSTED)
+    before = access.read(store, TRUSTED).head
+    one = bundle("bert", "1.0")
+    store.put("1.0/bert.tar.gz", one.data)  # a backup brings it back
+    store.put("1.0/bert.tar.gz.sha256", f"{one.digest.hex}  bert.tar.gz\n".encode())
+    assert [key for _, key, _ in findings(store)] == ["1.0/bert.tar.gz", "1.0/bert.tar.gz.sha256"]
+    made, _ = reindex(store, keys=[KEY], trusted=TRUSTED)
+    assert (made.head.packages, made.head.listing, made.head.releases) == (
+        before.packages,
+        before.listing,
+        before.releases,
+    )
+    ran(store, Policy(keep=1))
+    assert findings(store) == []
+    for key in store.list("index/"):
+        if not key.startswith(removed.FOLDER):
+            (tmp_path / "channel" / key).unlink()
+    with pytest.raises(ConflictError, match="there are"):
+        publish(store, [one], keys=[KEY], trusted=TRUSTED)
+    made, _ = reindex(store, keys=[KEY], trusted=TRUSTED)
+    assert made.head.packages == before.packages
+
+
+def test_what_nothing_but_the_index_says_is_said_again(store: Store, tmp_path: Path) -> None:
+    ran(store, Policy(keep=1))
+    record = tmp_path / "channel/index/removed/1.0/bert.json"
+    record.unlink()
+    assert findings(store) == [
+        ("missing", "index/removed/1.0/bert.json", "complete it: run packyard gc again, as before")
+    ]
+    assert reindex(store, keys=[KEY], trusted=TRUSTED)[0].named("bert").removed[0].version == "1.0"
+    ran(store, Policy(keep=1))
+    assert record.exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("done", [False, True])
+def test_after_a_cut_at_any_call_a_second_run_completes(tmp_path: Path, done: bool) -> None:
+    before = DirectoryStore(tmp_path / "before")
+    for each in BUNDLES[:2]:
+        publish(before, [each], attest=attest, keys=[KEY])
+    close(before, "1.0", keys=[KEY])
+    for number in range(1, 100):
+        store = DirectoryStore(Path(shutil.copytree(tmp_path / "before", tmp_path / str(number))))
+        try:
+            ran(FailingStore(store, fail_at=number, done=done), Policy(keep=1))  # type: ignore[arg-type]
+        except UnavailableError:
+            for key in store.list("index/writers/"):  # what time does to the ticket of a killed writer
+                store.remove(key)
+            half = findings(store, NOBODY)
+            assert [hint for *_, hint in half if "packyard gc" not in hint and "--prune" not in hint] == []
+            ran(store, Policy(older_than="0.1"))  # which names nothing: what was begun is completed
+            assert len(half) == 0 or versions(store) == ["1.1"]
+            ran(store, Policy(keep=1))
+            assert versions(store) == ["1.1"]
+            assert store.list("1.0/") == []
+            assert findings(store, NOBODY) == []
+        else:
+            break
+    assert number > 15
+
+
+def test_a_reader_at_work_is_told(store: Store) -> None:
+    class Slow(DirectoryStore):
+        def read(self, key: str, *, offset: int = 0):  # type: ignore[no-untyped-def]
+            ran(store, Policy(keep=1))
+            return super().read(key, offset=offset)
+
+    with pytest.raises(InputError, match=r"^bert@1\.0 was removed by"):
+        fetch(Slow(Path(store.address)), "bert@1.0", trusted=TRUSTED)
+
+
+def test_records_of_strangers_and_of_other_channels_are_refused(store: Store, tmp_path: Path) -> None:
+    other = filled(DirectoryStore(tmp_path / "other"))
+    ran(other, Policy(keep=1))
+    key = "index/removed/1.0/bert.json"
+    stranger = SigningKey.new()
+    found = removed.read(other, key, None, NOBODY)
+    own = removed.Removed(**{**vars_of(found), "channel": access.read(store).head.channel})
+    hostile = {
+        "was signed for another channel": other.get(key),
+        "is not signed by a key that you trust": removed.KIND.to_bytes(own, [stranger]),
+        "must be": b"{}",
+        "is about": removed.KIND.to_bytes(removed.Removed(**{**vars_of(own), "version": "1.2"}), [KEY]),
+        "is about another tar": removed.KIND.to_bytes(
+            removed.Removed(**{**vars_of(own), "tar": Digest.of(b"")}), [KEY]
+        ),
+    }
+    for data in hostile.values():
+        (tmp_path / "channel" / key).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "channel" / key).write_bytes(data)
+        before = {each: store.get(each) for each in store.list("")}
+        with pytest.raises(IntegrityError, match=key):
+            ran(store, Policy(keep=1))
+        assert {each: store.get(each) for each in store.list("")} == before
+        assert [each for *each, _ in findings(store)] in ([["altered", key]], [["extra", key]])
+    assert versions(store) == [*VERSIONS]
+
+
+def vars_of(found: removed.Removed) -> dict[str, object]:
+    return {name: getattr(found, name) for name in removed.Removed.__slots__}
+
+
+def test_who_may_not_sign_heads_removes_nothing(store: Store) -> None:
+    for keys in ([], [SigningKey.new()]):
+        with pytest.raises(InputError, match="what you publish would be"):
+            gc(store, Policy(keep=1), keys=keys, trusted=TRUSTED)
+    assert versions(store) == [*VERSIONS]
+    assert store.list(removed.FOLDER) == []
+
+
+@pytest.mark.parametrize(
+    "removed_of",
+    [
+        {"name": "gpt", "version": "1.0"},
+        {"name": "bert", "version": "1.1"},
+        {"name": "bert", "version": "../1.0"},
+    ],
+)
+def test_a_package_that_contradicts_itself_is_refused(removed_of: dict[str, str]) -> None:
+    made = Package(name="bert", entries=(IndexEntry.of(bundle("bert", "1.1")),))
+    digests = {"tar": Digest.of(b""), "digest": Digest.of(b""), "reason": "x"}
+    data = json.dumps({**json.loads(made.to_bytes()), "removed": [{**removed_of, **digests}]}).encode()
+    with pytest.raises(IntegrityError):
+        Package.parse(data, Digest.of(data))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("server", "is_kept"),
+    [
+        ("registry3", False),
+        ("registry2", False),
+        ("registry_with_referrers", False),
+        ("registry_without_deletes", True),
+    ],
+)
+def test_registries_lose_the_manifests_tags_and_referrers(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, server: str, is_kept: bool
+) -> None:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setenv("DOCKER_CONFIG", str(tmp_path))
+    store = open_store(f"oci://{request.getfixturevalue(server)}/c-{uuid.uuid4().hex}/models")
+    for each in BUNDLES[:2]:
+        publish(store, [each], attest=attest, keys=[KEY])
+    close(store, "1.0", keys=[KEY])
+    assert len(store.list("1.0/")) > 4
+    found, keeps = gc(store, Policy(keep=1), keys=[KEY], trusted=TRUSTED)
+    assert ([each.status for each in found], keeps) == (["removed"], is_kept)
+    assert store.list("1.0/") == []
+    assert fetch(store, "bert", trusted=NOBODY) == BUNDLES[1]
+    with pytest.raises(InputError, match="was removed by"):
+        fetch(store, "bert@1.0")
+    assert findings(store, NOBODY) == []
+    with pytest.raises(ConflictError, match="was removed by"):
+        publish(store, [BUNDLES[0]], attest=attest, keys=[KEY])
+
+
+@pytest.mark.slow
+def test_a_bucket_loses_the_objects(versitygw: BucketServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = buckets.opener("s3", versitygw, monkeypatch)
+    store = filled(opened())
+    assert "removed" in ran(store, Policy(keep=1)).values()
+    assert store.list("1.0/") == []
+    assert findings(store) == []
+
+
+def test_the_verb_prints_a_row_for_each_version_and_removes_nothing_unasked(tmp_path: Path) -> None:
+    channel = tmp_path / "channel"
+    store = filled(DirectoryStore(channel), ("1.0", "1.1", "1.2"), keys=())
+    refused = packyard("gc", channel)
+    assert (refused.returncode, "say what may go" in refused.stderr) == (2, True)
+    lock = tmp_path / "packyard.lock"
+    done("get", "bert@1.1", "--from", channel, "--into", tmp_path, "--lock", lock)
+    words = ("gc", channel, "--keep", "1", "--lock", lock)
+    dry = json.loads(done(*words, "--dry-run", "-o", "json"))
+    assert [(each["version"], each["status"]) for each in dry] == [("1.0", "goes"), ("1.1", "kept")]
+    assert done(*words).splitlines() == [
+        "removed bert@1.0: it is older than the newest 1",
+        f"kept    bert@1.1: {lock} pins it",
+    ]
+    assert access.read(store).versions("bert") == ("1.1", "1.2")
+    told = packyard("get", "bert@1.0", "--from", channel, "--into", tmp_path)
+    assert told.stderr.startswith("error: bert@1.0 was removed: it is older than the newest 1 (it has 1.2, 1.1)")
+    lock.write_bytes(Lock(packages=pinned("1.0").packages).to_bytes())
+    told = packyard("get", "--locked", "--lock", lock, "--from", channel, "--into", tmp_path)
+    assert told.stderr.startswith("error: bert@1.0 was removed: it is older than the newest 1")
+    assert packyard("gc", channel, "--keep", "0").returncode == 2
