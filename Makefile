@@ -89,7 +89,7 @@ bench: $(VENV) tools $(SELDOM)  ## run the benchmarks
 web: web/node_modules/.installed  ## build the page of channels from web/ into the package (npm and Node >= 20)
 	cd web && node_modules/.bin/tsc && node build.mjs
 
-test-web: $(VENV) web/node_modules/.installed .cache/web/.installed  ## run the tests of the page of channels in Chromium and Node (npm, Node >= 20; installs Debian's chromium where it is missing)
+test-web: $(VENV) web/node_modules/.installed .cache/web/.installed  ## run the tests of the page of channels in Chromium, Firefox and Node (npm, Node >= 20; installs Debian's browsers where they are missing)
 	cd web && node_modules/.bin/tsc
 	PACKYARD_REQUIRE_WEB=1 PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest tests/web $(ARGS)
 
@@ -131,7 +131,8 @@ $(VENV): pyproject.toml $(LOCK)
 	touch $@
 
 .cache/web/.installed: tests/web/requirements.txt $(VENV)
-	command -v chromium >/dev/null || { apt-get update -q && apt-get install -y -q --no-install-recommends chromium; }
+	for each in chromium firefox-esr; do command -v $$each >/dev/null || lacking="$$lacking $$each"; done; \
+	test -z "$$lacking" || { apt-get update -q && apt-get install -y -q --no-install-recommends $$lacking; }
 	$(BIN)/python -m $(INSTALL) --require-hashes --requirement $<
 	mkdir -p $(@D) && touch $@
 

@@ -1,7 +1,8 @@
 // Builds the page's files into the Python package: `node build.mjs [OUT]`; `node build.mjs test OUT` bundles the tests.
 import { build } from "esbuild";
+import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { basename, join, resolve } from "node:path";
 
 const SITE = "../builder/packyard/sharing/web/site";
 const COMMON = { bundle: true, minify: true, target: ["es2022"], charset: "utf8", legalComments: "none", logLevel: "warning" };
@@ -42,9 +43,13 @@ async function site(out) {
     define: { ...define, SINGLE: "true" },
     plugins: [workerText(new TextDecoder().decode(workerBytes))],
   });
+  const early = await outputs({ entryPoints: { early: "src/early.ts" }, format: "iife" });
+  const earlyText = new TextDecoder().decode(early.files.get("early.js")).trim();
   const files = new Map([...page.files, ...worker.files]);
   const name = (start) => [...files.keys()].find((each) => each.startsWith(start));
   const html = (await readFile("src/index.html", "utf8"))
+    .replace("EARLYHASH", `sha256-${createHash("sha256").update(earlyText).digest("base64")}`)
+    .replace("EARLY", () => earlyText)
     .replace("STYLE", `web/${name("style-")}`)
     .replace("PRELOADS", preloads(page.metafile, name("app-")))
     .replace("APP", `web/${name("app-")}`);
@@ -86,12 +91,12 @@ async function licence(name) {
 }
 
 async function tests(out) {
-  const names = (await readdir("test")).filter((name) => /^(?:.*\.test|answers|verdicts)\.ts$/.test(name));
+  const names = (await readdir("test")).filter((name) => /^(?:.*\.test|answers|verdicts|trust)\.ts$/.test(name));
   const entryPoints = names.map((name) => join("test", name));
   await build({ ...COMMON, minify: false, entryPoints, outdir: out, format: "esm", outExtension: { ".js": ".mjs" },
     // as browsers get the libraries
     platform: "neutral", mainFields: ["browser", "module", "main"], conditions: ["browser"], loader: { ".yaml": "text" },
-    define: { SINGLE: "false", WORKER: '""' }, external: ["worker-text", "node:*"] });
+    define: { SINGLE: "false", WORKER: `""`, CASES: JSON.stringify(resolve("../tests/cases/trust")) }, external: ["worker-text", "node:*"] });
 }
 
 const [first, second] = process.argv.slice(2);

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
@@ -508,6 +509,10 @@ def a_root_with_a_key_of_another_scheme(store: Store) -> Case:
     return Case(pinned=pinned, says="Unsupported public key")
 
 
+def _package(name: str) -> dict[str, str]:
+    return {"package": name, "version": "1.0", "digest": str(bundle(name).digest)}
+
+
 def write(folder: Path) -> Iterator[Path]:
     """Write all cases as files, and yield their folders."""
     for name, build in CASES.items():
@@ -517,7 +522,7 @@ def write(folder: Path) -> Iterator[Path]:
             "now": found.now.strftime(TIME),
             "accepts": not found.says,
             **({"why": found.says} if found.says else {"head": found.head}),
-            **({"package": found.package, "version": "1.0"} if found.package else {}),
+            **(_package(found.package) if found.package else {}),
         }
         if not found.says:
             document["signers"] = list(judged(store, found).signers)
@@ -527,5 +532,7 @@ def write(folder: Path) -> Iterator[Path]:
 
 
 if __name__ == "__main__":
-    for each in write(Path(__file__).parents[1] / "cases" / "trust"):
+    cases = Path(__file__).parents[1] / "cases" / "trust"
+    shutil.rmtree(cases)
+    for each in write(cases):
         print(each.name)

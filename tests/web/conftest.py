@@ -28,19 +28,31 @@ ELSEWHERE = "zoo.test"
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    """Return Debian's Chromium."""
-    chromium = real.find_program("chromium", pinned=False)
+def playwright() -> Iterator[Any]:
+    """Return what drives browsers."""
     if os.environ.get("PACKYARD_REQUIRE_WEB") != "1":
         pytest.importorskip("playwright.sync_api", reason="playwright is absent: run make test-web")
-        chromium = chromium or real.lacking("chromium", remedy="run make test-web")
     from playwright import sync_api
 
-    with sync_api.sync_playwright() as playwright:
-        arguments = ["--no-sandbox", f"--host-resolver-rules=MAP {ELSEWHERE} 127.0.0.1"]
-        opened = playwright.chromium.launch(executable_path=chromium, args=arguments, env=ITS_OWN)
-        yield opened
-        opened.close()
+    with sync_api.sync_playwright() as found:
+        yield found
+
+
+def program(name: str) -> Path:
+    """Return a browser of Debian's."""
+    found = real.find_program(name, pinned=False)
+    if found is None and os.environ.get("PACKYARD_REQUIRE_WEB") == "1":
+        pytest.fail(f"{name} is absent: make test-web installs it")
+    return found or real.lacking(name, remedy="run make test-web")
+
+
+@pytest.fixture(scope="session")
+def browser(playwright: Any) -> Iterator[Any]:
+    """Return Debian's Chromium."""
+    arguments = ["--no-sandbox", f"--host-resolver-rules=MAP {ELSEWHERE} 127.0.0.1"]
+    opened = playwright.chromium.launch(executable_path=program("chromium"), args=arguments, env=ITS_OWN)
+    yield opened
+    opened.close()
 
 
 @dataclass

@@ -124,7 +124,8 @@ def test_a_package_under_anothers_name_is_not_shown(reader: Reader, tmp_path: Pa
         assert "another package's record under good" in reader.read(f"{address}/#/good")
 
 
-def test_a_bundle_that_says_another_name_is_not_shown(reader: Reader, tmp_path: Path) -> None:
+def test_a_bundle_that_says_another_name_is_not_shown(open_reader: Callable[..., Reader], tmp_path: Path) -> None:
+    reader = open_reader()
     evil = bundle("evil")
     store = DirectoryStore(tmp_path)
     store.put("1.0/good.tar.gz", evil.data)
@@ -162,7 +163,8 @@ def test_another_channel_at_the_same_address_is_refused(reader: Reader, zoo: Zoo
         reader.see("This is another channel than this browser has seen")
 
 
-def test_a_bomb_hangs_no_tab(reader: Reader, tmp_path: Path) -> None:
+def test_a_bomb_hangs_no_tab(open_reader: Callable[..., Reader], tmp_path: Path) -> None:
+    reader = open_reader()
     bomb = gzip.compress(bytes(300 << 20))
     evil = bundle("evil")
     store = DirectoryStore(tmp_path)
@@ -176,7 +178,8 @@ def test_a_bomb_hangs_no_tab(reader: Reader, tmp_path: Path) -> None:
         assert reader.tab.locator(".problem").count() == 1
 
 
-def test_a_pattern_that_never_ends_hangs_no_tab(reader: Reader, tmp_path: Path) -> None:
+def test_a_pattern_that_never_ends_hangs_no_tab(open_reader: Callable[..., Reader], tmp_path: Path) -> None:
+    reader = open_reader()
     krmfile = {
         "apiVersion": "config.k8s.io/v1alpha1",
         "kind": "Krmfile",
@@ -284,13 +287,14 @@ def test_offline_says_so_and_goes_on_once_it_is_over(open_reader: Callable[..., 
     reader.see("Publishing a catalogue")
 
 
-def test_a_wrong_digest_of_the_provenance_proves_nothing(reader: Reader, zoo: Zoo, tmp_path: Path) -> None:
+def test_a_bundle_beside_provenance_of_another_is_not_shown(reader: Reader, zoo: Zoo, tmp_path: Path) -> None:
     copy = zoo.copy(tmp_path / "zoo")
     other = copy.folder / f"1.1.0/{SERVING}.tar.gz.intoto.json"
     (copy.folder / f"1.1.0/{MNIST}.tar.gz.intoto.json").write_bytes(other.read_bytes())
     with real.serve(copy.folder) as address:
-        reader.read(f"{address}/#/{MNIST}")
-        reader.see("Its provenance proves nothing")
+        text = reader.read(f"{address}/#/{MNIST}")
+    assert f"The provenance of {MNIST}@1.1.0 is about another file" in text
+    assert "MultiWorkerMirroredStrategy" not in text
 
 
 @pytest.mark.parametrize("name", ["constructor", "10", "__proto__"])

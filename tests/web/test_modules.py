@@ -14,6 +14,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+import real
 from amount import tries
 from commandline import packyard
 from core.bundle import test_hostile_archives as hostile
@@ -34,6 +35,7 @@ from web import answers
 from web.answers import Ask
 
 pytestmark = pytest.mark.slow
+CASES = real.REPOSITORY / "tests/cases/trust"
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +74,40 @@ def test_a_browser_judges_the_same_cases(browser: Any, modules: Path) -> None:
     page.close()
     assert [kind for kind, _ in found] == ["values", "words", "patterns", "rules"]
     assert [each for _, kind in found for each in kind] == []
+
+
+JUDGED = """async ([name, said]) => {
+  const { judged } = await import("/trust.mjs");
+  const read = async (path) => {
+    const answer = await fetch(`/cases/${name}/${path}`);
+    return answer.ok ? new Uint8Array(await answer.arrayBuffer()) : undefined;
+  };
+  return judged(read, said);
+}"""
+
+
+def test_a_browser_trusts_what_packyard_trusts(browser: Any, modules: Path) -> None:
+    """The channels with a root, accepted and refused, whose verdicts `test_root_attacks` takes from packyard."""
+
+    def answer(route: Any) -> None:
+        file = CASES / route.request.url.partition("/cases/")[2]
+        route.fulfill(path=file) if file.is_file() else route.fulfill(status=404)
+
+    page = browser.new_page()
+    page.route("http://localhost/*", lambda route: route.fulfill(body="", content_type="text/html"))
+    page.route("**/trust.mjs", lambda route: route.fulfill(path=modules / "trust.mjs"))
+    page.route("**/cases/**", answer)
+    page.goto("http://localhost/")
+    wrong = {}
+    for case in sorted(CASES.iterdir()):
+        said = json.loads((case / "case.json").read_text())
+        page.clock.set_fixed_time(said["now"])
+        found = page.evaluate(JUDGED, [case.name, said])
+        accepted = {"head": said.get("head"), "signers": said.get("signers")}
+        if found != accepted if said["accepts"] else not isinstance(found, str):
+            wrong[case.name] = found
+    page.close()
+    assert wrong == {}
 
 
 def test_a_package_is_read_as_packyard_reads_it(ask: Ask, bundle: Path) -> None:

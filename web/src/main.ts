@@ -1,10 +1,11 @@
 /** The page: opens its channel, and shows the view that its address names. */
+import { IntegrityError } from "./errors";
 import { openPage, settings, type Page } from "./page";
 import { find } from "./views/find";
 import { frame } from "./views/frame";
 import { parseRoute, type Route } from "./views/route";
 import { trust, ways } from "./views/trust";
-import { problem, unloaded, waiting } from "./views/ui";
+import { h, problem, unloaded, waiting } from "./views/ui";
 
 const given = settings();
 const main = document.getElementById("main") as HTMLElement;
@@ -25,7 +26,6 @@ function reopen(): void {
 
 async function show(): Promise<void> {
   const route = parseRoute(location.hash);
-  if (route.view === "main") return;
   const turn = ++shown;
   main.setAttribute("aria-busy", "true");
   const isCurrent = (): boolean => turn === shown;
@@ -45,7 +45,7 @@ async function show(): Promise<void> {
 async function view(route: Route, found: Page, isCurrent: () => boolean): Promise<void> {
   if (route.view === "find") await find(main, found, route, isCurrent);
   else if (route.view === "trust") trust(main, found, reopen);
-  else if (route.view === "package") {
+  else {
     if (!main.childElementCount) main.replaceChildren(waiting("Reading the package…"));
     const { look } = await import("./views/look").catch(unloaded);
     if (isCurrent()) await look(main, found, route, isCurrent);
@@ -53,11 +53,12 @@ async function view(route: Route, found: Page, isCurrent: () => boolean): Promis
 }
 
 function failed(error: unknown, route: Route): void {
-  document.title = "Problem";
+  document.title = given.title ? `Problem – ${given.title}` : "Problem";
   const again = document.createElement("button");
   again.textContent = "Try again";
   again.addEventListener("click", reopen);
-  main.replaceChildren(problem(error, again, ways(given, route, reopen)));
+  const isAboutTrust = error instanceof IntegrityError;
+  main.replaceChildren(h("h1", {}, "This cannot be shown"), problem(error, again, ways(given, route, isAboutTrust, reopen)));
 }
 
 window.addEventListener("hashchange", () => {
@@ -65,6 +66,11 @@ window.addEventListener("hashchange", () => {
   void show().then(() => {
     if (document.title !== before) main.focus({ preventScroll: true });
   });
+});
+// An address of its own would be that of another view.
+document.querySelector(".skip")?.addEventListener("click", (event) => {
+  event.preventDefault();
+  main.focus();
 });
 window.addEventListener("online", () => void show());
 main.replaceChildren(waiting("Reading the channel…"));

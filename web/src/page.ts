@@ -44,9 +44,9 @@ export interface Proof {
   readonly followed?: Followed;
 }
 
-/** Whom the proof lets sign a package's provenance. */
+/** Whom the proof lets sign a package's provenance; the head that lists it, signed by a trusted key, vouches for it, too. */
 export function provenanceTrust({ trust, followed }: Proof, name: string): Trust {
-  return (followed && packageTrust(followed, name)) ?? trust;
+  return followed ? packageTrust(followed, name) : { ...trust, isOptional: true };
 }
 
 export interface Page {

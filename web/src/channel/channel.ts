@@ -1,7 +1,7 @@
 /** A channel as this page reads it: its head, its list, the records of packages and their bundles. */
-import { InputError, IntegrityError } from "../errors";
+import { InputError, IntegrityError, MissingError } from "../errors";
 import type { Trust } from "../trust/envelope";
-import { open } from "../trust/envelope";
+import { isRequired, open, withRevoked } from "../trust/envelope";
 import { checkDigest, HAS_CRYPTO } from "./digest";
 import { earlier, latest, type Head, type Remembered } from "./head";
 import { list, json, object, text } from "./json";
@@ -21,8 +21,8 @@ export interface Channel {
   listing(): Promise<Listing>;
   package(name: string): Promise<PackageRecord>;
   bundle(name: string, version: Version): Promise<Bundle>;
-  /** Who signed the statement of how a version was made. */
-  provenance(name: string, version: Version, trust: Trust): Promise<Provenance>;
+  /** Who signed the statement of how a version was made; undefined where there is none, and none is required. */
+  provenance(name: string, version: Version, trust: Trust): Promise<Provenance | undefined>;
   /** Packages that the last changes of the channel brought, the newest first. */
   newest(changes: number): Promise<Change[]>;
 }
@@ -65,7 +65,7 @@ export async function openChannel(source: Source, trust: Trust, remembered?: Rem
       return listed;
     },
     bundle: (name, version) => bundle(source, name, version),
-    provenance: (name, version, trusted) => provenance(source, name, version, trusted),
+    provenance: (name, version, trusted) => provenance(source, name, version, withRevoked(trusted, head.revoked)),
     newest: (changes) => newest(source, head, changes, async (of) => listing(of.listing, nodes.node)),
   };
 }
@@ -110,9 +110,14 @@ function key(name: string, { version }: Version): string {
   return `${version}/${name}.tar.gz`;
 }
 
-async function provenance(source: Source, name: string, version: Version, trust: Trust): Promise<Provenance> {
+async function provenance(source: Source, name: string, version: Version, trust: Trust): Promise<Provenance | undefined> {
   const what = `The provenance of ${name}@${version.version}`;
-  const data = await source.get(`${key(name, version)}.intoto.json`, PROVENANCE);
+  const data = await source.get(`${key(name, version)}.intoto.json`, PROVENANCE).catch((error: unknown) => {
+    if (!(error instanceof MissingError)) throw error;
+    if (isRequired(trust)) throw new IntegrityError(`${what} is missing: nothing proves where the bundle is from.`, "Do not use it; ask whoever publishes there.");
+    return undefined;
+  });
+  if (!data) return undefined;
   const opened = await open(data, "application/vnd.in-toto+json", trust, what);
   const subject = list(object(json(opened.payload, what), what).get("subject"), what).map((each) => object(each, what));
   const file = subject.find((each) => each.get("name") === `${name}.tar.gz`);

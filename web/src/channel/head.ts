@@ -1,6 +1,6 @@
 /** The head of a channel: what it holds now. Old heads stay, so a reader who remembers one can see that this one follows. */
 import { IntegrityError, MissingError } from "../errors";
-import { open, type Trust } from "../trust/envelope";
+import { NOBODY, open, withRevoked, type Trust } from "../trust/envelope";
 import { checkDigest, DIGEST, digestOf, HAS_CRYPTO } from "./digest";
 import { document, object, size, text, texts } from "./json";
 import type { Bytes, Source } from "./source";
@@ -8,6 +8,8 @@ import { nodeOf, type Node } from "./tree";
 
 const TYPE = "application/vnd.packyard.index-head+json";
 const LIMIT = 1024 * 1024;
+const WALK = 256; // heads that are read to see that none takes a revocation back
+const AT_ONCE = 16; // of them
 const EMPTY: Node = { level: 0, keys: [], values: [] };
 
 export interface Head {
@@ -36,8 +38,10 @@ export interface Remembered {
 /** Reads the latest head, verified by the keys of `trust`; `remembered` is the last one that was seen here. */
 export async function latest(source: Source, trust: Trust, remembered?: Remembered): Promise<Head> {
   const data = await pointer(source);
-  const head = await parsed(data, withRevoked(trust, remembered?.revoked ?? []), "The index of this channel");
+  const trusted = withRevoked(trust, remembered?.revoked ?? []);
+  const head = await parsed(data, trusted, "The index of this channel");
   if (remembered && HAS_CRYPTO) await checkDescent(source, head, remembered);
+  await checkRevoked(source, head, trusted, remembered?.number ?? 0);
   return head;
 }
 
@@ -77,10 +81,6 @@ async function parsed(data: Bytes, trust: Trust, what: string): Promise<Head> {
   };
 }
 
-function withRevoked(trust: Trust, revoked: readonly string[]): Trust {
-  return { ...trust, revoked: [...new Set([...trust.revoked, ...revoked])] };
-}
-
 /** The earlier heads that a head links to: 13 links to 12 and 8. */
 export function links(number: number): number[] {
   const found = [];
@@ -101,9 +101,31 @@ async function checkDescent(source: Source, head: Head, known: Remembered): Prom
   if (head.number < known.number) {
     throw new IntegrityError(`This channel is older than before: it had change ${known.number}, and now ends with ${head.number}.`, ASK);
   }
-  if (known.revoked.some((id) => !head.revoked.includes(id))) throw new IntegrityError("This channel revokes no longer what it revoked before.", ASK);
+  checkGrows(known.revoked, head);
   if ((await ancestor(source, head, known.number)) !== known.digest) {
     throw new IntegrityError("This channel has another history than this browser has seen.", ASK);
+  }
+}
+
+function checkGrows(before: readonly string[], head: Head): void {
+  if (before.some((id) => !head.revoked.includes(id))) throw new IntegrityError("This channel revokes no longer what it revoked before.", ASK);
+}
+
+/**
+ * Goes back to the head that is remembered, or that another trusted key signed: none may have revoked more.
+ * The one key that is trusted cannot be revoked; so there is nothing to look for.
+ */
+async function checkRevoked(source: Source, latest: Head, trust: Trust, known: number): Promise<void> {
+  const first = trust.keys.length > 1 ? Math.max(known + 1, latest.number - WALK, 1) : latest.number;
+  let later = latest;
+  for (let last = latest.number - 1; last >= first; last -= AT_ONCE) {
+    const numbers = Array.from({ length: Math.min(AT_ONCE, last - first + 1) }, (_, place) => last - place);
+    const data = await Promise.all(numbers.map((number) => source.get(`index/heads/${number}.json`, LIMIT)));
+    for (const [place, number] of numbers.entries()) {
+      later = await follows(data[place] as Bytes, later, number, { ...trust, isOptional: true });
+      if (later.signers.length) checkGrows(later.revoked, latest); // others may say what they want
+      if (later.signers.some((id) => !latest.signers.includes(id))) return;
+    }
   }
 }
 
@@ -121,8 +143,12 @@ async function ancestor(source: Source, from: Head, number: number): Promise<str
 
 /** Reads a head that a later one links to. */
 export async function earlier(source: Source, head: Head, number: number): Promise<Head> {
+  return follows(await source.get(`index/heads/${number}.json`, LIMIT), head, number, NOBODY);
+}
+
+/** Reads the bytes of a head, compared with the link of a later one. */
+async function follows(data: Bytes, later: Head, number: number, trust: Trust): Promise<Head> {
   const what = `Change ${number} of the index`;
-  const data = await source.get(`index/heads/${number}.json`, LIMIT);
-  await checkDigest(data, head.history.get(number) ?? "", what);
-  return parsed(data, { keys: [], revoked: [] }, what);
+  await checkDigest(data, later.history.get(number) ?? "", what);
+  return parsed(data, trust, what);
 }

@@ -15,6 +15,7 @@ export interface Summary {
 
 const WORD = /[\p{L}\p{N}]+/gu;
 const AT_ONCE = 6;
+const OPTIONS = "options"; // the folder beside the use cases, which the index lists with them
 
 export function summary(name: string, value: unknown): Summary {
   const what = `The entry of ${name} in the index`;
@@ -25,7 +26,7 @@ export function summary(name: string, value: unknown): Summary {
     version: text(fields.get("version"), what),
     title: text(fields.get("title") ?? "", what),
     model: textMap(fields.get("model"), what),
-    useCases: texts(fields.get("useCases"), what).map((path) => joinedPath(folder, path)),
+    useCases: texts(fields.get("useCases"), what).filter((path) => path !== OPTIONS).map((path) => joinedPath(folder, path)),
     needs: texts(fields.get("needs"), what),
     kind: text(fields.get("kind") ?? "", what),
   };

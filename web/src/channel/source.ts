@@ -10,9 +10,24 @@ export interface Source {
   get(key: string, limit: number, fresh?: boolean): Promise<Bytes>;
 }
 
+declare global {
+  interface Window {
+    /** What the page asked for before its scripts were there; see early.ts. */
+    early?: { readonly address: string; readonly answer: Promise<Response> } | undefined;
+  }
+}
+
 const PATIENCE = 30_000; // milliseconds without any byte
 
-export function hosted(base: string, fetcher: typeof fetch = fetch): Source {
+/** Fetches, the first time by the request that is on its way. */
+export const fetchOrEarly: typeof fetch = (input, init) => {
+  const early = globalThis.window?.early;
+  if (!early || input !== early.address) return fetch(input, init);
+  window.early = undefined;
+  return early.answer;
+};
+
+export function hosted(base: string, fetcher: typeof fetch = fetchOrEarly): Source {
   const address = base.replace(/\/+$/, "");
   return { address, get: (key, limit, fresh = false) => download(fetcher, `${address}/${encoded(key)}`, limit, fresh) };
 }
@@ -102,7 +117,7 @@ export function joined(pieces: readonly Uint8Array[], size: number): Bytes {
 }
 
 function explained(error: unknown, url: string, isLate: boolean): unknown {
-  if (isLate) return new UnavailableError(`The host sent nothing for ${PATIENCE / 1000} seconds: ${url}`, "Try again.");
+  if (isLate || (error instanceof DOMException && error.name === "TimeoutError")) return new UnavailableError(`The host sent nothing for ${PATIENCE / 1000} seconds: ${url}`, "Try again.");
   if (!(error instanceof TypeError)) return error;
   if (globalThis.navigator?.onLine === false) {
     return new UnavailableError("You are offline.", "What this page has read already can still be looked at. Connect, then try again.");

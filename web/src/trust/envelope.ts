@@ -13,9 +13,21 @@ export interface Trust {
   readonly revoked: readonly string[];
   /** How many of the keys have to sign; one, if it is not said. */
   readonly threshold?: number;
+  /** Whether no signature is required, as a signature elsewhere vouches for the same. */
+  readonly isOptional?: boolean;
 }
 
 export const NOBODY: Trust = { keys: [], revoked: [] };
+
+/** Whether fewer signatures than the threshold are refused. */
+export function isRequired({ keys, isOptional }: Trust): boolean {
+  return keys.length > 0 && !isOptional;
+}
+
+/** The same with more keys revoked. */
+export function withRevoked(trust: Trust, revoked: readonly string[]): Trust {
+  return { ...trust, revoked: [...new Set([...trust.revoked, ...revoked])] };
+}
 
 export interface Opened {
   readonly payload: Bytes;
@@ -35,10 +47,12 @@ export async function open(data: Uint8Array, type: string, trust: Trust, what: s
   if (signatures.length > MOST || new Set(signatures.map((each) => each.id)).size !== signatures.length) {
     throw new IntegrityError(`${what} has too many signatures, or two of one key.`);
   }
-  const signers = await checked(signatures, signedBytes(payload, type), trust, what);
-  const others = signatures.map((each) => each.id).filter((id) => !signers.includes(id));
-  if (trust.keys.length && signers.length < (trust.threshold ?? 1)) throw unsigned(others, signers, trust, what);
-  return { payload, signers, others };
+  const valid = await checked(signatures, signedBytes(payload, type), trust, what);
+  const isMet = valid.length >= (trust.threshold ?? 1);
+  const othersThan = (some: readonly string[]): string[] => signatures.map((each) => each.id).filter((id) => !some.includes(id));
+  if (!isMet && isRequired(trust)) throw unsigned(othersThan(valid), valid, trust, what);
+  const signers = isMet ? valid : []; // fewer count as none
+  return { payload, signers, others: othersThan(signers) };
 }
 
 interface Signature {
@@ -76,7 +90,7 @@ export function signedBytes(payload: Bytes, type: string): Bytes {
 function unsigned(others: readonly string[], signers: readonly string[], trust: Trust, what: string): IntegrityError {
   const revoked = others.find((id) => trust.revoked.includes(id));
   if (revoked) return new IntegrityError(`${what} is signed by ${revoked}, which is revoked.`, "Ask the publisher for the new key.");
-  if (signers.length) return new IntegrityError(`${what} is signed by ${signers.length} keys that count; ${trust.threshold} are needed.`, "Ask whoever publishes there.");
+  if (signers.length) return new IntegrityError(`${what} is signed by ${signers.length} of the ${trust.threshold} keys that have to sign it.`, "Ask whoever publishes there.");
   if (others.length) return new IntegrityError(`${what} is signed by ${others[0]}, which is not the key that you gave.`);
   return new IntegrityError(`${what} is not signed.`, "The key that you gave must have signed it.");
 }

@@ -19,6 +19,8 @@ const ASK = "Do not use it; ask whoever publishes there what happened.";
 export interface Role {
   readonly keyids: readonly string[];
   readonly threshold: number;
+  /** Keys whose old signatures of provenance count. */
+  readonly retired: readonly string[];
 }
 
 export interface Root {
@@ -74,10 +76,11 @@ export function headTrust({ root, revoked }: Followed): Trust {
   return trustOf(root, role(root, "timestamp"), revoked);
 }
 
-/** Whom a root lets sign a package's provenance; nobody in particular where the head vouches for it. */
-export function packageTrust({ root, revoked }: Followed, name: string): Trust | undefined {
-  const found = root.packages.find((each) => each.paths.some((pattern) => fits(pattern, name)));
-  return found && trustOf(root, found, revoked);
+/** Whom a root lets sign a package's provenance; none has to where no role is for it, as the head vouches for it. */
+export function packageTrust({ root, revoked }: Followed, name: string): Trust {
+  const own = root.packages.find((each) => each.paths.some((pattern) => fits(pattern, name)));
+  const found = own ?? role(root, "timestamp");
+  return { ...trustOf(root, { ...found, keyids: [...found.keyids, ...found.retired] }, revoked), isOptional: !own };
 }
 
 /** Compares what a head says of its channel, its time and its revocations with the root. */
@@ -92,7 +95,7 @@ export function checkHead({ root, revoked }: Followed, head: { channel: string; 
   if (expires > now + (root.headsExpireDays + 1) * DAY) throw new IntegrityError(`The head expires on ${head.expires}, later than the root lets it.`, "Is the clock of this computer right?");
 }
 
-function trustOf(root: Root, { keyids, threshold }: Role, revoked: readonly string[]): Trust {
+function trustOf(root: Root, { keyids, threshold }: Pick<Role, "keyids" | "threshold">, revoked: readonly string[]): Trust {
   return { keys: keyids.flatMap((id) => root.keys.get(id) ?? []), revoked, threshold };
 }
 
@@ -104,15 +107,17 @@ async function parse(given: string, what: string): Promise<Root> {
   const days = extra.get("headsExpireDays");
   const expires = moment(text(signed.get("expires"), what));
   if (Number.isNaN(expires)) throw new IntegrityError(`${what} does not say when it expires.`);
+  const keys = await keysOf(object(signed.get("keys"), what), what);
+  const ofRole = (value: unknown): Role => roleOf(value, keys, what);
   return {
     text: given,
     version: size(signed.get("version"), what),
     expires,
     channel: text(extra.get("channel"), what),
-    keys: await keysOf(object(signed.get("keys"), what), what),
-    roles: new Map([...object(signed.get("roles"), what)].map(([name, value]) => [name, roleOf(value, what)])),
-    revocation: extra.has("revocation") ? roleOf(extra.get("revocation"), what) : undefined,
-    packages: list(extra.get("packages") ?? [], what).map((value) => ({ ...roleOf(value, what), paths: texts(object(value, what).get("paths"), what) })),
+    keys,
+    roles: new Map([...object(signed.get("roles"), what)].map(([name, value]) => [name, ofRole(value)])),
+    revocation: extra.has("revocation") ? ofRole(extra.get("revocation")) : undefined,
+    packages: list(extra.get("packages") ?? [], what).map((value) => ({ ...ofRole(value), paths: texts(object(value, what).get("paths"), what) })),
     headsExpireDays: days === undefined || days === null ? undefined : size(days, what),
   };
 }
@@ -129,14 +134,17 @@ async function keysOf(fields: Fields, what: string): Promise<Map<string, PublicK
   return found;
 }
 
-function roleOf(value: unknown, what: string): Role {
+function roleOf(value: unknown, keys: ReadonlyMap<string, PublicKey>, what: string): Role {
   const fields = object(value, what);
   const keyids = texts(fields.get("keyids"), what);
+  const retired = texts(fields.get("x-retired"), what);
   const threshold = size(fields.get("threshold"), what);
   if (threshold < 1 || new Set(keyids).size !== keyids.length || threshold > keyids.length) {
     throw new IntegrityError(`${what} has a role that nobody can fulfil: ${threshold} of ${keyids.length} keys.`, ASK);
   }
-  return { keyids, threshold };
+  const unknown = [...keyids, ...retired].find((id) => !keys.has(id));
+  if (unknown !== undefined) throw new IntegrityError(`${what} has a role of ${unknown.slice(0, 80)}, and no such key.`, ASK);
+  return { keyids, threshold, retired };
 }
 
 function role(root: Root, name: string): Role {
@@ -180,9 +188,10 @@ async function revocations(source: Source, root: Root): Promise<string[]> {
   if (!root.revocation) return [];
   const trust = trustOf(root, root.revocation, []);
   const found: string[] = [];
-  for (let version = 1; version <= MOST_REVOCATIONS; version += 1) {
+  for (let version = 1; ; version += 1) {
     const data = await orNothing(source, `index/revoked/${version}.json`);
     if (!data) break;
+    if (version > MOST_REVOCATIONS) throw new IntegrityError(`This channel has more than ${MOST_REVOCATIONS} revocations.`, ASK);
     found.push(...(await revokedBy(data, version, root, trust)));
   }
   return [...new Set(found)];

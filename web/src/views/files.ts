@@ -59,7 +59,7 @@ function lit({ model, route }: Shown, path: string, data: Uint8Array): Child {
   const buttons = [...found].map(([name, lines]) => h("button", { type: "button", mouseenter: () => light(lines), focus: () => light(lines), click: () => light(lines), mouseleave: () => light(undefined), blur: () => light(undefined) }, name));
   const folder = path.slice(0, path.lastIndexOf("/"));
   const isCase = model.useCases.some((each) => each.path === folder);
-  return [h("p", {}, "Setters of this file: "), h("p", { class: "buttons" }, buttons), isCase && h("p", {}, link(packageHash(route.name, route.version, "use", folder), "Its use case")), block];
+  return [h("p", {}, "Setters of this file:"), h("p", { class: "buttons chips" }, buttons), isCase && h("p", {}, link(packageHash(route.name, route.version, "use", folder), "Its use case")), block];
 }
 
 function settersIn(model: PackageModel, path: string): Map<string, number[]> {

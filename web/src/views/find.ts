@@ -20,22 +20,22 @@ export async function find(main: HTMLElement, page: Page, route: FindRoute, isCu
   document.title = title(page);
   const listing = await page.channel.listing();
   if (!isCurrent()) return;
-  const view = main.querySelector<HTMLElement>("[data-view=find]") ?? made(main, page, listing);
-  await fill(view, page, listing, route.params, isCurrent);
+  const view = main.querySelector<HTMLElement>("[data-view=find]") ?? made(page, listing);
+  await fill(view, listing, route.params, isCurrent, () => view.isConnected || main.replaceChildren(view));
 }
 
 /** The parts that stay while one types. */
-function made(main: HTMLElement, page: Page, listing: Listing): HTMLElement {
+function made(page: Page, listing: Listing): HTMLElement {
   const input = h("input", { type: "search", id: "q", name: "q", autocomplete: "off", spellcheck: "false", placeholder: "Name, model, framework, use case…" });
   input.addEventListener("input", () => change((params) => (input.value.trim() ? params.set("q", input.value) : params.delete("q"))));
   const form = h("form", { role: "search", class: "search", submit: (event) => event.preventDefault() }, h("label", { for: "q" }, "Search packages"), input);
   const view = h("div", { "data-view": "find", class: "find" },
     h("h1", {}, title(page)),
+    h("p", { class: "lead" }, "Packages for Kubernetes: read what they do, set their values here, and copy the commands that run them."),
     form,
     h("aside", { class: "filters", "aria-label": "Filters" }),
-    h("section", { class: "results", "aria-label": "Packages" }),
+    h("section", { class: "results", "aria-label": "Packages" }, h("p", { class: "count", role: "status" }), h("div", {})),
   );
-  main.replaceChildren(view);
   if (!page.settings.isExport && listing.parts.length) view.append(newest(page));
   return view;
 }
@@ -52,32 +52,41 @@ function queryOf(params: URLSearchParams): Query {
   return { words: words(params.get("q") ?? ""), facts: new Map(facts), parts: params.getAll("with"), need: params.get("needs") ?? "" };
 }
 
-async function fill(view: HTMLElement, page: Page, listing: Listing, params: URLSearchParams, isCurrent: () => boolean): Promise<void> {
+async function fill(view: HTMLElement, listing: Listing, params: URLSearchParams, isCurrent: () => boolean, show: () => void): Promise<void> {
   const input = view.querySelector("input") as HTMLInputElement;
   if (document.activeElement !== input) input.value = params.get("q") ?? "";
-  const results = view.querySelector(".results") as HTMLElement;
+  const [status, list] = view.querySelector(".results")?.children as unknown as [HTMLElement, HTMLElement];
   const query = queryOf(params);
   const enough = Number(params.get("show")) || ENOUGH;
   try {
     for await (const found of search(listing, query, enough)) {
       if (!isCurrent()) return;
-      results.replaceChildren(...rows(found, query, enough));
+      status.textContent = said(found, enough);
+      list.replaceChildren(...rows(found, query, enough));
       filters(view.querySelector(".filters") as HTMLElement, found, params);
+      show(); // with all parts in it, so that none moves another
     }
   } catch (error) {
-    if (isCurrent()) results.replaceChildren(problem(error));
+    if (!isCurrent()) return;
+    list.replaceChildren(problem(error));
+    show();
   }
-  void page;
+}
+
+/** How many packages are found. */
+function said({ packages, searched, of }: Found, enough: number): string {
+  const isWhole = searched === of;
+  if (!isWhole && packages.length < enough) return `${counted(packages.length, "package")} so far; ${Math.round((100 * searched) / of)} % of the list is searched…`;
+  if (isWhole && packages.length <= enough) return counted(packages.length, "package");
+  return `${counted(Math.min(packages.length, enough), "package")} of ${isWhole ? packages.length.toLocaleString("en") : "more"}`;
 }
 
 function rows({ packages, searched, of }: Found, query: Query, enough: number): HTMLElement[] {
   const isWhole = searched === of;
-  const some = isWhole && packages.length <= enough ? counted(packages.length, "package") : `${counted(Math.min(packages.length, enough), "package")} of ${isWhole ? packages.length.toLocaleString("en") : "more"}`;
-  const status = h("p", { class: "count", role: "status" }, isWhole || packages.length >= enough ? some : `${counted(packages.length, "package")} so far; ${Math.round((100 * searched) / of)} % of the list is searched…`);
-  if (!packages.length && isWhole) return [status, nothing(query)];
+  if (!packages.length && isWhole) return [nothing(query)];
   const more = packages.length > enough || !isWhole;
   const button = h("button", { type: "button", click: () => change((params) => params.set("show", String(enough * 4))) }, "Show more");
-  return [status, h("ul", { class: "cards" }, packages.slice(0, enough).map(card)), ...(more && packages.length >= enough ? [button] : [])];
+  return [h("ul", { class: "cards" }, packages.slice(0, enough).map(card)), ...(more && packages.length >= enough ? [button] : [])];
 }
 
 function nothing(query: Query): HTMLElement {
@@ -91,9 +100,8 @@ function card(each: Summary): HTMLElement {
   return h("li", { class: "card" },
     h("h2", {}, link(packageHash(each.name), each.name)),
     h("p", { class: "title" }, each.title),
-    h("p", { class: "facts" },
-      facts.map((fact) => h("span", { class: "fact" }, fact)),
-      h("span", { class: "quiet" }, `${each.version}${each.useCases.length ? ` · ${counted(each.useCases.length, "use case")}` : ""}`)),
+    h("p", { class: "facts" }, facts.map((fact) => h("span", { class: "fact" }, fact))),
+    h("p", { class: "quiet" }, `${each.version}${each.useCases.length ? ` · ${counted(each.useCases.length, "use case")}` : ""}`),
   );
 }
 

@@ -1,9 +1,10 @@
 /** A package: its parts have addresses of their own, below `#/NAME` or `#/NAME@VERSION`. */
+import type { Provenance } from "../channel/channel";
 import { choose, type PackageRecord, type Version } from "../channel/record";
 import { InputError } from "../errors";
 import { readBundle } from "../model/archive";
 import { parsePackage, type PackageModel } from "../model/package";
-import type { Page } from "../page";
+import { provenanceTrust, type Page } from "../page";
 import { title } from "./frame";
 import { packageHash, type PackageRoute } from "./route";
 import { append, h, link, problem, unloaded, waiting, type Child } from "./ui";
@@ -17,7 +18,11 @@ export interface Shown {
   readonly model: PackageModel;
   /** Whether the bundle was compared with its digest. */
   readonly isCompared: boolean;
+  readonly provenance: Provenance | undefined;
 }
+
+/** What is read of a version. */
+type Opened = Pick<Shown, "model" | "isCompared" | "provenance">;
 
 type View = (shown: Shown) => Child | Promise<Child>;
 
@@ -41,8 +46,8 @@ export async function look(main: HTMLElement, page: Page, route: PackageRoute, i
   const body = h("div", { class: "body" }, waiting("Reading the package's files…"));
   main.replaceChildren(h("article", { class: "package" }, heading(found, version, route), tabs(route), body));
   try {
-    const [{ model, isCompared }, view] = await Promise.all([opened(page, found.name, version), tab.load().catch(unloaded)]);
-    const child = await view({ page, route, found, version, model, isCompared });
+    const [read, view] = await Promise.all([opened(page, found.name, version), tab.load().catch(unloaded)]);
+    const child = await view({ page, route, found, version, ...read });
     if (!isCurrent()) return;
     body.replaceChildren();
     append(body, [child]);
@@ -51,11 +56,11 @@ export async function look(main: HTMLElement, page: Page, route: PackageRoute, i
   }
 }
 
-const bundles = new WeakMap<Page, Map<string, Promise<{ model: PackageModel; isCompared: boolean }>>>();
+const bundles = new WeakMap<Page, Map<string, Promise<Opened>>>();
 
 /** Reads a bundle once; what failed is read again when it is asked for again. */
-export function opened(page: Page, name: string, version: Version): Promise<{ model: PackageModel; isCompared: boolean }> {
-  const known = bundles.get(page) ?? new Map<string, Promise<{ model: PackageModel; isCompared: boolean }>>();
+export function opened(page: Page, name: string, version: Version): Promise<Opened> {
+  const known = bundles.get(page) ?? new Map<string, Promise<Opened>>();
   bundles.set(page, known);
   const key = `${name}@${version.version}`;
   const model = known.get(key) ?? read(page, name, version);
@@ -64,13 +69,14 @@ export function opened(page: Page, name: string, version: Version): Promise<{ mo
   return model;
 }
 
-async function read(page: Page, name: string, version: Version): Promise<{ model: PackageModel; isCompared: boolean }> {
-  const bundle = await page.channel.bundle(name, version);
+async function read(page: Page, name: string, version: Version): Promise<Opened> {
+  const statement = page.channel.provenance(name, version, provenanceTrust(page.proof, name));
+  const [bundle, provenance] = await Promise.all([page.channel.bundle(name, version), statement]);
   const model = parsePackage(await readBundle(bundle.data));
   if (model.manifest.name !== name || model.manifest.version !== version.version) {
     throw new InputError(`The bundle says that it is ${model.manifest.name}@${model.manifest.version}, not ${name}@${version.version}.`, "Do not use it; tell whoever publishes the channel.");
   }
-  return { model, isCompared: bundle.isCompared };
+  return { model, isCompared: bundle.isCompared, provenance };
 }
 
 function heading(found: PackageRecord, version: Version, route: PackageRoute): HTMLElement {

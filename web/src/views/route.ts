@@ -14,12 +14,11 @@ export interface PackageRoute {
   readonly rest: string;
 }
 
-export type Route = FindRoute | PackageRoute | { readonly view: "trust" } | { readonly view: "main" };
+export type Route = FindRoute | PackageRoute | { readonly view: "trust" };
 
 /** Reads `#/`, `#/?q=bert`, `#/NAME`, `#/NAME@VERSION/files/PATH`, `#trust`. */
 export function parseRoute(hash: string): Route {
   if (hash === "#trust") return { view: "trust" };
-  if (hash === "#main") return { view: "main" };
   const [path = "", query = ""] = hash.replace(/^#\/?/, "").split(/\?(.*)/s);
   const [first = "", tab = "", ...rest] = path.split("/").map(decoded);
   if (!first) return { view: "find", params: new URLSearchParams(query) };

@@ -7,28 +7,28 @@ import { changesOf, type Changes } from "../model/changes";
 import { commandsFor, valuesFile } from "../model/commands";
 import { FieldTypes, type FieldTable } from "../model/fieldtypes";
 import type { UseCase } from "../model/package";
-import table from "../../../builder/packyard/core/kubernetes/fieldtypes.json";
+import fieldTypes from "../../../builder/packyard/core/kubernetes/fieldtypes.json";
 import type { Shown } from "./look";
 import { packageHash } from "./route";
-import { append, copyable, counted, download, h, link, problem, type Child } from "./ui";
+import { append, copyable, counted, download, h, link, problem, table, type Child } from "./ui";
 import { named } from "./usecases";
 
 declare const WORKER: string;
 declare const SINGLE: boolean;
 
-const types = new FieldTypes(table as unknown as FieldTable);
+const types = new FieldTypes(fieldTypes as unknown as FieldTable);
 const PAUSE = 150; // milliseconds after a key
 
 export function set(shown: Shown): Child {
   const { model, route } = shown;
-  const useCase = route.rest ? named(model, route.rest) : model.useCases.find((each) => each.setters.length > 0) ?? model.useCases[0];
+  const useCase = route.rest ? named(model, route.rest) : model.useCases[0];
   if (!useCase) return h("p", {}, "This package has no use case.");
   const form = new Form(shown, useCase);
   return [chooser(shown, useCase), form.element];
 }
 
 function chooser({ model, route }: Shown, useCase: UseCase): HTMLElement {
-  const select = h("select", { id: "use-case" }, model.useCases.filter((each) => each.setters.length > 0).map((each) => h("option", { value: each.path, selected: each === useCase }, each.name)));
+  const select = h("select", { id: "use-case" }, model.useCases.map((each) => h("option", { value: each.path, selected: each === useCase }, each.name)));
   select.addEventListener("change", () => (location.hash = packageHash(route.name, route.version, "set", select.value)));
   return h("div", { class: "field" }, h("label", { for: "use-case" }, "Use case"), select, h("p", {}, useCase.description, " ", link(packageHash(route.name, route.version, "use", useCase.path), "Its objects and parameters")));
 }
@@ -40,7 +40,10 @@ class Form {
   #options: string[] = [];
   #namespace = "";
   readonly #fields = h("div", {});
-  readonly #outcome = h("section", { class: "outcome", "aria-label": "Commands and files" });
+  /** Stays while one types, so that screen readers say what changes in it. */
+  readonly #state = h("p", { role: "status" });
+  readonly #commandsAndFields = h("div", {});
+  readonly #outcome = h("section", { class: "outcome", "aria-label": "Commands and files", tabindex: -1 }, this.#state, this.#commandsAndFields);
   readonly #rules = h("div", {});
   #judge: Judge | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -49,10 +52,19 @@ class Form {
     private readonly shown: Shown,
     private readonly useCase: UseCase,
   ) {
-    const form = h("form", { submit: (event) => event.preventDefault(), novalidate: true }, this.#optionBoxes(), this.#fields, this.#namespaceField(), this.#rules);
+    const form = h("form", { submit: (event) => event.preventDefault(), novalidate: true }, this.#way(), this.#optionBoxes(), this.#fields, this.#namespaceField(), this.#rules);
     this.element = h("div", { class: "set" }, form, this.#outcome);
     this.#fill();
     void this.#update();
+  }
+
+  /** On narrow screens the commands lie below a long form. */
+  #way(): HTMLElement {
+    const go = (): void => {
+      this.#outcome.scrollIntoView();
+      this.#outcome.focus({ preventScroll: true });
+    };
+    return h("p", { class: "narrow" }, h("button", { type: "button", click: go }, "Go to the commands"));
   }
 
   #setters(): Setter[] {
@@ -96,7 +108,7 @@ class Form {
   #field(setter: Setter): HTMLElement {
     const id = `set-${setter.name}`;
     const control = this.#control(setter, id);
-    const said = mustBeSet(setter) ? (setter.example ? `for example ${setter.example}` : "") : `now ${shownValue(setter) || "empty"}`;
+    const said = mustBeSet(setter) ? (setter.example ? `for example ${setter.example}` : "") : `default ${shownValue(setter) || "empty"}`;
     return h("div", { class: "field", "data-setter": setter.name },
       h("label", { for: id }, setter.name),
       control,
@@ -109,7 +121,7 @@ class Form {
     const known = this.#values.get(setter.name);
     const about = { id, "aria-describedby": `${id}-help ${id}-wrong` };
     const control = choices.length
-      ? h("select", about, h("option", { value: "" }, mustBeSet(setter) ? "choose…" : `as it is (${shownValue(setter)})`), choices.map((each) => h("option", { value: each, selected: known?.[0] === each }, each)))
+      ? h("select", about, h("option", { value: "" }, mustBeSet(setter) ? "choose…" : `default (${shownValue(setter)})`), choices.map((each) => h("option", { value: each, selected: known?.[0] === each }, each)))
       : h("input", { ...about, autocomplete: "off", spellcheck: "false", value: known?.join(",") ?? "", inputmode: kindOf(setter) === "whole number" ? "numeric" : "text", placeholder: shownValue(setter) || setter.example || "" });
     control.addEventListener("input", () => {
       if (control.value === "") this.#values.delete(setter.name);
@@ -133,9 +145,9 @@ class Form {
       const rules = [this.useCase, ...this.useCase.options.filter((each) => this.#options.includes(each.name))].flatMap((part) => part.rules);
       const question = { setters, values, rules: [...new Map(rules.map((rule) => [rule.text, rule])).values()], where: this.useCase.path, misread: changes.misread, shipped: [] };
       const judgement = await this.#judge.judge(question);
-      if (this.element.isConnected || !this.#outcome.childElementCount) this.#show(judgement, changes, values, setters);
+      if (this.element.isConnected || !this.#commandsAndFields.childElementCount) this.#show(judgement, changes, values, setters);
     } catch (error) {
-      this.#outcome.replaceChildren(problem(error));
+      this.#commandsAndFields.replaceChildren(problem(error));
     }
   }
 
@@ -144,9 +156,11 @@ class Form {
     this.#rules.replaceChildren(...ruleList(judgement.rules));
     const missing = setters.filter((each) => mustBeSet(each) && !values.has(each.name)).map((each) => each.name);
     const isRight = !judgement.problems.size && !judgement.rules.some((each) => each.state === "broken") && !changes.problems.length;
-    this.#outcome.replaceChildren();
-    append(this.#outcome, [
-      state(isRight, missing, judgement),
+    const [kind, words] = state(isRight, missing, judgement);
+    this.#state.className = `note ${kind}`;
+    if (this.#state.textContent !== words) this.#state.textContent = words;
+    this.#commandsAndFields.replaceChildren();
+    append(this.#commandsAndFields, [
       changes.problems.map((each) => h("p", { class: "note bad" }, each)),
       isRight && this.#commands(values),
       isRight && fields(changes, this.shown),
@@ -171,6 +185,7 @@ class Form {
     const file = valuesFile(asked, `Values of ${route.name}@${version.version}, ${this.useCase.name}`);
     return [
       h("h2", {}, "Run it"), copyable(run, "command that runs it"),
+      h("p", { class: "quiet" }, "It asks the cluster that kubectl reaches whether it can run there, then deploys it."),
       h("details", {}, h("summary", {}, "In steps"), copyable(steps, "commands in steps")),
       h("details", {}, h("summary", {}, "Without packyard"), copyable(plain, "commands without packyard")),
       h("details", {}, h("summary", {}, "As a file"), copyable(file, "values file"),
@@ -211,18 +226,17 @@ function ruleList(rules: readonly Verdict[]): HTMLElement[] {
   return [h("h3", {}, "Rules"), h("ul", { class: "rules" }, rules.map(({ rule, state: found, words: why, hint }) => h("li", {}, h("span", { class: `tag ${kinds[found]}` }, words[found]), " ", why || rule.message || rule.text, hint && h("span", { class: "quiet" }, ` ${hint}`))))];
 }
 
-function state(isRight: boolean, missing: readonly string[], judgement: Judgement): HTMLElement {
-  if (!isRight) return h("p", { class: "note bad", role: "status" }, `${counted(judgement.problems.size || 1, "value")} cannot be used yet; the form says why.`);
-  if (missing.length) return h("p", { class: "note some", role: "status" }, `Still to be set: ${missing.join(", ")}.`);
-  return h("p", { class: "note", role: "status" }, "All that has to be set is set.");
+function state(isRight: boolean, missing: readonly string[], judgement: Judgement): [string, string] {
+  if (!isRight) return ["bad", `${counted(judgement.problems.size || 1, "value")} cannot be used yet; the form says why.`];
+  if (missing.length) return ["some", `Still to be set: ${missing.join(", ")}.`];
+  return ["good", "All that has to be set is set."];
 }
 
 function fields(changes: Changes, { route }: Shown): Child {
   const changed = changes.fields.filter((each) => each.before !== each.after);
   if (!changed.length && !changes.enabled.length) return h("p", { class: "quiet" }, "Nothing changes yet.");
-  return [h("h2", {}, "What changes"), h("div", { class: "table" }, h("table", {},
-    h("thead", {}, h("tr", {}, ["Field", "Before", "After"].map((name) => h("th", { scope: "col" }, name)))),
-    h("tbody", {}, changed.map((each) => h("tr", {}, h("td", {}, link(packageHash(route.name, route.version, "files", each.file), `${each.file.slice(each.file.lastIndexOf("/") + 1)}:${each.line}`), h("br"), h("span", { class: "path" }, each.path)), h("td", {}, h("del", {}, each.before || '""')), h("td", {}, h("ins", {}, each.after)))),
-      changes.enabled.map((each) => h("tr", {}, h("td", {}, each.file), h("td", {}), h("td", {}, h("ins", {}, each.line))))))),
+  const set = changed.map(({ file, line, path, before, after }): Child[] => [[link(packageHash(route.name, route.version, "files", file), `${file.slice(file.lastIndexOf("/") + 1)}:${line}`), h("br"), h("span", { class: "path" }, path)], h("del", {}, before || '""'), h("ins", {}, after)]);
+  const enabled = changes.enabled.map(({ file, line }): Child[] => [file, false, h("ins", {}, line)]);
+  return [h("h2", {}, "What changes"), table(["Field", "Before", "After"], [...set, ...enabled].map((cells) => ({ cells }))),
     changes.idle.length > 0 && h("p", { class: "note some" }, `These set no field here: ${changes.idle.join(", ")}.`)];
 }

@@ -96,11 +96,11 @@ function forget(settings: Settings, reopen: () => void): void {
 }
 
 /** Ways on after a failure: another key, or to forget what is remembered. */
-export function ways(settings: Settings, route: Route, reopen: () => void): Child {
+export function ways(settings: Settings, route: Route, isAboutTrust: boolean, reopen: () => void): Child {
   const again = h("button", { type: "button", click: () => forget(settings, reopen) }, "Forget what this browser remembers");
   return [
     " ",
     route.view !== "find" && h("a", { href: "#/" }, "All packages"),
-    h("details", {}, h("summary", {}, "Keys, and what is remembered"), h("p", {}, again), form(settings, true, reopen)),
+    isAboutTrust && h("details", {}, h("summary", {}, "Keys, and what is remembered"), h("p", {}, again), form(settings, true, reopen)),
   ];
 }

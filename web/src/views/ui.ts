@@ -49,7 +49,22 @@ export function waiting(what: string): HTMLElement {
   return h("p", { class: "waiting", role: "status" }, what);
 }
 
-/** A text to copy, as commands are. */
+/** A row of a table: its first cell names it. */
+export interface Row {
+  readonly cells: readonly Child[];
+  readonly attributes?: Attributes;
+}
+
+/** A table whose cells stand below each other on narrow screens, each with its column's name. The roles are said as styles take them away. */
+export function table(columns: readonly string[], rows: readonly Row[]): HTMLElement {
+  const cell = (child: Child, at: number): HTMLElement =>
+    h(at ? "td" : "th", { role: at ? "cell" : "rowheader", "data-column": columns[at], ...(!at && { scope: "row" }) }, child);
+  return h("div", { class: "table" }, h("table", { role: "table" },
+    h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, columns.map((name) => h("th", { role: "columnheader", scope: "col" }, name)))),
+    h("tbody", { role: "rowgroup" }, rows.map(({ cells, attributes = {} }) => h("tr", { role: "row", ...attributes }, cells.map(cell))))));
+}
+
+/** A text to copy, as commands are: lines break between words alone. */
 export function copyable(text: string, label: string): HTMLElement {
   const said = h("span", { class: "said", role: "status" });
   const copy = async (): Promise<void> => {
@@ -61,7 +76,7 @@ export function copyable(text: string, label: string): HTMLElement {
     }
   };
   const button = h("button", { type: "button", class: "copy", "aria-label": `Copy ${label}`, click: () => void copy() }, "Copy");
-  return h("div", { class: "copyable" }, h("pre", { tabindex: 0, role: "group", "aria-label": label }, h("code", {}, text)), button, said);
+  return h("div", { class: "copyable" }, h("pre", { tabindex: 0, role: "group", "aria-label": label }, h("code", {}, text.split(/(\s+)/).map((part, at) => (at % 2 ? part : h("span", { class: "whole" }, part))))), button, said);
 }
 
 /** A file to download, made here. */

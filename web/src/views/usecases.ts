@@ -8,7 +8,7 @@ import type { Shown } from "./look";
 import { packageHash } from "./route";
 import { code } from "./code";
 import { textOf } from "./files";
-import { h, link, problem, waiting, type Child } from "./ui";
+import { h, link, problem, table, waiting, type Child, type Row } from "./ui";
 import { requirement } from "./words";
 
 export function useCases(shown: Shown): Child {
@@ -24,13 +24,14 @@ export function named(model: PackageModel, path: string): UseCase {
 function all({ model, route }: Shown): Child {
   const names = new Map(model.useCases.map((each) => [each.path, each.name]));
   return [
-    h("div", { class: "table" }, h("table", {},
-      h("thead", {}, h("tr", {}, ["Use case", "What it does", "Needs", "To be set"].map((name) => h("th", { scope: "col" }, name)))),
-      h("tbody", {}, model.useCases.map((each) => h("tr", {},
-        h("th", { scope: "row" }, link(packageHash(route.name, route.version, "use", each.path), each.name)),
-        h("td", {}, each.description, each.after.length > 0 && h("span", { class: "quiet" }, ` Runs after ${each.after.map((path) => names.get(path) ?? path).join(", ")}.`)),
-        h("td", {}, each.requires.map((text, place) => [place > 0 && ", ", requirement(text)])),
-        h("td", {}, each.setters.filter(mustBeSet).map((setter, place) => [place > 0 && ", ", h("code", {}, setter.name)]))))))),
+    table(["Use case", "What it does", "Needs", "To be set"], model.useCases.map((each) => ({
+      cells: [
+        link(packageHash(route.name, route.version, "use", each.path), each.name),
+        [each.description, each.after.length > 0 && h("span", { class: "quiet" }, ` Runs after ${each.after.map((path) => names.get(path) ?? path).join(", ")}.`)],
+        each.requires.map((text, place) => [place > 0 && ", ", requirement(text)]),
+        each.setters.filter(mustBeSet).map((setter, place) => [place > 0 && ", ", h("code", {}, setter.name)]),
+      ],
+    }))),
     options(model.options),
   ];
 }
@@ -65,7 +66,7 @@ function pictured({ model, route }: Shown, useCase: UseCase): HTMLElement {
     try {
       const objects = objectsIn(model.files, useCase.path);
       place.replaceChildren(picture(objects, (file) => packageHash(route.name, route.version, "files", file)));
-      place.after(h("details", {}, h("summary", {}, "The objects in words"), list(objects, (file) => packageHash(route.name, route.version, "files", file))));
+      place.after(h("details", { open: !matchMedia(WIDE).matches }, h("summary", {}, "The objects in words"), list(objects, (file) => packageHash(route.name, route.version, "files", file))));
     } catch (error) {
       place.replaceChildren(problem(error));
     }
@@ -73,45 +74,58 @@ function pictured({ model, route }: Shown, useCase: UseCase): HTMLElement {
   return place;
 }
 
-/** The parameters, and beside them the files whose fields light up. */
+/** The parameters. Below the row of the one that is touched, the files in which its fields light up. */
 function parameters(shown: Shown, useCase: UseCase): Child {
   if (!useCase.setters.length) return h("p", {}, "It has no parameters.");
-  const view = h("section", { "aria-label": "Fields of the parameter" });
-  const rows = useCase.setters.map((setter) => row(shown, useCase, setter, view));
+  const fields = h("tr", { role: "row" });
+  const rows = useCase.setters.map((setter) => row(shown, useCase, setter, fields));
   return [
     h("h3", {}, "Parameters"),
     h("p", { class: "quiet" }, "Choose a parameter to see its fields."),
-    h("div", { class: "table" }, h("table", {},
-      h("thead", {}, h("tr", {}, ["Parameter", "What it is", "Takes", "Value", "Fields"].map((name) => h("th", { scope: "col" }, name)))),
-      h("tbody", {}, rows))),
-    view,
+    table(COLUMNS, rows),
   ];
 }
 
-function row(shown: Shown, useCase: UseCase, setter: Setter, view: HTMLElement): HTMLElement {
+const COLUMNS = ["Parameter", "What it is", "Takes", "Value", "Fields"];
+
+function row(shown: Shown, useCase: UseCase, setter: Setter, view: HTMLElement): Row {
   const fields = fieldsOf(shown.model, useCase, setter.name);
-  const show = (): void => {
-    made.parentElement?.querySelectorAll("tr").forEach((other) => other.classList.toggle("lit", other === made));
-    view.replaceChildren(...lit(shown, setter, fields));
+  const button = h("button", { type: "button", class: "name", "aria-expanded": "false", "aria-label": `Fields of ${setter.name}` }, setter.name);
+  const toggle = (event: Event): void => {
+    const own = event.currentTarget as HTMLElement;
+    const isOpen = own.classList.contains("lit");
+    own.parentElement?.querySelectorAll(".lit").forEach((other) => other.classList.remove("lit"));
+    own.parentElement?.querySelectorAll("button.name").forEach((other) => other.setAttribute("aria-expanded", "false"));
+    view.remove();
+    if (isOpen) return;
+    own.classList.add("lit");
+    button.setAttribute("aria-expanded", "true");
+    view.replaceChildren(h("td", { role: "cell", colspan: COLUMNS.length }, lit(shown, setter, fields)));
+    own.after(view);
   };
-  const made: HTMLTableRowElement = h("tr", { class: "setter", click: show },
-    h("th", { scope: "row" }, h("button", { type: "button", class: "name", "aria-label": `Show the fields of ${setter.name}` }, setter.name)),
-    h("td", {}, setter.description),
-    h("td", {}, kindOf(setter), constraintOf(setter) && h("span", { class: "quiet" }, ` ${constraintOf(setter)}`)),
-    h("td", {}, mustBeSet(setter) ? h("span", { class: "tag some" }, "to be set") : h("code", {}, shownValue(setter) || '""')),
-    h("td", {}, String(fields.length)));
-  return made;
+  return {
+    attributes: { class: "setter", click: toggle },
+    cells: [
+      button,
+      setter.description,
+      [kindOf(setter), constraintOf(setter) && h("span", { class: "quiet" }, ` ${constraintOf(setter)}`)],
+      mustBeSet(setter) ? h("span", { class: "tag some" }, "to be set") : h("code", {}, shownValue(setter) || '""'),
+      String(fields.length),
+    ],
+  };
 }
 
+/** A picture of a few objects fits such screens. */
+const WIDE = "(min-width: 50rem)";
 const AROUND = 4; // lines that are shown on either side of a field
 
 function lit({ model, route }: Shown, setter: Setter, fields: readonly Field[]): HTMLElement[] {
   if (!fields.length) return [h("p", {}, `${setter.name} sets no field of this use case: options use it.`)];
   const files = [...new Set(fields.map((each) => each.file))];
-  return [h("h3", {}, `Fields of ${setter.name}`), ...files.map((file) => {
+  return files.map((file) => {
     const lines = fields.filter((each) => each.file === file).map((each) => each.line);
     return h("div", {}, h("p", {}, link(packageHash(route.name, route.version, "files", file), file)), excerpt(textOf(model.files.get(file) ?? new Uint8Array()) ?? "", file, lines));
-  })];
+  });
 }
 
 /** A file's lines around some that are lit. */

@@ -1,16 +1,25 @@
 /** The versions of a package in their order, the newest first. */
 import type { Shown } from "./look";
 import { packageHash } from "./route";
-import { bytes, h, link, type Child } from "./ui";
+import type { Version } from "../channel/record";
+import type { Page } from "../page";
+import { bytes, h, link, table, type Child } from "./ui";
 
 export function versions({ found, version: shown, page }: Shown): Child {
   const newest = [...found.versions].reverse();
-  return h("div", { class: "table" }, h("table", {},
-    h("thead", {}, h("tr", {}, ["Version", "State", "Size", "Digest", "Compare"].map((name) => h("th", { scope: "col" }, name)))),
-    h("tbody", {}, newest.map((each, place) => h("tr", {},
-      h("th", { scope: "row" }, link(packageHash(found.name, each.version), each.version), each.version === shown.version && h("span", { class: "quiet" }, " (shown)")),
-      h("td", {}, each.yanked ? [h("span", { class: "tag bad" }, "yanked"), " ", each.yanked] : each.version === found.latest && h("span", { class: "tag good" }, "latest")),
-      h("td", {}, h("a", { href: `${page.settings.isExport ? "" : `${page.channel.source.address}/${encodeURIComponent(each.version)}/${found.name}.tar.gz`}` || "#/" }, bytes(each.size))),
-      h("td", { class: "digest" }, each.digest),
-      h("td", {}, newest[place + 1] && link(packageHash(found.name, each.version, "compare", `${found.name}@${newest[place + 1]?.version ?? ""}`), `with ${newest[place + 1]?.version ?? ""}`)))))));
+  return table(["Version", "State", "Size", "Digest", "Compare"], newest.map((each, place) => ({
+    cells: [
+      [link(packageHash(found.name, each.version), each.version), each.version === shown.version && h("span", { class: "quiet" }, " (shown)")],
+      each.yanked ? [h("span", { class: "tag bad" }, "yanked"), " ", each.yanked] : each.version === found.latest && h("span", { class: "tag good" }, "latest"),
+      archive(page, found.name, each),
+      h("span", { class: "digest" }, each.digest),
+      newest[place + 1] && link(packageHash(found.name, each.version, "compare", `${found.name}@${newest[place + 1]?.version ?? ""}`), `with ${newest[place + 1]?.version ?? ""}`),
+    ],
+  })));
+}
+
+/** The size of a bundle, which downloads it where the page's channel has an address. */
+export function archive(page: Page, name: string, { version, size }: Version, ...words: Child[]): Child {
+  const address = `${page.channel.source.address}/${encodeURIComponent(version)}/${name}.tar.gz`;
+  return page.settings.isExport ? bytes(size) : h("a", { href: address, "aria-label": !words.length && `Download ${name}@${version}, ${bytes(size)}` }, ...words, bytes(size));
 }

@@ -31,6 +31,7 @@ _FOUND = re.compile(re.escape(_SETTINGS) + "(.*?)</script>", re.DOTALL)
 _POLICY = re.compile(r'(http-equiv="Content-Security-Policy" content=")[^"]*')
 _STYLE = re.compile(r'<link rel="stylesheet" href="[^"]*">')
 _PRELOAD = re.compile(r'<link rel="modulepreload" href="[^"]*">\n')
+_EARLY = re.compile(r"<script>.*?</script>\n", re.DOTALL)
 _SCRIPT = re.compile(r'<script type="module" src="[^"]*"></script>')
 
 
@@ -98,7 +99,7 @@ def single(page: Page, content: Mapping[str, bytes], names: Sequence[str]) -> by
     held = {key: b64encode(data).decode() for key, data in content.items()}
     text = _with_settings(site[INDEX].decode(), {**page.settings(), "files": held, "names": list(names)}, page.title)
     text = _POLICY.sub(lambda found: found[1] + policy, text)
-    text = _PRELOAD.sub("", text)
+    text = _EARLY.sub("", _PRELOAD.sub("", text))
     text = _STYLE.sub(lambda _: f"<style>{style}</style>", text)
     return _SCRIPT.sub(lambda _: f"<script>{script}</script>", text).encode()
 
@@ -128,7 +129,7 @@ def assets() -> Mapping[str, bytes]:
 def _with_settings(text: str, settings: Mapping[str, object], title: str) -> str:
     said = json.dumps(settings, ensure_ascii=False).replace("<", "\\u003c")
     text = _FOUND.sub(lambda _: f"{_SETTINGS}{said}</script>", text)
-    return text.replace("<title>Packages</title>", f"<title>{html.escape(title or 'Packages')}</title>")
+    return re.sub('(<title>|href="#/">)Packages<', lambda found: f"{found[1]}{html.escape(title or 'Packages')}<", text)
 
 
 def _styles(site: Mapping[str, bytes]) -> str:

@@ -1,1 +1,0 @@
-import{b as a,c as b}from"./chunk-A7JHLH3J.js";import"./chunk-YARGEYHW.js";import"./chunk-J4WV3RLR.js";import"./chunk-PROJF2JH.js";import"./chunk-4AI2QD4R.js";import"./chunk-7SVELJNH.js";export{a as files,b as textOf};

@@ -1,1 +1,0 @@
-import{a,b}from"./chunk-GJJVGE2E.js";import"./chunk-452AXI3M.js";import"./chunk-4DT7MZZO.js";import"./chunk-J4WV3RLR.js";import"./chunk-PROJF2JH.js";import"./chunk-4AI2QD4R.js";import"./chunk-7SVELJNH.js";export{a as look,b as opened};

@@ -1,1 +1,0 @@
-import{d as a,e as b}from"./chunk-JTRUO6KA.js";import"./chunk-TQ73I2XP.js";import"./chunk-A7JHLH3J.js";import"./chunk-YARGEYHW.js";import"./chunk-J4WV3RLR.js";import"./chunk-PROJF2JH.js";import"./chunk-4AI2QD4R.js";import"./chunk-7SVELJNH.js";export{b as named,a as useCases};
