@@ -305,6 +305,15 @@ FAULTS = {
     "(drive|work)": ("(drive|work", "must be a regular expression"),
     "metadata: {labels: {l: m}}": ("metadata: {label: {l: m}}", "pods.yaml:5:12: metadata.label: is not a known key"),
     "    emptyDir: null\n": ("    emptyDir: a\n", "pods.yaml:10:15: emptyDir is a text here and a mapping or list in"),
+    "append: [toler": (
+        "where: {containrs: []}\nappend: [toler",
+        "pods.yaml:4:9: where: a pod has no field 'containrs'",
+    ),
+    "kind: PodPatch\n": ("kind: PodPatch\nwhere: {}\n", "pods.yaml:4:8: where: must be fields of a pod"),
+    "spec:": (
+        "where:\n  containers: [{resources: {limit: {gpu: .*}}}, {image: (a}, {env: A}]\nspec:",
+        'pods.yaml:7:68: where: env is "A" where a list is expected',
+    ),
     "append: [tolerations]\n": (
         "append: [tolerations]\nabsent: [gpu, env]\n",
         "pods.yaml:17:5: a pod has env already, at ",
@@ -326,6 +335,7 @@ def test_a_wrong_patch_is_refused_by_file_and_line(text: str, root: Path) -> Non
     [
         ("roles: [worker, lancher]\n", "pods.yaml:2: for role 'lancher' reaches nothing in any use case"),
         ("targets: [{kind: Jobs}]\n", "storage claim changes nothing in fleet"),
+        ("where: {hostname: b}\n", "storage claim changes nothing in fleet"),
         ("targets: [{kind: .*}, {kind: Jobs}]\n", "pods.yaml:2: for kind 'Jobs' reaches nothing in any use case"),
     ],
 )
@@ -380,3 +390,51 @@ def test_an_option_that_is_nothing_but_a_patch_and_fits_nothing_is_told_at_its_f
     out = tiny.run("lint", "--no-cache", "--workspace", root)[1]
     assert "overlays/options/o/pods.yaml:1" in out
     assert "has no kustomization.yaml" not in out
+
+
+@pytest.mark.parametrize(
+    ("where", "expected"),
+    [
+        ("containers: [{resources: {limits: {gpu: '[0-9]+'}}}]", ["work"]),
+        ("containers: [{name: helper}, {volumeMounts: [{mountPath: /d}]}]", ["helper", "work"]),
+        ("containers: [{env: null, image: work:.*}]", ["work"]),
+        ("containers: [{command: null}]", ["drive", "helper", "work"]),
+        ("containers: [{args: [a], env: [{name: A}]}]", ["drive"]),
+        ("volumes: [{name: d, emptyDir: {}}]", ["helper", "work"]),
+        ("volumes: null", ["drive"]),
+    ],
+)
+def test_a_condition_chooses_the_pods_and_containers_in_which_it_holds(
+    where: str, expected: list[str], root: Path, served5: Served, tmp_path: Path
+) -> None:
+    tiny.replace(root / "packages/p/package.yaml", "{base: fleet, storage: [claim]}", "{base: fleet}")
+    text = f"{HEAD}where: {{{where}}}\nspec: {{containers: [{{name: .*, tty: true}}]}}\n"
+    made = option(root, f"# Pods wait.\n{text}")
+    for path, data in made.files.items():
+        tiny.write(tmp_path / "out" / path, data.decode())
+    user = tmp_path / "out/user/kustomization.yaml"
+    tiny.write(user, "resources: [../fleet]\ncomponents: [../options/o]\n")
+    (built,) = (each for each in yaml.safe_load_all(served5.done("build", user.parent)) if "spec" in each)
+    containers = [each for crew in built["spec"]["crews"] for each in crew["template"]["spec"]["containers"]]
+    assert [each["name"] for each in containers if "tty" in each] == expected
+
+
+def test_what_a_condition_holds_by_has_to_be_there_still_when_users_build(
+    root: Path, served5: Served, tmp_path: Path
+) -> None:
+    image = next(line for line in JOB.splitlines() if " image:" in line)
+    bound = f'{image[: image.index("image")]}workingDir: data # {{"$openapi":"CLAIM"}}'
+    tiny.replace(root / "bases/job/cm.yaml", image, f"{image}\n{bound}")
+    condition = "containers: [{name: work, workingDir: .*}]"
+    made = option(root, f"# Pods wait.\n{HEAD}where: {{{condition}}}\nspec: {{priorityClassName: low}}\n")
+    for path, data in made.files.items():
+        tiny.write(tmp_path / "out" / path, data.decode())
+    object_file = tmp_path / "out/job/claim/job.yaml"
+    user = tmp_path / "out/user/kustomization.yaml"
+    tiny.write(user, "resources: [../job/claim]\ncomponents: [../options/o]\n")
+    assert "priorityClassName: low" in served5.done("build", user.parent)
+    assert "workingDir: data # " in object_file.read_text()
+    tiny.replace(object_file, "workingDir: data", "workingDir: other")
+    assert "workingDir: other" in served5.done("build", user.parent)
+    tiny.replace(object_file, "workingDir: other", "tty: true")
+    assert "workingDir" in served5("build", user.parent).stderr

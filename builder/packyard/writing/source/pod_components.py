@@ -30,6 +30,7 @@ from packyard.using.kustomize.part import Part
 from packyard.using.kustomize.patch import MisfitError
 from packyard.using.kustomize.selector import selects
 from packyard.writing.source import parts, pod_operations
+from packyard.writing.source.pod_conditions import is_bound
 from packyard.writing.source.pod_operations import Operation, Operations, PodPatch, without_nulls
 from packyard.writing.source.workspace import PODS
 
@@ -194,7 +195,7 @@ def _keys(field: str, items: Sequence[SourceObject]) -> list[str]:
     for item in items:
         metadata = item.root.mapping("metadata", field)
         for entry in metadata.entries if metadata else ():
-            found[entry.name] = found.get(entry.name, True) and not pod_operations.is_bound(entry)
+            found[entry.name] = found.get(entry.name, True) and not is_bound(entry)
     return sorted((key for key, is_plain in found.items() if is_plain), key=lambda key: (key != _COMPONENT, key))
 
 
@@ -260,6 +261,8 @@ def _lines(target: Target, made: Operations, data: str) -> Iterator[str]:
 
 def _operation(each: Operation, data: str) -> str:
     path = quoted(each.path, flow=True)
+    if each.is_guard:
+        return f"{{op: {each.op}, from: {path}, path: {path}}}"
     if each.value is None:
         return f"{{op: {each.op}, path: {path}}}"
     if data and each.origin:

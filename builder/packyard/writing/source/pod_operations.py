@@ -20,25 +20,27 @@ from packyard.core.kubernetes.fieldtypes import Step
 from packyard.core.kubernetes.pods import Path, Pod
 from packyard.core.yaml import make
 from packyard.core.yaml.document import mappings, walk
-from packyard.core.yaml.node import Child, Collection, Comment, Entry, Item, MappingNode, Node, Scalar, SequenceNode
+from packyard.core.yaml.node import Collection, Comment, Entry, Item, MappingNode, Node, Scalar, SequenceNode
 from packyard.core.yaml.values import is_null
 from packyard.using.kustomize import selector
 from packyard.using.kustomize.patch import MisfitError, deletes
 from packyard.using.kustomize.selector import Identity
-from packyard.using.setters import comment
+from packyard.writing.source import pod_conditions
+from packyard.writing.source.pod_conditions import CONTAINERS, Need, is_bound
 
-CONTAINERS = ("initContainers", "containers")
 #: What a Workflow calls otherwise than a pod.
 _OF_WORKFLOW = {"metadata": "podMetadata", "priorityClassName": "podPriorityClassName"}
 _NULL = "null"
+_WHERE = "what its where asks for"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PodPatch:
     """A patch of pods: for which objects and which of their pods, and what they get.
 
-    A container without an image is one that has to be there; its name may be a pattern, as in a target. The patch is
-    written in ``path``, at ``line``; ``file`` is how messages show that, ``head`` are the comments that it begins with.
+    A container without an image is one that has to be there; its name may be a pattern, as in a target. ``where`` is
+    what a pod has to have for it, as `pod_conditions` says. The patch is written in ``path``, at ``line``; ``file`` is
+    how messages show that, ``head`` are the comments that it begins with.
     """
 
     path: str
@@ -51,12 +53,16 @@ class PodPatch:
     metadata: Entry | None
     spec: Entry | None
     head: tuple[Comment, ...] = ()
+    where: Entry | None = None
 
     @property
     def keys(self) -> list[tuple[str, int, str]]:
         """Where the patch is written, once for each target and each role: each of them has to reach something."""
         words = [_words(target) for target in self.targets] + [f"role {role!r}" for role in self.roles]
-        return [(self.path, self.line, each) for each in words or [""]]
+        if self.where is None:
+            return [(self.path, self.line, each) for each in words or [""]]
+        line = self.where.key.source.locate(self.where.key.start)[0]
+        return [*((self.path, self.line, each) for each in words), (self.path, line, _WHERE)]
 
     def selects(self, root: MappingNode, identity: Identity) -> bool:
         """Say whether the patch is for an object."""
@@ -69,14 +75,17 @@ class PodPatch:
     def _reached(self, root: MappingNode, identity: Identity, roles: frozenset[str]) -> Iterator[tuple[str, int, str]]:
         """Yield those of `keys` that an object and roles of its pods stand for."""
         words = {_words(target) for target in self.selected(root, identity)} | {f"role {role!r}" for role in roles}
-        return (key for key in self.keys if not key[2] or key[2] in words)
+        return (key for key in self.keys if key[2] in ("", _WHERE) or key[2] in words)
 
     def operations(
         self, root: MappingNode, identity: Identity
     ) -> tuple[SequenceNode, Collection_[tuple[str, int, str]]] | None:
         """Return what is done to an object, and which keys that stands for; None where it has no such pods."""
         made = find(self, root, identity)
-        return (made.to_node(self.file), list(self._reached(root, identity, made.roles))) if made else None
+        if made is None:
+            return None
+        listed = tuple(each for each in made.listed if not each.is_guard)  # which is for what others change
+        return Operations(listed, made.roles).to_node(self.file), list(self._reached(root, identity, made.roles))
 
     def problem(self, message: str, hint: str = "") -> Problem:
         """Describe something wrong with the patch as a whole, by where it begins."""
@@ -87,7 +96,8 @@ class PodPatch:
 class Operation:
     """``test``, ``add`` or ``remove``; ``value`` is a node, with the comment behind the key or the dash before it.
 
-    ``origin`` is where the value of an ``add`` stands in the patch.
+    ``origin`` is where the value of an ``add`` stands in the patch. A ``move`` of a value to its own path
+    changes nothing, and fails where there is none; a ``copy`` brings a null then, in kustomize.
     """
 
     op: str
@@ -96,9 +106,15 @@ class Operation:
     comment: Comment | None = None
     origin: str = ""
 
+    @property
+    def is_guard(self) -> bool:
+        """Say whether it makes sure that there is something, whatever that is."""
+        return self.op == "move"
+
     def to_node(self, name: str) -> MappingNode:
         """Return the operation for an object, made for a file."""
-        made = make.mapping(name, {"op": self.op, "path": self.path})
+        start = {"from": self.path} if self.is_guard else {}
+        made = make.mapping(name, {"op": self.op, **start, "path": self.path})
         if self.value is not None:
             entry = make.entry("value", self.value)
             entry.comment = self.comment
@@ -130,7 +146,7 @@ def find(patch: PodPatch, root: MappingNode, identity: Identity) -> Operations |
         if not patch.roles or pod.role in patch.roles:
             made.pod(pod)
     listed = (*made.operations.values(), *made.deletions())
-    return Operations(listed, frozenset(made.roles)) if any(each.op != "test" for each in listed) else None
+    return Operations(listed, frozenset(made.roles)) if any(each.op in ("add", "remove") for each in listed) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,11 +182,18 @@ class _Made:
         spec = self.patch.spec.value if self.patch.spec else None
         places = {key: list(_containers(pod, key)) for key in CONTAINERS}
         named = [(key, number, each) for key in CONTAINERS for number, each in enumerate(containers(spec, key))]
-        found = {id(each): [it for it in places[key] if selector.matches(each.text("name"), it[2])]
-                 for key, _, each in named}  # fmt: skip
-        going = [each for _, _, each in named if deletes(each)]
-        if any(not found[id(each)] and each.get("image") is None for _, _, each in named if each not in going):
+        holding = pod_conditions.hold(self.patch.where, pod, {key: [it[:2] for it in places[key]] for key in places})
+        if holding is None:
             return
+        alike = {id(each): [it for it in places[key] if selector.matches(each.text("name"), it[2])]
+                 for key, _, each in named}  # fmt: skip
+        found = {id(each): [it for it in alike[id(each)] if holding.reaches(key, it[1])] for key, _, each in named}
+        going = [each for _, _, each in named if deletes(each)]
+        if any(not found[id(each)] and (alike[id(each)] or each.get("image") is None)
+               for _, _, each in named if each not in going):  # fmt: skip
+            return
+        for need in holding.needs:
+            self._need(need)
         before = len(self.operations) + len(self.deleted)
         if not any(found.values()) and not pod.is_argo:
             self._test_items(pod)
@@ -293,6 +316,16 @@ class _Made:
     def _absent(self, path: str) -> None:
         self._note(Operation("test", path, make.scalar(_NULL, self.patch.file, _NULL)))
 
+    def _need(self, need: Need) -> None:
+        """Make sure that there is what a condition holds by: its value, or whatever a setter makes of it."""
+        place = pointer(need.path)
+        if need.value is None:
+            self._absent(place)
+        elif need.is_bound:
+            self._note(Operation("move", place))
+        else:
+            self._test((place, need.value))
+
     def _test(self, tested: tuple[str, Node | None]) -> None:
         self._note(Operation("test", tested[0], tested[1]))
 
@@ -326,12 +359,6 @@ def _names(pod: Pod[MappingNode], path: Path, each: MappingNode) -> Iterator[tup
         if "containers" in inner and name:
             yield f"{pointer(inner)}/name", name.value
     raise InputError(each.problem("has no name by which a patch of pods could tell it from others"))
-
-
-def is_bound(child: Child) -> bool:
-    """Say whether a setter changes an entry or an item, by a comment behind it or above."""
-    said = (child.value.comment, child.comment, *child.head)
-    return any(each is not None and comment.parse(each.text) is not None for each in said)
 
 
 def _alike(old: SequenceNode, new: Node, key: str) -> Iterable[int]:
