@@ -205,6 +205,68 @@ def test_searches_a_kind_of_another_group() -> None:
     assert pod["path"] == "spec.tasks.0.template.spec"
 
 
+#: As operators' own pages have them: https://volcano.sh/en/docs/vcjob, https://kserve.github.io/website (a custom
+#: predictor), https://github.com/kubeflow/spark-operator (examples/spark-pi-pod-template.yaml), all cut.
+FOREIGN = {
+    "batch.volcano.sh/v1alpha1 Job": (
+        """
+        minAvailable: 3
+        schedulerName: volcano
+        tasks:
+        - {replicas: 1, name: ps, template: {spec: {containers: [{name: tensorflow}]}}}
+        - {replicas: 2, name: worker, template: {spec: {containers: [{name: tensorflow}], restartPolicy: OnFailure}}}
+        """,
+        {"spec.tasks.0.template.spec": "ps", "spec.tasks.1.template.spec": "worker"},
+    ),
+    "serving.kserve.io/v1beta1 InferenceService": (
+        """
+        predictor: {minReplicas: 1, containers: [{name: kserve-container}]}
+        transformer: {containers: [{name: transformer}]}
+        """,
+        {"spec.predictor": "", "spec.transformer": ""},
+    ),
+    "sparkoperator.k8s.io/v1beta2 SparkApplication": (
+        """
+        type: Scala
+        driver: {cores: 1, template: {spec: {containers: [{name: spark-kubernetes-driver}]}}}
+        executor: {instances: 1, template: {spec: {containers: [{name: spark-kubernetes-executor}]}}}
+        """,
+        {"spec.driver.template.spec": "", "spec.executor.template.spec": ""},
+    ),
+}
+#: What keeps its pods where no search finds them, by the line that says where: path, role and containers of each.
+TOLD = {
+    "spec.predictor/model": (
+        "spec: {predictor: {model: {storageUri: a}, volumes: [{name: data}]}}",
+        [("spec.predictor", "predictor", 1)],
+    ),
+    "spec": ("spec: {mode: sidecar, initContainers: [{name: get}]}", [("spec", "", 1)]),
+    "spec.a.template.spec/main/side, spec.b[*]": (
+        "spec: {a: {template: {spec: {main: {}, side: {}}}}, b: [{name: c, containers: []}]}",
+        [("spec.a.template.spec", "a", 2), ("spec.b.0", "c", 0)],
+    ),
+    "": ("spec: {rules: [{validate: {pattern: {spec: {containers: [{image: '*:*'}]}}}}]}", []),
+    "spec.c, spec.b[0], [*], /, a//b, ..": ("spec: {b: [{containers: []}]}", []),
+}
+
+
+@pytest.mark.parametrize("kind", FOREIGN)
+def test_finds_the_pods_of_foreign_kinds_by_their_containers(kind: str) -> None:
+    spec, places = FOREIGN[kind]
+    root = yaml.safe_load(manifest(kind, "spec:", dedent(spec)))
+    assert {".".join(map(str, pod.path)): pod.role for pod in pods.find(root)} == places
+
+
+@pytest.mark.parametrize("line", TOLD)
+def test_an_object_of_a_foreign_kind_says_where_its_pods_are(line: str) -> None:
+    spec, places = TOLD[line]
+    head = "apiVersion: example.com/v1\nkind: Server\n"
+    text = f"{head}metadata: {{annotations: {{packyard/pods: {json.dumps(line)}}}}}\n{spec}\n"
+    made = [(".".join(map(str, pod.path)), pod.role, len(pod.containers)) for pod in pods.find(yaml.safe_load(text))]
+    assert made == places
+    assert [each["path"] for each in found(text)] == [path for path, _, _ in places]
+
+
 def test_a_kind_of_the_table_is_not_searched() -> None:
     assert found(manifest("batch/v1 Job", "spec: else:", POD)) == []
 

@@ -51,6 +51,17 @@ spec:
   - {name: steps, steps: [[{name: s, template: work}]]}
   - {name: work, container: {image: "work:1"}}
 """
+#: A kind whose pod has a container in a field, as one line of it says.
+SERVER = """\
+apiVersion: serving.example.com/v1
+kind: Server
+metadata: {name: f, annotations: {packyard/pods: spec.predictor/work}}
+spec:
+  predictor:
+    work: {format: any, env: [{name: A, value: "1"}], volumeMounts: [{name: d, mountPath: /d}]}
+    volumes:
+    - {name: d, emptyDir: {}}
+"""
 JOB = tiny.POD.replace("name: x", "name: f").replace("name: main", "name: work")
 STORAGE = """\
 # Data is on a claim.
@@ -134,6 +145,32 @@ def test_a_storage_is_merged_by_name_and_mount_path_into_the_pods_of_a_kind_that
     assert work["resources"] == {"limits": {"cpu": 2}}
     assert work["volumeMounts"] == [{"name": "d", "mountPath": "/d", "readOnly": True}]
     assert worker["spec"]["tolerations"] == [{"key": "t", "operator": "Exists"}]
+
+
+def test_an_object_says_where_its_pods_are_and_a_container_in_a_field_goes_by_its_name(
+    root: Path, kustomize5: Path
+) -> None:
+    tiny.write(root / "bases/job/cm.yaml", SERVER)
+    (spec,) = pods(root, "job/claim")
+    assert spec["predictor"] == {
+        "work": {
+            "format": "any",
+            "env": [{"name": "A", "value": "2"}, {"name": "B", "value": "b"}],
+            "volumeMounts": [{"name": "d", "mountPath": "/d", "readOnly": True}],
+            "resources": {"limits": {}},
+        },
+        "volumes": [{"name": "d", "persistentVolumeClaim": {"claimName": "data"}}],
+        "tolerations": [{"key": "t", "operator": "Exists"}],
+        "priorityClassName": "high",
+    }
+    shipped = option(
+        root, "# Pods wait.\n" + HEAD + "roles: [predictor]\nspec: {containers: [{name: work, tty: true}]}\n"
+    )
+    assert b"path: /spec/predictor/work/tty, value: true}" in shipped.files["options/o/kustomization.yaml"]
+    here = workspace.read(root)
+    package = packages.read(here, "p")
+    use_case = next(each for each in package.use_cases if each.path == "job/claim")
+    assert by_kustomize.of_sources(here, package, use_case, Program(kustomize5, "build")) == []
 
 
 def test_a_workflow_has_fields_of_its_pods_itself_and_containers_by_the_names_of_templates(root: Path) -> None:

@@ -5,9 +5,11 @@
     Workflow      spec.templates[0]                     an Argo template: Argo makes a pod of its ``container``,
                                                         ``script`` or ``containerSet``, with the Workflow's volumes
 
-The pods of a kind in the table are found by its paths alone. Any other object is searched: each mapping with a list of
-``containers`` is taken for a pod, and each object inside, such as an item of a List, is found by its own kind. Of a
-TrainJob this finds what it overrides in the pods of its runtime.
+The pods of a kind in the table are found by its paths alone, and those of any other object by what its annotation
+says, ``packyard/pods: spec.predictor/model, spec.tasks[*].template.spec``: a pod at each path, of which fields behind a
+slash are containers, too. Without it an object is searched: each mapping with a list of ``containers`` is taken for a
+pod, and each object inside, such as an item of a List, is found by its own kind. Of a TrainJob this finds what it
+overrides in the pods of its runtime.
 """
 
 from __future__ import annotations
@@ -45,6 +47,10 @@ Chain = tuple[Place[M], ...]
 _TEMPLATE = ("spec/template/spec",)
 _JOB_SETS = "spec/replicatedJobs/*/template/spec/template/spec"
 _RAY = ("headGroupSpec/template/spec", "workerGroupSpecs/*/template/spec")
+#: The annotation by which an object of a kind that nobody knows here says where its pods are.
+ANNOTATION = "packyard/pods"
+#: How many places an annotation may name.
+MOST_PLACES = 16
 #: The pods of a kind; ``*`` stands for each field or item.
 _PODS: Mapping[Kind, tuple[str, ...]] = {
     (CORE, "Pod"): ("spec",),
@@ -85,12 +91,14 @@ _CLAIMS = ("volumeClaimTemplates/*", "volumeClaimPolicies/*/templates/*")
 class Pod(Generic[M]):
     """A pod. ``chain`` has its mapping last and before it those that hold this one, each with its path in the object.
 
-    ``is_argo`` says that the mapping is an Argo template. What is in a pod is looked for once, so that nobody may
-    change an object whose pods are at hand.
+    ``is_argo`` says that the mapping is an Argo template; ``fields`` are those that are containers, as the object's
+    annotation says, or None where it has none. What is in a pod is looked for once, so that nobody may change an object
+    whose pods are at hand.
     """
 
     chain: Chain[M]
     is_argo: bool = False
+    fields: tuple[str, ...] | None = None
 
     @property
     def path(self) -> Path:
@@ -105,11 +113,15 @@ class Pod(Generic[M]):
     @property
     def template(self) -> M | None:
         """What has the pod's metadata, a pod template or a Pod; None for Argo, which takes them from two places."""
-        return self.chain[-2][1] if self.path[-1:] == ("spec",) and not self.is_argo else None
+        is_inside = self.path[-1:] == ("spec",) and (self.fields is None or len(self.path) > 1)
+        return self.chain[-2][1] if is_inside and not self.is_argo else None
 
     @property
     def role(self) -> str:
-        """Which of the pods of its object it is, as the kind has it: ``worker``; else what its component is called."""
+        """Which of the pods of its object it is, as the kind has it: ``worker``; else what its component is called.
+
+        Where an annotation says where the pods are, it is the last key of the path: ``predictor``.
+        """
         for path, each in reversed(self.chain):
             above, last = path[-2:-1], path[-1] if path else ""
             if isinstance(last, int) and (name := _text(_get(each, "name")) or _text(_get(each, "groupName"))):
@@ -119,12 +131,13 @@ class Pod(Generic[M]):
             if last in _OF_ROLES:
                 return _OF_ROLES[last]
         named = (_get(_get(_get(each, "metadata"), "labels"), _COMPONENT) for _, each in reversed(self.chain))
-        return next((text for each in named if (text := _text(each))), "")
+        keys = [step for step in self.path if step not in ("spec", "template")] if self.fields is not None else []
+        return next((text for each in named if (text := _text(each))), str(keys[-1]) if keys else "")
 
     @cached_property
     def container_places(self) -> list[Place[M]]:
         """The containers of all kinds, with their paths."""
-        patterns = _ARGO_CONTAINERS if self.is_argo else _CONTAINERS
+        patterns = _ARGO_CONTAINERS if self.is_argo else (*_CONTAINERS, *(self.fields or ()))
         return [found[-1] for pattern in patterns for found in _follow(self.chain, pattern)]
 
     @cached_property
@@ -164,6 +177,27 @@ def knows(kind: Kind) -> bool:
     return kind in _PODS
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """Where pods are, as an annotation says it: a path, and the fields of what is there that are containers."""
+
+    path: str
+    fields: tuple[str, ...]
+
+    def chains(self, chain: Chain[M]) -> Iterator[Chain[M]]:
+        """Yield what the path leads to from the end of a chain, each as the chain that ends with it."""
+        return _follow(chain, self.path.replace("[", ".").replace("]", "").replace(".", "/"))
+
+
+def told(root: Mapping[str, Any] | MappingNode) -> list[Told] | None:
+    """Return where the annotation of an object says that its pods are; None where it has none."""
+    text = _get(_get(_get(root, "metadata"), "annotations"), ANNOTATION)
+    if text is None:
+        return None
+    parts = [each.strip().split("/") for each in _text(text).split(",") if each.strip()]
+    return [Told(path, tuple(fields)) for path, *fields in parts[:MOST_PLACES]]
+
+
 def find(root: M) -> list[Pod[M]]:
     """Return the pods of an object."""
     return list(_find(root, (), ()))
@@ -175,7 +209,7 @@ def find_all(objects: Iterable[M]) -> list[Pod[M]]:
 
 
 def _find(value: Any, path: Path, chain: Chain[Any]) -> Iterator[Pod[Any]]:
-    """Find the pods of an object by its kind, those of anything else by search."""
+    """Find the pods of an object by its kind or by its annotation, those of anything else by search."""
     if _is_mapping(value):
         chain = (*chain, (path, value))
         kind = group_of(_text(_get(value, "apiVersion"))), _text(_get(value, "kind"))
@@ -188,6 +222,10 @@ def _find(value: Any, path: Path, chain: Chain[Any]) -> Iterator[Pod[Any]]:
             for pattern in _ARGO_TEMPLATES:
                 found = _follow(chain, f"{_WORKFLOWS[kind]}/{pattern}")
                 yield from (Pod(each, is_argo=True) for each in found if _has_container(each))
+            return
+        places = told(value) if kind[1] else None
+        if places is not None:
+            yield from (Pod(found, fields=each.fields) for each in places for found in each.chains(chain))
             return
         if isinstance(_get(value, "containers"), list | SequenceNode):
             yield Pod(chain)

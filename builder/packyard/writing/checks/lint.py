@@ -31,6 +31,7 @@ from packyard.writing.checks import (
     mounts,
     mpi,
     names,
+    pod_places,
     port_numbers,
     practice,
     quantities,
@@ -55,7 +56,7 @@ from packyard.writing.checks.parsed import Parsed, parse
 _OF_BUILDS = (
     *(workload, mpi, launch, names, references, selectors, port_numbers, mounts, claims, image, arguments, lifecycle),
     *(quantities, keys, argo, roles, empty, security, secret_texts),
-    *(server_rules, agreement, addresses, backends, budgets, ray, shell_variables),
+    *(server_rules, agreement, addresses, backends, budgets, ray, shell_variables, pod_places),
 )
 
 

@@ -202,7 +202,7 @@ def _image(container: MappingNode, label: str, package: _Package) -> Iterator[Fi
 
 def _command(container: MappingNode, label: str) -> Iterator[Finding]:
     arguments = container.entry("args")
-    if arguments and container.get("command") is None:
+    if arguments and container.get("command") is None and container.get("image"):
         message = f"{label} has args and no command: the image decides what runs"
         yield breach("args-without-command", arguments, message, "add the command")
 

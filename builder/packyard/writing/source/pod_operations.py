@@ -174,7 +174,7 @@ class _Made:
     def deletions(self) -> Iterator[Operation]:
         """Yield what takes items out: last, and from behind, as all other indices are those before."""
         for place, (path, value) in sorted(self.deleted.items(), key=lambda each: _order(each[0]), reverse=True):
-            yield Operation("test", path, value)
+            yield from [Operation("test", path, value)] if value else []
             yield Operation("remove", place)
 
     def pod(self, pod: Pod[MappingNode]) -> None:
@@ -327,7 +327,8 @@ class _Made:
             self._test((place, need.value))
 
     def _test(self, tested: tuple[str, Node | None]) -> None:
-        self._note(Operation("test", tested[0], tested[1]))
+        if tested[1] is not None:
+            self._note(Operation("test", tested[0], tested[1]))
 
     def _note(self, operation: Operation) -> None:
         self.operations.setdefault((operation.op, operation.path, operation.origin), operation)
@@ -346,6 +347,8 @@ def _containers(pod: Pod[MappingNode], key: str) -> Iterator[_Container]:
         elif pod.is_argo and key == CONTAINERS[1] and steps[0] in ("container", "script"):
             name = pod.spec.get("name")
             yield path, each, pod.spec.text("name"), (f"{pointer(above)}/name", name)
+        elif key == CONTAINERS[1] and steps[0] in (pod.fields or ()):
+            yield path, each, str(steps[0]), ("", None)
 
 
 def _names(pod: Pod[MappingNode], path: Path, each: MappingNode) -> Iterator[tuple[str, Node]]:

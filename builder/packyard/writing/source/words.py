@@ -38,6 +38,7 @@ _Collection = TypeVar("_Collection", bound=Collection)
 MARKER = re.compile(r"\$\{([^{}]+)\}")
 Meaning = str | Setter | Substitution
 _UNDEFINED = "no part defines it"
+_DEFINE = "define it in the Krmfile of a part of the use case, such as its storage: a setter, or a substitution"
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +153,7 @@ class Words:
     def _piece(self, name: str, inner: str, above: tuple[str, ...]) -> str:
         if inner not in self.defined and inner not in self.values:
             raise InputError(self._problem(name, f"its pattern names {inner}, which no part defines",
-                                           suggest(inner, self.known)))  # fmt: skip
+                                           suggest(inner, self.known) or _DEFINE))  # fmt: skip
         meaning = self.meaning(inner, above)
         return meaning if isinstance(meaning, str) else f"${{{meaning.name}}}"
 

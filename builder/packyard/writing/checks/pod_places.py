@@ -1,0 +1,79 @@
+"""The annotation ``packyard/pods``, by which an object says where its pods are: whether it leads to some."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from packyard.core.errors import suggest
+from packyard.core.kubernetes import pods
+from packyard.core.kubernetes.kinds import kind_of
+from packyard.core.kubernetes.pods import ANNOTATION, Told
+from packyard.core.yaml.node import MappingNode, Node, Scalar, SequenceNode
+from packyard.writing.checks.finding import Finding, breach
+from packyard.writing.checks.parsed import Parsed
+
+_LIST = "[*]"
+
+
+def check(parsed: Parsed) -> Iterator[Finding]:
+    """Find paths that lead to no pod, fields that are no containers, and annotations that are not read."""
+    for root in parsed.fresh:
+        annotations = root.mapping("metadata", "annotations")
+        for entry in annotations.entries if annotations else ():
+            if entry.name == ANNOTATION:
+                yield from _said(root, entry.value, parsed)
+            elif entry.name.startswith("packyard/") and (hint := suggest(entry.name, [ANNOTATION])):
+                yield breach("no-such-pod", entry, f"packyard reads no annotation {entry.name!r}", hint)
+
+
+def _said(root: MappingNode, node: Node, parsed: Parsed) -> Iterator[Finding]:
+    if pods.knows(kind_of(root)) or any(pod.fields is None for pod in parsed.pods_of(root)):
+        message = f"packyard knows where a {root.text('kind')} has its pods: the annotation has no effect"
+        yield breach("no-such-pod", node, message, "remove it")
+        return
+    if isinstance(node, Scalar) and len(node.value.split(",")) > pods.MOST_PLACES:
+        yield breach(
+            "no-such-pod", node, f"only the first {pods.MOST_PLACES} paths are read", f"{_LIST} stands for each item"
+        )
+    for place in pods.told(root) or ():
+        found = [chain[-1][1] for chain in place.chains((((), root),))]
+        if not found:
+            yield breach("no-such-pod", node, *_lost(root, place))
+        for field in place.fields if found else ():
+            if not any(isinstance(each.get(field), MappingNode) for each in found):
+                known = [entry.name for each in found for entry in each.entries if isinstance(entry.value, MappingNode)]
+                message = f"{place.path} has no container {field!r}, which would be a mapping"
+                yield breach("no-such-pod", node, message, suggest(field, known))
+
+
+def _lost(root: MappingNode, place: Told) -> tuple[str, str]:
+    """Return how far a path leads, and what may be meant."""
+    value: Node | None = root
+    done: list[str] = []
+    for step in place.path.replace("[", ".[").split("."):
+        above, value = value, _items(value) if step == _LIST else _field(value, step)
+        if value is None:
+            return _stop(root, done, step, above)
+        done.append(step)
+    what = "is a list" if isinstance(value, SequenceNode) else "is a text"
+    hint = f"{place.path}{_LIST} is each item of it" if isinstance(value, SequenceNode) else "a pod is a mapping"
+    return f"{place.path} {what}, and no pod", hint
+
+
+def _stop(root: MappingNode, done: list[str], step: str, above: Node | None) -> tuple[str, str]:
+    where = ".".join(done).replace(f".{_LIST}", _LIST) or f"this {root.text('kind')}"
+    if isinstance(above, SequenceNode):
+        return f"{where} is a list", f"{where}{_LIST} is each item of it"
+    if step == _LIST:
+        return f"{where} has no items", "leave [*] out" if isinstance(above, MappingNode) else ""
+    known = [entry.name for entry in above.entries] if isinstance(above, MappingNode) else []
+    return f"{where} has no field {step!r}", suggest(step, known) or "a path is such as spec.tasks[*].template.spec"
+
+
+def _items(value: Node | None) -> Node | None:
+    """Return the first item of a list, which stands for all."""
+    return value.items[0].value if isinstance(value, SequenceNode) and value.items else None
+
+
+def _field(value: Node | None, step: str) -> Node | None:
+    return value.get(step) if isinstance(value, MappingNode) else None
