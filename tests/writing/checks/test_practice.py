@@ -193,6 +193,10 @@ def test_an_empty_storage_class_switches_provisioning_off() -> None:
     assert judged(DEPLOYMENT.replace("Deployment", "StatefulSet") + indent(templates, "  "))[0].endswith(
         "error empty-storage-class"
     )
+    own = f"apiVersion: production-stack.vllm.ai/v1alpha1\nkind: VLLMRuntime\n{METADATA}spec: {{storageConfig: %s}}\n"
+    assert judged(own % '{storageClassName: "", accessMode: ReadWriteMany}') == []  # the operator's default
+    (found,) = judged(own % '{storageClassName: "", accessModes: [ReadWriteMany]}')
+    assert found.endswith("error empty-storage-class")
 
 
 def test_finds_a_secret_with_content() -> None:

@@ -116,7 +116,9 @@ def _classes(root: MappingNode, package: _Package) -> Iterator[Finding]:
         value = entry.value
         if not isinstance(value, Scalar) or value.value or package.parsed.waits(value):
             continue
-        if value.style != "plain" and not is_kind(root, CORE, "PersistentVolume") and not node.text("volumeName"):
+        is_own = "." in kind_of(root)[0] and node.get("accessModes") is None  # a field of an operator's, and no claim
+        is_free = is_own or is_kind(root, CORE, "PersistentVolume")
+        if value.style != "plain" and not is_free and not node.text("volumeName"):
             message = 'storageClassName: "" turns dynamic provisioning off: no volume is created'
             yield breach("empty-storage-class", value, message, "remove the field")
 
