@@ -136,6 +136,32 @@ def test_what_is_remembered_can_be_listed_and_verified(channel: Path, tmp_path: 
     refused("list", "gpt", "--from", f"{server.address}/other", says="the server cannot be reached")
 
 
+@pytest.mark.slow
+def test_json_says_whether_the_channel_was_reached_and_which_head_was_seen(channel: Path, tmp_path: Path) -> None:
+    file, untarred = channel / "1.1/bert.tar.gz", tmp_path / "bert"
+
+    def seen(into: Path) -> dict[str, tuple[object, object]]:
+        found = {}
+        for words in (
+            ("get", "bert", "--into", into),
+            ("list",),
+            ("show", "bert"),
+            ("show", "bert/single-node"),
+            ("verify", file),
+            ("verify", untarred),
+            ("upgrade", untarred, "1.1"),
+        ):
+            for row in json.loads(done(*words, "--from", server.address, "-o", "json")):
+                found[" ".join(map(str, words))] = (row["channelReached"], row["headSeen"])
+        return found
+
+    with answering(served(channel)) as server:
+        done("get", "bert", "--from", server.address, "--into", tmp_path)
+        there = seen(tmp_path / "1")
+    assert dict.fromkeys(there, (True, 3)) == there
+    assert {*seen(tmp_path / "2").values()} == {(False, 3)}
+
+
 def test_a_bundle_is_got_and_pinned_by_an_address_of_its_own(channel: Path, tmp_path: Path) -> None:
     file = tmp_path / "packyard.lock"
     with answering(served(channel)) as server:

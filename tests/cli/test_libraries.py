@@ -14,12 +14,14 @@ import yaml
 
 import libraries
 import tiny
+from cli.test_get import served
 from packyard.core.bundle import lock
 from packyard.core.bundle.archive import Member
 from packyard.core.bundle.manifest import Manifest
 from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import NOBODY
 from packyard.writing.source.shelf import Shelf
+from sharing.servers import answering
 from writing.source.test_repository import commit, git
 
 CONFIG_MAP = "bases/below/cm.yaml"
@@ -166,6 +168,15 @@ def test_update_shows_what_changes_before_it_moves_the_pin(parts: Path, tmp_path
     assert (pins(parts), built(parts)) == ({"parts": "1.1.0"}, {"A": "7"})
     code, out, err = in_workspace(parts, "update")
     assert (code, out, err) == (0, "", "all libraries are what they are pinned as\n")
+
+
+def test_update_says_which_channel_of_a_library_was_not_reached(parts: Path, tmp_path: Path) -> None:
+    publish(parts, "1.0.0")
+    words = ("update", "--workspace", tmp_path / "ws", "-o", "json")
+    with answering(served(tmp_path / "channel")) as server:
+        libraries.name(tmp_path / "ws", f"{{name: parts, version: ^1.0, from: {server.address}}}")
+        assert json.loads(done(*words))[0]["unreached"] == []
+    assert json.loads(done(*words))[0]["unreached"] == [server.address]
 
 
 def test_update_keeps_within_the_range_and_says_a_library_that_is_not_named(parts: Path, tmp_path: Path) -> None:

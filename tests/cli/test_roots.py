@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
 import pytest
 
+import reading
+import real
 import tiny
 from commandline import done, packyard
+from sharing import registries
 
 ROOT = """\
 apiVersion: packyard/v1
@@ -42,21 +46,21 @@ def said(*words: object, code: int = 0) -> str:
     return found.stderr
 
 
-def rooted(text: str = ROOT, version: int = 1, verb: str = "init") -> None:
+def rooted(text: str = ROOT, version: int = 1, verb: str = "init", to: str = "channel") -> None:
     """Make a root, let alice and bob sign it, and publish it."""
     Path("root.yaml").write_text(text)
-    done("keys", "root", verb, "root.yaml", "--in", "channel")
+    done("keys", "root", verb, "root.yaml", "--in", to)
     assert "signatures are missing" in said("keys", "root", "sign", f"{version}.root.json", "--key", "alice")
-    done("keys", "root", "sign", f"{version}.root.json", "--key", "bob", "--in", "channel")
+    done("keys", "root", "sign", f"{version}.root.json", "--key", "bob", "--in", to)
 
 
-def published(version: str, *keys: str, code: int = 0) -> str:
+def published(version: str, *keys: str, code: int = 0, to: str = "channel", more: tuple[str, ...] = ()) -> str:
     flags = [word for key in keys for word in ("--key", key)]
-    return said("publish", "--workspace", "sources", "--version", version, "--to", "channel", *flags, code=code)
+    return said("publish", "--workspace", "sources", "--version", version, "--to", to, *flags, *more, code=code)
 
 
-def versions() -> list[str]:
-    return [row["version"] for row in json.loads(done("list", "--from", "channel", "-o", "json"))]
+def versions(of: str = "channel") -> list[str]:
+    return [row["version"] for row in json.loads(done("list", "--from", of, "-o", "json"))]
 
 
 def test_a_root_is_made_signed_published_trusted_and_rotated() -> None:
@@ -98,6 +102,9 @@ def test_a_root_that_too_few_signed_is_not_published(here: Path) -> None:
     done("keys", "root", "sign", "1.root.json", "--key", "alice", "--in", "channel")
     done("keys", "root", "sign", "1.root.json", "--key", "alice", "--in", "channel")
     assert not list(here.glob("channel/index/root/*"))
+    assert re.search(
+        r"alice sha256:[0-9a-f]{64} has signed(, | *\n).*bob sha256", done("keys", "root", "show", "1.root.json")
+    )
     assert "is not a root key of it" in said("keys", "root", "sign", "1.root.json", "--key", "ci", code=1)
 
 
@@ -125,5 +132,73 @@ def test_a_team_signs_its_packages_and_the_job_lists_them(here: Path) -> None:
     rooted(ROOT + "packages: {p*: {keys: [team.pub.pem]}}\n")
     done("keys", "trust", "1.root.json", "--channel", "channel")
     assert "which you do not trust" in published("1.0", "ci", code=1)
-    published("1.1", "ci", "team")
-    assert done("get", "p@1.1", "--from", "channel", "--into", "got")
+    assert not list(here.glob("channel/1.0/*"))
+    published("1.0", "ci", "team")
+    assert done("get", "p@1.0", "--from", "channel", "--into", "got")
+
+
+@pytest.mark.slow
+def test_fewer_signatures_than_the_root_requires_change_nothing_by_any_verb(here: Path) -> None:
+    rooted(ROOT.replace("[ci.pub.pem], expires: 30", "[ci.pub.pem, ci-2.pub.pem], threshold: 2"))
+    done("keys", "trust", "1.root.json", "--channel", "channel")
+    published("1.0", "ci", "ci-2")
+    published("1.1", "ci", "ci-2", to="other")
+    next(here.glob("channel/index/nodes/*/*")).unlink()
+    before = reading.files(here / "channel")
+    verbs = (
+        ("fsck", "channel", "--repair"),
+        ("copy", "other", "channel"),
+        ("yank", "p@1.0", "--reason", "slow", "--in", "channel"),
+        ("gc", "channel", "--yanked"),
+        ("keys", "refresh", "--in", "channel"),
+    )
+    for words in verbs:
+        told = said(*words, "--key", "ci", code=1)
+        assert "signed by fewer than the 2 keys that the channel's root requires" in told, words
+        assert "(repeat --key: --key NAME --key NAME;" in told, words
+    assert reading.files(here / "channel") == before
+    for words in verbs:
+        said(*words, "--key", "ci", "--key", "ci-2")
+    assert said("fsck", "channel") == "nothing is wrong\n"
+    assert versions() == ["1.1"]
+
+
+@pytest.mark.slow
+def test_copy_takes_what_the_key_of_the_team_signed_and_lists_what_is_pending_by_it(here: Path) -> None:
+    done("keys", "new", "team", "--no-passphrase")
+    shutil.copy(here / "CONFIG/packyard/keys/team.pub.pem", here)
+    rooted(ROOT + "packages: {p*: {keys: [team.pub.pem]}}\n")
+    done("keys", "trust", "1.root.json", "--channel", "channel")
+    published("1.0", "ci", to="other")
+    published("1.1", "ci", "team", to="other")
+    assert "1.0/p.tar.gz" in said("copy", "other", "channel", "p@1.0", "--key", "ci", code=1)
+    assert not list(here.glob("channel/1.0/*"))
+    published("1.2", "ci", "team", more=("--shard", "0/1"))
+    said("copy", "other", "channel", "p@1.1", "--key", "ci")
+    assert versions() == ["1.2"]
+    for version in ("1.1", "1.2"):
+        done("get", f"p@{version}", "--from", "channel", "--into", version)
+    assert said("fsck", "channel") == "nothing is wrong\n"
+
+
+@pytest.mark.slow
+def test_a_root_in_a_registry_is_that_of_a_directory(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setenv("DOCKER_CONFIG", str(here))
+    (here / "registry").mkdir()
+    with registries.distribution(real.pinned_program("registry"), here / "registry") as host:
+        place = f"oci://{host}/models"
+        rooted(to=place)
+        assert "has a root, which says who signs there" in published("1.0", "ci", code=1, to=place)
+        done("keys", "trust", "1.root.json", "--channel", place)
+        published("1.0", "ci", to=place)
+        rooted(ROOT.replace("{keys: [ci.pub", "{retired: [ci.pub.pem], keys: [ci-2.pub"), 2, "rotate", to=place)
+        assert "which you do not trust" in said("list", "--from", place, code=1)
+        done("keys", "refresh", "--in", place, "--head", "2", "--key", "ci-2")
+        assert versions(place) == ["1.0"]
+        done("get", "p", "--from", place)
+        assert said("fsck", place) == "nothing is wrong\n"
+        done("keys", "revoke", "ci-2", "--in", place, "--key", "oncall")
+        assert "which is revoked" in said("list", "--from", place, code=1)
+        (row, *_) = json.loads(done("keys", "root", "show", "--in", place, "-o", "json"))
+        assert (row["version"], row["threshold"]) == (2, 2)

@@ -6,6 +6,7 @@ import json
 import shutil
 import uuid
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -240,15 +241,13 @@ def test_records_of_strangers_and_of_other_channels_are_refused(store: Store, tm
     key = "index/removed/1.0/bert.json"
     stranger = SigningKey.new()
     found = removed.read(other, key, None, NOBODY)
-    own = removed.Removed(**{**vars_of(found), "channel": access.read(store).head.channel})
+    own = replace(found, channel=access.read(store).head.channel)
     hostile = {
         "was signed for another channel": other.get(key),
         "is not signed by a key that you trust": removed.KIND.to_bytes(own, [stranger]),
         "must be": b"{}",
-        "is about": removed.KIND.to_bytes(removed.Removed(**{**vars_of(own), "version": "1.2"}), [KEY]),
-        "is about another tar": removed.KIND.to_bytes(
-            removed.Removed(**{**vars_of(own), "tar": Digest.of(b"")}), [KEY]
-        ),
+        "is about": removed.KIND.to_bytes(replace(own, version="1.2"), [KEY]),
+        "is about another tar": removed.KIND.to_bytes(replace(own, tar=Digest.of(b"")), [KEY]),
     }
     for data in hostile.values():
         (tmp_path / "channel" / key).parent.mkdir(parents=True, exist_ok=True)
@@ -259,10 +258,6 @@ def test_records_of_strangers_and_of_other_channels_are_refused(store: Store, tm
         assert {each: store.get(each) for each in store.list("")} == before
         assert [each for *each, _ in findings(store)] in ([["altered", key]], [["extra", key]])
     assert versions(store) == [*VERSIONS]
-
-
-def vars_of(found: removed.Removed) -> dict[str, object]:
-    return {name: getattr(found, name) for name in removed.Removed.__slots__}
 
 
 def test_who_may_not_sign_heads_removes_nothing(store: Store) -> None:

@@ -16,6 +16,7 @@ import pytest
 import yaml
 
 import real
+import tiny
 from commandline import done, packyard
 from packyard.core.bundle import Bundle, Manifest, build
 from packyard.core.bundle.archive import Member
@@ -135,6 +136,24 @@ def test_a_tag_that_moved_is_refused_and_kept_where_a_lock_has_it(
     (again,) = moved([image], to, {image: found.digest})
     assert (again.digest, again.moved) == (found.digest, crane("digest", image))
     assert crane("digest", place(image, to)) == found.digest
+
+
+def test_publish_writes_the_digests_that_a_registry_answers_into_both_sboms(
+    crane: Crane, image: str, tmp_path: Path
+) -> None:
+    sources, channel, gone = tiny.workspace(tmp_path / "ws"), tmp_path / "channel", image.replace("/app:1", "/gone:2")
+    for name, each in (("here", image), ("gone", gone)):
+        pod = tiny.POD.replace("registry.example/x:1", each).replace("name: x", f"name: {name}")
+        tiny.write(sources / f"bases/one/{name}.yaml", pod)
+    tiny.replace(sources / "bases/one/kustomization.yaml", "[cm.yaml]", "[cm.yaml, here.yaml, gone.yaml]")
+    words = ("publish", "--workspace", sources, "--version", "1.0", "--to", channel)
+    told = packyard(*words, "--resolve-images")
+    assert told.returncode == 0, told.stderr
+    assert f"the SBOM has no digest: {gone}" in told.stderr
+    for end in ("spdx", "cdx"):
+        (listed,) = (channel / "1.0").glob(f"p.tar.gz.{end}.json")
+        assert Digest(crane("digest", image)).hex in listed.read_text()
+    assert packyard("fsck", channel).stderr == "nothing is wrong\n"
 
 
 def test_a_copy_leads_packages_to_their_images_and_changes_no_byte_of_them(

@@ -51,11 +51,16 @@ def packed(here: Workspace, name: str, version: str) -> Bundle:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """A bundle, verified, what is proved of it (None: packyard carries it), and the versions of its name."""
+    """A bundle, verified, what is proved of it, the versions of its name, and the number of the head that lists it.
+
+    Where packyard carries it, nothing is proved, there is no head, and whether the channel was reached is None.
+    """
 
     bundle: Bundle
     proof: Proof | None = None
     versions: Sequence[IndexEntry] = ()
+    head: int | None = None
+    is_reached: bool | None = None
 
 
 def find(asked: Reference, source: Setting) -> Bundle:
@@ -70,15 +75,18 @@ def offer(asked: Reference, source: Setting, store: Store | None = None) -> Offe
     """
     if source.is_carried:
         return Offer(bundle=carried(asked))
-    from packyard.cli.channels import fetching, open_to_read
+    from packyard.cli.channels import fetching, is_reached, open_to_read
     from packyard.sharing.fetching.fetch import opened
 
     store = store or open_to_read(source.value)
-    with opened(store, asked, fetching(source.value)) as fetched:
+    with opened(store, asked, fetching(source.value, store)) as fetched:
         output.detail(f"{fetched.choice.entry} from {store.address} ({source.origin}), {fetched.choice.why}")
         if fetched.choice.entry.yanked:
             output.warning(f"{fetched.choice.entry} is yanked: {fetched.choice.entry.yanked}")
-        return Offer(bundle=fetched.read(), proof=fetched.proof, versions=fetched.versions)
+        read = fetched.read()
+        reached = is_reached(store)
+        versions = fetched.versions
+        return Offer(bundle=read, proof=fetched.proof, versions=versions, head=fetched.head, is_reached=reached)
 
 
 def read(file: Path) -> Bundle:

@@ -55,6 +55,11 @@ def open_to_read(address: str) -> Store:
     return RememberedStore(store, index_cache(folder), tell, name=identity(address))
 
 
+def is_reached(store: Store) -> bool:
+    """Return whether a channel answered all that was asked; otherwise what it listed before was used."""
+    return getattr(store, "is_reached", True)
+
+
 def listed(address: str, store: Store | None = None) -> Index:
     """Return what a channel lists, as far as the user trusts it; ``store`` is the channel, if it is open."""
     store = store or open_to_read(address)
@@ -115,14 +120,17 @@ def _at_hand(address: str) -> Index:
     return access.read(store, trust(address, store), preferences.memory(address))
 
 
-def fetching(address: str) -> Fetching:
-    """Return how to fetch from a channel: the user's trust, memory and cache; a directory needs no cache."""
-    folder = None if isinstance(open_channel(address), DirectoryStore) else state.cache_dir()
+def fetching(address: str, store: Store | None = None) -> Fetching:
+    """Return how to fetch from a channel: the user's trust, memory and cache; a directory needs no cache.
+
+    ``store`` is the channel, if it is open.
+    """
+    folder = None if isinstance(store or open_channel(address), DirectoryStore) else state.cache_dir()
     cache = bundle_cache(folder) if folder else None
     if cache and not _is_writable(cache.folder):
         output.note(f"{cache.folder}: cannot be written; what is fetched is not kept")
         cache = None
-    trusted, memory = trust(address), preferences.memory(address)
+    trusted, memory = trust(address, store), preferences.memory(address)
     return Fetching(trusted=trusted, memory=memory, cache=cache, patience=patience(), heard=output.arriving)
 
 

@@ -121,7 +121,8 @@ def _published(word: str, flag: str | None) -> Packages:
     if source.is_carried and asked:
         return _carried(asked, word)
     channel = preferences.required_channel(flag).value
-    store, how = open_to_read(channel), fetching(channel)
+    store = open_to_read(channel)
+    how = fetching(channel, store)
     if asked is None:
         check_version(version)
         entries = access.read(store, how.trusted, how.memory).entries

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +20,9 @@ from packyard.writing.source.library_entry import Entry
 from packyard.writing.source.library_search import NOTHING, Instead
 from packyard.writing.source.shelf import Shelf
 from packyard.writing.source.workspace import Workspace
+
+#: What hears the address of a channel.
+Heard = Callable[[str], object]
 
 
 def add_names(parser: argparse.ArgumentParser) -> None:
@@ -76,11 +79,14 @@ def obtain(entry: Entry, pin: Pin) -> Path:
     return folder
 
 
-def newest(entry: Entry, root_dir: Path) -> tuple[Path, Pin]:
-    """Return the newest library that an entry asks for, and what pins it."""
+def newest(entry: Entry, root_dir: Path, unreached: Heard = lambda _: None) -> tuple[Path, Pin]:
+    """Return the newest library that an entry asks for, and what pins it.
+
+    ``unreached`` hears of a channel that could not be asked, so that what it listed before counts.
+    """
     own_dir = library.own_dir(entry, root_dir)
     if own_dir is None:
-        return _fetch(entry, None)
+        return _fetch(entry, None, unreached)
     return own_dir, library.pin_of(entry.name, own_dir, entry.path)
 
 
@@ -93,9 +99,9 @@ def shelf() -> Shelf:
     return Shelf(folder / "libraries")
 
 
-def _fetch(entry: Entry, pin: Pin | None) -> tuple[Path, Pin]:
+def _fetch(entry: Entry, pin: Pin | None, unreached: Heard = lambda _: None) -> tuple[Path, Pin]:
     if entry.asked:
-        return _fetch_bundle(entry, entry.asked, pin)
+        return _fetch_bundle(entry, entry.asked, pin, unreached)
     from packyard.writing.source import repository
 
     commit, files = repository.read(entry, library.commit_of(pin.version) if pin else "")
@@ -104,19 +110,22 @@ def _fetch(entry: Entry, pin: Pin | None) -> tuple[Path, Pin]:
     return folder, Pin(version=library.commit_version(commit), channel=entry.repository, tar=tar, digest=tar)
 
 
-def _fetch_bundle(entry: Entry, asked: Reference, pin: Pin | None) -> tuple[Path, Pin]:
+def _fetch_bundle(entry: Entry, asked: Reference, pin: Pin | None, unreached: Heard) -> tuple[Path, Pin]:
     from packyard.cli import preferences
-    from packyard.cli.channels import fetching, open_to_read
+    from packyard.cli.channels import fetching, is_reached, open_to_read
     from packyard.sharing.configuration import normal
     from packyard.sharing.fetching.fetch import opened
 
     named = (pin.channel if pin else "") or entry.channel
     channel = normal(preferences.required_channel(_beside(entry, named) or None).value)
     reference = Reference(name=entry.name, version=pin.version) if pin else asked
-    with opened(open_to_read(channel), reference, fetching(channel), pin=pin) as fetched:
+    store = open_to_read(channel)
+    with opened(store, reference, fetching(channel, store), pin=pin) as fetched:
         chosen = fetched.choice.entry
         output.detail(f"the library {chosen} from {channel}, {fetched.choice.why}")
         folder, tar = shelf().put(entry.name, fetched.read().members)
+    if not is_reached(store):
+        unreached(channel)
     said = entry.channel if _is_relative(entry.channel) else channel
     return folder, Pin(version=chosen.version, channel=said, tar=tar, digest=chosen.digest)
 

@@ -16,14 +16,15 @@ People write which keys sign what; the files of keys are beside it:
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from packyard.cli import channels, output, preferences
 from packyard.cli.rows import Rows
 from packyard.cli.sharing import signing
 from packyard.core.digest import Digest
-from packyard.core.errors import InputError, Problem, UnavailableError, UsageError
+from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError, UsageError
 from packyard.core.files import atomic, regular
 from packyard.core.yaml.fields import Fields
 from packyard.core.yaml.sources import Sources
@@ -35,6 +36,7 @@ from packyard.sharing.trust.root import Root
 
 FILE = "root.yaml"
 ACTIONS = ("init", "sign", "rotate", "show")
+_PUBLIC = ".pub.pem"
 _DAYS = 365
 _MOST = 3650  # days
 
@@ -50,9 +52,32 @@ def run(arguments: argparse.Namespace, form: Rows) -> int:
         raise UsageError("packyard keys root sign: name the root: packyard keys root sign 1.root.json --key NAME")
     made = {"init": _init, "rotate": _rotate, "sign": _sign, "show": _show}[action](arguments)
     previous = _previous(made, arguments)
-    rows = list(_rows(made, previous, file or ""))
-    form.show(rows, arguments.output)
+    by = {key for _, result in made.results(previous) for key in result.signed}
+    named = _names(Path(file or FILE).parent)
+
+    def keys(row: Mapping[str, Any]) -> str:
+        """Return the keys of a role by their names, as far as they are known here, and who has signed."""
+        signed = by if row["role"] == "root" else ()
+        return ", ".join(f"{named.get(key, key)}{' has signed' if key in signed else ''}" for key in row["keys"])
+
+    if form.show(list(_rows(made, by, file or "")), arguments.output, cells={"KEYS": keys}):
+        heads = f"heads expire after {made.head_days} days" if made.head_days else "heads never expire"
+        output.note(f"version {made.version} of the root expires on {made.expires:%Y-%m-%d}; {heads}")
     return 0
+
+
+def _names(folder: Path) -> dict[str, str]:
+    """Return how people call keys, by their ids: those of the user, and those whose files are in a folder."""
+    ring = preferences.own_keyring()
+    found: dict[str, str] = {ring.public(name).id: name for name in ring.signing_names()}
+    for file in sorted(folder.glob(f"*{_PUBLIC}")):
+        try:
+            key = PublicKey.parse(regular.read(file, limit=LIMIT), file=str(file))
+        except PackyardError as error:
+            output.detail(str(error))
+        else:
+            found.setdefault(key.id, file.name.removesuffix(_PUBLIC))
+    return {key: f"{name} {key}" for key, name in (preferences.key_names() | found).items()}
 
 
 def _init(arguments: argparse.Namespace) -> Root:
@@ -86,7 +111,8 @@ def _sign(arguments: argparse.Namespace) -> Root:
     for key in signing.keys(arguments.key) if arguments.key or not arguments.within else ():
         if key.public.id not in wanted:
             hint = "packyard keys root show FILE lists them"
-            raise InputError(Problem(f"{key.public.id} is not a root key of it", file=str(file), hint=hint))
+            name = _names(file.parent).get(key.public.id, key.public.id)
+            raise InputError(Problem(f"{name} is not a root key of it", file=str(file), hint=hint))
         made.sign(key)
     _write(file, made)
     missing = [f"{result.missing} {whose}" for whose, result in made.results(previous) if result.missing]
@@ -157,10 +183,9 @@ def _write(file: Path, made: Root) -> None:
         raise UnavailableError(f"{file}: {error.strerror}") from error
 
 
-def _rows(made: Root, previous: Root | None, file: str) -> Iterator[dict[str, object]]:
+def _rows(made: Root, by: Collection[str], file: str) -> Iterator[dict[str, object]]:
     signed = made.metadata.signed
     said = {"version": made.version, "channel": made.channel, "expires": f"{made.expires:%Y-%m-%d}", "file": file}
-    by = {key for _, result in made.results(previous) for key in result.signed}
     root = signed.roles["root"]
     yield {**said, "role": "root", "keys": root.keyids, "threshold": root.threshold, "signed": len(by)}
     roles = {"heads": made.heads, "revocation": made.revocation, **{each.patterns[0]: each for each in made.packages}}
@@ -175,7 +200,8 @@ def _rows(made: Root, previous: Root | None, file: str) -> Iterator[dict[str, ob
 def _described(arguments: argparse.Namespace, channel: str, version: int) -> Root:
     file = Path(arguments.file or FILE)
     if not file.is_file():
-        hint = "write which keys sign what: docs/stolen-key.md shows one"
+        hint = "write which keys sign what, as docs/stolen-key.md does, at least: "
+        hint += "root: {keys: [alice.pub.pem, bob.pub.pem], threshold: 2} and heads: {keys: [ci.pub.pem]}"
         raise InputError(Problem("no such file", file=str(file), hint=hint))
     fields = Fields.of_file(Sources(file.parent), file.name)
     for key, wanted in (("apiVersion", "packyard/v1"), ("kind", "Root")):
@@ -215,6 +241,9 @@ def _keys(names: Sequence[str], file: Path) -> dict[Digest, PublicKey]:
     found: dict[Digest, PublicKey] = {}
     for name in names:
         beside = file.parent / name
+        if not beside.is_file():
+            hint = f"put the public key beside {file.name}; its owner has it from: packyard keys new NAME"
+            raise InputError(Problem(f"names {name}, and there is no such file", file=str(file), hint=hint))
         key = PublicKey.parse(regular.read(beside, limit=LIMIT), file=str(beside))
         if key.id in found:
             raise InputError(Problem("is named twice in a role", file=str(beside)))

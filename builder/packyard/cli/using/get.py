@@ -145,13 +145,13 @@ def _locked(arguments: argparse.Namespace, file: Path, into: Path) -> Iterator[R
 def _fetched(
     channel: Setting, asked: Reference, into: Path, *, pin: Pin | None = None, lock: _LockFile | None = None
 ) -> Row:
-    from packyard.cli.channels import fetching, open_to_read
+    from packyard.cli.channels import fetching, is_reached, open_to_read
     from packyard.sharing.fetching.fetch import opened
 
     store = open_to_read(channel.value)
-    opening = opened(store, asked, fetching(channel.value), pin=pin)
+    opening = opened(store, asked, fetching(channel.value, store), pin=pin)
     row, said = _unpacked(opening, channel, store.address, into, lock=lock)
-    return {**row, "channelReached": getattr(store, "is_reached", True)}, said
+    return {**row, "channelReached": is_reached(store)}, said
 
 
 def _addressed(arguments: argparse.Namespace, into: Path) -> Row | None:

@@ -32,12 +32,14 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 #: What is said of a package: the facts of its model, and the paths of its use cases.
 Said = tuple[Mapping[str, str], Sequence[str]]
-#: Where packages are listed from, what lists them, and what describes one of them.
-Listed = tuple[str, Callable[[], Iterable[Summary]], Callable[[Summary], Manifest]]
+#: Whether the channel was reached, and the number of its head that was seen; None where there is no channel.
+Seen = tuple[bool | None, int | None]
+#: Where packages are listed from, what lists them, what describes one of them, and what was seen of the channel by now.
+Listed = tuple[str, Callable[[], Iterable[Summary]], Callable[[Summary], Manifest], Callable[[], Seen]]
 
 ROWS = Rows(
     "package",
-    "name, version, title, model, useCases",
+    "name, version, title, model, useCases, channelReached, headSeen",
     columns="NAME, VERSION, FRAMEWORK, MODE, CASES, TITLE",
     prose=1,
     wide=None,
@@ -69,20 +71,20 @@ def run(arguments: argparse.Namespace) -> int:
     """List packages, a row for each; 1 if none has the words."""
     if arguments.libraries and not arguments.channel:
         return _list_libraries(arguments)
-    where, every, described = _listed(arguments)
+    where, every, described, seen = _listed(arguments)
     asked = summary.split(arguments.words)
     if len(asked) > _KNOWN or (arguments.words and not asked):
         raise UsageError("packyard list: write words such as: resnet fp32")
     count, last = 0, None
 
-    def rows() -> Iterator[Summary]:
+    def rows() -> Iterator[tuple[object, ...]]:
         """Read the packages, which may be more than memory holds."""
         nonlocal count, last
         count = 0
         for each in _chosen(arguments, every(), lambda item: (item.model, item.use_cases)):
             if each.has(asked):
                 count, last = count + 1, each
-                yield each
+                yield each.name, each.version, each.title, each.model, each.use_cases, *seen()
 
     is_text = ROWS.show(rows, arguments.output, wide=arguments.wide, cells=_cells(wide=arguments.wide))
     if is_text and asked and count == 1 and last and last.use_cases:
@@ -104,7 +106,7 @@ def _tell_use_cases(found: Manifest) -> None:
 
 
 def _listed(arguments: argparse.Namespace) -> Listed:
-    """Return where packages are listed from, in words, what lists them, and what describes one of them."""
+    """Return where packages are listed from, in words, what lists and describes them, and what was seen of it."""
     source = preferences.source(arguments.channel)
     if arguments.workspace and arguments.channel:
         raise UsageError("packyard list: give --from or --workspace, not both")
@@ -112,8 +114,13 @@ def _listed(arguments: argparse.Namespace) -> Listed:
         here = workspaces.find(arguments) if arguments.workspace else workspaces.carried()
         found = list(_of_sources(here, "" if arguments.workspace else __version__))
         where = f"the workspace {arguments.workspace}" if arguments.workspace else str(source)
-        return where, lambda: found, lambda each: bundles.packed(here, each.name, __version__).manifest
-    from packyard.cli.channels import listed, open_to_read
+        return (
+            where,
+            lambda: found,
+            lambda each: bundles.packed(here, each.name, __version__).manifest,
+            lambda: (None, None),
+        )
+    from packyard.cli.channels import is_reached, listed, open_to_read
 
     store = open_to_read(source.value)
     index = listed(source.value, store)
@@ -122,6 +129,7 @@ def _listed(arguments: argparse.Namespace) -> Listed:
         str(source),
         lambda: index.summaries(kind),
         lambda each: bundles.offer(Reference(name=each.name, version=each.version), source, store).bundle.manifest,
+        lambda: (is_reached(store), index.head.number),
     )
 
 

@@ -29,12 +29,12 @@ ROWS = Rows(
     "package",
     "name, version, source, description, useCases (path, description, after, requires, required), "
     "options (name, description), images, kubernetes, digest, tar, size, unpacked, files, yanked, signers, listedBy, "
-    "versions (version, yanked)",
+    "versions (version, yanked), channelReached, headSeen",
 )
 USE_CASES = Rows(
     "use case",
     "package, version, path, description, after, requires, "
-    "setters (name, value=shown, required=must_be_set, description, example?)",
+    "setters (name, value=shown, required=must_be_set, description, example?), channelReached, headSeen",
     "NAME/USECASE",
 )
 #: What people call the kinds of requirements.
@@ -103,11 +103,22 @@ def _package(offer: Offer, source: Setting, cases: Sequence[BundledUseCase]) -> 
         "signers": list(proof.signers) if proof else [],
         "listedBy": list(proof.listed_by) if proof else [],
         "versions": [(each.version, each.yanked) for each in reversed(offer.versions)],
+        **_seen(offer),
     }
 
 
 def _case(offer: Offer, case: BundledUseCase) -> Row:
-    return {"package": offer.bundle.name, "version": offer.bundle.version, **_common(case), "setters": case.setters}
+    return {
+        "package": offer.bundle.name,
+        "version": offer.bundle.version,
+        **_common(case),
+        "setters": case.setters,
+        **_seen(offer),
+    }
+
+
+def _seen(offer: Offer) -> Row:
+    return {"channelReached": offer.is_reached, "headSeen": offer.head}
 
 
 def _common(case: BundledUseCase) -> dict[str, object]:

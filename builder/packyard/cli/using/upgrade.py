@@ -25,6 +25,7 @@ from shlex import quote
 
 from packyard.cli import arguments as shared
 from packyard.cli import bundles, output, preferences, state, untarred
+from packyard.cli.bundles import Offer
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters, rollout
 from packyard.core.bundle import manifest, receipt
@@ -41,7 +42,7 @@ RUNS = replace(rollout.ROWS, when="RUN")
 ROWS = Rows(
     "package",
     "name, from, to, files (file, change), values (directory, name, setter), options (directory, option), edited, "
-    "conflicts (file, line, message), toSet (directory, name), useCases (from, to)",
+    "conflicts (file, line, message), toSet (directory, name), useCases (from, to), channelReached, headSeen",
 )
 
 
@@ -79,13 +80,14 @@ def run(arguments: argparse.Namespace) -> int:
     _check_top(folder)
     hint = "name the top directory of one, or the bundle that it came from: --base FILE"
     base = untarred.base(folder, arguments.channel, arguments.base, hint)
-    theirs, received = _theirs(folder, base, version, arguments.channel)
+    offer, received = _theirs(folder, base, version, arguments.channel)
+    theirs = offer.bundle
     if arguments.dry_run:
         state.tell_pending(Tree(folder))
     keep = state.keep(folder, f"upgrade {base.name} {base.version} to {theirs.version}")
     done = upgrade(folder, base, theirs, decision, dry_run=arguments.dry_run, keep=keep, receipt=received)
     _tell(folder, base, theirs, done, decision)
-    is_text = ROWS.show([_row(base, theirs, done)], arguments.output)
+    is_text = ROWS.show([_row(base, offer, done)], arguments.output)
     if is_text and arguments.dry_run:
         changed = {path: data for path, data in done.merged.files.items() if path != manifest.FILE}
         output.diffs(folder, {path: (done.ours.get(path), data) for path, data in changed.items()})
@@ -126,22 +128,24 @@ def _check_top(folder: Path) -> None:
         raise InputError(Problem("is inside a package", file=str(folder), hint=hint))
 
 
-def _theirs(folder: Path, base: Bundle, version: str, flag: str | None) -> tuple[Bundle, bytes | None]:
+def _theirs(folder: Path, base: Bundle, version: str, flag: str | None) -> tuple[Offer, bytes | None]:
     """Return the bundle to move to, of a file or of a version as `get` chooses it, and the receipt for it."""
     received = receipt.read(folder)
     if version.endswith(".tar.gz"):
         found = bundles.read(Path(version))
-        return found, replace(received, version=found.version, digest=found.digest).to_bytes() if received else None
+        moved = replace(received, version=found.version, digest=found.digest).to_bytes() if received else None
+        return Offer(bundle=found), moved
     channel = untarred.channel(folder, received, flag)
     asked = Reference.parse(f"{base.name}@{version}" if version else base.name)
-    found = bundles.find(asked, channel)
+    offer = bundles.offer(asked, channel)
+    found = offer.bundle
     output.note(f"{found.name}@{found.version} from {channel}")
     if order(found.version) < order(base.version) and not (asked.version or asked.digest):
         problem = f"is {base.version}, and {channel} has nothing newer{f' in {asked.choice}' if asked.choice else ''}"
         hint = f"to go back, name the version: packyard upgrade {quote(str(folder))} {found.version}"
         raise InputError(Problem(problem, file=str(folder), hint=hint))
     preferences.note_used(channel.value)
-    return found, untarred.receipt_of(channel, found)
+    return offer, untarred.receipt_of(channel, found)
 
 
 def _tell(folder: Path, base: Bundle, theirs: Bundle, done: Upgrade, decision: str) -> None:
@@ -202,12 +206,12 @@ def _tell_undecided(folder: Path, done: Upgrade) -> int:
     return int(count > 0)
 
 
-def _row(base: Bundle, theirs: Bundle, done: Upgrade) -> dict[str, object]:
+def _row(base: Bundle, offer: Offer, done: Upgrade) -> dict[str, object]:
     merged = done.merged
     return {
-        "name": theirs.name,
+        "name": offer.bundle.name,
         "from": base.version,
-        "to": theirs.version,
+        "to": offer.bundle.version,
         "files": list(done.changes.items()),
         "values": [(*place, setter) for place, (_, setter) in merged.values.items()],
         "options": merged.options,
@@ -215,4 +219,6 @@ def _row(base: Bundle, theirs: Bundle, done: Upgrade) -> dict[str, object]:
         "conflicts": merged.conflicts,
         "toSet": merged.to_set,
         "useCases": list(merged.use_cases.items()),
+        "channelReached": offer.is_reached,
+        "headSeen": offer.head,
     }

@@ -23,7 +23,7 @@ from shlex import quote
 
 from packyard.cli import output, preferences, untarred, workspaces
 from packyard.cli.bundles import carried
-from packyard.cli.channels import fetching, open_to_read, trust
+from packyard.cli.channels import fetching, is_reached, open_to_read
 from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
 from packyard.cli.untarred import Untarred
@@ -36,23 +36,24 @@ from packyard.core.errors import InputError, IntegrityError, Problem, Unavailabl
 from packyard.core.files import regular
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.fetching.cache import digest_of
-from packyard.sharing.fetching.fetch import opened_entry
+from packyard.sharing.fetching.fetch import Fetching, opened_entry
 from packyard.sharing.fetching.verify import Proof, differences, digests_below, verify_bundle, verify_listed, with_sbom
 from packyard.sharing.index import access
 from packyard.sharing.index.choose import choose
 from packyard.sharing.index.head import Head
 from packyard.sharing.stores import Store, get_or_none
 from packyard.sharing.trust import keyless, sbom
-from packyard.sharing.trust.keys import Trust
 
 ROWS = Rows(
     "bundle",
-    "name=bundle.name, version=bundle.version, digest=bundle.digest, tar=bundle.tar, signers, listed, listedBy, "
-    "sbom=has_sbom, packyard=provenance.packyard, commit=provenance.source.commit, dirty=provenance.source.dirty",
+    "name=proof.bundle.name, version=proof.bundle.version, digest=proof.bundle.digest, tar=proof.bundle.tar, "
+    "signers=proof.signers, listed=proof.listed, listedBy=proof.listed_by, sbom=proof.has_sbom, "
+    "packyard=proof.provenance.packyard, commit=proof.provenance.source.commit, dirty=proof.provenance.source.dirty, "
+    "channelReached=published.is_reached, headSeen=published.head.number",
     "FILE",
 )
 _NOT = "not proved to be the published one"
-DIRECTORY = Rows("package", "name, version, files (path, state), published", "DIR")
+DIRECTORY = Rows("package", "name, version, files (path, state), published, channelReached, headSeen", "DIR")
 REBUILT = Rows("package", "name, version, tar, rebuilt, inputs, files (path, state)", "FILE --rebuild")
 
 
@@ -78,7 +79,8 @@ def run(arguments: argparse.Namespace) -> int:
         return _directory(what, arguments.channel, arguments.output)
     if bool(arguments.identity) != bool(arguments.issuer) or (arguments.trusted_root and not arguments.identity):
         raise UsageError("packyard verify: --identity and --issuer belong together, --trusted-root to them")
-    proof = verify_file(what, arguments.channel)
+    checked = verify_file(what, arguments.channel)
+    proof = checked.proof
     if arguments.identity:
         _verify_identity(what, proof, arguments)
     if arguments.rebuild:
@@ -86,12 +88,12 @@ def run(arguments: argparse.Namespace) -> int:
 
         output.note(proof.said(preferences.key_names()))
         return rebuild.compare(what, proof, workspaces.root(arguments, carried=True), REBUILT, arguments.output)
-    if ROWS.show([proof], arguments.output):
+    if ROWS.show([checked], arguments.output):
         output.line(proof.said(preferences.key_names()))
     return 0
 
 
-def verify_file(file: Path, channel: str | None = None) -> Proof:
+def verify_file(file: Path, channel: str | None = None) -> _Checked:
     """Verify a tarball with what is beside it, and with what a channel has."""
     if not file.exists():
         hint = "packyard get NAME fetches a package" if channel else "give a .tar.gz or a directory"
@@ -100,21 +102,20 @@ def verify_file(file: Path, channel: str | None = None) -> Proof:
         described, tar = bundles.inspect(opened, what=str(file))
         digest, size = digest_of(opened), opened.tell()
     bundle = IndexEntry(name=described.name, version=described.version, tar=tar, digest=digest, size=size)
-    trusted = trust(channel) if channel else preferences.trust(None)
     attested, listing = _beside(file, ".intoto.json"), _beside(file, ".spdx.json")
-    if channel is None:
-        proof = verify_bundle(bundle, attested, trusted, what=str(file))
+    found = _published(channel, described) if channel else None
+    if found is None:
+        proof = verify_bundle(bundle, attested, preferences.trust(None), what=str(file))
     else:
-        found = _published(channel, described, trusted)
         if bundle.tar != found.entry.tar:
             problem = f"is not what the channel has: its tar is {bundle.tar}, the published one {found.entry.tar}"
             raise IntegrityError(Problem(problem, file=str(file)))
-        proof = verify_listed(found.store, found.head, found.entry, bundle, trusted, attested=attested)
+        proof = verify_listed(found.store, found.head, found.entry, bundle, found.how.trusted, attested=attested)
         if listing is None:
             listing = _get(found.store, sbom.key(found.entry.name, found.entry.version))
-    if listing is None or proof.provenance is None:
-        return proof
-    return with_sbom(proof, listing, what=str(file))
+    if listing is not None and proof.provenance is not None:
+        proof = with_sbom(proof, listing, what=str(file))
+    return _Checked(proof, found)
 
 
 def _verify_identity(file: Path, proof: Proof, arguments: argparse.Namespace) -> None:
@@ -136,48 +137,60 @@ def _verify_identity(file: Path, proof: Proof, arguments: argparse.Namespace) ->
 def _directory(folder: Path, flag: str | None, form: str) -> int:
     package = untarred.read(folder)
     described = package.described
-    is_published, told = _compare(package, Setting(flag, "--from")) if flag is not None else _compare_if_known(package)
+    compared = _compare(package, Setting(flag, "--from")) if flag is not None else _compare_if_known(package)
     different = differences(described, digests_below(folder, described))
-    row = (described.name, described.version, different, is_published)
+    row = (described.name, described.version, different, compared.is_published, *compared.seen)
     if DIRECTORY.show([row], form):
         for path, state in different:
             output.line(f"{state:<8} {path}")
         same = len(described.files) - sum(state != "extra" for _, state in different)
         counted = f"{same} of {output.counted(len(described.files), 'file')} unchanged"
-        output.note(f"{described.name} {described.version}: {counted}; {manifest.FILE} is {told}")
+        output.note(f"{described.name} {described.version}: {counted}; {manifest.FILE} is {compared.told}")
     return int(bool(different))
 
 
-def _compare_if_known(package: Untarred) -> tuple[bool, str]:
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """Whether a packyard.json is that of a channel, in words, too; whether that was reached, and its head, if any."""
+
+    is_published: bool
+    told: str
+    seen: tuple[bool | None, int | None] = (None, None)
+
+
+def _compare_if_known(package: Untarred) -> _Compared:
     """Compare with the channel of the receipt; say why not, where the user never named it or it cannot be asked."""
     received = package.receipt
     if received is None:
-        return False, f"{_NOT}: add --from CHANNEL"
+        return _Compared(False, f"{_NOT}: add --from CHANNEL")
     if not preferences.is_used(received.channel):
         flag = f"--from {quote(received.channel)}"
-        return False, f"{_NOT}: {receipt.FILE} names a channel that you have not used on this computer (add {flag})"
+        told = f"{receipt.FILE} names a channel that you have not used on this computer (add {flag})"
+        return _Compared(False, f"{_NOT}: {told}")
     try:
         return _compare(package, Setting(received.channel, receipt.FILE))
     except (InputError, UnavailableError) as error:
-        return False, f"{_NOT}: {error}"
+        return _Compared(False, f"{_NOT}: {error}")
 
 
-def _compare(package: Untarred, source: Setting) -> tuple[bool, str]:
+def _compare(package: Untarred, source: Setting) -> _Compared:
     """Raise `IntegrityError` unless the packyard.json is the one in a channel; say which one it is."""
-    if _digest(package.described, source) != Digest.of(package.data):
+    published = None if source.is_carried else _published(source.value, package.described)
+    if _digest(package.described, published) != Digest.of(package.data):
         hint = f"fetch it again: packyard get {package.name} --from {quote(source.value)}"
         problem = f"is not the {manifest.FILE} of {package.name} in {source}"
         raise IntegrityError(Problem(problem, file=str(package.folder / manifest.FILE), hint=hint))
-    return True, f"the one in {source}" if source.is_carried else f"the published one, of {source}"
+    if published is None:
+        return _Compared(True, f"the one in {source}")
+    return _Compared(True, f"the published one, of {source}", (published.is_reached, published.head.number))
 
 
-def _digest(described: Manifest, source: Setting) -> Digest:
-    """Return the digest of the packyard.json that a channel has for a version."""
-    if source.is_carried:
+def _digest(described: Manifest, published: _Published | None) -> Digest:
+    """Return the digest of the packyard.json that a channel has for a version, or that packyard carries."""
+    if published is None:
         asked = Reference(name=described.name, version=described.version)
         return Digest.of(carried(asked).manifest.to_bytes())
-    published = _published(source.value, described, trust(source.value))
-    with opened_entry(published.store, published.entry, fetching(source.value)) as file:
+    with opened_entry(published.store, published.entry, published.how) as file:
         return bundles.contents(file, what=str(published.entry))[manifest.FILE][0]
 
 
@@ -191,18 +204,33 @@ class _Published:
     """What a channel has under a name and version."""
 
     store: Store
+    how: Fetching
     head: Head
     entry: IndexEntry
 
+    @property
+    def is_reached(self) -> bool:
+        """Whether the channel answered; otherwise it is as it was."""
+        return is_reached(self.store)
 
-def _published(channel: str, described: Manifest, trusted: Trust) -> _Published:
+
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """A file that was verified, and what it was compared with."""
+
+    proof: Proof
+    published: _Published | None
+
+
+def _published(channel: str, described: Manifest) -> _Published:
     store = open_to_read(channel)
-    found = access.read(store, trusted, preferences.memory(channel))
+    how = fetching(channel, store)
+    found = access.read(store, how.trusted, how.memory)
     asked = Reference.parse(f"{described.name}@{described.version}")
     entry = choose(found.named(described.name), asked).entry
     if entry.yanked:
         output.warning(f"{entry} is yanked: {on_one_line(entry.yanked)}")
-    return _Published(store, found.head, entry)
+    return _Published(store, how, found.head, entry)
 
 
 def _get(store: Store, key: str) -> bytes | None:

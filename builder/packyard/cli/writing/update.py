@@ -33,7 +33,7 @@ from packyard.writing.source.library_entry import Entry
 from packyard.writing.source.library_search import Instead
 from packyard.writing.source.workspace import Workspace
 
-ROWS = Rows("run", f"libraries (name, before, after, tar), changes ({differences.FIELDS})")
+ROWS = Rows("run", f"libraries (name, before, after, tar), changes ({differences.FIELDS}), unreached")
 COPIES = Rows("copy of a library", "directory", "--vendor", line="{directory}")
 EXAMPLE = "packyard update --dry-run --strict"
 #: What differs, by packages.
@@ -60,8 +60,9 @@ def run(arguments: argparse.Namespace) -> int:
     listed = libraries.named(root_dir, [])
     chosen = [each for each in libraries.named(root_dir, arguments.names) if _is_wanted(each, arguments.names, known)]
     vendor.check(root_dir, {each.name: known[each.name] for each in chosen if each.name in known})
+    unreached: dict[str, None] = {}
     with output.busy("looking for new libraries"):
-        new = {each.name: libraries.newest(each, root_dir) for each in chosen}
+        new = {each.name: libraries.newest(each, root_dir, unreached.setdefault) for each in chosen}
     moved = {name: pin for name, (_, pin) in new.items() if known.get(name) != pin}
     refuse(filter(None, (_lower(each, known.get(each.name), moved.get(each.name)) for each in chosen)))
     after = libraries.read(root_dir, instead=new)
@@ -69,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
     before = _pinned(root_dir, {**libraries.kept(known), **first}) if moved else None
     broken = _breaks(before or (), after.libraries)
     found = _compare(arguments, root_dir, after, before, broken) if moved else {}
-    _show(arguments.output, known, moved, {**broken, **(found or {})}, found)
+    _show(arguments.output, known, moved, {**broken, **(found or {})}, found, [*unreached])
     if arguments.strict and differences.breaking({**broken, **(found or {})}):
         output.problem("something breaks, so nothing is pinned (without --strict it is)")
         return 1
@@ -167,10 +168,17 @@ def _readable(problem: Problem, found: Sequence[Library]) -> Problem:
     return problem
 
 
-def _show(form: str, known: Mapping[str, Pin], moved: Mapping[str, Pin], told: Found, found: Found | None) -> None:
+def _show(
+    form: str,
+    known: Mapping[str, Pin],
+    moved: Mapping[str, Pin],
+    told: Found,
+    found: Found | None,
+    unreached: Sequence[str],
+) -> None:
     """Print what moves, what breaks in it, and what it changes in packages: all that is to be ``told``."""
     rows = [(name, known[name].version if name in known else "", pin.version, pin.tar) for name, pin in moved.items()]
-    if not ROWS.show([(rows, differences.documents(told))], form):
+    if not ROWS.show([(rows, differences.documents(told), unreached)], form):
         return
     if rows:
         output.table(("LIBRARY", "PINNED", "NEW", "TAR"), rows, wide=True)

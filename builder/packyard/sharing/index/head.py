@@ -227,9 +227,10 @@ def trust_to_write(keys: Sequence[SigningKey], trusted: Trust) -> Trust:
         return replace(Trust.of(*(key.public for key in keys), revoked=trusted.revoked), is_own=True)
     if trusted.is_required and not trusted.is_met(key.public.id for key in keys):
         signed = f"signed by {keys[0].public.id}, which you do not trust for this channel" if keys else "not signed"
-        if trusted.threshold > 1:
-            signed = f"signed by fewer than the {trusted.threshold} keys that the channel's root requires"
         hint = "sign with a key that you trust for this channel: --key NAME; packyard keys list shows them"
+        if keys and trusted.threshold > 1:
+            signed = f"signed by fewer than the {trusted.threshold} keys that the channel's root requires"
+            hint = f"repeat --key: {' '.join(['--key NAME'] * trusted.threshold)}; packyard keys list shows them"
         raise InputError(Problem(f"what you publish would be {signed}", hint=hint))
     return replace(trusted, rules=replace(trusted.rules, now=None)) if trusted.rules else trusted
 

@@ -63,11 +63,12 @@ def publish(
         uploads = _compared(store, bundles, before, at_once)
         if not before.head.number:  # nothing yet, or an index of packyard 0.1.0
             before = writer.commit(lambda found: found)
-        wrote = each(lambda upload: upload.write(store, attest), uploads, at_once, done)
+        wanted = writer.trusted.without(before.head.revoked)
+        wrote = each(lambda upload: upload.write(store, attest, wanted), uploads, at_once, done)
         new = {str(entry): entry for entry, _ in wrote if not before.lists(entry)}
         for upload, (entry, _) in zip(uploads, wrote, strict=True):
             if str(entry) in new:
-                upload.check_provenance(store, entry, attest, writer.trusted.without(before.head.revoked))
+                upload.check_provenance(store, entry, attest, wanted)
         if new and not is_listed:
             pending.put(store, [*new.values()], keys, before.head.channel)
         elif is_listed and (new or store.list(pending.FOLDER)):

@@ -75,16 +75,21 @@ class Upload:
         """Whether the bundle itself is there."""
         return self.entry.key in self.present
 
-    def write(self, store: Store, attest: Attest) -> tuple[IndexEntry, bool]:
-        """Write what is missing; return the entry of the file that is there then, and whether anything was."""
+    def write(self, store: Store, attest: Attest, trusted: Trust) -> tuple[IndexEntry, bool]:
+        """Write what is missing; return the entry of the file that is there then, and whether anything was.
+
+        Nothing is written of a bundle with provenance that users of the channel would refuse.
+        """
         entry = self.entry
+        known = self._known(entry, attest, trusted)
         if not self.has_bundle:
             try:
                 store.put(entry.key, self.packed.data())
             except ConflictError:  # another publisher was faster, maybe with the same tar
                 entry = _published(store, entry)
+                known = self._known(entry, attest, trusted)
         line = (checksum.key(entry.name, entry.version), checksum.line(entry))
-        missing = [(key, data) for key, data in (line, *attest(entry).items()) if key not in self.present]
+        missing = [(key, data) for key, data in (line, *known.items()) if key not in self.present]
         for key, data in missing:
             try:
                 store.put(key, data)
@@ -92,6 +97,12 @@ class Upload:
                 if key == line[0]:
                     raise
         return entry, bool(missing) or not self.has_bundle
+
+    def _known(self, entry: IndexEntry, attest: Attest, trusted: Trust) -> Mapping[str, bytes]:
+        found, key = attest(entry), provenance.key(entry.name, entry.version)
+        if trusted.rules and key not in self.present:  # roles may demand a signature that we have not
+            provenance.check(found.get(key), entry, trusted)
+        return found
 
     def check_provenance(self, store: Store, entry: IndexEntry, attest: Attest, trusted: Trust) -> None:
         """Refuse to list a bundle beside which somebody put provenance that users would refuse."""

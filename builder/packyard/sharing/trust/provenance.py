@@ -163,13 +163,18 @@ def get(store: Store, name: str, version: str) -> bytes | None:
 
 def check_beside(store: Store, bundle: Identified, trusted: Trust) -> bytes | None:
     """Return what `get` does; it must be about this bundle, and be there where a signature is required."""
-    file = key(bundle.name, bundle.version)
     data = get(store, bundle.name, bundle.version)
+    check(data, bundle, trusted)
+    return data
+
+
+def check(data: bytes | None, bundle: Identified, trusted: Trust) -> None:
+    """Raise `IntegrityError` unless an envelope is about this bundle, and there where a signature is required."""
+    file = key(bundle.name, bundle.version)
     if data is not None:
         open(data, trusted, file=file)[0].check(bundle, file=file)
     elif trusted.for_package(bundle.name).is_required:
         raise IntegrityError(Problem("is missing: nothing proves where the bundle is from", file=file))
-    return data
 
 
 def installed_libraries() -> dict[str, str]:
