@@ -183,6 +183,8 @@ def test_a_kind_that_is_like_a_known_one_is_another(judged: Judged, kind: str, k
 def test_a_kind_of_an_operator_that_nobody_told_us_of_may_have_fields_of_its_own(judged: Judged) -> None:
     text = manifest("example.com/v1 Trainer", POD + "containerConcurrency: 1\n") + "  anything: [1]\n"
     assert judged(text) == []
+    service = "apiVersion: serving.knative.dev/v1\nkind: Service\nmetadata: {name: x}\n"
+    assert judged(service + "spec: {template: {spec: {containers: [{image: a}]}}}\n") == []  # its operator names it
     assert judged(text.replace("  name: x\n", "  name: x\n  label: {}\n"))[0].startswith(
         "5:3 unknown-field: metadata has no field 'label' in Kubernetes 1.28 to 1.37"
     )

@@ -204,6 +204,9 @@ def test_finds_a_secret_with_content() -> None:
     assert judged(secret) == ["7:3 error plain-secret"]
     assert judged(secret.replace("user: me", "user: ''")) == []
     assert judged(secret.replace("user: me", "user: ${USER_NAME}")) == []
+    for place in ("<REPLACE_WITH_YOUR_TOKEN>", "xxxxx", "'***'", "your-token", "replace me"):
+        assert judged(secret.replace("user: me", f"user: {place}")) == [], place
+    assert judged(secret.replace("user: me", "user: your")) == ["7:3 error plain-secret"]
 
 
 def test_a_placeholder_is_no_secret_unless_it_has_one() -> None:

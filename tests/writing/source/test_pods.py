@@ -191,7 +191,8 @@ def test_real_kustomize_builds_what_was_composed(root: Path, kind: str, kustomiz
     own = {"packages/p/pods.yaml": f"{HEAD}spec: {{hostNetwork: true}}\n"}
     for path, text in own.items():
         tiny.write(root / path, text)
-    tiny.replace(root / "packages/p/package.yaml", "storage: [claim]}", "storage: [claim], patches: [pods.yaml]}")
+    added = "storage: [claim], namespace: team, patches: [pods.yaml]}"
+    tiny.replace(root / "packages/p/package.yaml", "storage: [claim]}", added)
     here = workspace.read(root)
     package = packages.read(here, "p")
     use_case = next(each for each in package.use_cases if each.path == f"{kind}/claim")
@@ -323,6 +324,21 @@ def test_objects_that_nothing_tells_apart_are_named(root: Path) -> None:
         option(root, f"{HEAD}spec: {{containers: [{{name: (work|other), tty: true}}]}}\n")
     assert "o/pods.yaml:1: needs other operations in some Jobs than in others" in str(raised.value)
     assert "app.kubernetes.io/component" in str(raised.value)
+
+
+def test_names_that_no_setter_changes_tell_objects_apart_where_nothing_else_does(root: Path) -> None:
+    tiny.replace(root / "packages/p/package.yaml", "  one: {base: one}", "  one: {base: one}\n  other: {base: other}")
+    tiny.replace(
+        root / "bases/other/cm.yaml", "  name: f\n  labels: {app.kubernetes.io/component: other}\n", "  name: g.h\n"
+    )
+    text = f"{HEAD}spec: {{containers: [{{name: (work|other), tty: true}}]}}\n"
+    shipped = yaml.safe_load(option(root, text).options.files["o/kustomization.yaml"])["patches"]
+    targets = [each["target"] for each in shipped if each["target"]["kind"] == "Job"]
+    assert [target["name"] for target in targets] == ["f", "g\\.h"]
+    name = root / "bases/other/cm.yaml"
+    name.write_text(name.read_text().replace("name: g.h", 'name: g.h # {"$openapi":"CLAIM"}'))
+    with pytest.raises(InputError, match="no label tells them apart"):
+        option(root, text)
 
 
 def test_an_option_fits_where_it_reaches_a_pod_that_lacks_what_has_to_be_absent(root: Path) -> None:

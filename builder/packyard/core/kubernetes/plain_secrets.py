@@ -12,7 +12,7 @@ _NAMED = re.compile(
 #: An absolute path or the address of a file: where a secret is, not the secret.
 _FILE = re.compile(r"(file:|/)\S*\Z")
 #: What envsubst, or the postBuild of Flux, puts a secret in the place of.
-_PLACEHOLDER = re.compile(r"\$\{\w+(:?[-=])?\}\Z")
+_PLACEHOLDER = re.compile(r"(?i)(\$\{\w+(:?[-=])?\}|<[^<>]+>|x{3,}|\*{3,}|\.{3}|(replace|your|insert)[-_ ]\w[-\w ]*)\Z")
 _DEFAULT = re.compile(r"\$\{\w+:?[-=](.+)\}\Z")
 PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----")
 _SHAPES = (

@@ -141,12 +141,12 @@ def _no_such_kind(item: _Object, hint: str) -> Fault:
 
 
 def _parts(judge: Judge, parts: Mapping[Path, tuple[str, object]], *, known: bool) -> Iterator[Fault]:
-    """Check what Kubernetes defines in a custom resource."""
+    """Check what Kubernetes defines in a custom resource; what an unknown one lacks, its operator may add."""
     for path, (name, part) in parts.items():
         for fault in judge.faults(judge.parts[name], part, last(path)):
             argo = name == "Container" and not fault.path and fault.field in _ARGO_FIELDS
-            beyond = not known and name == "PodSpec" and not fault.path and fault.rule == "unknown-field"
-            if not argo and not beyond:
+            beyond = name == "PodSpec" and not fault.path and fault.rule == "unknown-field"
+            if not argo and (known or (not beyond and fault.rule != "missing-field")):
                 yield replace(fault, path=(*path, *fault.path))
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from packyard.core.kubernetes.kinds import CORE, is_kind
+from packyard.core.kubernetes import pods
+from packyard.core.kubernetes.kinds import CORE, is_kind, kind_of
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.document import mappings
 from packyard.core.yaml.node import MappingNode, Scalar
@@ -36,7 +37,8 @@ def check(parsed: Parsed) -> Iterator[Finding]:
         for pod in parsed.pods_of(root):
             for container in pod.containers:
                 yield from _probes(container, parsed)
-                yield from _without_question(container, parsed)
+                if pod.is_argo or pods.knows(kind_of(root)):  # others may be merged with what an operator has
+                    yield from _without_question(container, parsed)
                 yield from _untold(container, pod, parsed)
                 yield from _listens(container)
 

@@ -85,9 +85,15 @@ def _labelled(node: MappingNode, root: MappingNode, what: str) -> Iterator[Findi
         and kind_of(root) not in LASTING
         and not any(labels and labels.get(name) for name in _LABELS)
     ):
-        place = node.entry("metadata") or root.entry("metadata")
+        place = _metadata(node, root.entry("metadata"))
         message = f"{what} has no label {' or '.join(_LABELS)}: the objects of one run cannot be told from others"
         yield breach("no-labels", place or node, message)
+
+
+def _metadata(node: MappingNode, other: Entry | None) -> Entry | None:
+    """Return the metadata of a node, unless it lacks them or an overlay brought them: then what else tells of it."""
+    own = node.entry("metadata")
+    return own if own and (other is None or own.key.source is other.key.source) else other
 
 
 def _sidecar(template: MappingNode, root: MappingNode) -> Iterator[Finding]:
@@ -96,7 +102,7 @@ def _sidecar(template: MappingNode, root: MappingNode) -> Iterator[Finding]:
     metadata = template.mapping("metadata")
     marks = [metadata.mapping(field) for field in ("annotations", "labels")] if metadata else []
     if not any(mark.text(_INJECT) == "false" for mark in marks if mark):
-        place = template.entry("metadata") or template.entry("spec")
+        place = _metadata(template, template.entry("spec"))
         message = f'the pod has no annotation {_INJECT}: "false": in a service mesh its proxy keeps it from ending'
         yield breach("sidecar", place or template, message)
 

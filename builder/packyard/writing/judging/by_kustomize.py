@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from packyard.core.yaml.node import Source
-from packyard.using.kustomize import builtin, objects, references
+from packyard.using.kustomize import builtin, namespace, objects, references
 from packyard.using.kustomize.objects import Object
 from packyard.using.render.programs import Program
 from packyard.writing.build import for_kustomize
@@ -28,7 +28,9 @@ def of_sources(
     They are compared before setters get the values of the package, which kustomize knows nothing of. ``root_dir`` is a
     copy of the sources that holds the libraries, too.
     """
-    ours = _named(_plain(compose.plain(workspace, package, use_case)))
+    items = _plain(compose.plain(workspace, package, use_case))
+    namespace.apply(items, use_case.namespace, "")  # which users' kustomizations have
+    ours = _named(items)
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         real = Path(os.path.realpath(folder))
         for path, data in for_kustomize.to_files(workspace, package, use_case, real, root_dir).items():

@@ -7,8 +7,8 @@
         - {op: copy, from: /spec/option/spec/tolerations/0, path: /spec/replicatedJobs/0/…/tolerations/-}
         - {op: remove, path: /spec/option}
 
-Objects of one kind that need other operations are told apart by their labels or annotations, never by names: those are
-what users set.
+Objects of one kind that need other operations are told apart by their labels or annotations; by their names only where
+nothing else does and no setter changes them.
 """
 
 from __future__ import annotations
@@ -184,9 +184,19 @@ def _selector(patch: PodPatch, group: _Group, others: Sequence[SourceObject], *,
                          for field in dict.fromkeys(field for field, text in said if text))  # fmt: skip
     if not left:
         return ()
+    plain = _names(group.items)
+    if plain and all(item.identity[3] not in plain for item in others):
+        return (("name", _either([name.replace(".", "\\.") for name in plain])),)
     names = sorted({item.root.source.name for item in (*group.items, *left)})
     message = f"needs other operations in some {group.kind[1]}s than in others, and no label tells them apart"
     raise InputError(patch.problem(message, f"give {' and '.join(names)} a label such as {_COMPONENT}"))
+
+
+def _names(items: Sequence[SourceObject]) -> list[str]:
+    """Return the names of objects; none where a setter changes one of them."""
+    entries = [metadata.entry("name") if (metadata := item.root.mapping("metadata")) else None for item in items]
+    is_plain = all(entry and not is_bound(entry) for entry in entries)
+    return sorted({item.identity[3] for item in items}) if is_plain else []
 
 
 def _keys(field: str, items: Sequence[SourceObject]) -> list[str]:
