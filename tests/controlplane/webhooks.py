@@ -51,9 +51,10 @@ def asked(api: Api, namespace: str, resources: Sequence[str], refuse: Callable[[
 
 
 @contextmanager
-def registered(api: Api, namespace: str, resources: Sequence[str], port: int) -> Iterator[None]:
-    """Have the server ask whatever listens at a port, or nothing, as long as the block runs."""
+def registered(api: Api, namespace: str, resources: Sequence[str], port: int, *, seconds: int = 30) -> Iterator[None]:
+    """Have the server ask whatever listens at a port, or nothing, as long as the block runs, and wait so long."""
     item = _configuration(api, namespace, resources, f"https://127.0.0.1:{port}")
+    item["webhooks"][0]["timeoutSeconds"] = seconds
     api.create(item).expect_done()
     try:
         yield
@@ -74,7 +75,6 @@ def _configuration(api: Api, namespace: str, resources: Sequence[str], url: str)
         "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}},
         "sideEffects": "None",
         "admissionReviewVersions": ["v1"],
-        "timeoutSeconds": 30,
     }
     return {
         "apiVersion": _GROUP,

@@ -8,8 +8,9 @@ marks those that were added to the 57 of the first round.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+import socket
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -231,15 +232,13 @@ def kueue(kind: str, name: str, spec: Object) -> Setup:
     return create(json.dumps(item))
 
 
-def queue(cpus: str) -> Setup:
-    """Open the queue ``team`` with a quota."""
-    group = {
-        "coveredResources": ["cpu"],
-        "flavors": [{"name": "<ns>", "resources": [{"name": "cpu", "nominalQuota": cpus}]}],
-    }
+def queue(cpus: str, **namespaces: Any) -> Setup:
+    """Open the queue ``team`` with a quota, for some namespaces or all."""
+    quotas = [{"name": "cpu", "nominalQuota": cpus}, {"name": "memory", "nominalQuota": "64Gi"}]
+    group = {"coveredResources": ["cpu", "memory"], "flavors": [{"name": "<ns>", "resources": quotas}]}
     return all_of(
         kueue("ResourceFlavor", "<ns>", {}),
-        kueue("ClusterQueue", "<ns>", {"namespaceSelector": {}, "resourceGroups": [group]}),
+        kueue("ClusterQueue", "<ns>", {"namespaceSelector": namespaces, "resourceGroups": [group]}),
         kueue("LocalQueue", "team", {"clusterQueue": "<ns>"}),
         active,
     )
@@ -248,6 +247,13 @@ def queue(cpus: str) -> Setup:
 def active(api: Api, namespace: str) -> None:
     item = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "LocalQueue", "metadata": {"name": "team"}}
     wait(lambda: [] if test_runs.condition(api.read(item, namespace).expect_done(), "Active") else ["queue"])
+
+
+def stop(api: Api, namespace: str) -> None:
+    item = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "ClusterQueue", "metadata": {"name": namespace}}
+    api.merge({**item, "spec": {"stopPolicy": "HoldAndDrain"}}).expect_done()
+    team = {**item, "kind": "LocalQueue", "metadata": {"name": "team"}}
+    wait(lambda: ["queue"] if test_runs.condition(api.read(team, namespace).expect_done(), "Active") else [])
 
 
 def policy(rule: str, message: str, resource: str = "jobs", group: str = "batch") -> Setup:
@@ -328,6 +334,18 @@ metadata: {name: <ns>}
 provisioner: ebs.csi.aws.com
 volumeBindingMode: WaitForFirstConsumer
 """
+_SCOPED = """
+apiVersion: v1
+kind: ResourceQuota
+metadata: {name: scoped}
+spec: {hard: {pods: "0"}, scopes: [NotTerminating]}
+"""
+_DEVICES = """
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaim
+metadata: {name: devices}
+spec: {devices: {requests: [{name: gpu, exactly: {deviceClassName: nope-<ns>}}]}}
+"""
 DENY = """
 apiVersion: networking.k8s.io/v1
 kind: NetworkPolicy
@@ -366,6 +384,22 @@ def holder(api: Api, namespace: str) -> None:
     own = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "first"}, "spec": pod(**DISK)}
     api.create(own, namespace).expect_done()
     wait(lambda: [] if api.read(own, namespace).expect_done()["spec"].get("nodeName") else ["first"])
+
+
+def going_job(api: Api, namespace: str) -> None:
+    item = job(pod())
+    item["metadata"]["finalizers"] = ["test.example/held"]
+    api.create(item, namespace).expect_done()
+    deleted("Job", "run", "batch/v1")(api, namespace)
+
+
+@contextmanager
+def silent(api: Api, namespace: str) -> Iterator[None]:
+    """Have the server ask a webhook about pods that accepts connections, and never answers."""
+    with ExitStack() as stack:
+        deaf = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+        stack.enter_context(webhooks.registered(api, namespace, ["pods"], deaf.getsockname()[1], seconds=1))
+        yield
 
 
 def stranger(_: str) -> Callable[[Api, str], None]:
@@ -419,7 +453,7 @@ FAULTS: Sequence[Fault] = (
     Fault(name="claim read only", there=claims(mode="ReadOnlyMany"), run=one(**DISK), before="is ReadOnlyMany"),
     Fault(
         name="claim for one node",
-        there=claims(mode="ReadWriteOnce"),
+        there=all_of(pool({}, {}), claims(mode="ReadWriteOnce")),
         run=one(count=2, **DISK),
         before="is ReadWriteOnce, and 2 pods",
     ),
@@ -585,7 +619,7 @@ FAULTS: Sequence[Fault] = (
     Fault(
         name="label of no node",
         run=one(nodeSelector={"node.kubernetes.io/instance-type": "p4d-<ns>"}),
-        before="lack the labels node.kubernetes.io/instance-type=p4d-",
+        before="lacks? the labels node.kubernetes.io/instance-type=p4d-",
         after="didn't match Pod's node affinity/selector",
     ),
     Fault(
@@ -884,6 +918,184 @@ FAULTS: Sequence[Fault] = (
         run=one(fate="held"),
         then=says({**of_container(terminated={"exitCode": 139, "reason": "Error"}), "phase": "Failed"}),
         after=r"exit code 139 \(signal 11\)",
+    ),
+    # Those of a later round.
+    Fault(
+        is_new=True,
+        name="part of a device",
+        there=pool({}, nvidia_com__gpu="8"),
+        run=one(main_resources=asking(**{"nvidia.com/mig-1g.5gb": "1"}), **HERE),
+        before=r"1 has no nvidia.com/mig-1g.5gb.*nodes offer nvidia.com/gpu",
+        after="too little nvidia.com/mig-1g.5gb",
+    ),
+    Fault(
+        is_new=True,
+        name="toleration of another effect",
+        there=pool({"taints": [{**TAINT, "effect": "NoExecute"}]}, nvidia_com__gpu="8"),
+        run=one(
+            main_resources=asking(nvidia_com__gpu="1"),
+            tolerations=[{"key": GPU, "operator": "Exists", "effect": "NoSchedule"}],
+            **HERE,
+        ),
+        before="1 has the taint nvidia.com/gpu=present:NoExecute",
+        after="untolerated taint",
+    ),
+    Fault(
+        is_new=True,
+        name="class of a waiting claim missing",
+        there=claims(bound=False, storage_class="nope-<ns>", spec={"storageClassName": "nope-<ns>"}),
+        run=one(**DISK),
+        before="its class nope-.* is not there",
+        after="disk has no volume yet; it is of class nope-",
+    ),
+    Fault(
+        is_new=True,
+        name="class of volumes for one node",
+        there=create(STORAGE_CLASS),
+        run=lambda ns: [
+            *one(count=2, **DISK)(ns),
+            *read(CLAIM, name="disk", mode="ReadWriteMany", storage_class=ns, size="1Gi"),
+        ],
+        before="ebs.csi.aws.com makes volumes for one node",
+        after="disk has no volume yet",
+    ),
+    Fault(
+        is_new=True,
+        name="quota of a scope",
+        there=create(_SCOPED),
+        run=one(),
+        before="pods: 1 needed, 0 of 0 free",
+        after="beyond quota scoped",
+    ),
+    Fault(
+        is_new=True,
+        name="quota of a class",
+        there=all_of(create(STORAGE_CLASS), quota('{<ns>.storageclass.storage.k8s.io/requests.storage: "1Gi"}')),
+        run=lambda ns: [
+            *one(**DISK)(ns),
+            *read(CLAIM, name="disk", mode="ReadWriteOnce", storage_class=ns, size="2Gi"),
+        ],
+        before="exceeded quota|requests.storage: 2Gi needed",
+    ),
+    Fault(
+        is_new=True,
+        name="ratio of limits",
+        there=create(_RANGE % "{type: Container, maxLimitRequestRatio: {cpu: 2}}"),
+        run=one(main_resources={"limits": {"cpu": "1", "memory": "1Gi"}, "requests": {"cpu": "100m"}}),
+        before="cpu max limit to request ratio per Container is 2",
+        after="cpu max limit to request ratio per Container is 2",
+    ),
+    Fault(
+        is_new=True,
+        name="root is not allowed",
+        run=one(main_securityContext={"runAsUser": 0, "allowPrivilegeEscalation": True}),
+        before="restricted",
+        after="refused by the namespace's Pod Security level restricted: .*allowPrivilegeEscalation",
+    ),
+    Fault(
+        is_new=True,
+        name="held by a finalizer",
+        there=going_job,
+        run=one(),
+        before="Job run is being deleted .*metadata.finalizers",
+    ),
+    Fault(
+        is_new=True,
+        name="webhook does not answer",
+        during=silent,
+        run=one(),
+        before="webhook tests.packyard.example.*deadline exceeded",
+        after="webhook tests.packyard.example cannot be called",
+    ),
+    Fault(
+        is_new=True,
+        name="queue for other namespaces",
+        there=queue("8", matchLabels={"team": "other"}),
+        run=one(labels=QUEUE),
+        before="lets in no workload of namespace",
+        after="waits in queue team.*namespace doesn't match",
+    ),
+    Fault(
+        is_new=True,
+        name="queue without devices",
+        there=queue("8"),
+        run=one(labels=QUEUE, main_resources=asking(nvidia_com__gpu="1")),
+        before="can never admit the run",
+        after="nvidia.com/gpu unavailable in ClusterQueue",
+    ),
+    Fault(
+        is_new=True,
+        name="queue stopped",
+        there=all_of(queue("8"), stop),
+        run=one(labels=QUEUE),
+        before="is not active",
+        after="waits in queue team.*(inactive|stopped)",
+    ),
+    Fault(
+        is_new=True,
+        name="resource claim missing",
+        run=one(resourceClaims=[{"name": "gpu", "resourceClaimName": "gone"}]),
+        before="ResourceClaim gone: is not there",
+        after="waits for ResourceClaim gone",
+    ),
+    Fault(
+        is_new=True,
+        name="template of resource claims missing",
+        run=one(resourceClaims=[{"name": "gpu", "resourceClaimTemplateName": "gone"}]),
+        before="ResourceClaimTemplate gone: is not there",
+        after="waits for a ResourceClaim by ResourceClaimTemplate gone",
+    ),
+    Fault(
+        is_new=True,
+        name="class of devices missing",
+        there=create(_DEVICES),
+        run=one(resourceClaims=[{"name": "gpu", "resourceClaimName": "devices"}]),
+        before="DeviceClass nope-.*: is not there",
+        after="nope-.* does not exist|nope-.* not found",
+    ),
+    Fault(
+        is_new=True,
+        name="node that is not there",
+        run=one(nodeName="gone-<ns>"),
+        before="node gone-.* is not there",
+    ),
+    Fault(
+        is_new=True,
+        name="gate that nobody lifts",
+        run=one(schedulingGates=[{"name": "team.example/gate"}]),
+        before="team.example/gate",
+        after="waits until its gate team.example/gate is lifted",
+    ),
+    Fault(
+        is_new=True,
+        name="port of a node twice",
+        level="privileged",
+        there=pool({}),
+        run=one(count=2, main_ports=[{"containerPort": 80, "hostPort": 8080}], **HERE),
+        before="there is no room for all 2 pods at once",
+        after="didn't have free ports",
+    ),
+    Fault(
+        is_new=True,
+        name="image must not be pulled",
+        run=one(fate="held", main_imagePullPolicy="Never"),
+        then=says(waits("ErrImageNeverPull", "Container image is not present with pull policy of Never")),
+        after="the node lacks registry.example/main:1, and must not pull it",
+    ),
+    Fault(
+        is_new=True,
+        name="node lost",
+        run=one(fate="held"),
+        then=says(
+            {
+                "phase": "Running",
+                "reason": "NodeLost",
+                "conditions": [
+                    {"type": "Ready", "status": "False", "reason": "NodeLost"},
+                ],
+            }
+        ),
+        after="NodeLost|lost its node",
     ),
 )
 

@@ -119,9 +119,10 @@ def put(
         for run, items in labelled.items()
     }
     made = [found[run].to_object(items) for run, items in labelled.items()]
-    kubectl.run("create", "--filename=-", data=_as_list(made))
+    trusting = ("--validate=false", "--filename=-")  # what to validate by is large, and slow to fetch
+    kubectl.run("create", *trusting, data=_as_list(made))
     applied = [item for items in labelled.values() for item in items]
-    kubectl.run("apply", "--server-side", "--filename=-", data=_as_list(applied))
+    kubectl.run("apply", "--server-side", *trusting, data=_as_list(applied))
     return found
 
 

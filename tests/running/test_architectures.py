@@ -72,9 +72,17 @@ def test_where_some_nodes_can_run_it_the_label_is_named_that_keeps_it_there(
 
 
 @pytest.mark.usefixtures("operated")
-def test_what_no_registry_says_is_no_finding(client: Kubectl, images: str) -> None:
+def test_an_image_that_its_registry_does_not_have_is_told(client: Kubectl, images: str) -> None:
+    for image in (f"{images}/none:1", f"{images}/amd64:l", f"{images}/both@sha256:{'0' * 64}"):
+        (absent,) = found(client, image)
+        assert (absent.severity, absent.about) == ("warning", f"image {image}")
+        assert absent.message == "its registry has no such image or tag, or hides it"
+
+
+@pytest.mark.usefixtures("operated")
+def test_what_no_registry_says_is_no_finding(client: Kubectl) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:  # accepts, and never answers
         host = f"127.0.0.1:{silent.getsockname()[1]}"
-        for image in (f"{images}/none:1", "registry.invalid/a:1", f"{host}/a:1"):
+        for image in ("registry.invalid/a:1", f"{host}/a:1"):
             assert found(client, image) == []
     assert [each for each in doctor.examine(client, prepared([])) if each.check == "nodes"] == []

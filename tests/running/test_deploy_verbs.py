@@ -93,9 +93,8 @@ def test_from_deploy_to_undeploy(cluster: Api, namespace: str) -> None:
     refused = run("deploy", "first-run/none", "BATCH_SIZE=32", code=1).stderr
     assert "nothing is applied" in refused
     assert f"ConfigMap {RUN}: data.BATCH_SIZE was read by its pods at their start: 64 -> 32" in refused
-    (offer,) = re.findall(
-        r"\(another run beside it: packyard (deploy \S+ BATCH_SIZE=32 RUN_NAME=\w{5} -n \S+)\)", refused
-    )
+    beside = r"deploy \S+ BATCH_SIZE=32 RUN_NAME=\w{5} -n \S+"
+    (offer,) = re.findall(rf"\(--replace deletes it first; another run beside it: packyard ({beside})\)", refused)
     (other,) = answer(*shlex.split(offer))
     assert (other["record"], other["recorded"], other["state"] in ("running", "succeeded")) == (1, True, True)
     (change,) = answer("history", other["run"])[0]["changes"][:1]
@@ -265,9 +264,15 @@ def test_a_run_that_is_over_or_can_no_longer_be_changed_is_replaced_on_demand(cl
     assert f"Job {RUN} deleted" in replaced.stdout.splitlines()
     (after,) = cluster.list("batch/v1", "Job", namespace)
     assert after["metadata"]["uid"] != before["metadata"]["uid"]
-    (history,) = answer("history", RUN)
-    assert (history["record"], history["values"]["BATCH_SIZE"]) == (1, "32")
-    assert "exclude each other" in run("deploy", "first-run/none", "--replace", "--diff", code=2).stderr
+    refused = run("deploy", "first-run/none", "BATCH_SIZE=16", code=1).stderr
+    assert "it stays as it is (--replace deletes it first; another run beside it: packyard deploy " in refused
+    refused = run("rollback", RUN, "1", code=1).stderr
+    (command,) = re.findall(r"packyard (rollback .*? --replace) deletes it first", refused)
+    run(*shlex.split(command), "--no-wait")
+    told = [(each["record"], each["values"].get("BATCH_SIZE"), each["source"]) for each in answer("history", RUN)]
+    assert told == [(1, None, None), (2, "32", None), (3, None, 1)]
+    for words in (["deploy", "first-run/none"], ["rollback", RUN, "1"]):
+        assert "exclude each other" in run(*words, "--replace", "--diff", code=2).stderr
 
 
 @pytest.mark.usefixtures("package")

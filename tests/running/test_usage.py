@@ -45,12 +45,16 @@ DCGM_FI_DEV_FB_FREE{gpu="0",UUID="GPU-1",container="training",namespace="<ns>",p
 DCGM_FI_DEV_FB_FREE{gpu="1",UUID="GPU-2",container="training",namespace="<ns>",pod="busy"} 61440
 """
 _RBAC = "rbac.authorization.k8s.io"
-_RULE = {"apiGroups": ["metrics.k8s.io"], "resources": ["*"], "verbs": ["get", "list"]}
+#: What is read through the API server, and what this asks itself to know that the API is there.
+_RULES = [
+    {"apiGroups": ["metrics.k8s.io"], "resources": ["*"], "verbs": ["get", "list"]},
+    {"nonResourceURLs": ["/apis/metrics.k8s.io/*"], "verbs": ["get"]},
+]
 ANYBODY: Object = {
     "apiVersion": f"{_RBAC}/v1",
     "kind": "ClusterRole",
     "metadata": {"name": "metrics"},
-    "rules": [_RULE],
+    "rules": _RULES,
 }
 BINDING: Object = {
     "apiVersion": f"{_RBAC}/v1",

@@ -13,6 +13,7 @@ import pytest
 from rich.cells import cell_len
 from tqdm import tqdm
 
+from controlplane import fates
 from controlplane.api import Api
 from packyard.cli.running import frames
 from packyard.cli.running.frames import Size
@@ -83,6 +84,37 @@ def test_a_run_that_ends_leaves_its_last_picture_and_what_to_type_next(client: K
     assert "✗" in left
     assert "exit code 7" in left
     assert "next: packyard logs over" in left
+
+
+@pytest.fixture
+def held(untarred: Callable[[str], Path]) -> Path:
+    """The first run of a package, whose pod runs until it is given another fate."""
+    directory = untarred("mnist-fp32-training-k8s") / "first-run/none"
+    job = directory / "job.yaml"
+    job.write_text(
+        job.read_text().replace("      annotations:\n", f"      annotations:\n        {fates.ANNOTATION}: run\n")
+    )
+    return directory
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("verb", "columns"), [("deploy", 80), ("deploy", 120), ("run", 80), ("run", 120)])
+def test_what_is_deployed_is_drawn_until_it_is_over_and_stays_once(
+    verb: str, columns: int, cluster: Api, client: Kubectl, held: Path, tmp_path: Path
+) -> None:
+    cluster.print(client.namespace, "epoch 1/4")
+    what = str(held) if verb == "deploy" else "mnist-fp32-training-k8s/first-run"
+    with watched(client, tmp_path, verb, what, "--watch", columns=columns) as screen:
+        lines = screen.until(has("running", "epoch 1/4", "25%", "ready"))
+        assert max(map(cell_len, lines)) < columns
+        assert any(line.startswith("training ") and "█" in line for line in lines)
+        (pod,) = cluster.list("v1", "Pod", client.namespace)
+        cluster.merge(made.fated(pod["metadata"]["name"], "complete"), client.namespace).expect_done()
+        said = screen.terminal.whole()
+        assert screen.terminal.process.wait() == 0, said
+    *_, left = said.split("\x1b[?1049l")
+    assert ("✓" in left, left.count("POD ")) == (True, 1)
+    assert "has succeeded" in left or "next: packyard logs" in left
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import shlex
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -111,12 +110,6 @@ def prepared(words: Sequence[str], verb: str) -> tuple[Prepared, list[str]]:
     state.tell_pending(Tree(directory))
     words_shown = [f"{name}=…" if is_secret(name := word.partition("=")[0]) else word for word in rest]
     return prepare(directory, values, path=os.environ.get("PATH", "")), [str(directory), *words_shown]
-
-
-def command(found: Kubectl, arguments: argparse.Namespace, *words: str) -> str:
-    """Return a command of packyard to type next, for the same cluster and namespace."""
-    flags = [f"--{name}={given}" for name in ("context", "kubeconfig") if (given := getattr(arguments, name))]
-    return shlex.join(["packyard", *words, "-n", found.namespace, *flags])
 
 
 def duration(word: str) -> float:

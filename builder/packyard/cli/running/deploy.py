@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from dataclasses import replace
 
 from packyard.cli import directory as directories
 from packyard.cli.running import clusters, doctor, rollout, undeploy
@@ -38,14 +39,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     rollout.add_of_new(parser)
 
 
-def run(arguments: argparse.Namespace) -> int:
-    """Deploy a run, or show what that would change."""
+def check_replace(arguments: argparse.Namespace, verb: str) -> None:
+    """Refuse to show what would change of what is deleted first."""
     if arguments.diff and arguments.replace:
         problem = "--diff and --replace exclude each other"
-        raise UsageError(f"packyard deploy: {problem}; packyard deploy --help shows the usage")
+        raise UsageError(f"packyard {verb}: {problem}; packyard {verb} --help shows the usage")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Deploy a run, or show what that would change."""
+    check_replace(arguments, "deploy")
     found, prepared, words = clusters.find_for(arguments, "deploy")
-    again = clusters.command(found, arguments, "deploy", *words)
-    another = _another(found, arguments, prepared, words)
+    again = found.packyard("deploy", *words)
+    another = _another(found, prepared, words)
     with rollout.untouched():
         if not arguments.no_doctor:
             doctor.gate(found, prepared, autoscaled=arguments.autoscaled)
@@ -67,16 +73,16 @@ def replacing(found: Kubectl, arguments: argparse.Namespace, run: str, plan: Cal
         before = made.before
     except FixedError:
         before = records.read_run(found, run)
-    removal = removing.find(found, {run: before})
+    removal = replace(removing.find(found, {run: before}), records=())  # its history goes on
     waiting = argparse.Namespace(**{**vars(arguments), "delete_claims": False, "no_wait": False})
     undeploy.delete(found, waiting, removal)
     return plan()
 
 
-def _another(found: Kubectl, arguments: argparse.Namespace, prepared: Prepared, words: list[str]) -> str:
+def _another(found: Kubectl, prepared: Prepared, words: list[str]) -> str:
     """Say how to deploy another run of the use case, or this one anew."""
     if runs.SETTER not in prepared.setters:
-        return f"delete it first: {clusters.command(found, arguments, 'undeploy', prepared.run)}"
+        return "--replace deletes it first"
     kept = [word for word in words if not word.startswith(f"{runs.SETTER}=")]
-    command = clusters.command(found, arguments, "deploy", *kept, f"{runs.SETTER}={runs.new_word()}")
-    return f"another run beside it: {command}"
+    command = found.packyard("deploy", *kept, f"{runs.SETTER}={runs.new_word()}")
+    return f"--replace deletes it first; another run beside it: {command}"

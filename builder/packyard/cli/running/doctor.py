@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     if ROWS.show(findings, arguments.output):
         _show(findings)
     has_errors = any(each.severity == "error" for each in findings)
-    command = clusters.command(found, arguments, "doctor" if has_errors else "deploy", *words)
+    command = found.packyard("doctor" if has_errors else "deploy", *words)
     output.note(f"once this is mended: {command}" if has_errors else f"next: {command}")
     return int(has_errors)
 

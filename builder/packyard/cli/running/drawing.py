@@ -57,8 +57,10 @@ class _Looks(Generic[T]):
         return not self.trouble
 
 
-def until(look: Callable[[], T], frame: Callable[[T, Size], list[str]], is_over: Callable[[T], bool]) -> T:
-    """Draw what is looked at until it is over, and return what was seen last; the last frame stays behind."""
+def until(
+    look: Callable[[], T], frame: Callable[[T, Size], list[str]], is_over: Callable[[T], bool], *, stays: bool = True
+) -> T:
+    """Draw what is looked at until it is over, and return what was seen last; the last frame ``stays`` behind."""
     lines: list[str] = []
     try:
         with output.screen() as draw, ThreadPoolExecutor(1) as pool:
@@ -73,7 +75,7 @@ def until(look: Callable[[], T], frame: Callable[[T, Size], list[str]], is_over:
                 if has_come and looks.seen is not None and is_over(looks.seen):
                     return looks.seen
     finally:
-        for line in lines:
+        for line in lines if stays else ():
             output.drawn(line)
 
 
@@ -98,9 +100,9 @@ class OneRun:
         """Return what is drawn."""
         return frames.of_run(seen, self.steps, self.left, size)
 
-    def until(self, is_over: Callable[[RunStatus], bool]) -> RunStatus:
+    def until(self, is_over: Callable[[RunStatus], bool], *, stays: bool) -> RunStatus:
         """Draw it until it is over."""
-        return until(self.look, self.frame, is_over)
+        return until(self.look, self.frame, is_over, stays=stays)
 
     def _measure(self, last: Progress | None) -> None:
         """Tell how long the rest takes, by the speed since this was first seen."""

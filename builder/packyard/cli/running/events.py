@@ -50,4 +50,4 @@ def _tell(found: Kubectl, arguments: argparse.Namespace, listed: Sequence[Event]
     warnings = output.counted(sum(each.is_warning for each in listed), "warning")
     events = output.counted(len(listed), "event")
     output.note(f"{events}, {warnings}, marked with !" if listed else "no events are kept")
-    output.note(f"next: {clusters.command(found, arguments, 'status', arguments.run)}")
+    output.note(f"next: {found.packyard('status', arguments.run)}")

@@ -71,7 +71,7 @@ def _pod(found: Kubectl, arguments: argparse.Namespace, seen: RunStatus) -> PodS
     for each in pods:
         if choose.container(each, arguments.container) in each.running:
             return each
-    hint = clusters.command(found, arguments, "logs", seen.run)
+    hint = found.packyard("logs", seen.run)
     if not pods:
         raise InputError(Problem(f"run {seen.run} has no pods; it {seen.explained}", hint=hint))
     first = pods[0]

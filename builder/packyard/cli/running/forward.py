@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _choose(found: Kubectl, arguments: argparse.Namespace, record: RunRecord) -> Port:
     seen = clusters.patiently(lambda: status.read_one(found, record))
     if not any(each.running for each in seen.pods):
-        hint = clusters.command(found, arguments, "status", record.run)
+        hint = found.packyard("status", record.run)
         raise InputError(Problem(f"no pod of run {record.run} runs; it {seen.explained}", hint=hint))
     objects = record.read_objects()
     ports = forward.find(objects, seen, role=arguments.role, index=arguments.index)

@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     now = status.read_one(found, listed[-1])
     rows = [_row(listed, *each, now) for each in _changes(listed)]
     if ROWS.show(rows, arguments.output, wide=arguments.wide, cells={"CHANGED": _told}):
-        again = clusters.command(found, arguments, "rollback", arguments.run, str(listed[0].number))
+        again = found.packyard("rollback", arguments.run, str(listed[0].number))
         output.note(f"{again} deploys the first again")
     return 0
 

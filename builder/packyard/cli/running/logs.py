@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
     for error in refused:
         output.refusal(error)
     if not chosen:
-        _tell_none(found, arguments, seen)
+        _tell_none(found, seen)
     return int(not chosen or bool(refused))
 
 
@@ -124,10 +124,10 @@ def _waits(pod: PodStatus, among: Sequence[PodStatus]) -> str:
     return f"{name} has not started" + (f": {pod.reason}" if pod.reason else "")
 
 
-def _tell_none(found: Kubectl, arguments: argparse.Namespace, seen: RunStatus) -> None:
+def _tell_none(found: Kubectl, seen: RunStatus) -> None:
     if not seen.pods:
         output.notice(f"run {seen.run} has no pods; it {seen.explained}")
-    output.note(f"next: {clusters.command(found, arguments, 'logs', seen.run, '--events')}")
+    output.note(f"next: {found.packyard('logs', seen.run, '--events')}")
 
 
 def _rows(
@@ -153,7 +153,7 @@ def _follow(found: Kubectl, arguments: argparse.Namespace, record: RunRecord) ->
             is_over = seen.is_over or (bool(pods) and all(each.state == "done" for each in pods))
             if is_over and not (following.logs and came):  # nothing comes any more from a node that is lost
                 if not following.begun:
-                    _tell_none(found, arguments, seen)
+                    _tell_none(found, seen)
                 elif seen.is_over:
                     output.note(f"run {seen.run} {seen.explained}")
                 return int(not following.begun or seen.state == FAILED)

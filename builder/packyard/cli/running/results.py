@@ -84,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
     record = records.read_last(found, arguments.run)
     places = results.places(record.read_objects())
     if not places:
-        hint = f"packyard logs {arguments.run} -n {found.namespace} prints what it logs"
+        hint = f"{found.packyard('logs', arguments.run)} prints what it logs"
         raise InputError(Problem(f"run {arguments.run} does not say where its results are: no OUTPUT_DIR", hint=hint))
     if not arguments.to:
         return _show(found, arguments, places, _lines(found, record))
@@ -127,7 +127,7 @@ def _show(found: Kubectl, arguments: argparse.Namespace, places: Sequence[Place]
             output.line()
         for each in places:
             output.line(str(each))
-            output.note(f"  {_way(found, arguments, each)}")
+            output.note(f"{_when(each)}{_way(found, arguments, each)}")
     return 0
 
 
@@ -137,6 +137,12 @@ def _row(found: Kubectl, arguments: argparse.Namespace, place: Place, *copied: o
     return arguments.run, place.path, held, _way(found, arguments, place), *(copied or nothing)
 
 
+def _when(place: Place) -> str:
+    if not (place.is_address or place.volume):
+        return ""
+    return "to copy it, while a pod of the run is there: " if place.is_fleeting else "to copy it: "
+
+
 def _way(found: Kubectl, arguments: argparse.Namespace, place: Place) -> str:
     """Return the command that copies a place, or why there is none."""
     scheme = place.path.partition("://")[0]
@@ -144,7 +150,7 @@ def _way(found: Kubectl, arguments: argparse.Namespace, place: Place) -> str:
         return f"{_SYNC.get(scheme, f'# by a client of {scheme}:')} {shlex.quote(place.path)} DIR"
     if not place.volume:
         return "no volume of its pods is known to hold that"
-    return clusters.command(found, arguments, "results", arguments.run, "--to", "DIR")
+    return found.packyard("results", arguments.run, "--to", "DIR")
 
 
 def _check(found: Kubectl, arguments: argparse.Namespace, place: Place) -> None:

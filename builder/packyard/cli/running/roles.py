@@ -32,6 +32,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--group", metavar="NAME", action="append", default=[], help="likewise, for all of a group")
     parser.add_argument("--name", metavar="NAME", default=_NAME, help=f"what the objects are called (default: {_NAME})")
     parser.add_argument("--cluster", action="store_true", help="add a ClusterRole with which doctor sees everything")
+    help = "add one with which status --usage asks Prometheus and DCGM: it reaches all Services and pods by GET"
+    parser.add_argument("--usage", action="store_true", help=help)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -39,15 +41,16 @@ def run(arguments: argparse.Namespace) -> int:
     rights, everywhere, beyond = set[Right](), set[Right](), dict[str, list[str]]()
     for word, use_case, objects, required in folders.use_cases(arguments.packages, arguments.channel):
         found, others = roles.needed(objects)
-        inside, wide = held.to_read(doctor.questions(objects, doctor.every(required)))
+        inside, outside = held.to_read(doctor.questions(objects, doctor.every(required)))
         rights |= found | inside
-        everywhere |= wide
+        everywhere |= outside
         for each in others:
             beyond.setdefault(each, []).append(os.path.normpath(f"{word}/{use_case}"))
     for each, use_cases in beyond.items():
         output.note(f"left to administrators: {each}, of {', '.join(use_cases)}")
     made = [roles.role(rights, arguments.name, arguments.namespace)]
-    made += [roles.cluster_role(everywhere, arguments.name)] if arguments.cluster else []
+    wide = (everywhere if arguments.cluster else set()) | (roles.USAGE if arguments.usage else set())
+    made += [roles.cluster_role(wide, arguments.name)] if wide else []
     if arguments.user or arguments.group:
         made += [roles.binding(each, arguments.user, arguments.group) for each in made]
     else:

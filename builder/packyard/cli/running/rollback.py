@@ -12,10 +12,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from packyard.cli.running import clusters, rollout
+from packyard.cli.running import clusters, deploy, rollout
 from packyard.core.errors import InputError, Problem
-from packyard.running.runs import deploy
+from packyard.running.runs import deploy as deploying
 from packyard.running.runs import record as records
+from packyard.running.runs.deploy import Plan
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.record import RunRecord
 
@@ -29,19 +30,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("record", metavar="RECORD", nargs="?", type=clusters.count, help=help)
     clusters.add_arguments(parser)
     rollout.add_arguments(parser)
+    deploy.add_replace(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Deploy the objects of a record."""
+    deploy.check_replace(arguments, "rollback")
     found = clusters.find(arguments)
     before = records.read_run(found, arguments.run)
     record = _chosen(found, arguments, before)
-    again = clusters.command(found, arguments, "rollback", arguments.run, str(record.number))
-    remove = clusters.command(found, arguments, "undeploy", arguments.run)
-    another = f"delete it first: {remove}; or deploy another one beside it, from its directory, by RUN_NAME=WORD"
+    again = found.packyard("rollback", arguments.run, str(record.number))
+    another = f"{again} --replace deletes it first; claims and results stay"
     with rollout.untouched():
         who, when = found.who(), rollout.now()
-        made = deploy.plan_again(found, before, record, who=who, when=when, force=arguments.force, hint=another)
+
+        def plan() -> Plan:
+            return deploying.plan_again(found, before, record, who=who, when=when, force=arguments.force, hint=another)
+
+        made = deploy.replacing(found, arguments, arguments.run, plan) if arguments.replace else plan()
     return rollout.run(found, arguments, made, again=again, another=another)
 
 
@@ -49,10 +55,10 @@ def _chosen(found: Kubectl, arguments: argparse.Namespace, before: Sequence[RunR
     """Return the record that is asked for: by its number, or the one before the last."""
     run, number = arguments.run, arguments.record
     if number is None and len(before) == 1:
-        complete = clusters.command(found, arguments, "rollback", run, str(before[0].number))
+        complete = found.packyard("rollback", run, str(before[0].number))
         raise InputError(Problem(f"run {run} was deployed once: nothing is before", hint=f"{complete} completes it"))
     for record in before[-2:-1] if number is None else before:
         if number in (None, record.number):
             return record
-    hint = f"{clusters.command(found, arguments, 'history', run)} lists them"
+    hint = f"{found.packyard('history', run)} lists them"
     raise InputError(Problem(f"run {run} has no record {number}", hint=hint))

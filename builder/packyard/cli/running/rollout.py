@@ -143,7 +143,7 @@ def _carry_out(found: Kubectl, arguments: argparse.Namespace, made: Plan, again:
             more = "" if isinstance(error, TakenError) else f"; {again} tries again"
             output.notice(f"nothing is applied{more}")
             raise
-        remove = clusters.command(found, arguments, "undeploy", made.record.run)
+        remove = found.packyard("undeploy", made.record.run)
         count = f"{len(applied)} of {output.counted(len(made.objects), 'object')}"
         output.notice(f"run {made.record.run}: {count} applied\n  {again} completes it\n  {remove} removes it")
         raise
@@ -175,9 +175,11 @@ def _wait(found: Kubectl, arguments: argparse.Namespace, made: Plan) -> RunStatu
     told = ""
     try:
         if arguments.watch and output.can_draw():
-            return watching.drawn(
-                found, made.record, lambda seen: seen.state != status.STARTING or time.monotonic() > end
-            )
+
+            def is_told(seen: RunStatus) -> bool:
+                return seen.state != status.STARTING or time.monotonic() > end
+
+            return watching.drawn(found, made.record, is_told, stays=False)
         while True:
             seen = clusters.patiently(lambda: status.read_one(found, made.record))
             told, before = _words(seen), told
@@ -189,7 +191,7 @@ def _wait(found: Kubectl, arguments: argparse.Namespace, made: Plan) -> RunStatu
                 return seen
             time.sleep(_PAUSE)
     except (PackyardError, KeyboardInterrupt):
-        output.notice(f"run {made.record.run} is deployed, and goes on; {_next(found, arguments, made, 'status')}")
+        output.notice(f"run {made.record.run} is deployed, and goes on; {_next(found, made, 'status')}")
         raise
     finally:
         output.waited()
@@ -213,15 +215,17 @@ def _tell_end(found: Kubectl, arguments: argparse.Namespace, made: Plan, seen: R
     if seen and seen.state not in (status.RUNNING, SUCCEEDED):
         late = "is not running yet" if seen.state == status.STARTING else seen.said
         problem = f"run {record.run} {late}: {seen.reason}" if seen.reason else f"run {record.run} {late}"
-        raise UnavailableError(Problem(problem, hint=_next(found, arguments, made, "status")))
+        raise UnavailableError(Problem(problem, hint=_next(found, made, "status")))
     if seen and seen.roles and seen.state == SUCCEEDED and not made.is_new:
-        output.note(f"it has ended, and does not run again; {another}")
-    output.note(_next(found, arguments, made, "logs" if seen and seen.roles else "status"))
+        output.warning(f"run {record.run} has ended, and does not run again; {another}")
+    if arguments.watch:
+        return 0
+    output.note(_next(found, made, "logs" if seen and seen.roles else "status"))
     return 0
 
 
-def _next(found: Kubectl, arguments: argparse.Namespace, made: Plan, verb: str) -> str:
-    return f"{clusters.command(found, arguments, verb, made.record.run)} {_SHOWS[verb]}"
+def _next(found: Kubectl, made: Plan, verb: str) -> str:
+    return f"{found.packyard(verb, made.record.run)} {_SHOWS[verb]}"
 
 
 def _row(found: Kubectl, made: Plan, seen: RunStatus | None) -> tuple[object, ...]:

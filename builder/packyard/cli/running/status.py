@@ -269,13 +269,9 @@ def _pods(each: RunStatus) -> str:
 
 def _next(found: Kubectl, arguments: argparse.Namespace, seen: Sequence[RunStatus]) -> str:
     """Return what to type next."""
-
-    def command(*words: str) -> str:
-        return clusters.command(found, arguments, *words)
-
     if not seen:
-        return f"no runs in namespace {found.namespace}; packyard run PACKAGE/USECASE -n {found.namespace} begins one"
+        return f"no runs in namespace {found.namespace}; {found.packyard('run', 'PACKAGE/USECASE')} begins one"
     if not arguments.run:
-        return f"{command('status', seen[0].run)} shows one in detail"
+        return f"{found.packyard('status', seen[0].run)} shows one in detail"
     more = ["--events"] if seen[0].state in (status.STARTING, status.FAILING, status.INCOMPLETE) else []
-    return f"next: {command('logs', seen[0].run, *more)}; {command('undeploy', seen[0].run)} removes it"
+    return f"next: {found.packyard('logs', seen[0].run, *more)}; {found.packyard('undeploy', seen[0].run)} removes it"

@@ -91,7 +91,7 @@ def _narrowed(
         over = {each.run for each in status.read(found, chosen) if each.is_over}
         chosen = {run: each for run, each in chosen.items() if run in over}
     if not chosen:
-        raise InputError(Problem("no run is chosen", hint=f"packyard status -n {found.namespace} shows state and age"))
+        raise InputError(Problem("no run is chosen", hint=f"{found.packyard('status')} shows state and age"))
     return chosen
 
 
@@ -125,7 +125,7 @@ def delete(found: Kubectl, arguments: argparse.Namespace, removal: Removal) -> l
             _wait(found, arguments, removal)
         undeploy.forget(found, removal)
     except (PackyardError, KeyboardInterrupt):
-        again = clusters.command(found, arguments, "undeploy", *removal.runs)
+        again = found.packyard("undeploy", *removal.runs)
         output.warning(f"objects may be left, and the records are; {again} deletes the rest")
         raise
     return deleted
@@ -137,7 +137,7 @@ def _wait(found: Kubectl, arguments: argparse.Namespace, removal: Removal) -> No
     told = 0
     while left := undeploy.pods(found, removal):
         if time.monotonic() > end:
-            hint = "kubectl describe pod shows why"
+            hint = f"{found.by_hand('describe', 'pod', left[0])} shows why"
             raise UnavailableError(Problem(f"{output.counted(len(left), 'pod')} did not end: {left[0]}", hint=hint))
         output.waited()
         text = f"{output.counted(len(left), 'pod')} still to end"
@@ -153,13 +153,9 @@ def _tell_end(found: Kubectl, removal: Removal, stayed: Sequence[Reference]) -> 
     for version, kind in sorted(removal.unknown):
         output.note(f"the cluster no longer knows {kind} of {version}: what there was of it went with its definition")
     for each in stayed:
-        command = f"kubectl delete {each.kind.lower()} {each.name}" + (
-            f" -n {each.namespace}" if each.namespace else ""
-        )
+        command = found.by_hand("delete", each.kind.lower(), each.name)
         output.note(f"{each} stays, with what is on it; {command} deletes it")
-    output.note(
-        f"{output.counted(len(removal.runs), 'run')} deleted; packyard status -n {found.namespace} lists the rest"
-    )
+    output.note(f"{output.counted(len(removal.runs), 'run')} deleted; {found.packyard('status')} lists the rest")
 
 
 def _row(

@@ -60,13 +60,13 @@ def run(arguments: argparse.Namespace, words: Sequence[str], news: Callable[[Mer
     output.note(f"{name} is no folder here, and is taken for a run")
     before = records.read_run(found, name)
     last = before[-1]
-    base, theirs = _bundles(arguments, last, version)
+    base, theirs = _bundles(found, arguments, last, version)
     with rollout.untouched():
         moved = _moved(found, arguments, last, base, theirs, values)
         _tell(last, theirs, moved.merged, news)
         if not arguments.no_doctor:
             doctor.gate(found, moved.prepared, autoscaled=arguments.autoscaled)
-        again = clusters.command(found, arguments, "upgrade", *words)
+        again = found.packyard("upgrade", *words)
         another = f"{again} --replace deletes the run first, and deploys it anew; claims and results stay"
         who, when = found.who(), rollout.now()
 
@@ -86,7 +86,7 @@ def _split(words: Sequence[str]) -> tuple[str, str, dict[str, list[str]]]:
     return name, version, directory.values(rest, "upgrade")
 
 
-def _bundles(arguments: argparse.Namespace, last: RunRecord, version: str) -> tuple[Bundle, Bundle]:
+def _bundles(found: Kubectl, arguments: argparse.Namespace, last: RunRecord, version: str) -> tuple[Bundle, Bundle]:
     """Return the bundle that a run was made of, and the one to move to."""
     if not last.package:
         hint = "packyard deploy DIR deploys what you changed"
@@ -111,7 +111,7 @@ def _bundles(arguments: argparse.Namespace, last: RunRecord, version: str) -> tu
     output.note(f"{theirs.name}@{theirs.version} from {channel}")
     if order(theirs.version) < order(base.version) and not (asked.version or asked.digest):
         problem = f"run {last.run} is {base.version}, and {channel} has nothing newer"
-        raise InputError(Problem(problem, hint=f"to go back: packyard rollback {last.run}"))
+        raise InputError(Problem(problem, hint=f"to go back: {found.packyard('rollback', last.run)}"))
     return base, theirs
 
 

@@ -32,11 +32,11 @@ def _one(found: Kubectl, record: RunRecord) -> RunStatus:
     return lines(lambda: [status.read_one(found, record)])[0]
 
 
-def drawn(found: Kubectl, record: RunRecord, is_over: Callable[[RunStatus], bool]) -> RunStatus:
-    """Draw a run until it is over, and return what was seen last."""
+def drawn(found: Kubectl, record: RunRecord, is_over: Callable[[RunStatus], bool], *, stays: bool = True) -> RunStatus:
+    """Draw a run until it is over, and return what was seen last; what was drawn last ``stays``."""
     from packyard.cli.running import drawing  # with rich, which is slow to import
 
-    return drawing.OneRun(found, record).until(is_over)
+    return drawing.OneRun(found, record).until(is_over, stays=stays)
 
 
 def lines(look: Callable[[], Sequence[RunStatus]]) -> Sequence[RunStatus]:

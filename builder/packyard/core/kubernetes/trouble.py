@@ -155,18 +155,31 @@ def _of_whole(pod: Object, status: Object) -> str:
             return f"evicted: {why.strip()}"
         if reason := text(status.get("reason")):
             return f"{reason}: {text(status.get('message'))}".removesuffix(": ")
+    if scheduled.get("reason") == "SchedulingGated":
+        gates = [text(each.get("name")) for each in mappings(mapping(pod.get("spec")).get("schedulingGates"))]
+        return f"waits until its gate {', '.join(gates)} is lifted"
     if scheduled.get("status") == "False":
         return unschedulable(text(scheduled.get("message")))
     return _unscheduled(pod) if not scheduled and status.get("phase") == "Pending" else ""
 
 
 def _unscheduled(pod: Object) -> str:
-    """Return which scheduler has said nothing of a pod, where it is not Kubernetes' own."""
+    """Return what a pod waits for of which no scheduler says anything: claims of devices, a scheduler of its own."""
     spec = mapping(pod.get("spec"))
     name = text(spec.get("schedulerName"))
-    if name in ("", _SCHEDULER) or spec.get("nodeName") or spec.get("schedulingGates"):
+    if spec.get("nodeName") or spec.get("schedulingGates"):
+        return ""
+    if claims := [_device_claim(each) for each in mappings(spec.get("resourceClaims"))]:
+        return f"waits for {', '.join(claims)}"
+    if name in ("", _SCHEDULER):
         return ""
     return f"waits for scheduler {name}, which has said nothing of it"
+
+
+def _device_claim(each: Object) -> str:
+    if name := text(each.get("resourceClaimName")):
+        return f"ResourceClaim {name}"
+    return f"a ResourceClaim by ResourceClaimTemplate {text(each.get('resourceClaimTemplateName'))}"
 
 
 def _of_containers(pod: Object) -> Iterator[str]:
@@ -219,7 +232,9 @@ def _cause(image: str, reason: str, message: str) -> str:
 
 
 def _unready(status: Object) -> str:
-    return "runs, and is not ready" if status.get("phase") == "Running" else ""
+    """Return that a pod is not ready, with what its node's end says of it: ``NodeLost``."""
+    why = ": ".join(filter(None, (text(status.get("reason")), text(status.get("message")))))
+    return f"runs, and is not ready{f': {why}' if why else ''}" if status.get("phase") == "Running" else ""
 
 
 def _statuses(status: Object) -> list[Object]:

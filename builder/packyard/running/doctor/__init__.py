@@ -55,6 +55,7 @@ class Check:
 _POOL, _TAINT = "node-pool", "NODE_TAINT"
 _OTHERS = (
     Check("classes and Services", references.ask_classes, references.classes),
+    Check("claims of devices", references.ask_devices, references.devices),
     Check("volumes of claims", storage.ask_classes, storage.bound),
     Check("access to claims", storage.ask_claims, storage.mountable),
     Check("new claims", volumes.ask, volumes.bindable),
@@ -116,9 +117,10 @@ def examine(kubectl: Kubectl, prepared: Prepared, *, autoscaled: bool = False) -
 
 
 def _architectures(
-    objects: Sequence[Object], made_for: Mapping[str, frozenset[str]], known: Facts
+    objects: Sequence[Object], made_for: Mapping[str, architectures.Made], known: Facts
 ) -> Iterator[Finding]:
-    """Yield what is wrong with images on the nodes, where these may be read."""
+    """Yield what is wrong with images, and with them on the nodes, where these may be read."""
+    yield from architectures.there(made_for)
     if not known.unread.get("nodes"):
         yield from architectures.fit(objects, made_for, known)
 

@@ -21,22 +21,23 @@ _LABEL = "kubernetes.io/arch"
 _MOST, _PATIENCE = 4, 2.0
 _SHOWN = f"kubectl get nodes -L {_LABEL}"
 
-#: For which architectures an image is.
-Ask = Callable[[str], frozenset[str]]
+#: For which architectures an image is; None where its registry does not have it.
+Made = frozenset[str] | None
+Ask = Callable[[str], Made]
 
 
-def asked(reference: str) -> frozenset[str]:
+def asked(reference: str) -> Made:
     """Ask the registry of an image; see `sharing.fetching.architectures.ask`."""
     from packyard.sharing.fetching import architectures  # a client of registries is slow to import
 
     return architectures.ask(reference, patience=_PATIENCE)
 
 
-def of_images(objects: Sequence[Object], ask: Ask = asked) -> Mapping[str, frozenset[str]]:
-    """Return for which architectures the images of objects are; those that are not known are left out."""
+def of_images(objects: Sequence[Object], ask: Ask = asked) -> Mapping[str, Made]:
+    """Return for which architectures the images of objects are; those of which nothing is known are left out."""
     named = [each for each in images.find(objects) if images.is_valid(each)][:_MOST]
     with ThreadPoolExecutor(_MOST) as pool:
-        return {each: found for each, found in zip(named, pool.map(ask, named), strict=True) if found}
+        return {each: found for each, found in zip(named, pool.map(ask, named), strict=True) if found is None or found}
 
 
 def valid(objects: Sequence[Object], _: Facts) -> Iterator[Finding]:
@@ -47,13 +48,21 @@ def valid(objects: Sequence[Object], _: Facts) -> Iterator[Finding]:
             yield error("image", f"image {reference}", message, why="nodes cannot pull it: InvalidImageName")
 
 
-def fit(objects: Sequence[Object], known: Mapping[str, frozenset[str]], facts: Facts) -> Iterator[Finding]:
+def there(known: Mapping[str, Made]) -> Iterator[Finding]:
+    """Find each image in its registry, which may hide it from us, and not from nodes."""
+    for reference, made_for in known.items():
+        if made_for is None:
+            message = "its registry has no such image or tag, or hides it"
+            yield warning("image", f"image {reference}", message, why="nodes cannot pull it: ImagePullBackOff")
+
+
+def fit(objects: Sequence[Object], known: Mapping[str, Made], facts: Facts) -> Iterator[Finding]:
     """Find nodes for each image among those that its pods may run on."""
     for each in wanted.find(objects) if known else ():
-        there = [_of_node(node) for node in nodes.open_to(each, facts)]
+        of_nodes = [_of_node(node) for node in nodes.open_to(each, facts)]
         for reference in images.of_pod(each.pod):
-            if reference in known and there:
-                yield _judge(each, reference, known[reference], there)
+            if (made_for := known.get(reference)) and of_nodes:
+                yield _judge(each, reference, made_for, of_nodes)
 
 
 def _judge(each: PodSet, reference: str, known: frozenset[str], there: Sequence[str]) -> Finding:

@@ -6,9 +6,9 @@ where pods are created, so that of ten workers three may come, and only events s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from packyard.core.kubernetes import claims, requests
+from packyard.core.kubernetes import claims, requests, selection
 from packyard.core.kubernetes.claims import CLAIM
 from packyard.core.kubernetes.groups import is_cluster_scoped, resource_of
 from packyard.core.kubernetes.kinds import group_of
@@ -38,25 +38,65 @@ def quotas(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     """Find room in each quota for all pods together, and for the objects."""
     moments = wanted.moments(wanted.find(objects))
     default = _default(facts.all("LimitRange"))
-    needs = requests.most([_counts(objects), *(_together(moment, default) for moment in moments)])
     for quota in [] if wanted.there(objects, facts) else facts.all("ResourceQuota"):
         about = f"ResourceQuota {name_of(quota)}"
         spec, fix = mapping(quota.get("spec")), f"{facts.inside} describe resourcequotas"
-        if spec.get("scopes") or spec.get("scopeSelector"):
-            yield unknown(_CHECK, about, "counts only pods of its scopes, which was not computed", fix=fix)
+        rules = _scopes(spec)
+        if unclear := [name for rule in rules if (name := text(rule.get("scopeName"))) not in _SCOPES]:
+            yield unknown(
+                _CHECK, about, f"counts only what its scope {unclear[0]} has, which was not computed", fix=fix
+            )
             continue
+        within = [[each for each in moment if _is_within(each, rules, default)] for moment in moments]
+        needs = requests.most([*([] if rules else [_counts(objects)]), *(_together(each, default) for each in within)])
         hard, used = amounts(spec.get("hard")), amounts(mapping(quota.get("status")).get("used"))
         full = [name for name in sorted(hard) if needs.get(name) and used.get(name, 0) + needs[name] > hard[name]]
         over = [_over(name, needs, used, hard) for name in full]
         if over:
             of_pods = any(name.partition(".")[0] in _OF_PODS and name != _CLAIMED for name in full)
             yield error(_CHECK, about, f"has no room: {'; '.join(over)}", why=_WHY if of_pods else _AT_ONCE, fix=fix)
-        unsaid = sorted(_unsaid(moments, default, hard))
+        unsaid = sorted(_unsaid(within, default, hard))
         if unsaid:
             message = f"has every pod say its {', '.join(unsaid)}, and not all do"
             yield error(_CHECK, about, message, why="these pods are refused, which only events say", fix=fix)
         if not over and not unsaid:
             yield passed(_CHECK, about)
+
+
+def _scopes(quota: Object) -> list[Object]:
+    """Return the rules by which a quota chooses the pods that it counts."""
+    named = quota.get("scopes")
+    whole = [{"scopeName": each, "operator": "Exists"} for each in named] if isinstance(named, list) else []
+    return [*whole, *mappings(mapping(quota.get("scopeSelector")).get("matchExpressions"))]
+
+
+def _is_within(each: PodSet, rules: Sequence[Object], default: Asked) -> bool:
+    return all(_SCOPES[text(rule.get("scopeName"))](each, rule, default) for rule in rules)
+
+
+def _is_ending(each: PodSet, _: Object, __: Asked) -> bool:
+    return each.pod.get("activeDeadlineSeconds") is not None
+
+
+def _says_nothing(each: PodSet, _: Object, default: Asked) -> bool:
+    """Say whether no container asks for anything, or has a limit."""
+    asked = (requests.of_container(container, default) for container in each.pod.containers)
+    return not any(set(_SAID) & {*one.requests, *one.limits} for one in asked)
+
+
+def _is_of_class(each: PodSet, rule: Object, _: Asked) -> bool:
+    name = each.pod.get("priorityClassName")
+    return selection.holds({**rule, "key": "name"}, {"name": name} if name else {})
+
+
+#: Which pods a scope has; of others nothing is computed.
+_SCOPES: Mapping[str, Callable[[PodSet, Object, Asked], bool]] = {
+    "Terminating": _is_ending,
+    "NotTerminating": lambda *each: not _is_ending(*each),
+    "BestEffort": _says_nothing,
+    "NotBestEffort": lambda *each: not _says_nothing(*each),
+    "PriorityClass": _is_of_class,
+}
 
 
 def ranges(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:

@@ -65,6 +65,9 @@ def place(sets: Sequence[PodSet], objects: Sequence[Object], facts: Facts) -> It
     lacking = [(each, _lack(each, nodes, facts)) for each in sets]
     for each, lack in lacking:
         yield lack or passed(CHECK, each.who)
+        if gates := [text(gate.get("name")) for gate in mappings(each.pod.get("schedulingGates"))]:
+            message = f"its pods wait until somebody lifts their gate {', '.join(gates)}"
+            yield warning(CHECK, each.who, message, why="no scheduler looks at them before")
         yield from _not_computed(each)
     if any(lack for _, lack in lacking):
         return
@@ -102,6 +105,10 @@ def _asked(pod: pods.Pod[Object]) -> Amounts:
 
 def _lack(each: PodSet, nodes: Sequence[_Node], facts: Facts) -> Finding | None:
     """Return why no node, however empty, takes a pod of a set."""
+    name = text(each.pod.get("nodeName"))
+    if name and not any(name_of(node.item) == name for node in nodes):
+        why = "no kubelet starts its pods, which are deleted again"
+        return error(CHECK, each.who, f"its node {name} is not there", why=why, fix="kubectl get nodes")
     pod = _wanted(each, facts)
     found = [(obstacles.find(pod, node.item, node.whole), node) for node in nodes]
     those = [(obstacle, node) for obstacle, node in found if obstacle]
@@ -126,7 +133,7 @@ def _room(moment: Sequence[PodSet], nodes: Sequence[_Node], facts: Facts) -> Fin
     about = ", ".join(dict.fromkeys(each.who for each in moment))
     count = sum(each.count for each in moment)
     if not _left(moment, nodes, facts, free=True):
-        return passed(CHECK, f"room for {count} pods at once")
+        return passed(CHECK, f"room for {count} pod{'s' * (count > 1)} at once")
     asked = requests.total(requests.times(_asked(each.pod), each.count) for each in moment)
     parts = [shown(name, amount) for name, amount in sorted(asked.items()) if name != "pods"]
     message = f"there is no room for all {count} pods at once: {', '.join(parts)} in all"
@@ -175,7 +182,10 @@ def _fitting(asked: Amounts, room: Amounts) -> int:
 
 
 def _is_apart(each: PodSet) -> bool:
-    """Say whether no two pods of a set may share a node."""
+    """Say whether no two pods of a set may share a node: by a rule, or as each wants the same port of its node."""
+    ports = [port for container in each.pod.containers for port in mappings(container.get("ports"))]
+    if any(port.get("hostPort") for port in ports) or (ports and each.pod.get("hostNetwork") is True):
+        return True
     kind, _, name = each.who.partition(" ")
     labels = {**labels_of(mapping(each.pod.template)), **(dict.fromkeys(_OF_JOBS, name) if kind == "Job" else {})}
     terms = (term for term in _apart(placing(each)) if term.get("topologyKey") == _HOST)

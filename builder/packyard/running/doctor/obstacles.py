@@ -85,10 +85,14 @@ def _find(wanted: Wanted, node: Object, whole: Amounts) -> Iterator[Obstacle]:
 
 
 def _amounts(wanted: Wanted, each: Obstacle, nodes: Sequence[Amounts]) -> str:
-    """Return what a pod asks for, and the most that these nodes have of it."""
+    """Return what a pod asks for, and the most that these nodes have of it, or what else of that maker."""
+    names, most = each.what.split(", "), requests.most(nodes)
+    if each.kind == "device":
+        makers = {name.partition("/")[0] for name in names if "/" in name}
+        others = sorted(name for name, amount in most.items() if amount and name.partition("/")[0] in makers)
+        return f" (nodes offer {', '.join(others)})" if others else ""
     if each.kind != "amount":
         return ""
-    names, most = each.what.split(", "), requests.most(nodes)
     asked = ", ".join(shown(name, wanted.asked[name]) for name in names)
     return f" ({asked} asked for, {', '.join(shown(name, most.get(name, 0)) for name in names)} the most)"
 

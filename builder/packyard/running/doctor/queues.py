@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from shlex import quote
 
-from packyard.core.kubernetes import operators, requests
-from packyard.core.kubernetes.lenient import Object, condition, mapping, mappings, name_of, text
+from packyard.core.kubernetes import operators, requests, selection
+from packyard.core.kubernetes.lenient import Object, condition, labels_of, mapping, mappings, name_of, text
 from packyard.core.kubernetes.requests import Amounts, shown
 from packyard.running.doctor import wanted
 from packyard.running.doctor.facts import Facts, Questions
@@ -57,6 +57,11 @@ def _room(about: str, queue: Object, objects: Sequence[Object], facts: Facts) ->
     spec = next((mapping(each.get("spec")) for each in item if name_of(each) == name), None)
     if spec is None or wanted.there(objects, facts):
         return passed(_CHECK, about)
+    here = next((each for each in facts.objects.get("Namespace", ()) if name_of(each) == facts.namespace), None)
+    if here and not selection.selects(spec.get("namespaceSelector"), labels_of(here)):
+        message = f"lets in no workload of namespace {facts.namespace}, by the namespaceSelector of ClusterQueue {name}"
+        fix = f"kubectl describe {_CLUSTER_QUEUES} {quote(name)}"
+        return error(_CHECK, about, message, why="the run stays suspended", fix=fix)
     used = _sums(mapping(each.get("status")).get("flavorsReservation") for each in item if name_of(each) == name)
     groups = mappings(spec.get("resourceGroups"))
     whole = _sums(each.get("flavors") for each in groups)

@@ -8,6 +8,7 @@ from shlex import quote
 
 from packyard.core.bundle.required import Required
 from packyard.core.kubernetes import held, pods
+from packyard.core.kubernetes.groups import resource_of
 from packyard.core.kubernetes.kinds import Kind
 from packyard.core.kubernetes.lenient import Object, kind_of, mapping, mappings, name_of, text
 from packyard.core.kubernetes.name_fields import ALWAYS_THERE
@@ -29,6 +30,9 @@ _ABSENT = {
 }
 #: Fields of pods that name an object of a kind.
 _OF_PODS = {"priorityClassName": "PriorityClass", "runtimeClassName": "RuntimeClass", "subdomain": "Service"}
+#: Dynamic resource allocation: the fields of a pod's claims of devices, and what each names.
+_DEVICES, _DEVICE_CLASS = "resource.k8s.io", "DeviceClass"
+_OF_DEVICES = {"resourceClaimName": "ResourceClaim", "resourceClaimTemplateName": "ResourceClaimTemplate"}
 #: Likewise fields below ``spec`` of other objects.
 _OF_OBJECTS: dict[Kind, tuple[str, str]] = {
     ("apps", "StatefulSet"): ("serviceName", "Service"),
@@ -80,6 +84,54 @@ def pulling(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
             yield error(_CHECK, f"{kind} {name}", message, why=why, fix=f"{delete} && {create}")
         else:
             yield passed(_CHECK, f"{kind} {name}")
+
+
+def ask_devices(objects: Sequence[Object]) -> Questions:
+    """Ask for the claims of devices that pods name and objects do not bring, and for the classes of devices."""
+    named = _devices(objects)
+    resources = {kind: f"{resource_of(kind)}.{_DEVICES}" for kind in (*_OF_DEVICES.values(), _DEVICE_CLASS)}
+    return Questions(
+        custom=frozenset((resources[kind], name) for kind, name in named),
+        lists=frozenset(
+            {resources[_DEVICE_CLASS]} if any(each.get("resourceClaims") for each in _pods(objects)) else ()
+        ),
+    )
+
+
+def devices(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
+    """Find the claims of devices that pods name, and the classes that these and those that come ask for."""
+    named = _devices(objects)
+    there = {each: facts.find(*each) for each in sorted(named)}
+    for (kind, name), item in there.items():
+        if item is None:
+            fix = f"{facts.inside} get {resource_of(kind)}"
+            yield error(_CHECK, f"{kind} {name}", "is not there", why="its pods stay Pending", fix=fix)
+    asking = [*filter(None, there.values()), *(item for item in objects if kind_of(item)[0] == _DEVICES)]
+    for name in sorted({name for item in asking for name in _device_classes(item)}):
+        about = f"{_DEVICE_CLASS} {name}"
+        if facts.find(_DEVICE_CLASS, name):
+            yield passed(_CHECK, about)
+        else:
+            why = "no driver offers such devices: pods that claim one stay Pending"
+            yield error(_CHECK, about, "is not there", why=why, fix="kubectl get deviceclasses")
+
+
+def _devices(objects: Sequence[Object]) -> set[Name]:
+    claimed = [each for pod in _pods(objects) for each in mappings(pod.get("resourceClaims"))]
+    named = {(kind, text(each.get(field))) for each in claimed for field, kind in _OF_DEVICES.items()}
+    return _missing(named, objects)
+
+
+def _pods(objects: Sequence[Object]) -> list[pods.Pod[Object]]:
+    return pods.find_all(objects)
+
+
+def _device_classes(value: object) -> set[str]:
+    """Return the classes that the requests of a claim of devices, or of a template for these, ask for."""
+    if isinstance(value, list):
+        return {name for item in value for name in _device_classes(item)}
+    found = {name for member in mapping(value).values() for name in _device_classes(member)}
+    return found | ({text(mapping(value).get("deviceClassName"))} - {""})
 
 
 def ask_classes(objects: Sequence[Object]) -> Questions:

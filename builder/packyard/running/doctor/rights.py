@@ -41,7 +41,7 @@ def held(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     """Find each right that deploying and watching need; whoever creates a Role must have what it gives."""
     for_runs, always = roles.needed(objects)[0], roles.needed(())[0]
     deploying = (for_runs - always) | _RECORDS | _cluster_wide(objects)
-    looking = {each for each in always if each.resource in _LOOKING}
+    looking = {each for each in always if not each.group and each.resource in _LOOKING}
     why = "the run cannot be deployed, or not ended", "some of its pods' state cannot be seen"
     for rights, found, consequence in ((deploying, error, why[0]), (looking, warning, why[1])):
         lacking = sorted(each for each in rights if not any(_gives(rule, each) for rule in facts.rules))

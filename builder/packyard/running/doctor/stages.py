@@ -29,7 +29,7 @@ def rest(asked: Questions, objects: Sequence[Object], known: Facts) -> Questions
     """Return those of the others that the first answers leave open."""
     needs_limits = not known.is_admitting or bool(known.objects.get("ResourceQuota") or claims.brought(objects))
     return Questions(
-        namespace=not known.is_admitting,
+        namespace=not known.is_admitting or bool(known.objects.get("ClusterQueue")),
         inside=asked.inside & _OF_NAMESPACE if needs_limits else frozenset(),
         everywhere=asked.everywhere & _of_volumes(objects, known),
     )

@@ -60,10 +60,12 @@ def bound(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
         if found is None or phase(found) == "Lost" or is_ending(found):
             continue  # of which `claims` speaks
         asked = text(mapping(found.get("spec")).get("storageClassName"))
-        if phase(found) == "Bound" or _waits(facts.find("StorageClass", asked)):
+        known = facts.find("StorageClass", asked)
+        if phase(found) == "Bound" or _waits(known):
             yield passed(_CHECK, f"volume of {CLAIM} {name}")
         else:
-            message = f"is not bound to a volume; its class is {asked or 'none'}"
+            of_class = f"its class {asked} is not there" if asked and not known else f"its class is {asked or 'none'}"
+            message = f"is not bound to a volume; {of_class}"
             yield error(_CHECK, f"{CLAIM} {name}", message, why=_PENDING, fix=describe(name, facts))
 
 

@@ -28,6 +28,12 @@ _MOVED = {
     "kubernetes.io/gce-pd": "pd.csi.storage.gke.io",
     "kubernetes.io/vsphere-volume": "csi.vsphere.vmware.com",
 }
+#: Drivers of disks, whose file systems one node mounts at a time, by their own documentation.
+_OF_DISKS = (
+    *("ebs.csi.aws.com", "disk.csi.azure.com", "pd.csi.storage.gke.io", "rancher.io/local-path"),
+    *("dobs.csi.digitalocean.com", "csi.hetzner.cloud"),
+)
+_MANY = {"ReadWriteMany", "ReadOnlyMany"}
 _REFUSED = "the server refuses the change"
 
 
@@ -56,10 +62,11 @@ def provisioned(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     """Find who makes the volumes of claims that wait for one: a class alone makes none."""
     waiting = [*claims.brought(objects), *claims.templates(objects)]
     waiting += [item for name in mounted(objects) if (item := facts.find(CLAIM, name)) and phase(item) == "Pending"]
+    for item in waiting:
+        yield from _of_disks(item, facts)
     classes = {name_of(each): each for item in waiting for each in _classes(item, facts)}
     for name, each in sorted(classes.items()):
-        provisioner = text(each.get("provisioner"))
-        driver = _MOVED.get(provisioner, provisioner)
+        provisioner, driver = text(each.get("provisioner")), _driver(each)
         if provisioner == _NOBODY or _is_seen(driver, facts):
             yield passed(_CHECK, f"provisioner of class {name}")
             continue
@@ -67,6 +74,25 @@ def provisioned(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
         found = error if ".csi." in driver else warning
         why = "claims of this class stay Pending, with their pods"
         yield found(_CHECK, f"{_CLASS} {name}", message, why=why, fix="kubectl get csidrivers")
+
+
+def _of_disks(claim: Object, facts: Facts) -> Iterator[Finding]:
+    """Yield that a claim for many nodes is of a class that has none for them."""
+    spec = mapping(claim.get("spec"))
+    for each in _classes(claim, facts):
+        if (asked := sorted(modes(claim) & _MANY)) and _driver(each) in _OF_DISKS and spec.get("volumeMode") != "Block":
+            message = (
+                f"asks for {asked[0]} of the class {name_of(each)}, and {_driver(each)} makes volumes for one node"
+            )
+            why = (
+                "it stays Pending, with its pods; a class of a shared file system, such as NFS, makes volumes for many"
+            )
+            yield warning(_CHECK, f"{CLAIM} {name_of(claim)}", message, why=why, fix="kubectl get storageclasses")
+
+
+def _driver(storage_class: Object) -> str:
+    provisioner = text(storage_class.get("provisioner"))
+    return _MOVED.get(provisioner, provisioner)
 
 
 def _classes(claim: Object, facts: Facts) -> list[Object]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -187,6 +186,6 @@ def delete(kubectl: Kubectl, probe: Probe) -> None:
         live.delete(kubectl, made)
     except PackyardError as error:
         kinds = ",".join(sorted({each.kind.lower() for each in made}))
-        command = kubectl.words("delete", kinds, f"--selector={LABEL}={probe.name}")
-        left = Problem(f"the probe {probe.name} could not be deleted", hint=shlex.join(command))
+        command = kubectl.by_hand("delete", kinds, f"--selector={LABEL}={probe.name}")
+        left = Problem(f"the probe {probe.name} could not be deleted", hint=command)
         raise type(error)(*error.problems, left) from error

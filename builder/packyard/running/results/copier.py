@@ -125,13 +125,13 @@ def bound(kubectl: Kubectl, place: Place, run: str) -> Bound:
         inside = next((each for each in of_run if mapping(each.get("status")).get("phase") == "Running"), None)
         if not inside:
             problem = f"{place.path} is on a volume that is deleted with each pod, and no pod of {run} runs"
-            raise InputError(Problem(problem, hint="packyard setters options lists storages that stay"))
+            raise InputError(Problem(problem, hint="packyard show PACKAGE lists use cases whose storage stays"))
         return Bound(pod=name_of(inside))
     if place.volume.get("hostPath"):
         nodes = [node for each in of_run if (node := _node(each))]
         if not nodes:
             problem = f"{place.path} is on the node of each pod, and no pod is left that says on which"
-            raise InputError(Problem(problem, hint="look there yourself: kubectl debug node/NODE"))
+            raise InputError(Problem(problem, hint="look there yourself: kubectl debug node/NODE --image=busybox -it"))
         return Bound(node=nodes[0])
     return Bound()
 
@@ -140,7 +140,8 @@ def _of_claim(kubectl: Kubectl, place: Place, run: str) -> Bound:
     claims = kubectl.read("get", "persistentvolumeclaims", place.claim, "--ignore-not-found")
     if not claims:
         problem = f"claim {place.claim} is not there any more, and what was on it went with it"
-        raise InputError(Problem(problem, hint="kubectl get persistentvolumes shows volumes that were kept"))
+        hint = f"{kubectl.by_hand('get', 'persistentvolumes')} shows volumes that were kept"
+        raise InputError(Problem(problem, hint=hint))
     modes = mapping(claims[0].get("spec")).get("accessModes") or []
     if not {_ONE_POD, _ONE_NODE}.issuperset(modes):
         return Bound()
@@ -173,7 +174,7 @@ def delete(kubectl: Kubectl, copier: Copier) -> None:
     try:
         live.delete(kubectl, [Reference.of(copier.job, kubectl.namespace)])
     except PackyardError as error:
-        hint = f"kubectl delete job {copier.name} -n {kubectl.namespace}"
+        hint = kubectl.by_hand("delete", "job", copier.name)
         raise type(error)(*error.problems, Problem("the pod that copies could not be deleted", hint=hint)) from error
 
 

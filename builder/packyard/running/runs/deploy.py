@@ -147,10 +147,10 @@ def _plan(
     own = {each for each, item in there.items() if runs.is_of(item, drafted.run, kubectl.namespace)}
     used = [each for each in wanted if each in there and each not in own and each.group_kind in LASTING]
     recorded = {each: item for each, item in wanted.items() if each not in used}
+    _check_ending(kubectl, {each: item for each, item in there.items() if each in wanted})
     _check_free(
         kubectl, {each: there[each] for each in recorded if each in there and each not in own}, hint, force=force
     )
-    _check_ending({each: item for each, item in there.items() if each in wanted})
     public = records.public(list(recorded.values()))
     shown = concealed.compared(public, [there.get(each, {}) for each in recorded])
     if before:
@@ -162,13 +162,9 @@ def _plan(
         if keep_secrets and each.group_kind == _SECRET and not ("data" in item or "stringData" in item)
     }
     _check_kept(kept - own)
-    record = replace(
-        drafted,
-        number=before[-1].number + 1 if before else 1,
-        objects=tuple(recorded),
-        concealed=tuple(concealed.split(public)[1]),
-    )
-    is_new = not (before and _is_equal(before[-1], record, recorded, shown, there))
+    number = before[-1].number + 1 if before else 1
+    record = replace(drafted, number=number, objects=tuple(recorded)).of(list(recorded.values()))
+    is_new = not (before and own and _is_equal(before[-1], record, recorded, shown, there))
     made = Plan(
         record=record if is_new else before[-1],
         before=before,
@@ -259,11 +255,15 @@ def _check_free(kubectl: Kubectl, taken: Mapping[Reference, Object], hint: str, 
         raise ConflictError(*problems)
 
 
-def _check_ending(there: Mapping[Reference, Object]) -> None:
+def _ending_hint(kubectl: Kubectl, each: Reference) -> str:
+    shown = kubectl.by_hand("get", each.kind.lower(), each.name, "--output=jsonpath={.metadata.finalizers}")
+    return f"try again in a moment; if it stays, {shown} shows who holds it"
+
+
+def _check_ending(kubectl: Kubectl, there: Mapping[Reference, Object]) -> None:
     ending = [each for each, item in there.items() if is_ending(item)]
     if ending:
-        hint = "try again in a moment; kubectl describe shows the finalizers of what stays"
-        raise ConflictError(*(Problem(f"{each} is being deleted", hint=hint) for each in ending))
+        raise ConflictError(*(Problem(f"{each} is being deleted", hint=_ending_hint(kubectl, each)) for each in ending))
 
 
 def _check_kept(missing: Iterable[Reference]) -> None:

@@ -15,6 +15,7 @@ _CERTIFICATE = re.compile(
     r"\A(?:error: )?(?:unable to load root certificates|Error in configuration: .*certificate"
     r"|Unable to connect to the server: .*x509: )"
 )
+_ASKED = "EOF"  # a name and a password, of nobody
 _NO_TLS = "the server rejected our request for an unknown reason"
 _LOADING = re.compile(r'error loading config file "([^"]*)": (.*)', re.DOTALL)
 
@@ -43,6 +44,9 @@ def unusable(said: str, flags: Sequence[str], context: str) -> Problem | None:
         reason = said.removeprefix("error: ").removeprefix("Unable to connect to the server: ")
         message = f"the certificate authority of context {context} is not usable: {reason}"
         return Problem(message, hint=f"{view} shows which certificate-authority it names")
+    if said.removeprefix("error: ") == _ASKED:
+        message = f"the kubeconfig has no credentials for the user of context {context}, and kubectl asks for a name"
+        return Problem(message, hint=f"log in to the cluster again; {view} shows what there is")
     if _NO_TLS in said:
         message = f"the server of context {context} does not answer as a Kubernetes API: is its address https://…?"
         return Problem(message, hint=f"{view} shows the address")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -33,7 +34,7 @@ _UNKNOWN_USER = re.compile(
 )
 _NO_PLUGIN = re.compile(r"exec: executable (\S+) not found")
 #: What a user lacks; webhooks and quotas forbid too, in other words.
-_NO_RIGHT = re.compile(r'User "[^"]*" cannot ')
+_NO_RIGHT = re.compile(r'User "([^"]*)" cannot ')
 _CONFLICTS = ("AlreadyExists", "Apply failed with")
 #: Where the next error begins, of a call for several objects.
 _NEXT = re.compile(r'^(?=error: |Error from server|Apply failed with |The \S+ "|unable to recognize )', re.MULTILINE)
@@ -63,13 +64,14 @@ class Done:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kubectl:
-    """kubectl, and whom it speaks to. ``user`` is what kubeconfig calls the user."""
+    """kubectl, and whom it speaks to: ``user`` is its name in kubeconfig, ``given`` the flags that were typed."""
 
     program: str
     flags: tuple[str, ...]
     context: str
     namespace: str
     user: str = ""
+    given: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"context {self.context}, namespace {self.namespace}"
@@ -77,6 +79,14 @@ class Kubectl:
     def words(self, *words: str) -> list[str]:
         """Return the command line of a call."""
         return [self.program, *self.flags, f"--namespace={self.namespace}", *words]
+
+    def packyard(self, *words: str) -> str:
+        """Return a command of packyard to type next, for the same cluster and namespace."""
+        return shlex.join(["packyard", *words, "-n", self.namespace, *self.given])
+
+    def by_hand(self, *words: str) -> str:
+        """Return likewise a command of kubectl, whatever context is the current one by then."""
+        return shlex.join(["kubectl", *self.flags, f"--namespace={self.namespace}", *words])
 
     def call(self, *words: str, data: bytes = b"") -> Done:
         """Call kubectl with ``data`` on its standard input, and return what it gave, whatever that is.
@@ -159,8 +169,9 @@ class Kubectl:
         if _OLD.search(said):
             hint = "packyard needs kubectl 1.24 or newer: https://kubernetes.io/docs/tasks/tools"
             return UnavailableError(Problem(f"{self.program} is too old: {errors[0]}", hint=hint))
-        if _NO_RIGHT.search(said):
-            hint = f"packyard roles prints what a user needs; ask the administrator of namespace {self.namespace}"
+        if lacks := _NO_RIGHT.search(said):
+            prints = shlex.join(["packyard", "roles", "PACKAGE", "-n", self.namespace, f"--user={lacks[1]}"])
+            hint = f"ask the administrator of namespace {self.namespace}: {prints} prints what you need"
             return RightError(*errors[:-1], Problem(errors[-1], hint=hint))
         if any(text in said for text in _CONFLICTS):
             return ConflictError(*errors)
@@ -211,6 +222,7 @@ def find(path: str, *, kubeconfig: str = "", context: str = "", namespace: str =
         context=found["name"],
         namespace=namespace or found["context"].get("namespace") or "default",
         user=found["context"].get("user", ""),
+        given=(*asked[len(flags) :], *flags),
     )
 
 

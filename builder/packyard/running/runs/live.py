@@ -93,7 +93,8 @@ def may_not(said: str) -> frozenset[str]:
 def may_not_list(kubectl: Kubectl, resources: Iterable[str]) -> UnavailableError:
     """Return the error for resources that have to be listed, and may not be."""
     problem = f"you may not list {', '.join(sorted(resources))} in namespace {kubectl.namespace}"
-    return UnavailableError(Problem(problem, hint="packyard roles prints what a user needs"))
+    prints = f"packyard roles PACKAGE -n {kubectl.namespace} --user={kubectl.who()}"
+    return UnavailableError(Problem(problem, hint=f"{prints} prints what you need"))
 
 
 def _is_unknown(kind: Kind, said: str) -> bool:
@@ -106,5 +107,7 @@ def _is_unknown(kind: Kind, said: str) -> bool:
 
 def delete(kubectl: Kubectl, references: Iterable[Reference]) -> None:
     """Delete objects, those that are gone already too; what they own is deleted in the background."""
+    gone = list(references)
     words = ("delete", "--filename=-", "--ignore-not-found", "--wait=false", "--output=name")
-    kubectl.run(*words, data=names(references))
+    if gone:
+        kubectl.run(*words, data=names(gone))

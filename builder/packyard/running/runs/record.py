@@ -67,13 +67,17 @@ class RunRecord:
         """The name of its ConfigMap."""
         return f"packyard.{self.run}.{self.number}"
 
+    def of(self, objects: Sequence[Object]) -> RunRecord:
+        """Return the record with ``objects``, but the data of Secrets and what looks so, as it is read again."""
+        shown, texts = concealed.split(public(objects))
+        applied = gzip.compress(json.dumps(shown).encode(), mtime=0)
+        return replace(self, concealed=tuple(texts), applied=applied)
+
     def to_object(self, objects: Sequence[Object]) -> Object:
         """Return the ConfigMap that records ``objects``, what is applied but the data of Secrets and what looks so."""
-        shown, texts = concealed.split(public(objects))
-        made = replace(self, concealed=tuple(texts))
+        made = self.of(objects)
         document = {"apiVersion": record.API_VERSION, "kind": _KIND, **record.document(made)}
-        packed = gzip.compress(json.dumps(shown).encode(), mtime=0)
-        data, applied = record.to_bytes(document).decode(), base64.b64encode(packed).decode()
+        data, applied = record.to_bytes(document).decode(), base64.b64encode(made.applied).decode()
         if len(data) + len(applied) > _LARGEST:
             problem = f"run {self.run}: its objects are too large to be recorded: {len(data) + len(applied)} bytes"
             raise InputError(Problem(problem, hint="move large files from ConfigMaps to the storage"))
@@ -180,7 +184,7 @@ def of_package(kubectl: Kubectl, found: Mapping[str, list[RunRecord]], package: 
 
 def missing(kubectl: Kubectl, name: str, known: Iterable[str], what: str = "run") -> Problem:
     """Describe a name that no run has, with the nearest of those that are ``known``."""
-    hint = suggest(name, known) or f"packyard status --namespace={kubectl.namespace} lists the runs"
+    hint = suggest(name, known) or f"{kubectl.packyard('status')} lists the runs"
     return Problem(f"there is no {what} {name!r} in namespace {kubectl.namespace}", hint=hint)
 
 
@@ -199,7 +203,7 @@ def create(kubectl: Kubectl, made: RunRecord, objects: Sequence[Object]) -> None
     try:
         kubectl.run("create", "--validate=false", "--filename=-", data=data)
     except ConflictError as error:
-        hint = f"packyard status {made.run} --namespace={kubectl.namespace} shows it; then try again"
+        hint = f"{kubectl.packyard('status', made.run)} shows it; then try again"
         raise TakenError(Problem(f"run {made.run} is being deployed by somebody else", hint=hint)) from error
 
 

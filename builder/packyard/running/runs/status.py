@@ -195,8 +195,7 @@ class _Run:
     def _reasons(self, missing: Sequence[Reference], known: Known) -> Iterator[str]:
         """Yield what is wrong, the worst first."""
         if not self.record.number:
-            end = f"packyard undeploy {self.record.run}"
-            yield f"no record of it can be read: {end} deletes it, packyard deploy DIR records it"
+            yield "no record of it can be read: undeploy deletes it, and deploy of its directory records it"
         for workload in self.workloads:
             if workload.ended == FAILED:
                 yield self._of_pods(workload, known)

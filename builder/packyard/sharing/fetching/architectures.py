@@ -17,14 +17,18 @@ _LARGEST = 1024 * 1024  # bytes of the configuration of an image
 _UNKNOWN = ("", "unknown")  # what attestations beside an image say
 
 
-def ask(reference: str, *, patience: float) -> frozenset[str]:
+def ask(reference: str, *, patience: float) -> frozenset[str] | None:
     """Return the architectures of an image, as nodes call them: ``amd64``; none where that is not known.
 
-    ``patience`` are the seconds that a registry may be silent.
+    None is returned for an image that its registry says it does not have. ``patience`` are the seconds that a registry
+    may be silent.
     """
     try:
         source, place = transport.find(reference, patience)
-        manifest = mapping(json.loads(source.registry.manifest(source.name, place) or b"{}"))
+        found = source.registry.manifest(source.name, place)
+        if found is None:
+            return None
+        manifest = mapping(json.loads(found))
         if listed := mappings(manifest.get("manifests")):
             named = (text(mapping(each.get("platform")).get("architecture")) for each in listed)
             return frozenset(named) - frozenset(_UNKNOWN)

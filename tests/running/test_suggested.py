@@ -1,0 +1,60 @@
+"""Every command that messages of runs suggest is one that packyard or kubectl understands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import packyard
+from packyard.running.runs.kubectl import Kubectl
+from running import suggested
+
+_CODE = Path(packyard.__file__).parent
+_MODULES = sorted([*(_CODE / "running").rglob("*.py"), *(_CODE / "cli/running").rglob("*.py")])
+
+
+def found(program: str) -> Iterator[tuple[str, list[str]]]:
+    for file in _MODULES:
+        for line, words in suggested.of_module(file):
+            if words[0] == program:
+                yield f"{file.relative_to(_CODE)}:{line}", words
+
+
+def test_packyard_understands_each_command_of_packyard() -> None:
+    typed = [*found("packyard")]
+    assert len(typed) > 40  # they are found at all
+    refused = [
+        f"{place}: {' '.join(words)}: {why}" for place, words in typed if (why := suggested.check_packyard(words))
+    ]
+    assert not refused
+
+
+@pytest.mark.slow
+def test_kubectl_understands_each_command_of_kubectl(client: Kubectl) -> None:
+    refused = [
+        f"{place}: {' '.join(words)}: {why}"
+        for place, words in found("kubectl")
+        if (why := suggested.check_kubectl(words, client))
+    ]
+    assert not refused
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("packyard status 1 -n 1 shows it; then try again", ["packyard", "status", "1", "-n", "1", "shows", "it"]),
+        ("x (kubectl get nodes) y", ["kubectl", "get", "nodes"]),
+        ("packyard's own words, and packyard needs kubectl", None),
+    ],
+)
+def test_commands_are_found_in_prose(text: str, words: list[str] | None) -> None:
+    assert [*suggested.of_text(text)] == ([words] if words else [])
+
+
+@pytest.mark.parametrize(
+    "words", [["status", "1", "--nope"], ["redeploy", "1"], ["rollback", "--force"], ["deploy", "1", "--keep"]]
+)
+def test_a_wrong_command_is_noticed(words: list[str]) -> None:
+    assert suggested.check_packyard(["packyard", *words])
