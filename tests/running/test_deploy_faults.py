@@ -319,7 +319,7 @@ def test_a_user_without_rights_is_told_whom_to_ask(
         done = inside(*words, "--kubeconfig", config)
         assert (done.returncode, done.stdout) == (1, "")
         assert f'User "bob-{namespace}" cannot list' in done.stderr
-        assert "packyard roles prints what a user needs" in done.stderr
+        assert f"packyard roles PACKAGE -n {namespace} --user=bob-{namespace} prints what you need" in done.stderr
 
 
 def test_a_run_of_somebody_else_is_only_deleted_on_demand(

@@ -94,7 +94,7 @@ def test_from_deploy_to_undeploy(cluster: Api, namespace: str) -> None:
     assert "nothing is applied" in refused
     assert f"ConfigMap {RUN}: data.BATCH_SIZE was read by its pods at their start: 64 -> 32" in refused
     beside = r"deploy \S+ BATCH_SIZE=32 RUN_NAME=\w{5} -n \S+"
-    (offer,) = re.findall(rf"\(--replace deletes it first; another run beside it: packyard ({beside})\)", refused)
+    (offer,) = re.findall(rf" --replace deletes it first; another run beside it: packyard ({beside})\)", refused)
     (other,) = answer(*shlex.split(offer))
     assert (other["record"], other["recorded"], other["state"] in ("running", "succeeded")) == (1, True, True)
     (change,) = answer("history", other["run"])[0]["changes"][:1]
@@ -265,7 +265,8 @@ def test_a_run_that_is_over_or_can_no_longer_be_changed_is_replaced_on_demand(cl
     (after,) = cluster.list("batch/v1", "Job", namespace)
     assert after["metadata"]["uid"] != before["metadata"]["uid"]
     refused = run("deploy", "first-run/none", "BATCH_SIZE=16", code=1).stderr
-    assert "it stays as it is (--replace deletes it first; another run beside it: packyard deploy " in refused
+    deletes = f"packyard deploy first-run/none BATCH_SIZE=16 -n {namespace} --replace deletes it first"
+    assert f"it stays as it is ({deletes}; another run beside it: packyard deploy " in refused
     refused = run("rollback", RUN, "1", code=1).stderr
     (command,) = re.findall(r"packyard (rollback .*? --replace) deletes it first", refused)
     run(*shlex.split(command), "--no-wait")

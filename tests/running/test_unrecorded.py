@@ -44,7 +44,7 @@ def test_is_shown_alone_and_among_others_and_undeployed(
     page = packyard("status", "--limit", "1", *flags)
     assert (page.stdout.count("unrecorded"), "1 more, which are older: --limit 2 shows all" in page.stderr) == (1, True)
     shown = packyard("status", "lost", *flags).stdout
-    assert "packyard undeploy lost deletes it, packyard deploy DIR records it" in shown
+    assert "undeploy deletes it, and deploy of its directory records it" in shown
     asked = packyard("undeploy", "lost", *flags)
     assert (asked.returncode, "its records are gone" in asked.stderr) == (1, True)
     (gone,) = json.loads(packyard("undeploy", "lost", "--yes", "-o", "json", *flags).stdout)

@@ -85,6 +85,8 @@ def test_a_folder_of_that_name_wins_and_it_is_said(tmp_path: Path, flags: tuple[
     assert (refused.returncode, f"{RUN} is a folder here" in refused.stderr) == (1, True)
     unknown = packyard("upgrade", "p-nsf", "2.0.0.tar.gz", *flags)
     assert (unknown.returncode, f"did you mean '{RUN}'?" in unknown.stderr) == (1, True), unknown.stderr
+    nothing = packyard("upgrade", "2.0.0", "-n", "ml")
+    assert (nothing.returncode, "packyard upgrade RUN 2.0.0" in nothing.stderr) == (2, True)
     wrong = packyard("upgrade", "p-nsf", "2.0.0.tar.gz", *flags, "--base", "2.0.0.tar.gz")
     assert wrong.returncode == 1
 

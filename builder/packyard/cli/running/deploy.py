@@ -80,9 +80,10 @@ def replacing(found: Kubectl, arguments: argparse.Namespace, run: str, plan: Cal
 
 
 def _another(found: Kubectl, prepared: Prepared, words: list[str]) -> str:
-    """Say how to deploy another run of the use case, or this one anew."""
+    """Say how to deploy this run anew, or another run of the use case."""
+    replaced = f"{found.packyard('deploy', *words)} --replace deletes it first"
     if runs.SETTER not in prepared.setters:
-        return "--replace deletes it first"
+        return replaced
     kept = [word for word in words if not word.startswith(f"{runs.SETTER}=")]
     command = found.packyard("deploy", *kept, f"{runs.SETTER}={runs.new_word()}")
-    return f"--replace deletes it first; another run beside it: {command}"
+    return f"{replaced}; another run beside it: {command}"

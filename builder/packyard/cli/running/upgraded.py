@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace, words: Sequence[str], news: Callable[[Mer
         _tell(last, theirs, moved.merged, news)
         if not arguments.no_doctor:
             doctor.gate(found, moved.prepared, autoscaled=arguments.autoscaled)
-        again = found.packyard("upgrade", *words)
+        again = found.packyard("upgrade", *words, *_sources(arguments))
         another = f"{again} --replace deletes the run first, and deploys it anew; claims and results stay"
         who, when = found.who(), rollout.now()
 
@@ -78,6 +78,12 @@ def run(arguments: argparse.Namespace, words: Sequence[str], news: Callable[[Mer
         made = deploy.replacing(found, arguments, name, plan) if arguments.replace else plan()
     arguments.diff = arguments.diff or arguments.dry_run
     return rollout.run(found, arguments, made, again=again, another=another)
+
+
+def _sources(arguments: argparse.Namespace) -> list[str]:
+    """Return the flags that say where bundles are."""
+    given = {"from": arguments.channel, "base": arguments.base}
+    return [f"--{name}={value}" for name, value in given.items() if value is not None]
 
 
 def _split(words: Sequence[str]) -> tuple[str, str, dict[str, list[str]]]:
