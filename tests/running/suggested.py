@@ -58,23 +58,34 @@ def of_module(file: Path) -> Iterator[tuple[int, list[str]]]:
 
 def check_packyard(words: Sequence[str]) -> str:
     """Return why packyard would not take a command; an empty text where it does."""
+    try:
+        understood(words)
+    except UsageError as error:
+        return str(error)
+    return ""
+
+
+def understood(words: Sequence[str]) -> list[str]:
+    """Return a command of packyard without the prose behind it, or raise `UsageError` where it is none."""
     _, verb, *rest = words
     if verb not in VERBS:
-        return f"no verb {verb}"
+        raise UsageError(f"no verb {verb}")
     module = import_module(f"packyard.cli.{VERBS[verb][0]}")
     if hasattr(module, "main") or "--help" in rest:  # it parses its words itself
-        return ""
-    why = ""
+        return [*words]
     flags = [place for place, word in enumerate(rest) if re.match(r"--?[a-z]", word)]
+    refused = None
     for end in range(len(rest), max(flags, default=-1), -1):
         try:
             made = parser.make(module, verb)
             _, unknown = made.parse_known_intermixed_args(rest[:end])
             made.refuse_rest(unknown)
-            return ""
+            return [*words[:2], *rest[:end]]
         except UsageError as error:
-            why = why or str(error)
-    return why if rest else ""
+            refused = refused or error
+    if refused and rest:  # a verb alone is spoken of
+        raise refused
+    return [*words]
 
 
 def check_kubectl(words: Sequence[str], client: Kubectl) -> str:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+import shlex
+from collections import deque
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 import packyard
+from commandline import inside
+from controlplane.api import Api
 from packyard.running.runs.kubectl import Kubectl
-from running import suggested
+from running import made, suggested
 
 _CODE = Path(packyard.__file__).parent
 _MODULES = sorted([*(_CODE / "running").rglob("*.py"), *(_CODE / "cli/running").rglob("*.py")])
@@ -39,6 +44,35 @@ def test_kubectl_understands_each_command_of_kubectl(client: Kubectl) -> None:
         if (why := suggested.check_kubectl(words, client))
     ]
     assert not refused
+
+
+@pytest.mark.slow
+def test_each_suggestion_can_be_typed_and_leads_on(
+    client: Kubectl, untarred: Callable[[str], Path], cluster: Api
+) -> None:
+    """Of a run that ends well and of one that does not, from the first look to the last, whatever is said next."""
+    cluster.print(client.namespace, "epoch 1/4")
+    directory = untarred("mnist-fp32-training-k8s") / "first-run/none"
+    made.put(client, {"bad": [made.job("bad", "fail")]}, package="mnist-fp32-training-k8s")
+    there = ("-n", client.namespace, client.flags[0])
+    first = [f"doctor {directory}", "status", "status bad", "logs bad", "logs bad --events", "history bad"]
+    waiting = deque([*shlex.split(words), *there] for words in first)
+    typed: set[str] = set()
+    while waiting:
+        words = waiting.popleft()
+        shape = " ".join(re.sub(r"^(RUN_NAME)=.*", r"\1=", word) for word in words)
+        if shape in typed:
+            continue
+        typed.add(shape)
+        done = inside(*words, *(["--yes"] if words[0] == "undeploy" else []))
+        assert done.returncode in (0, 1), (words, done.stderr)
+        for each in suggested.of_text(done.stderr):
+            if each[0] == "packyard":
+                waiting.append(suggested.understood(each)[1:])
+            else:
+                assert not suggested.check_kubectl(each, client)
+    verbs = {each.split()[0] for each in typed}
+    assert {"doctor", "deploy", "status", "logs", "history", "rollback", "undeploy"} <= verbs
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("record", metavar="RECORD", nargs="?", type=clusters.count, help=help)
     clusters.add_arguments(parser)
     rollout.add_arguments(parser)
-    deploy.add_replace(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -40,6 +40,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     help = "take back what was applied if the run does not start: undeploy, or rollback"
     parser.add_argument("--atomic", action="store_true", help=help)
+    help = "delete a run of that name first that is over, or has fields that can no longer be changed; claims stay"
+    parser.add_argument("--replace", action="store_true", help=help)
     parser.add_argument(
         "--keep",
         metavar="N",
@@ -57,8 +59,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def add_of_new(parser: argparse.ArgumentParser) -> None:
     """Declare the flags of verbs that deploy what no record has yet."""
     clusters.add_autoscaled(parser)
-    help = "delete a run of that name first that is over, or has fields that can no longer be changed; claims stay"
-    parser.add_argument("--replace", action="store_true", help=help)
     parser.add_argument("--no-doctor", action="store_true", help="deploy whatever packyard doctor would find")
 
 
