@@ -43,12 +43,16 @@ def test_the_page_can_be_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             file = tmp_path / "root.yaml"
             file.write_text(file.read_text().replace("[ci.pub.pem,", "[ci-3.pub.pem,"))
         if "revoke" in command:
-            done(*PUBLISH, "6.6.6", "--key", "ci")
+            for version, key in (("1.0.1", "ci-2"), ("1.0.2", "ci"), ("6.6.6", "ci")):  # the last by the thief
+                done(*PUBLISH, version, "--key", key)
         words = re.sub(r"\b[A-Z]+\b", lambda found: replaced[found[0]], command).split()
         done(*words, *(["--no-passphrase"] if words[1] == "new" else []))
         if "trust" in command:
             done(*PUBLISH, "1.0", "--key", "ci-2")
         if "--head" in command:
             assert [row["version"] for row in json.loads(done("list", "--from", "channel", "-o", "json"))] == ["1.0"]
+    done(*PUBLISH, "1.0.1", "--key", "ci-3")
+    refused = packyard(*PUBLISH, "1.0.2", "--key", "ci-3").stderr
+    assert "which is revoked (somebody else put it there: raise the version" in refused
     done(*PUBLISH, "1.1", "--key", "ci-3")
     assert packyard(*PUBLISH, "1.2", "--key", "ci").returncode == 1

@@ -101,25 +101,28 @@ class Upload:
     def _known(self, entry: IndexEntry, attest: Attest, trusted: Trust) -> Mapping[str, bytes]:
         found, key = attest(entry), provenance.key(entry.name, entry.version)
         if trusted.rules and key not in self.present:  # roles may demand a signature that we have not
-            provenance.check(found.get(key), entry, trusted)
+            hint = "publish it with the keys that the root has for it: packyard keys root show --in CHANNEL lists them"
+            _check(found.get(key), entry, trusted, hint)
         return found
 
     def check_provenance(self, store: Store, entry: IndexEntry, attest: Attest, trusted: Trust) -> None:
         """Refuse to list a bundle beside which somebody put provenance that users would refuse."""
         key = provenance.key(entry.name, entry.version)
-        if trusted.rules:  # whose roles may demand a signature that we have not
-            provenance.check_beside(store, entry, trusted)
-        if key not in self.present:
+        if key not in self.present and not trusted.rules:
             return
-        found = store.get(key, limit=provenance.LIMIT)
-        if found == attest(entry).get(key):
-            return
-        try:
-            provenance.open(found, trusted, file=key)[0].check(entry, file=key)
-        except IntegrityError as error:
-            hint = "somebody else put it there: remove that file, and run again"
-            problems = (Problem(each.message, file=each.file, hint=hint) for each in error.problems)
-            raise IntegrityError(*problems) from error
+        found = provenance.get(store, entry.name, entry.version)
+        if trusted.rules or found != attest(entry).get(key):
+            hint = "somebody else put it there: raise the version, or remove that file and run again"
+            _check(found, entry, trusted, hint)
+
+
+def _check(data: bytes | None, entry: IndexEntry, trusted: Trust, hint: str) -> None:
+    """Do what `provenance.check` does, with a hint for who publishes."""
+    try:
+        provenance.check(data, entry, trusted)
+    except IntegrityError as error:
+        problems = (Problem(each.message, file=each.file, hint=hint) for each in error.problems)
+        raise IntegrityError(*problems) from error
 
 
 def _published(store: Store, entry: IndexEntry) -> IndexEntry:
