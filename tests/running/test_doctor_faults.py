@@ -361,6 +361,40 @@ spec:
     ]
 
 
+_SCOPED = "{apiVersion: v1, kind: ResourceQuota, metadata: {name: %s}, spec: {hard: {pods: '0'}, %s}}"
+_CLASSES = "scopeSelector: {matchExpressions: [{scopeName: PriorityClass, operator: %s}]}"
+
+
+@pytest.mark.parametrize(
+    ("scope", "fields", "is_counted"),
+    [
+        ("scopes: [Terminating]", {}, False),
+        ("scopes: [Terminating]", {"activeDeadlineSeconds": 5}, True),
+        ("scopes: [NotTerminating]", {"activeDeadlineSeconds": 5}, False),
+        ("scopes: [BestEffort]", {}, False),
+        ("scopes: [BestEffort]", {"main_resources": {}}, True),
+        ("scopes: [NotBestEffort, NotTerminating]", {}, True),
+        (_CLASSES % "Exists", {"priorityClassName": "system-node-critical"}, True),
+        (_CLASSES % "DoesNotExist", {"priorityClassName": "system-node-critical"}, False),
+        (_CLASSES % "In, values: [system-node-critical]", {"priorityClassName": "system-node-critical"}, True),
+        (_CLASSES % "In, values: [system-node-critical]", {}, False),
+    ],
+)
+def test_a_quota_counts_the_pods_of_its_scopes_as_the_server_does(
+    scope: str, fields: dict[str, Any], is_counted: bool, cluster: Api, client: Kubectl, namespace: str
+) -> None:
+    create(cluster, namespace, _SCOPED % ("scoped", scope))
+    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "scoped"}}
+    wait(lambda: [] if "used" in cluster.read(quota, namespace).expect_done().get("status", {}) else ["quota"])
+    spec = pod(**fields)
+    tried = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": spec}
+    assert ("exceeded quota" in cluster.create(tried, namespace, dry_run=True).refusal) is is_counted
+    run = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "run"}}
+    template = {"spec": {**spec, "restartPolicy": "Never"}}
+    found = [str(each) for each in examine(client, [{**run, "spec": {"template": template}}]) if "scoped" in str(each)]
+    assert found == ["ResourceQuota scoped: has no room: pods: 1 needed, 0 of 0 free"] * is_counted
+
+
 CUSTOM = """
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
