@@ -5,7 +5,8 @@
 Of their 108 MB the table keeps what decides whether an object is valid, of the kinds that a cluster stores and of the
 parts that custom resources share with them. A definition is written once for all versions of Kubernetes in which it,
 and everything that it refers to, is the same. Not kept: descriptions, ``format``, which no validator applies by itself,
-and extensions.
+and extensions. Which words a field takes, where these are few, the schemas do not say, but the sources of the newest
+version: `kubernetes_choices`. What else a server refuses is in `kubernetes_rules.yaml`.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ from pathlib import Path
 from typing import Any
 
 import kubernetes_validate
+import yaml
+
+from tools import kubernetes_choices
 
 #: What lint checks in a custom resource: the short names of the table, and those of Kubernetes.
 PARTS = {
@@ -31,6 +35,9 @@ _DROPPED |= {"x-kubernetes-list-type", "x-kubernetes-map-type", "x-kubernetes-pa
 _DROPPED |= {"x-kubernetes-patch-strategy", "x-kubernetes-unions"}
 
 Schema = dict[str, Any]
+
+_RULES: dict[str, Schema] = yaml.safe_load(Path(__file__).with_name("kubernetes_rules.yaml").read_bytes())
+_SHORT = re.compile(r"^io\.k8s\.(api|apimachinery\.pkg\.apis)\.")
 
 
 def folders() -> dict[str, Path]:
@@ -64,6 +71,32 @@ def deciding(schema: Schema) -> Schema:
     return found
 
 
+def limited(schema: Schema, choices: Mapping[str, list[str]], rule: Schema) -> Schema:
+    """Return a definition whose fields take these words alone, and the empty text, which the server takes for none.
+
+    The keywords of a ``rule`` are added to its own, and to those of its fields.
+    """
+    properties = dict(schema.get("properties", {}))
+    for name in choices.keys() & properties.keys():
+        field = properties[name]
+        place = field.get("items", field)
+        nothing = [None] if "null" in place["type"] else []
+        words = {**place, "enum": [*choices[name], *([] if "" in choices[name] else [""]), *nothing]}
+        properties[name] = {**field, "items": words} if "items" in field else words
+    return _joined({**schema, "properties": properties} if properties else schema, rule)
+
+
+def _joined(schema: Schema, rule: Schema) -> Schema:
+    """Return a schema with the keywords of another; of fields that it does not have nothing is added."""
+    found = {**rule, **schema}
+    if "properties" in rule and "properties" in schema:
+        fields = rule["properties"]
+        found["properties"] = {name: _joined(each, fields.get(name, {})) for name, each in schema["properties"].items()}
+    if "items" in rule and "items" in schema:
+        found["items"] = _joined(schema["items"], rule["items"])
+    return found
+
+
 def references(schema: object) -> Iterator[str]:
     """Yield the names of the definitions that a schema refers to."""
     if isinstance(schema, dict):
@@ -94,9 +127,13 @@ class Table:
         self.schemas: dict[str, Schema] = {}
         self._numbers: dict[str, str] = {}
 
-    def add(self, version: str, definitions: Mapping[str, Schema]) -> None:
+    def add(self, version: str, definitions: Mapping[str, Schema], choices: Mapping[str, dict[str, list[str]]]) -> None:
         """Take the kinds and parts of a version, and what they refer to."""
-        served, plain = dict(kinds(definitions)), {name: deciding(each) for name, each in definitions.items()}
+        served = dict(kinds(definitions))
+        plain = {
+            name: limited(deciding(each), choices.get(name, {}), _RULES.get(_SHORT.sub("", name), {}))
+            for name, each in definitions.items()
+        }
         numbers = self._number(plain, [*served.values(), *PARTS.values()])
         for kind, name in served.items():
             self.kinds.setdefault(kind, {}).setdefault("Kubernetes", {})[version] = numbers[name]
@@ -140,9 +177,9 @@ def _renamed(schema: Any, numbers: Mapping[str, str]) -> Any:
 
 def build() -> str:
     """Return the text of kubernetes_schemas.json."""
-    table = Table()
+    table, choices = Table(), kubernetes_choices.read()
     for version, folder in folders().items():
-        table.add(version, json.loads((folder / "_definitions.json").read_bytes())["$defs"])
+        table.add(version, json.loads((folder / "_definitions.json").read_bytes())["$defs"], choices)
     return table.text()
 
 

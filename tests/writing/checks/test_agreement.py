@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from packyard.using.setters.krmfile import EMPTY
 from packyard.using.setters.packages import PackageFiles
 from packyard.writing.checks.lint import lint
 
@@ -100,6 +101,28 @@ spec:
         arguments: {parameters: [{name: from, value: "{{tasks.fetch.outputs.result}}"}]}
   - {name: one, inputs: {parameters: [{name: from, value: ""}]}, container: {image: a:1}}
 """
+GROUPS = """\
+apiVersion: leaderworkerset.x-k8s.io/v1
+kind: LeaderWorkerSet
+metadata: {name: a}
+spec:
+  rolloutStrategy: {type: RollingUpdate, rollingUpdateConfiguration: {maxSurge: 1, maxUnavailable: 0}}
+  leaderWorkerTemplate:
+    size: 1
+    workerTemplate: {spec: {containers: [{name: a, image: a:1}]}}
+"""
+INDEXED = """\
+apiVersion: batch/v1
+kind: Job
+metadata: {name: a}
+spec:
+  completions: 2
+  completionMode: Indexed
+  template:
+    spec:
+      restartPolicy: Never
+      containers: [{name: a, image: a:1, command: [train, --rank=$(JOB_COMPLETION_INDEX)]}]
+"""
 #: Manifest, what is changed in it, into what, and what is said of it; `None` where nothing is.
 CASES = {
     "a job to wait for": (JOB_SET, "name: driver, status", "name: drivr, status", "no replicatedJob 'drivr' ["),
@@ -123,14 +146,24 @@ CASES = {
     "two templates": (WORKFLOW, "- {name: one", "- {name: all", "template 'all' occurs twice"),
     "two tasks": (WORKFLOW, "- name: train", "- name: fetch", "task 'fetch' occurs twice"),
     "a task of an expression": (WORKFLOW, "!(check-it", "!(check", "'train' waits for 'check', which is not a task"),
+    "one master": (REPLICAS, "Master: {template", "Master: {replicas: 2, template", "has one Master, not 2"),
+    "a restart": (MPI, "Worker: {template", "Worker: {restartPolicy: Always, template", "restartPolicy is 'Always'"),
+    "what is cleaned": (MPI, "spec:\n  mpi", "spec:\n  runPolicy: {cleanPodPolicy: running}\n  mpi", "(did you mean"),
+    "a gang": (REPLICAS, "spec:\n  pytorch", "spec:\n  runPolicy: {schedulingPolicy: {minAvailable: 3}}\n  pytorch",
+               "minAvailable is 3, and there are 2 pods"),
+    "an empty group": (GROUPS, "size: 1", "size: 0", "a group has 0 pods"),
+    "a rollout": (GROUPS, "maxSurge: 1", "maxSurge: 0", "maxSurge and maxUnavailable are both 0"),
+    "an input": (WORKFLOW, 'name: from, value: ""', "name: from", "'fetch' does not give from to one"),
+    "an index": (INDEXED, "Indexed", "NonIndexed", "no variable JOB_COMPLETION_INDEX"),
     "results of a task": (WORKFLOW, "tasks.fetch.out", "tasks.fetsh.out", "{{tasks.fetsh}} is of no task"),
 }  # fmt: skip
 
 
 def said(text: str) -> list[str]:
-    rules = ("no-such-part", "duplicate-name", "no-such-template")
+    rules = ("no-such-part", "duplicate-name", "no-such-template", "no-such-parameter", "undefined-variable")
+    rules += ("wrong-value", "server-refuses")
     files = {"a.yaml": text.encode(), "kustomization.yaml": b"resources: [a.yaml]\n"}
-    return [str(each) for each in lint(PackageFiles(b"", files)) if each.rule in rules]
+    return [str(each) for each in lint(PackageFiles(EMPTY, files)) if each.rule in rules]
 
 
 def test_a_job_waits_for_one_that_stands_before_it() -> None:
@@ -139,7 +172,7 @@ def test_a_job_waits_for_one_that_stands_before_it() -> None:
     assert "workers waits for driver, which does not stand before it [no-such-part] (move driver above it)" in line
 
 
-@pytest.mark.parametrize("text", [JOB_SET, RUNTIME, REPLICAS, MPI, RAY, JOB, WORKFLOW])
+@pytest.mark.parametrize("text", [JOB_SET, RUNTIME, REPLICAS, MPI, RAY, JOB, WORKFLOW, GROUPS, INDEXED])  # fmt: skip
 def test_names_that_agree_are_no_finding(text: str) -> None:
     assert said(text) == []
 

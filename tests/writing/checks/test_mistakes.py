@@ -7,9 +7,11 @@ from collections.abc import Callable
 import pytest
 
 import tiny
+from packyard.core.kubernetes import schemas
 from packyard.using.setters.packages import PackageFiles
 from packyard.writing.checks.lint import lint
 
+JUDGES = [schemas.kubernetes("1.34")]
 Found = Callable[..., list[str]]
 
 FILES = tiny.read_tree("checks/mistakes")
@@ -19,13 +21,15 @@ SHELL = "[sh, -ec, serve]"
 LIMITS = "{cpu: 1, memory: 1Gi}"
 PROBE = "{tcpSocket: {port: http}, periodSeconds: 5}"
 HOME = "        - {name: home, mountPath: /home/user}\n"
+SPREAD = "{maxSkew: 1, topologyKey: a, whenUnsatisfiable: DoNotSchedule, labelSelector: {matchLabels: {a: b}}}"
 SELECTED = "{app.kubernetes.io/instance: *run}"
 
 
 def found(krmfile: str = KRMFILE, **changed: str) -> dict[str, str]:
     """Return the severity of each rule that a package with other files breaks."""
     files = {path: changed.get(path.partition(".")[0], text).encode() for path, text in FILES.items()}
-    return {each.rule: each.severity for each in lint(PackageFiles(krmfile.encode(), files), shipped=True)}
+    found = lint(PackageFiles(krmfile.encode(), files), shipped=True, judges=JUDGES)
+    return {each.rule: each.severity for each in found}
 
 
 BEFORE = found()
@@ -40,6 +44,7 @@ CASES = [
     ("deployment", "{name: *run, defaultMode: 0555}", "{name: *run}", "not-executable"),
     ("deployment", "0555", "0644", "not-executable"),
     ("deployment", "[/scripts/serve.sh]", "[sh, /scripts/serve.sh]", ""),
+    ("deployment", "[/scripts/serve.sh]", "[sh, /scripts/sevre.sh]", "no-such-key"),
     # ports and probes
     ("deployment", PROBE, '{tcpSocket: {port: "8443"}}', "port-as-text"),
     ("deployment", PROBE, "{periodSeconds: 5}", "probe-without-question"),
@@ -70,6 +75,12 @@ CASES = [
     ("others", f"labels: {SELECTED}", "labels: {app.kubernetes.io/instance: run}", "reference-left-behind"),
     ("others", "  ports: [{port: 80, targetPort: http}]\n", "", "missing-field"),
     ("others", "  ports: [{port: 80, targetPort: http}]\n", "  clusterIP: None\n", ""),
+    (
+        "deployment",
+        "      containers:",
+        f"      topologySpreadConstraints: [{SPREAD}]\n      containers:",
+        "selects-nothing",
+    ),
     # words and setters
     ("deployment", "emptyDir: {}", "emptyDir: {medium: Memroy}", "wrong-value"),
     ("deployment", "emptyDir: {}", "emptyDir: {medium: Memory}", ""),
@@ -78,7 +89,7 @@ CASES = [
     ("deployment", "os: linux", "os: linus", "wrong-value"),
     ("deployment", "{readOnly", "{seccompProfile: {type: RuntimeDefaults}, readOnly", "wrong-value"),
     ("deployment", "{readOnly", "{seccompProfile: {type: RuntimeDefault}, readOnly", ""),
-    ("others", "restartPolicy: Never", "restartPolicy: Newer", "wrong-value"),
+    ("others", "restartPolicy: Never", "restartPolicy: Newer", "restart-policy"),
     ("deployment", '8443 # {"$openapi":"PORT"}', "8443", "forgotten-field"),
     ("others", "serve.sh: exec serve", "serve.sh: train-network", "forgotten-field"),
     ("deployment", "readOnlyRootFilesystem: true", "readOnlyRootFilesystem: false", "default-written-out"),
@@ -121,7 +132,7 @@ def test_the_user_may_add_what_lies_beside_a_kustomization_so_it_is_judged() -> 
     policy = FILES["others.yaml"].split("---\n")[2].replace("Ingress", "Ingres")
     files = {"kustomization.yaml": b"resources: [deployment.yaml]\n", "policy.yaml": policy.encode()}
     listed = {"deployment.yaml": FILES["deployment.yaml"].encode()}
-    rules = [each.rule for each in lint(PackageFiles(KRMFILE.encode(), {**files, **listed}))]
+    rules = [each.rule for each in lint(PackageFiles(KRMFILE.encode(), {**files, **listed}), judges=JUDGES)]
     assert "unlisted-file" in rules
     assert "wrong-value" in rules
 

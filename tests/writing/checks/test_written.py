@@ -44,6 +44,7 @@ MISTAKES = [
     (JOB, 'completions: 2 # {"$openapi":"NODES"}', "completions: «2", "forgotten-field"),
     (JOB, "  labels: &labels", "  namespace: «ml\n  labels: &labels", "does-not-compose"),
     (JOB, "$MASTER_ADDR", "«$MASTER_ADRR", "undefined-variable"),
+    (JOB, "$MASTER_ADDR", "«$(MASTER_ADRR)", "undefined-variable"),
     (JOB, 'value: "29500"', 'value: «"29501"', "no-such-port"),
     (SET, "-workers-0-0", "«-worker-0-0", "dangling-reference"),
     ("bases/server/service.yaml", "  labels:", "  namespace: «ml\n  labels:", "own-namespace"),

@@ -36,6 +36,8 @@ _WORDS = {
     "object": "a mapping",
 }
 
+_BOUNDS = {"minimum": "at least", "maximum": "at most"}
+
 Schema = Mapping[str, Any]
 
 
@@ -211,7 +213,13 @@ def _faults(error: ValidationError, schema: Schema, path: Path, called: str) -> 
     kind: Any = error.kind
     value: object = error.instance
     what, shown = last(path) or called, _shown(value)
-    if kind.name == "additionalProperties":
+    expected = _at(schema, error.schema_path[:-1]).get("title")
+    if kind.name == "propertyNames":
+        name = kind.error.instance
+        yield Fault("wrong-value", path, f"{what} has the key {name!r}", f"must be {expected}", name)
+    elif expected:
+        yield Fault("wrong-value", path, f"{what} is {shown}", f"must be {expected}")
+    elif kind.name == "additionalProperties":
         known = _at(schema, error.schema_path[:-1]).get("properties", {})
         for name in kind.unexpected:
             hint, is_slip = suggest(name, known), any(is_a_letter_away(name, each) for each in known)
@@ -230,8 +238,11 @@ def _faults(error: ValidationError, schema: Schema, path: Path, called: str) -> 
         message = f"{what} is {shown} where {expected} is expected"
         yield Fault("wrong-type", path, message, hint, quotes=quotes, counts_as_missing=value is None)
     elif kind.name == "enum":
-        choices = ", ".join(str(choice) for choice in kind.options if choice is not None)
-        yield Fault("wrong-value", path, f"{what} is {shown}", f"must be one of {choices}")
+        choices = [str(choice) for choice in kind.options if choice]
+        hint = suggest(str(value), choices) or f"must be one of {', '.join(choices)}"
+        yield Fault("wrong-value", path, f"{what} is {shown}", hint)
+    elif kind.name in _BOUNDS:
+        yield Fault("wrong-value", path, f"{what} is {shown}", f"must be {_BOUNDS[kind.name]} {kind.limit}")
     elif kind.name == "pattern":
         yield Fault("wrong-value", path, f"{what} is {shown}, which does not match {kind.pattern!r}")
     else:

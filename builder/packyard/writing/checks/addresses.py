@@ -26,6 +26,7 @@ _LABEL = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
 _HOST = re.compile(rf"({_LABEL})(?:\.({_LABEL}))?((?:\.{_LABEL})*)\Z")
 _URL = re.compile(rf"\b[a-z][a-z0-9+.-]*://(?:[^\s/@]*@)?({_LABEL}(?:\.{_LABEL})*)(?::(\d+))?(?=[/\s\"',?]|\Z)")
 _PAIR = re.compile(rf"(?<![\w./:@-])({_LABEL}(?:\.{_LABEL})*):(\d{{2,5}})(?=[/\s\"',]|\Z)")
+_OPTION = re.compile(rf"--?([a-z][\w-]*)=({_LABEL}(?:\.{_LABEL})*)(?=[\s\"']|\Z)")
 #: What a variable with a host is called, and the end of the one with its port.
 _HOSTING = re.compile(r"(.*?)_?(?:HOST(?:NAME)?|ADDR(?:ESS)?|SERVER|SERVICE|ENDPOINT)\Z")
 _VARIABLE = re.compile(r"\$\(([A-Za-z_]\w*)\)")
@@ -147,6 +148,9 @@ def _in_text(node: Scalar, text: str, known: _Known) -> Iterator[Finding]:
             yield from faults
             if port and not faults:
                 yield from _port(host, port, place, known)
+    for found in _OPTION.finditer(text):
+        if _HOSTING.match(found[1].replace("-", "_").upper()):
+            yield from _host(found[2], within(node, found.group()), known, is_said=True)
 
 
 def _host(host: str, place: Place, known: _Known, *, is_said: bool) -> Iterator[Finding]:

@@ -8,10 +8,11 @@ replicatedJobs:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from packyard.core.errors import suggest
-from packyard.core.kubernetes.kinds import JOBSET, KUBEFLOW, TRAINER, is_kind, kind_of, name_of
+from packyard.core.kubernetes.kinds import JOBSET, KUBEFLOW, LWS, TRAINER, is_kind, kind_of, name_of
 from packyard.core.yaml.document import mappings, scalars
 from packyard.core.yaml.node import MappingNode, Node, Scalar
 from packyard.writing.checks import variables
@@ -31,6 +32,8 @@ _REPLICAS = {
     "XGBoostJob": ("xgbReplicaSpecs", ("Master", "Worker")),
     "JAXJob": ("jaxReplicaSpecs", ("Worker",)),
 }
+#: What replicas may say of a restart; an MPIJob's have the first two.
+_RESTARTS = ("Never", "OnFailure", "Always", "ExitCode")
 #: The container that each replica of a kind has to have.
 _CONTAINER = {"PyTorchJob": "pytorch", "TFJob": "tensorflow", "XGBoostJob": "xgboost", "JAXJob": "jax"}
 
@@ -49,6 +52,8 @@ def check(parsed: Parsed) -> Iterator[Finding]:
             yield from _overrides(root, runtimes)
         if kind_of(root)[0] == KUBEFLOW and kind_of(root)[1] in _REPLICAS:
             yield from _replicas(root, *_REPLICAS[kind_of(root)[1]])
+        if is_kind(root, LWS, "LeaderWorkerSet"):
+            yield from _groups(root)
         cluster = cluster_of(root)
         yield from twice("group", _named(cluster.get("workerGroupSpecs"), "groupName")) if cluster else ()
         for holder, entry in parsed.entries_of(root, "podFailurePolicy"):
@@ -84,6 +89,28 @@ def _job_set(spec: MappingNode) -> Iterator[Finding]:
         yield from _unknown("replicatedJob", name, known)
 
 
+def _count(holder: MappingNode, field: str) -> int:
+    """Return a number that a field has, or 1; what is filled in later is more than any."""
+    text = holder.text(field, "1")
+    return int(text) if text.isdecimal() else sys.maxsize
+
+
+def _groups(root: MappingNode) -> Iterator[Finding]:
+    """Find what the webhook of LeaderWorkerSets refuses."""
+    size = root.find("spec", "leaderWorkerTemplate", "size")
+    if isinstance(size, Scalar) and size.value == "0":
+        yield breach(
+            "server-refuses",
+            size,
+            "a group has 0 pods: the API server refuses it",
+            "its leader is one of them: size: 1",
+        )
+    rolling = root.mapping("spec", "rolloutStrategy", "rollingUpdateConfiguration")
+    if rolling and all(rolling.text(field) in ("0", "0%") for field in ("maxSurge", "maxUnavailable")):
+        message = "maxSurge and maxUnavailable are both 0: the API server refuses it"
+        yield breach("server-refuses", rolling, message, "set one of them to 1")
+
+
 def _overrides(root: MappingNode, runtimes: Mapping[tuple[str, str], MappingNode]) -> Iterator[Finding]:
     """Find jobs and containers of a runtime of the package that it does not have."""
     reference = root.mapping("spec", "runtimeRef")
@@ -102,6 +129,7 @@ def _overrides(root: MappingNode, runtimes: Mapping[tuple[str, str], MappingNode
 
 def _replicas(root: MappingNode, field: str, types: Iterable[str]) -> Iterator[Finding]:
     replicas, wanted = root.mapping("spec", field), _CONTAINER.get(root.text("kind"), "")
+    yield from _policy(root, replicas)
     for entry in replicas.entries if replicas else ():
         if isinstance(entry.key, Scalar):
             yield from _unknown("type of replicas", entry.key, types)
@@ -112,6 +140,35 @@ def _replicas(root: MappingNode, field: str, types: Iterable[str]) -> Iterator[F
                 f"no container of {entry.name} is called {wanted!r}, and the operator refuses the {root.text('kind')}"
             )
             yield breach("no-such-part", names[0], message, f"call the one that trains {wanted}")
+
+
+def _policy(root: MappingNode, replicas: MappingNode | None) -> Iterator[Finding]:
+    """Find numbers and words that the operator refuses, or waits for in vain."""
+    kind, counts = root.text("kind"), 0
+    for entry in replicas.entries if replicas else ():
+        each = entry.value
+        if not isinstance(each, MappingNode):
+            continue
+        counts += _count(each, "replicas")
+        first = entry.name in ("Launcher", "Master", "Chief") and each.get("replicas")
+        if first and _count(each, "replicas") not in (1, sys.maxsize):
+            yield breach(
+                "wrong-value", first, f"a {kind} has one {entry.name}, not {each.text('replicas')}", "replicas: 1"
+            )
+        words = _RESTARTS[:2] if kind == "MPIJob" else _RESTARTS
+        yield from _word(each.get("restartPolicy"), "restartPolicy", words)
+    policy = root.mapping("spec", "runPolicy")
+    yield from _word(policy.get("cleanPodPolicy") if policy else None, "cleanPodPolicy", ("None", "Running", "All"))
+    least = policy.find("schedulingPolicy", "minAvailable") if policy else None
+    if isinstance(least, Scalar) and least.value.isdecimal() and int(least.value) > counts:
+        message = f"minAvailable is {least.value}, and there are {counts} pods: they wait for ever"
+        yield breach("wrong-value", least, message, f"minAvailable: {counts}")
+
+
+def _word(node: Node | None, field: str, words: Sequence[str]) -> Iterator[Finding]:
+    if isinstance(node, Scalar) and node.value and node.value not in words and not variables.is_filled_in(node.value):
+        hint = suggest(node.value, words) or f"must be one of {', '.join(words)}"
+        yield breach("wrong-value", node, f"{field} is {node.value!r}", hint)
 
 
 def _failures(job: MappingNode, policy: Node) -> Iterator[Finding]:

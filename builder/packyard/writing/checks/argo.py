@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from packyard.core.errors import suggest
 from packyard.core.kubernetes.kinds import ARGO, CORE, is_kind
@@ -31,9 +31,9 @@ def check(parsed: Parsed) -> Iterator[Finding]:
         templates = mappings(spec.get("templates")) if spec else []
         if spec is None or not templates:
             continue
-        known = {template.text("name") for template in templates}
-        yield from _entry(spec, "entrypoint", known)
-        yield from _entry(spec, "onExit", known)
+        known = {template.text("name"): template for template in templates}
+        yield from _entry(spec, "entrypoint", set(known))
+        yield from _entry(spec, "onExit", set(known))
         given = set(parameters(spec.mapping("arguments"))) if is_kind(root, ARGO, "Workflow") else None
         deletes = any((made := each.mapping("resource")) and made.text("action") == "delete" for each in templates)
         yield from twice("template", _called(templates))
@@ -61,14 +61,15 @@ def _entry(holder: MappingNode, field: str, known: set[str]) -> Iterator[Finding
         yield breach("no-such-template", node, message, hint)
 
 
-def _steps(template: MappingNode, known: set[str]) -> Iterator[Finding]:
+def _steps(template: MappingNode, known: Mapping[str, MappingNode]) -> Iterator[Finding]:
     """Find steps and tasks of a template that is not there, and tasks that wait for one that is not there."""
     steps = [step for group in items(template.get("steps")) for step in mappings(group)]
     tasks = mappings(template.find("dag", "tasks"))
     for what, listed in (("step", steps), ("task", tasks)):
         yield from twice(what, _called(listed))
         for each in listed:
-            yield from _entry(each, "template", known)
+            yield from _entry(each, "template", set(known))
+            yield from _arguments(each, known.get(each.text("template")))
         yield from _results(template, f"{what}s", {each.text("name") for each in listed}) if listed else ()
     called = {task.text("name") for task in tasks}
     for task in tasks:
@@ -80,6 +81,24 @@ def _steps(template: MappingNode, known: set[str]) -> Iterator[Finding]:
             if name not in called and "{{" not in name:
                 message = f"task {task.text('name')!r} waits for {name!r}, which is not a task"
                 yield breach("no-such-template", place, message, suggest(name, called))
+
+
+def _arguments(call: MappingNode, template: MappingNode | None) -> Iterator[Finding]:
+    """Find inputs of a template that a step or a task does not give it, and that have no value: Argo refuses these."""
+    inputs = mappings(template.find("inputs", "parameters")) if template else []
+    needed = [
+        each.text("name") for each in inputs if not any(each.get(key) for key in ("value", "default", "valueFrom"))
+    ]
+    arguments = call.mapping("arguments")
+    given = _called(mappings(arguments.get("parameters"))) if arguments else []
+    for name in needed:
+        if name not in {each.value for each in given}:
+            near = next((each for each in given if suggest(each.value, [name])), None)
+            message = (
+                f"{call.text('name')!r} does not give {name} to {call.text('template')}, and Argo refuses the workflow"
+            )
+            hint = f"arguments: {{parameters: [{{name: {name}, value: …}}]}}"
+            yield breach("no-such-parameter", near or call.get("template") or call, message, hint)
 
 
 def _results(template: MappingNode, scope: str, called: set[str]) -> Iterator[Finding]:

@@ -32,8 +32,6 @@ _COMMAND = re.compile(
 _FEW = 2
 _REAL_SHELLS = 6  # of them
 _OPEN = re.compile(r"(?:chmod\s+(?:-\w+\s+)*|mkdir\s+(?:-p\s+)?-m\s*)(?:0?777|a\+rwx|ugo\+rwx)\b")
-#: Variables that an operator gives the containers of a kind.
-_GIVEN = {"LeaderWorkerSet": ("LWS_LEADER_ADDRESS", "LWS_GROUP_SIZE", "LWS_WORKER_INDEX")}
 #: Images with a shell of their own, which is not bash.
 _WITHOUT_BASH = ("busybox", "alpine")
 
@@ -43,7 +41,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
     for root in parsed.objects:
         for pod in parsed.pods_of(root):
             for container in pod.containers:
-                yield from _container(container, parsed, _GIVEN.get(root.text("kind"), ()))
+                yield from _container(container, parsed, variables.given(root))
 
 
 def _container(container: MappingNode, parsed: Parsed, given: Sequence[str]) -> Iterator[Finding]:

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator
 
 from packyard.core.errors import suggest
-from packyard.core.kubernetes.kinds import CORE, NETWORKING, RBAC, is_kind
+from packyard.core.kubernetes.kinds import CORE, RBAC, is_kind
 from packyard.core.kubernetes.pods import Pod
-from packyard.core.yaml.document import items, mappings
+from packyard.core.yaml.document import mappings
 from packyard.core.yaml.node import MappingNode, Node, Scalar, SequenceNode
 from packyard.writing.checks import variables
 from packyard.writing.checks.finding import Finding, breach
@@ -20,27 +20,9 @@ from packyard.writing.checks.parsed import Parsed
 
 _FIELD_PATH = re.compile(r"metadata\.(annotations|labels)\['([^']+)'\]\Z")
 _SOURCES = ("configMap", "downwardAPI")
-#: Fields whose values are a few words, which no schema of Kubernetes lists.
-CHOICES = {
-    "persistentVolumeReclaimPolicy": ("Retain", "Delete", "Recycle"),
-    "imagePullPolicy": ("Always", "IfNotPresent", "Never"),
-    "concurrencyPolicy": ("Allow", "Forbid", "Replace"),
-    "completionMode": ("Indexed", "NonIndexed"),
-    "fsGroupChangePolicy": ("OnRootMismatch", "Always"),
-    "dnsPolicy": ("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"),
-    "volumeMode": ("Filesystem", "Block"),
-    "protocol": ("TCP", "UDP", "SCTP"),
-    "externalTrafficPolicy": ("Cluster", "Local"),
-}
-_MODES = ("ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod")
-_HOST_PATHS = ("", "DirectoryOrCreate", "Directory", "FileOrCreate", "File", "Socket", "CharDevice", "BlockDevice")
-_RESTARTS = ("Always", "OnFailure", "Never")
-_DIRECTIONS = ("Ingress", "Egress")
 _MEDIA = ("Memory", "HugePages", "HugePages-2Mi", "HugePages-1Gi")
 _SUBJECTS = ("ServiceAccount", "User", "Group")
-_SECCOMP = ("RuntimeDefault", "Localhost", "Unconfined")
 _SYSTEMS = ("linux", "windows")
-_SERVICES = ("ClusterIP", "NodePort", "LoadBalancer", "ExternalName")
 
 
 def check(parsed: Parsed) -> Iterator[Finding]:
@@ -49,22 +31,14 @@ def check(parsed: Parsed) -> Iterator[Finding]:
         if is_kind(root, CORE, "PersistentVolumeClaim", "PersistentVolume"):
             yield from _storage(root)
         if is_kind(root, CORE, "Service"):
-            yield from _word(root.find("spec", "type"), "type", _SERVICES)
             yield from _address(root.find("spec", "clusterIP"))
         for subject in (
             mappings(root.get("subjects")) if is_kind(root, RBAC, "RoleBinding", "ClusterRoleBinding") else ()
         ):
             yield from _word(subject.get("kind"), "kind", _SUBJECTS)
-        if is_kind(root, NETWORKING, "NetworkPolicy"):
-            for each in items(root.find("spec", "policyTypes")):
-                yield from _word(each, "policyTypes", _DIRECTIONS)
-        yield from _words(root.mapping("spec"))
         for pod in parsed.pods_of(root):
-            yield from _words(pod.spec)
-            yield from _word(pod.spec.get("restartPolicy"), "restartPolicy", _RESTARTS)
             yield from _word(pod.spec.find("nodeSelector", "kubernetes.io/os"), "kubernetes.io/os", _SYSTEMS)
             for volume in pod.volumes:
-                yield from _word(volume.find("hostPath", "type"), "type", _HOST_PATHS)
                 yield from _word(volume.find("emptyDir", "medium"), "medium", _MEDIA)
             yield from _pod(pod, parsed)
 
@@ -76,26 +50,10 @@ def _storage(root: MappingNode) -> Iterator[Finding]:
     place = root.entry("spec") or root
     if modes is None or (isinstance(modes, SequenceNode) and not modes.items):
         yield breach("incomplete-claim", place, f"the {kind} has no accessModes", "ReadWriteMany")
-    for each in items(modes):
-        yield from _word(each, "accessModes", _MODES)
     size = root.mapping("spec", "capacity") if kind == "PersistentVolume" else None
     size = size or root.mapping("spec", "resources", "requests")
     if size is None or size.get("storage") is None:
         yield breach("incomplete-claim", place, f"the {kind} has no size", "storage: 10Gi")
-
-
-def _words(holder: MappingNode | None) -> Iterator[Finding]:
-    """Find words that Kubernetes does not know, in a spec and in the containers and ports of a pod."""
-    parts = [holder] if holder else []
-    for container in mappings(holder.get("containers")) + mappings(holder.get("initContainers")) if holder else ():
-        parts += [container, *mappings(container.get("ports"))]
-    for part in tuple(parts):
-        yield from _word(part.find("securityContext", "seccompProfile", "type"), "type", _SECCOMP)
-    context = holder.mapping("securityContext") if holder else None
-    for part in (*parts, *([context] if context else [])):
-        for entry in part.entries:
-            if entry.name in CHOICES:
-                yield from _word(entry.value, entry.name, CHOICES[entry.name])
 
 
 def _address(node: Node | None) -> Iterator[Finding]:
@@ -115,7 +73,7 @@ def _pod(pod: Pod[MappingNode], parsed: Parsed) -> Iterator[Finding]:
         for kind in _SOURCES:
             held = volume.mapping(kind)
             if held:
-                files[volume.text("name")] = _files(held, parsed)
+                files[volume.text("name")] = files_of(held, parsed)
                 yield from _items(held, pod, parsed)
     for container in pod.containers:
         for each in mappings(container.get("env")):
@@ -129,7 +87,7 @@ def _pod(pod: Pod[MappingNode], parsed: Parsed) -> Iterator[Finding]:
                 yield breach("no-such-key", path, message, hint)
 
 
-def _files(held: MappingNode, parsed: Parsed) -> set[str]:
+def files_of(held: MappingNode, parsed: Parsed) -> set[str]:
     """Return the files of a volume; none where nobody knows."""
     items = mappings(held.get("items"))
     if items:

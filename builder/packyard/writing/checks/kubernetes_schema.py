@@ -25,6 +25,7 @@ from packyard.using.setters.fields import FieldEdits
 from packyard.writing.checks.explanation import Severity
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed, findings
+from packyard.writing.checks.variables import is_filled_in
 
 _OLD_GROUP = "extensions"  # which Kubernetes served before 1.22
 #: Fields that a container of Argo has beyond those of Kubernetes, and its name, which Argo gives.
@@ -177,6 +178,8 @@ class _Noted:
         path = (*fault.path, fault.field) if fault.field else fault.path
         entry, node = nearest(self._item.root, path)
         if id(node) in self._waiting and fault.rule != "unknown-field":
+            return
+        if fault.rule == "wrong-value" and isinstance(node, Scalar) and is_filled_in(node.value):
             return
         if fault.field and fault.rule != "missing-field" and entry is not None:
             place: Entry | Node = entry

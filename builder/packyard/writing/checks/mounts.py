@@ -12,10 +12,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from packyard.core.errors import suggest
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.document import mappings
 from packyard.core.yaml.node import MappingNode, Node, Scalar
-from packyard.writing.checks import variables
+from packyard.writing.checks import keys, variables
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
 
@@ -25,6 +26,8 @@ _FOREIGN = ("persistentVolumeClaim", "nfs", "hostPath", "ephemeral", "csi")
 _WRITTEN = ("secret", "configMap", "projected", "downwardAPI")
 #: Variables that say where results go.
 _RESULTS = re.compile(r"(^|_)(OUTPUT|CHECKPOINT|CHECKPOINTS|CKPT|RESULTS?)_(DIR|DIRECTORY|PATH)$")
+#: A word of a command that is a file, or an option with one.
+_FILE = re.compile(r"(?:--?[\w-]+=)?(/[\w./-]+)")
 _OTHERS_READ = 0o004
 _OTHERS_EXECUTE = 0o001
 
@@ -67,6 +70,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
                     yield from _results(mounts, container, parsed)
                 yield from _home(mounts, container, parsed)
                 yield from _not_executable(mounts, container)
+                yield from _missing_files(mounts, container, parsed)
 
 
 def _mounts(container: MappingNode, volumes: dict[str, MappingNode]) -> Iterator[_Mount]:
@@ -175,6 +179,21 @@ def _home(mounts: list[_Mount], container: MappingNode, parsed: Parsed) -> Itera
     if nearest is None or nearest.is_read_only or any(nearest.volume.get(kind) for kind in _WRITTEN):
         message = f"HOME is {home.value}, where this container can write nothing"
         yield breach("home-read-only", home, message, "mount an emptyDir there, or name another")
+
+
+def _missing_files(mounts: list[_Mount], container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
+    """Find a file that a command names below the mount of a ConfigMap which does not have it."""
+    for word in variables.words(container):
+        named = _FILE.fullmatch(word.value)
+        holders = [mount for mount in mounts if named and mount.holds(named[1])]
+        mount = max(holders, key=lambda mount: len(mount.path.value), default=None)
+        held = mount.volume.mapping("configMap") if mount and mount.node.get("subPath") is None else None
+        if named and mount and held:
+            known, name = keys.files_of(held, parsed), posixpath.relpath(named[1], mount.path.value)
+            if known and not any(f"{each}/".startswith(f"{name}/") for each in known) and name != ".":
+                message = f"volume {mount.node.text('name')!r} has no file {name!r}"
+                hint = suggest(name, known) or f"it has {', '.join(sorted(known))}"
+                yield breach("no-such-key", word, message, hint)
 
 
 def _not_executable(mounts: list[_Mount], container: MappingNode) -> Iterator[Finding]:

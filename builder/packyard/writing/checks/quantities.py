@@ -32,7 +32,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
             for volume in pod.volumes:
                 yield from _amount(volume.find("emptyDir", "sizeLimit"), "sizeLimit")
         place = _SIZES.get(root.text("kind"))
-        yield from _amount(root.find("spec", *place, "storage") if place else None, "storage")
+        yield from _amount(root.find("spec", *place, "storage") if place else None, "storage", is_some=True)
 
 
 def _resources(resources: MappingNode) -> Iterator[Finding]:
@@ -48,8 +48,11 @@ def _resources(resources: MappingNode) -> Iterator[Finding]:
                 message = f"there is no resource {entry.name!r}: the API server rejects the pod"
                 hint = suggest(entry.name, _KNOWN) or "cpu, memory, ephemeral-storage, or DOMAIN/NAME of a device"
                 yield breach("no-such-resource", entry, message, hint)
-    for entry in requests.entries if requests and limits else ():
+    for entry in requests.entries if requests else ():
         limit = limits.get(entry.name) if limits else None
+        if limit is None and "/" in entry.name and "kubernetes.io/" not in entry.name:
+            message = f"a request of {entry.name} has to have a limit, which equals it: a device is not shared"
+            yield breach("request-above-limit", entry, message, "write it as a limit alone")
         if not isinstance(limit, Scalar) or not isinstance(entry.value, Scalar):
             continue
         most, least = quantity.parse(limit.value), quantity.parse(entry.value.value)
@@ -61,13 +64,13 @@ def _resources(resources: MappingNode) -> Iterator[Finding]:
             yield breach("request-above-limit", entry.value, message, "remove the request")
 
 
-def _amount(node: object, name: str) -> Iterator[Finding]:
+def _amount(node: object, name: str, *, is_some: bool = False) -> Iterator[Finding]:
     """Find a text that is no quantity; one that waits for its setter is empty."""
     if not isinstance(node, Scalar) or (node.style == "plain" and implicit_type(node.value) == "boolean"):
         return  # which schemas report
     if node.value and not variables.is_filled_in(node.value):
         amount = quantity.parse(node.value)
-        if amount is None or amount < 0:
+        if amount is None or amount < 0 or (is_some and not amount):
             message = f"{node.value!r} is not an amount of {name}"
             yield breach("no-quantity", node, message, "16Gi, 500m or 2, for example")
         elif name == "cpu" and amount >= _MOST_CPUS:

@@ -38,6 +38,8 @@ def check(parsed: Parsed) -> Iterator[Finding]:
             yield from _selected(selector, labels, parsed, operated)
             yield from _ports(root, selector, found_pods, parsed)
         yield from _workload(root, parsed)
+        for pod in parsed.pods_of(root):
+            yield from _spread(pod)
         yield from _disruption(root, labels, parsed, operated)
     yield from _overlapping(parsed)
     yield from _instances(parsed)
@@ -64,6 +66,16 @@ def _workload(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
                 f"this {entry.name} changes with {here}, and that of the pod with {_listed(parsed.changed_by(there))}"
             )
             yield breach("reference-left-behind", entry.value, message, "give both the same comment")
+
+
+def _spread(pod: Pod[MappingNode]) -> Iterator[Finding]:
+    """Find pods that are spread by labels which they do not have: the constraint then counts others."""
+    labels = labels_of(pod)
+    for each in mappings(pod.get("topologySpreadConstraints")):
+        selector = each.mapping("labelSelector", "matchLabels")
+        if labels and selector and not any(map(_is_given, selector.entries)) and not _matches(labels, selector):
+            message = "the pod does not have these labels, so that it is spread as if it were not there"
+            yield breach("selects-nothing", selector, message, "name labels of the pod", severity="warning")
 
 
 def _empty(root: MappingNode) -> Iterator[Finding]:

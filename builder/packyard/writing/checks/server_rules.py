@@ -1,28 +1,33 @@
-"""What an API server refuses although its schemas admit it: its own validation, as a table of rules.
+"""What an API server refuses although schemas admit it: values of one field that do not go with those of another.
 
-A test puts an object of each row to a real API server, which refuses it, and the same object without the fault.
+What one field alone, or beside a fixed value of another, does not take is a keyword of the schemas. A test puts an
+object of each row to a real API server, which refuses it, and the same object without the fault.
 """
 
 from __future__ import annotations
 
+import math
 import re
+import zoneinfo
 from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 
+from packyard.core.errors import suggest
+from packyard.core.kubernetes import quantity
 from packyard.core.kubernetes.kinds import APPS, BATCH, CORE, group_of
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.document import mappings
 from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar
 from packyard.core.yaml.values import is_null
-from packyard.using.setters import formats
 from packyard.writing.checks import variables
 from packyard.writing.checks.finding import Finding, breach
-from packyard.writing.checks.keys import CHOICES
 from packyard.writing.checks.parsed import Parsed
 from packyard.writing.checks.port_numbers import ASKED, PROBES
 
-_PATH_TYPES = ("Exact", "Prefix", "ImplementationSpecific")
+_PATH_TYPES = ("Exact", "Prefix")
 _HANDLERS = ("exec", *ASKED)
+#: Amounts of a LimitRange of which the first is at most the second.
+_LIMITS = (("min", "max"), ("default", "max"), ("defaultRequest", "default"), ("min", "defaultRequest"))
 
 Fault = tuple[Node | Entry, str, str]
 
@@ -52,7 +57,8 @@ def _pod(pod: Pod[MappingNode]) -> Iterator[Fault]:
         for each in mappings(container.get("env")):
             if each.text("value") and each.get("valueFrom") is not None:
                 yield each, f"variable {each.text('name')} has both value and valueFrom", "remove one"
-        yield from _ports(mappings(container.get("ports")), "containerPort", "hostPort")
+        yield from _twice(mappings(container.get("ports")), "port", "name")
+        yield from _claims(container, pod)
         for name in PROBES:
             probe = container.mapping(name)
             yield from _probe(name, probe) if probe else ()
@@ -62,24 +68,25 @@ def _probe(name: str, probe: MappingNode) -> Iterator[Fault]:
     handlers = [entry for entry in probe.entries if entry.name in _HANDLERS]
     if len(handlers) > 1:
         yield handlers[1], f"{name} asks in two ways", f"keep {handlers[0].name} or {handlers[1].name}"
-    for handler in (probe.mapping(each) for each in _HANDLERS):
-        yield from _port(handler, "port") if handler else ()
-    if name != "readinessProbe" and probe.text("successThreshold") not in ("", "1"):
-        yield from _at(probe, "successThreshold", f"successThreshold of {name} is 1 alone", "remove it")
 
 
-def _ports(ports: list[MappingNode], *fields: str) -> Iterator[Fault]:
-    for each in ports:
-        for field in fields:
-            yield from _port(each, field)
-        if _is_set(each.get("protocol")) and each.text("protocol") not in CHOICES["protocol"]:
-            yield from _at(each, "protocol", f"there is no protocol {each.text('protocol')!r}", "TCP, UDP or SCTP")
+def _twice(listed: list[MappingNode], what: str, *fields: str) -> Iterator[Fault]:
+    """Find what has the same fields as another of a list."""
+    known: set[tuple[str, ...]] = set()
+    for each in listed:
+        values = tuple(each.text(field) for field in fields)
+        if values[0] and values in known:
+            yield each, f"{what} {values[0]!r} occurs twice", "give each its own"
+        known.add(values)
 
 
-def _port(holder: MappingNode, field: str) -> Iterator[Fault]:
-    text = holder.text(field)
-    if text.isdecimal() and not formats.admits("port", text):
-        yield from _at(holder, field, f"{field} is {text}", "ports are from 1 to 65535")
+def _claims(container: MappingNode, pod: Pod[MappingNode]) -> Iterator[Fault]:
+    """Find a claim of devices that the pod does not have."""
+    claims = [each.text("name") for each in mappings(pod.get("resourceClaims"))]
+    resources = container.mapping("resources")
+    for each in mappings(resources.get("claims")) if resources else ():
+        if each.text("name") not in claims:
+            yield each, f"the pod has no resource claim {each.text('name')!r}", "list it in resourceClaims"
 
 
 def _nfs(holder: MappingNode) -> Iterator[Fault]:
@@ -90,9 +97,24 @@ def _nfs(holder: MappingNode) -> Iterator[Fault]:
 
 
 def _autoscaler(spec: MappingNode) -> Iterator[Fault]:
-    least, most = spec.text("minReplicas"), spec.text("maxReplicas")
-    if least.isdecimal() and most.isdecimal() and int(least) > int(most):
-        yield from _at(spec, "minReplicas", f"minReplicas is {least}, maxReplicas {most}", "raise maxReplicas")
+    yield from _ordered(spec, "minReplicas", "maxReplicas")
+
+
+def _ordered(holder: MappingNode, less: str, more: str, *, is_equal_right: bool = True) -> Iterator[Fault]:
+    """Find a number that is more than another one, or as much."""
+    least, most = holder.text(less), holder.text(more)
+    if least.isdecimal() and most.isdecimal() and int(least) > int(most) - (not is_equal_right):
+        yield from _at(holder, less, f"{less} is {least}, {more} {most}", f"raise {more}")
+
+
+def _limit_range(spec: MappingNode) -> Iterator[Fault]:
+    for limit in mappings(spec.get("limits")):
+        for less, more in _LIMITS:
+            least, most = limit.mapping(less), limit.mapping(more)
+            for name in [entry.name for entry in least.entries] if least and most else ():
+                here, there = (each.text(name) if each else "" for each in (least, most))
+                if (quantity.parse(here) or 0) > (quantity.parse(there) or math.inf):
+                    yield from _at(limit, less, f"{less} of {name} is {here}, {more} {there}", f"raise {more}")
 
 
 def _budget(spec: MappingNode) -> Iterator[Fault]:
@@ -100,7 +122,14 @@ def _budget(spec: MappingNode) -> Iterator[Fault]:
         yield from _at(spec, "maxUnavailable", "minAvailable and maxUnavailable exclude each other", "remove one")
 
 
+def _daemon_set(spec: MappingNode) -> Iterator[Fault]:
+    rolling = spec.mapping("updateStrategy", "rollingUpdate")
+    if rolling and rolling.text("maxUnavailable") in ("0", "0%") and rolling.text("maxSurge") in ("", "0", "0%"):
+        yield from _at(rolling, "maxUnavailable", "maxUnavailable is 0, and so is maxSurge", "set one of them to 1")
+
+
 def _deployment(spec: MappingNode) -> Iterator[Fault]:
+    yield from _ordered(spec, "minReadySeconds", "progressDeadlineSeconds", is_equal_right=False)
     strategy = spec.mapping("strategy")
     rolling = strategy.mapping("rollingUpdate") if strategy else None
     if strategy is None or rolling is None:
@@ -115,7 +144,8 @@ def _deployment(spec: MappingNode) -> Iterator[Fault]:
 
 def _service(spec: MappingNode) -> Iterator[Fault]:
     ports = mappings(spec.get("ports"))
-    yield from _ports(ports, "port", "targetPort", "nodePort")
+    yield from _twice(ports, "port", "name")
+    yield from _twice(ports, "port", "port", "protocol")
     for each in ports if len(ports) > 1 else ():
         if each.get("name") is None:
             yield each, "each port of a Service with several has a name", "name it"
@@ -127,24 +157,14 @@ def _ingress(spec: MappingNode) -> Iterator[Fault]:
     for rule in mappings(spec.get("rules")):
         http = rule.mapping("http")
         for path in mappings(http.get("paths")) if http else ():
-            kind = path.get("pathType")
-            if _is_set(kind) and path.text("pathType") not in _PATH_TYPES:
-                yield from _at(
-                    path, "pathType", f"there is no pathType {path.text('pathType')!r}", ", ".join(_PATH_TYPES)
-                )
-            if path.text("pathType") in _PATH_TYPES[:2] and not path.text("path").startswith("/"):
+            if path.text("pathType") in _PATH_TYPES and not path.text("path").startswith("/"):
                 yield from _at(path, "pathType", "a path of this pathType begins with /", f"path: /{path.text('path')}")
-
-
-def _network_policy(spec: MappingNode) -> Iterator[Fault]:
-    for direction in ("ingress", "egress"):
-        for rule in mappings(spec.get(direction)):
-            yield from _ports(mappings(rule.get("ports")), "port", "endPort")
 
 
 def _job(spec: MappingNode) -> Iterator[Fault]:
     if spec.get("backoffLimitPerIndex") is not None and spec.text("completionMode") != "Indexed":
         yield from _at(spec, "backoffLimitPerIndex", "only an Indexed Job has indexes", "completionMode: Indexed")
+    yield from _ordered(spec, "maxFailedIndexes", "completions")
 
 
 def _cron_job(spec: MappingNode) -> Iterator[Fault]:
@@ -152,6 +172,9 @@ def _cron_job(spec: MappingNode) -> Iterator[Fault]:
     fault = _schedule(schedule.value) if isinstance(schedule, Scalar) and _is_set(schedule) else ""
     if fault and schedule:
         yield schedule, fault, "minute hour day-of-month month day-of-week, as in 0 3 * * 1-5"
+    zone, zones = spec.get("timeZone"), zoneinfo.available_timezones()  # none where the system has no table of them
+    if isinstance(zone, Scalar) and _is_set(zone) and zones and zone.value not in zones:
+        yield zone, f"there is no time zone {zone.value!r}", suggest(zone.value, zones) or "Etc/UTC, or Europe/Berlin"
     template = spec.mapping("jobTemplate", "spec")
     yield from _job(template) if template else ()
 
@@ -200,7 +223,8 @@ _OBJECTS: Mapping[tuple[str, str], Callable[[MappingNode], Iterator[Fault]]] = {
     (CORE, "Service"): _service,
     (CORE, "PersistentVolume"): _nfs,
     ("networking.k8s.io", "Ingress"): _ingress,
-    ("networking.k8s.io", "NetworkPolicy"): _network_policy,
+    (CORE, "LimitRange"): _limit_range,
+    (APPS, "DaemonSet"): _daemon_set,
     (BATCH, "Job"): _job,
     (BATCH, "CronJob"): _cron_job,
 }

@@ -15,7 +15,7 @@ from packyard.writing.checks import variables
 from packyard.writing.checks.finding import Finding, breach, within
 from packyard.writing.checks.parsed import Parsed
 
-_USED = re.compile(r"(?<![\\$])\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))")
+_USED = re.compile(r"(?<![\\$])\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*)|\(([A-Z][A-Z0-9_]+)\))")
 #: What gives a variable its value; one with a default may have none.
 _SET = re.compile(
     r"(?:^|[\s;&|(!])(?:export\s+|local\s+|readonly\s+|declare\s+(?:-\w+\s+)*)?([A-Za-z_]\w*)\+?=|\bfor\s+(\w+)"
@@ -23,13 +23,11 @@ _SET = re.compile(
     re.MULTILINE,
 )
 _SHELL = re.compile(r"(?:.*/)?(?:ba|da|z|k)?sh\Z")
-#: What shells, Kubernetes and operators set.
-_GIVEN = (
+#: What shells and Kubernetes set, and torchrun.
+_SHELLS_OWN = (
     *("PATH", "HOME", "HOSTNAME", "USER", "PWD", "OLDPWD", "RANDOM", "SECONDS", "SHELL", "TMPDIR", "LANG", "UID"),
-    *("JOB_COMPLETION_INDEX", "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT", "LWS_LEADER_ADDRESS"),
-    *("LWS_GROUP_SIZE", "LWS_WORKER_INDEX", "JOB_GLOBAL_INDEX", "JOB_INDEX", "TF_CONFIG", "RAY_ADDRESS"),
-    *("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "LOCAL_RANK", "NNODES", "NPROC_PER_NODE", "IFS", "OPTARG"),
-    *("PET_NNODES", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT", "PET_NPROC_PER_NODE", "OPTIND"),
+    *("IFS", "OPTARG", "OPTIND", "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT", "JOB_GLOBAL_INDEX", "JOB_INDEX"),
+    *("LOCAL_RANK", "NNODES", "NPROC_PER_NODE"),
 )
 
 
@@ -54,12 +52,12 @@ def check(parsed: Parsed) -> Iterator[Finding]:
 
 
 def _script(node: Scalar, text: str, own: Collection[str]) -> Iterator[Finding]:
-    known = {*own, *_GIVEN}
+    known = {*own, *_SHELLS_OWN, *variables.GIVEN}
     for found in _SET.finditer(text):
         known.update(" ".join(filter(None, found.groups())).split())
     told: set[str] = set()
     for found in _USED.finditer(text):
-        name = found[1] or found[2]
+        name = found[1] or found[2] or found[3]
         if name in known or name in told:
             continue
         told.add(name)

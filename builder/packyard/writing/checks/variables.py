@@ -2,13 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from packyard.core.kubernetes.kinds import CORE, is_kind, name_of
 from packyard.core.yaml.document import mappings, scalars
 from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar
 from packyard.writing.checks.parsed import Parsed
+
+_TORCH = (
+    *("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK"),
+    *("PET_MASTER_ADDR", "PET_MASTER_PORT", "PET_RDZV_BACKEND", "PET_RDZV_ENDPOINT", "PET_RDZV_ID"),
+)
+_INDEX = ("JOB_COMPLETION_INDEX",)
+_RAY = ("RAY_ADDRESS", "RAY_PORT", "RAY_CLUSTER_NAME", "RAY_CLUSTER_NAMESPACE", "FQ_RAY_IP", "RAY_IP")
+#: Variables that controllers add to the containers of a kind: their sources say so. Kubernetes expands them, too.
+_GIVEN: Mapping[str, Sequence[str]] = {
+    "JobSet": _INDEX,
+    **dict.fromkeys(("TrainJob", "TrainingRuntime", "ClusterTrainingRuntime"), (*_INDEX, *_TORCH)),
+    "PyTorchJob": _TORCH,
+    "XGBoostJob": ("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "WORKER_ADDRS", "WORKER_PORT"),
+    "TFJob": ("TF_CONFIG",),
+    "JAXJob": ("COORDINATOR_ADDRESS", "COORDINATOR_PORT", "NUM_PROCESSES", "PROCESS_ID"),
+    "MPIJob": ("K_MPI_JOB_ROLE",),
+    "LeaderWorkerSet": ("LWS_LEADER_ADDRESS", "LWS_GROUP_SIZE", "LWS_WORKER_INDEX"),
+    **dict.fromkeys(("RayCluster", "RayJob", "RayService"), (*_RAY, "RAY_DASHBOARD_ADDRESS", "RAY_JOB_SUBMISSION_ID")),
+}
+#: All of them.
+GIVEN = frozenset(_INDEX).union(*_GIVEN.values())
+
+
+def given(root: MappingNode) -> Sequence[str]:
+    """Return the variables that controllers add to the containers of an object's pods."""
+    job = root.mapping("spec", "jobTemplate", "spec") or root.mapping("spec")
+    is_indexed = root.text("kind") in ("Job", "CronJob") and job and job.text("completionMode") == "Indexed"
+    return _INDEX if is_indexed else _GIVEN.get(root.text("kind"), ())
 
 
 @dataclass(slots=True)
