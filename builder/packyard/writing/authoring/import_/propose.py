@@ -36,7 +36,7 @@ from packyard.writing.authoring import place
 from packyard.writing.authoring.import_ import read
 from packyard.writing.source import parts
 from packyard.writing.source.package import Package
-from packyard.writing.source.pod_operations import is_bound
+from packyard.writing.source.pod_conditions import is_bound
 from packyard.writing.source.workspace import Workspace
 
 #: What the last key of a field says that it is.
