@@ -23,6 +23,7 @@ INSTALL := pip install --quiet --disable-pip-version-check
 NPM_TOOLS := $(patsubst tests/tools/%/package.json,.tools/%,$(wildcard tests/tools/*/package.json))
 SELDOM := .tools/fluxoci .tools/helm .tools/metrics-server
 TRUST := .tools/cosign-2 .tools/cosign-3
+WEB := $(addprefix .tools/,kubectl kubernetes kustomize-4 manifests versitygw)
 TOOLS := $(filter-out $(SELDOM) $(TRUST),$(patsubst tests/tools/%/go.mod,.tools/%,$(wildcard tests/tools/*/go.mod))) $(if $(shell command -v npm),$(NPM_TOOLS))
 
 # Without bytecode every start of Python compiles again, and start times are meaningless.
@@ -55,7 +56,7 @@ test-models: $(VENV) .models/trainer/.installed .models/vllm/.installed .models/
 	PACKYARD_NEWEST="$(CURDIR)/.models/newest" PACKYARD_REQUIRE_MODELS=1 PATH="$(CURDIR)/$(BIN):$$PATH" \
 	$(BIN)/pytest tests/models tests/frameworks $(ARGS)
 
-test-trust: $(VENV) tools $(TRUST)  ## verify what is published with cosign 2 and cosign 3 (a quarter of an hour to build)
+test-trust: $(VENV) .tools/registry .tools/referrers-registry $(TRUST)  ## verify what is published with cosign 2 and cosign 3 (a quarter of an hour to build)
 	PACKYARD_REQUIRE_ALL=1 PACKYARD_REQUIRE_TRUST=1 PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest tests/sharing/test_cosign.py $(ARGS)
 
 coverage: $(VENV) $(if $(shell command -v go),tools)  ## run the tests, and say which lines and branches of builder/ none of them takes (ARGS selects)
@@ -89,9 +90,9 @@ bench: $(VENV) tools $(SELDOM)  ## run the benchmarks
 web: web/node_modules/.installed  ## build the page of channels from web/ into the package (npm and Node >= 20)
 	cd web && node_modules/.bin/tsc && node build.mjs
 
-test-web: $(VENV) web/node_modules/.installed .cache/web/.installed  ## run the tests of the page of channels in Chromium, Firefox and Node (npm, Node >= 20; installs Debian's browsers where they are missing)
+test-web: $(VENV) $(WEB) web/node_modules/.installed .cache/web/.installed  ## run the tests of the page of channels in Chromium, Firefox and Node (npm, Node >= 20, Go; installs Debian's browsers, nginx, wget and curl where they are missing)
 	cd web && node_modules/.bin/tsc
-	PACKYARD_REQUIRE_WEB=1 PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest tests/web $(ARGS)
+	PACKYARD_REQUIRE_ALL=1 PACKYARD_REQUIRE_WEB=1 PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest tests/web $(ARGS)
 
 tools: $(TOOLS)  ## build the pinned real programs that tests compare with, into .tools/
 
@@ -131,7 +132,7 @@ $(VENV): pyproject.toml $(LOCK)
 	touch $@
 
 .cache/web/.installed: tests/web/requirements.txt $(VENV)
-	for each in chromium firefox-esr; do command -v $$each >/dev/null || lacking="$$lacking $$each"; done; \
+	for each in chromium firefox-esr nginx wget curl; do command -v $$each >/dev/null || lacking="$$lacking $$each"; done; \
 	test -z "$$lacking" || { apt-get update -q && apt-get install -y -q --no-install-recommends $$lacking; }
 	$(BIN)/python -m $(INSTALL) --require-hashes --requirement $<
 	mkdir -p $(@D) && touch $@

@@ -13,21 +13,23 @@ async function outputs(options) {
   return { files: new Map(outputFiles.map((file) => [basename(file.path), file.contents])), metafile };
 }
 
-/** What the worker's script is, as text: the only way to have one in a page that is a single file. */
-function workerText(text) {
+/** What the workers' scripts are, as texts by name: the only way to have them in a page that is a single file. */
+function workerTexts(texts) {
   return {
     name: "worker-text",
     setup(made) {
-      made.onResolve({ filter: /^worker-text$/ }, () => ({ path: "worker-text", namespace: "worker" }));
-      made.onLoad({ filter: /.*/, namespace: "worker" }, () => ({ contents: text, loader: "text" }));
+      made.onResolve({ filter: /^worker-text\// }, ({ path }) => ({ path, namespace: "worker" }));
+      made.onLoad({ filter: /.*/, namespace: "worker" }, ({ path }) => ({ contents: texts[basename(path)] ?? "", loader: "text" }));
     },
   };
 }
 
 async function site(out) {
-  const worker = await outputs({ entryPoints: { worker: "src/judge/worker.ts" }, entryNames: "[name]-[hash]", format: "iife" });
-  const [workerName, workerBytes] = [...worker.files][0];
-  const define = { WORKER: JSON.stringify(`web/${workerName}`) };
+  const entryPoints = { judge: "src/judge/worker.ts", markup: "src/markup/worker.ts" };
+  const workers = await outputs({ entryPoints, entryNames: "[name]-[hash]", format: "iife" });
+  const named = (worker) => [...workers.files].find(([file]) => file.startsWith(`${worker}-`));
+  const texts = Object.fromEntries(Object.keys(entryPoints).map((each) => [each, new TextDecoder().decode(named(each)[1])]));
+  const define = { JUDGE: JSON.stringify(`web/${named("judge")[0]}`), MARKUP: JSON.stringify(`web/${named("markup")[0]}`) };
   const page = await outputs({
     entryPoints: { app: "src/main.ts", style: "src/style.css" },
     entryNames: "[name]-[hash]",
@@ -35,17 +37,17 @@ async function site(out) {
     format: "esm",
     splitting: true,
     define: { ...define, SINGLE: "false" },
-    plugins: [workerText("")],
+    plugins: [workerTexts({})],
   });
   const single = await outputs({
     entryPoints: { single: "src/main.ts" },
     format: "iife",
     define: { ...define, SINGLE: "true" },
-    plugins: [workerText(new TextDecoder().decode(workerBytes))],
+    plugins: [workerTexts(texts)],
   });
   const early = await outputs({ entryPoints: { early: "src/early.ts" }, format: "iife" });
   const earlyText = new TextDecoder().decode(early.files.get("early.js")).trim();
-  const files = new Map([...page.files, ...worker.files]);
+  const files = new Map([...page.files, ...workers.files]);
   const name = (start) => [...files.keys()].find((each) => each.startsWith(start));
   const html = (await readFile("src/index.html", "utf8"))
     .replace("EARLYHASH", `sha256-${createHash("sha256").update(earlyText).digest("base64")}`)
@@ -58,7 +60,7 @@ async function site(out) {
   for (const [file, bytes] of files) await writeFile(join(out, "web", file), bytes);
   await writeFile(join(out, "index.html"), html);
   await writeFile(join(out, "single.js"), single.files.get("single.js"));
-  await writeFile(join(out, "LICENSES.txt"), await licences([page.metafile, worker.metafile, single.metafile]));
+  await writeFile(join(out, "LICENSES.txt"), await licences([page.metafile, workers.metafile, single.metafile]));
 }
 
 /** The scripts that the first one imports, so that browsers ask for all of them at once. */
@@ -96,7 +98,7 @@ async function tests(out) {
   await build({ ...COMMON, minify: false, entryPoints, outdir: out, format: "esm", outExtension: { ".js": ".mjs" },
     // as browsers get the libraries
     platform: "neutral", mainFields: ["browser", "module", "main"], conditions: ["browser"], loader: { ".yaml": "text" },
-    define: { SINGLE: "false", WORKER: `""`, CASES: JSON.stringify(resolve("../tests/cases/trust")) }, external: ["worker-text", "node:*"] });
+    define: { SINGLE: "false", JUDGE: `""`, MARKUP: `""`, CASES: JSON.stringify(resolve("../tests/cases/trust")) }, external: ["worker-text/*", "node:*"] });
 }
 
 const [first, second] = process.argv.slice(2);

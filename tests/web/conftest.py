@@ -93,7 +93,7 @@ def open_reader(browser: Any) -> Iterator[Callable[..., Reader]]:
         context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **options})
         contexts.append(context)
         reader = Reader(context.new_page())
-        reader.tab.set_default_timeout(15_000)
+        reader.tab.set_default_timeout(60_000)  # of a busy machine
         reader.tab.on("console", lambda said: reader.complaints.append(said.text) if said.type == "error" else None)
         reader.tab.on("pageerror", lambda error: reader.complaints.append(str(error)))
         reader.tab.on("dialog", lambda dialog: (reader.complaints.append("a dialog"), dialog.dismiss()))

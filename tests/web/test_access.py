@@ -61,7 +61,7 @@ def test_axe_finds_nothing_in_any_view(open_reader: Callable[..., Reader], addre
     assert {name: each for name, each in found.items() if each} == {}
 
 
-@pytest.mark.parametrize("width", [360, 800, 1440])
+@pytest.mark.parametrize("width", [320, 360, 800, 1440])
 def test_no_view_is_wider_than_the_screen(open_reader: Callable[..., Reader], address: str, width: int) -> None:
     reader = open_reader(viewport={"width": width, "height": 800})
     wide = []
@@ -114,12 +114,12 @@ def test_the_first_view_is_small_and_the_form_loads_its_engine_only_when_opened(
     reader.read(address)
     first = _compressed(reader.requests, site)
     assert first < FIRST
-    assert not any("/worker-" in each for each in reader.requests)
+    assert not any("/judge-" in each for each in reader.requests)
     reader.read(f"{address}#/{MNIST}/use/{CASE}")
     before = len(reader.requests)
     reader.read(f"{address}#/{MNIST}/set/{CASE}")
     form = _compressed(reader.requests[before:], site)
-    assert any("/worker-" in each for each in reader.requests)
+    assert any("/judge-" in each for each in reader.requests)
     assert form < FORM
     print(json.dumps({"first view": first, "form": form, "requests": before}))
 

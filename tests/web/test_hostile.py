@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gzip
 import json
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,6 +21,7 @@ from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index import access
 from packyard.sharing.index import head as heads
 from packyard.sharing.stores.directory import DirectoryStore
+from packyard.sharing.web.page import Page
 from sharing import servers
 from sharing.examples import bundle
 from web.conftest import ELSEWHERE, MNIST, SERVING, Reader, Zoo, with_page
@@ -88,6 +91,66 @@ def test_the_policy_of_the_page_lets_no_script_of_others_run(open_reader: Callab
         reader.tab.evaluate("() => { document.body.innerHTML = '<b>x</b>' }")
     assert reader.tab.title() != "1"
     assert reader.tab.evaluate("() => fetch('http://evil.test/').then(() => 'sent', () => 'stopped')") == "stopped"
+
+
+def _stripped(document: dict[str, Any]) -> None:
+    document["signatures"] = []
+
+
+def _altered(document: dict[str, Any]) -> None:
+    payload = b64decode(document["payload"]).replace(b'"revoked": []', b'"revoked": ["sha256:' + b"0" * 64 + b'"]')
+    document["payload"] = b64encode(payload).decode()
+
+
+def _renamed(document: dict[str, Any]) -> None:
+    document["signatures"][0]["keyid"] = f"sha256:{'0' * 64}"
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [(_stripped, "is not signed"), (_altered, "is wrong: it was altered"), (_renamed, "is not the key that you gave")],
+)
+def test_a_head_that_is_forged_is_not_shown(
+    reader: Reader, zoo: Zoo, tmp_path: Path, change: Callable[[dict[str, Any]], None], says: str
+) -> None:
+    copy = zoo.copy(tmp_path / "zoo")
+    with_page(copy.folder, Page(keys=[zoo.key.read_text()]))
+    document = json.loads((copy.folder / "index/head.json").read_bytes())
+    change(document)
+    (copy.folder / "index/head.json").write_text(json.dumps(document))
+    with real.serve(copy.folder) as address:
+        text = reader.read(f"{address}/")
+    assert says in text
+    assert MNIST not in text
+
+
+def test_provenance_without_its_signatures_is_not_called_signed(reader: Reader, zoo: Zoo, tmp_path: Path) -> None:
+    copy = zoo.copy(tmp_path / "zoo")
+    with_page(copy.folder, Page(keys=[zoo.key.read_text()]))
+    file = copy.folder / f"1.1.0/{MNIST}.tar.gz.intoto.json"
+    document = json.loads(file.read_bytes())
+    _stripped(document)
+    file.write_text(json.dumps(document))
+    with real.serve(copy.folder) as address:
+        assert "Its provenance is not signed." in reader.read(f"{address}/#/{MNIST}")
+
+
+def test_a_channel_that_revokes_less_than_before_is_refused(open_reader: Callable[..., Reader], tmp_path: Path) -> None:
+    reader = open_reader()
+    published(tmp_path, bundle("evil"))
+    store = DirectoryStore(tmp_path)
+
+    def change(*revoked: str) -> None:
+        before = access.read(store).head
+        fields = {"number": before.number + 1, "history": before.next_history(), "revoked": revoked}
+        heads.create(store, replace(before, **fields), [])  # type: ignore[arg-type]
+
+    with real.serve(tmp_path) as address:
+        change(f"sha256:{'1' * 64}")
+        assert "1 package" in reader.read(f"{address}/")
+        change()
+        reader.tab.reload()
+        reader.see("revokes no longer what it revoked before")
 
 
 def test_an_altered_bundle_is_not_shown(reader: Reader, zoo: Zoo, tmp_path: Path) -> None:
@@ -178,27 +241,24 @@ def test_a_bomb_hangs_no_tab(open_reader: Callable[..., Reader], tmp_path: Path)
         assert reader.tab.locator(".problem").count() == 1
 
 
-def test_a_pattern_that_never_ends_hangs_no_tab(open_reader: Callable[..., Reader], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "pattern", ["^(a+)+$", "^((a{0,99}){0,99}){0,99}$", "(x{900}){900}", "^" + "(" * 400 + "a" + ")*" * 400 + "$"]
+)
+def test_a_pattern_that_never_ends_hangs_no_tab(
+    open_reader: Callable[..., Reader], tmp_path: Path, pattern: str
+) -> None:
     reader = open_reader()
+    setter = {"type": "string", "pattern": pattern, "x-k8s-cli": {"setter": {"name": "A", "value": "a"}}}
     krmfile = {
         "apiVersion": "config.k8s.io/v1alpha1",
         "kind": "Krmfile",
-        "openAPI": {
-            "definitions": {
-                "io.k8s.cli.setters.A": {
-                    "type": "string",
-                    "pattern": "^(a+)+$",
-                    "x-k8s-cli": {"setter": {"name": "A", "value": "a"}},
-                }
-            }
-        },
+        "openAPI": {"definitions": {"io.k8s.cli.setters.A": setter}},
     }
-    published(tmp_path, _with_files(bundle("evil"), {"quickstart/one/Krmfile": json.dumps(krmfile)}))
+    published(tmp_path, _with_files(bundle("evil"), {"single-node/Krmfile": json.dumps(krmfile)}))
     with real.serve(tmp_path) as address:
         reader.read(f"{address}/#/evil/set")
-        if reader.tab.locator("#set-A").count():
-            reader.tab.fill("#set-A", "a" * 40 + "!")
-            reader.see("A takes")
+        reader.tab.fill("#set-A", "a" * 40 + "!")
+        reader.tab.locator("#set-A-wrong:not(:empty)").wait_for()
         assert reader.tab.evaluate("1 + 1") == 2
 
 
@@ -225,20 +285,25 @@ def test_plain_http_is_read_and_nothing_is_called_verified(reader: Reader, zoo: 
 
 
 def test_a_host_that_unpacks_bundles_on_the_way_changes_nothing(reader: Reader, zoo: Zoo) -> None:
-    with served(zoo, b"Content-Encoding: gzip") as address:
+    with served(zoo, (b"Content-Encoding", b"gzip")) as address:
         assert "MultiWorkerMirroredStrategy" in reader.read(f"{address}/#/{MNIST}")
         assert "has the digest that the index gives" in reader.text()
 
 
+def test_a_host_that_calls_the_index_html_changes_nothing(reader: Reader, zoo: Zoo) -> None:
+    with served(zoo, (b"Content-Type", b"text/html"), below="index/") as address:
+        assert "12 packages" in reader.read(f"{address}/")
+
+
 def test_a_host_that_fails_is_told_in_words(open_reader: Callable[..., Reader], zoo: Zoo) -> None:
     reader = open_reader()
-    with served(zoo, b"", broken="index/nodes") as address:
+    with served(zoo, (b"X-Served", b"badly"), broken="index/nodes") as address:
         assert "The host answered 503" in reader.read(f"{address}/")
 
 
 @contextmanager
-def served(zoo: Zoo, header: bytes, broken: str = "-") -> Iterator[str]:
-    """Serve a channel with one more header for bundles; what lies below a folder fails."""
+def served(zoo: Zoo, header: tuple[bytes, bytes], broken: str = "-", below: str = "") -> Iterator[str]:
+    """Serve a channel with one more header for bundles, or for what lies below a folder; another folder fails."""
     types = {".html": b"text/html", ".js": b"text/javascript", ".css": b"text/css", ".gz": b"application/gzip"}
 
     def script(request: bytes) -> Iterable[bytes]:
@@ -248,8 +313,9 @@ def served(zoo: Zoo, header: bytes, broken: str = "-") -> Iterator[str]:
             return [servers.answer(b"", status=b"503 Service Unavailable")]
         if not file.is_file():
             return [servers.answer(b"", status=b"404 Not Found")]
-        more = [header] if header and path.endswith(".tar.gz") else []
-        return [servers.answer(file.read_bytes(), b"Content-Type: " + types.get(file.suffix, b"text/plain"), *more)]
+        is_meant = path.startswith(below) if below else path.endswith(".tar.gz")
+        headers = {b"Content-Type": types.get(file.suffix, b"text/plain"), **(dict([header]) if is_meant else {})}
+        return [servers.answer(file.read_bytes(), *(b"%s: %s" % each for each in headers.items()))]
 
     with servers.answering(script) as server:
         yield server.address
@@ -307,3 +373,23 @@ def test_names_that_javascript_has_itself_are_names(
     with real.serve(tmp_path) as address:
         assert "3 packages" in reader.read(f"{address}/")
         assert names[0] in reader.read(f"{address}/#/{names[0]}")
+
+
+@pytest.mark.parametrize("text", ["_a*" * 20_000, "> " * 20_000, "a" * 600_000])
+def test_a_readme_that_takes_too_long_is_shown_as_text(
+    open_reader: Callable[..., Reader], tmp_path: Path, text: str
+) -> None:
+    """Emphasis that never ends takes Markdown minutes, and quotes in quotes its stack."""
+    reader = open_reader()
+    published(tmp_path, _with_files(bundle("evil"), {"README.md": text}))
+    with real.serve(tmp_path) as address:
+        assert "too intricate to be shown as Markdown" in reader.read(f"{address}/#/evil")
+
+
+def test_a_program_that_takes_too_long_to_color_is_shown(open_reader: Callable[..., Reader], tmp_path: Path) -> None:
+    reader = open_reader()
+    published(tmp_path, _with_files(bundle("evil"), {"run.sh": "a" * 190_000}))
+    with real.serve(tmp_path) as address:
+        reader.read(f"{address}/#/evil/files/run.sh")
+        assert reader.tab.text_content(".code code") == "a" * 190_000 + "\n"
+        assert reader.tab.evaluate("1 + 1") == 2

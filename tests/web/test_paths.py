@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -14,7 +15,8 @@ from pathlib import Path
 import pytest
 
 import real
-from commandline import COMMAND, environment
+from commandline import COMMAND, environment, programs_dir
+from controlplane.api import Api
 from packyard.sharing.web.page import Page
 from sharing import buckets
 from web.conftest import MNIST, SERVING, Reader, Zoo, with_page
@@ -93,33 +95,74 @@ def test_lists_versions_and_why_one_is_yanked(reader: Reader, address: str) -> N
     assert "is yanked" not in reader.tab.inner_text(".package > header")
 
 
-def test_sets_values_and_a_shell_runs_the_commands(reader: Reader, address: str, zoo: Zoo, tmp_path: Path) -> None:
-    """The walk of a new user: from the page to a package on disk that is set, by what the page says."""
-    reader.read(address)
-    reader.tab.fill("#q", "mnist")
-    reader.tab.click(f"text={MNIST}")
-    reader.tab.click("text=Set values")
-    reader.tab.select_option("#use-case", "quickstart/mlops/multi-node/user-allocated-pvc")
-    reader.see("Still to be set: PVC_NAME")
-    reader.tab.fill("#set-CPUS", "x1")
-    reader.see("CPUS takes a whole number of at least 1, not 'x1'")
-    reader.tab.fill("#set-CPUS", "4")
+CASE = "quickstart/mlops/multi-node/user-allocated-pvc"
+
+
+def test_a_new_user_finds_a_package_sets_it_and_pastes_what_deploys_it(
+    reader: Reader, zoo: Zoo, tmp_path: Path, api_server: Api
+) -> None:
+    """From the page's address to a Job in a cluster, by a shell with packyard, and by one with kustomize alone."""
+    copy = zoo.copy(tmp_path / "zoo")
+    with_page(copy.folder)
+    with real.serve(copy.folder) as address:
+        reader.tab.goto(address)
+        reader.tab.get_by_role("searchbox", name="Search packages").type("mnist")
+        reader.see("1 package")
+        reader.tab.get_by_role("link", name=MNIST).click()
+        reader.see("Trains a small network on MNIST")
+        reader.tab.get_by_role("link", name="Set values", exact=True).click()
+        reader.tab.get_by_label("Use case").select_option(CASE)
+        reader.see("Still to be set: PVC_NAME")
+        reader.tab.get_by_label("CPUS").fill("x1")
+        reader.see("CPUS takes a whole number of at least 1, not 'x1'")
+        reader.tab.get_by_label("CPUS").fill("3")
+        reader.tab.get_by_label("PVC_NAME").fill("my-disk")
+        reader.see("All that has to be set is set.")
+        reader.tab.get_by_text("In steps").click()
+        steps = reader.tab.get_by_role("group", name="commands in steps").inner_text()
+        reader.tab.get_by_text("Without packyard").click()
+        plain = reader.tab.get_by_role("group", name="commands without packyard").inner_text()
+        programs = {"kustomize": real.pinned_program("kustomize-4"), "kubectl": real.pinned_program("kubectl")}
+        programs |= {name: real.program(name) for name in ("wget", "tar", "gzip")}
+        folder = programs_dir(tmp_path / "programs", programs)
+        for place, pasted in (("with", steps), ("without", plain)):
+            (tmp_path / place).mkdir()
+            shell = f"cd {tmp_path / place} && set -e\n{pasted}\nkubectl delete --wait=false -k {MNIST}/{CASE}"
+            variables = {**zoo.variables, "KUBECONFIG": str(api_server.folder / "kubeconfig"), "no_proxy": "127.0.0.1"}
+            variables["PATH"] = f"{folder}:{os.environ['PATH']}"
+            told = subprocess.run(["sh", "-c", shell], env=environment(**variables), capture_output=True, text=True)
+            assert told.returncode == 0, told.stderr
+            assert re.search(r"^job.batch/mnist-fp32-training-multi-node-pvc-worker created$", told.stdout, re.M)
+            written = (tmp_path / place / MNIST / CASE / "job.yaml").read_text()
+            assert 'claimName: "my-disk"' in written
+
+
+def test_sets_values_and_the_command_line_takes_them(reader: Reader, address: str, zoo: Zoo, tmp_path: Path) -> None:
+    reader.read(f"{address}#/{MNIST}/set/{CASE}")
     reader.tab.fill("#set-PVC_NAME", "my-disk")
     reader.see("All that has to be set is set.")
-    changes = reader.tab.inner_text(".outcome table")
-    assert "my-disk" in changes
+    assert "my-disk" in reader.tab.inner_text(".outcome table")
     steps = reader.tab.text_content("pre[aria-label='commands in steps']") or ""
     for line in steps.splitlines()[:-1]:  # the last one needs a cluster
         words = [*COMMAND, *shlex.split(line)[1:]]
         subprocess.run(words, cwd=tmp_path, env=environment(**zoo.variables), check=True, capture_output=True)
-    folder = tmp_path / MNIST / "quickstart/mlops/multi-node/user-allocated-pvc"
-    assert any('claimName: "my-disk"' in file.read_text() for file in folder.iterdir())
+    assert any('claimName: "my-disk"' in file.read_text() for file in (tmp_path / MNIST / CASE).iterdir())
+
+
+def test_downloads_values_and_bundles(reader: Reader, address: str, zoo: Zoo, tmp_path: Path) -> None:
+    reader.read(f"{address}#/{MNIST}/set/{CASE}")
+    reader.tab.fill("#set-PVC_NAME", "my-disk")
+    reader.see("All that has to be set is set.")
     values = tmp_path / "values.yaml"
     with reader.tab.expect_download() as saving:
         reader.tab.click("text=As a file")
         reader.tab.click("text=Download values.yaml")
     saving.value.save_as(values)
     assert "PVC_NAME: my-disk" in values.read_text()
+    with reader.tab.expect_download() as saving:
+        reader.tab.goto(f"{address}#/{MNIST}")
+        reader.tab.click("text=Download it")
+    assert Path(saving.value.path()).read_bytes() == (zoo.folder / f"1.1.0/{MNIST}.tar.gz").read_bytes()
 
 
 def test_a_pasted_key_verifies_and_another_one_refuses(reader: Reader, address: str, zoo: Zoo, tmp_path: Path) -> None:

@@ -11,6 +11,8 @@ import { checkHead, follow, headTrust, isRoot, packageTrust, pinned, type Follow
 export interface Settings {
   readonly title: string;
   readonly source: Source;
+  /** Where the channel's files are read from, as an address of the web; empty for an export. */
+  readonly place: string;
   /** PEM texts that the host of this page put into it. */
   readonly hostKeys: readonly string[];
   readonly isExport: boolean;
@@ -28,6 +30,7 @@ export function settings(): Settings {
   return {
     title: text(written.get("title") ?? "", "title"),
     source: address ? { ...source, address } : source,
+    place: files === undefined ? place.replace(/\/+$/, "") : "",
     hostKeys: texts(written.get("keys"), "keys"),
     isExport: files !== undefined,
     ...(files !== undefined && { names: texts(written.get("names"), "names") }),

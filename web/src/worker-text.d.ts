@@ -1,4 +1,4 @@
-declare module "worker-text" {
+declare module "worker-text/*" {
   const text: string;
   export default text;
 }

@@ -30,7 +30,7 @@ export async function judged(read: Read, said: Case): Promise<{ head: number; si
   };
   const pinned = new TextDecoder().decode(await read("pinned.root.json"));
   try {
-    const { channel, proof } = await openPage({ title: "", source, hostKeys: [pinned], isExport: false });
+    const { channel, proof } = await openPage({ title: "", source, place: "", hostKeys: [pinned], isExport: false });
     const version = { version: said.version, digest: said.digest } as Version;
     if (said.package) await channel.provenance(said.package, version, provenanceTrust(proof, said.package));
     return { head: channel.head.number, signers: channel.head.signers };

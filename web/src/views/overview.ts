@@ -7,10 +7,10 @@ import { packageHash } from "./route";
 import { archive } from "./versions";
 import { bytes, copyable, counted, h, link, type Child } from "./ui";
 
-export function overview(shown: Shown): Child {
+export async function overview(shown: Shown): Promise<Child> {
   const { model, version, route, page } = shown;
   return h("div", { class: "columns" },
-    h("section", { class: "readme", "aria-label": "README" }, model.readme ? readme(model.readme) : h("p", {}, "This package has no README.")),
+    h("section", { class: "readme", "aria-label": "README" }, model.readme ? await readme(model.readme) : h("p", {}, "This package has no README.")),
     h("div", { class: "side" },
       h("section", {}, h("h2", {}, "Get it"), copyable(`packyard get ${route.name}@${version.version} --from ${page.channel.source.address}`, "command that gets the package"), h("p", {}, archive(page, route.name, version, "Download it: ")), h("p", {}, link(packageHash(route.name, route.version, "set"), "Set values, and get the commands"))),
       facts(shown),

@@ -6,6 +6,7 @@ import { h, link } from "./ui";
 const SVG = "http://www.w3.org/2000/svg";
 const MOST = 60; // objects that are drawn
 const HEIGHT = 46;
+const LEAST = 0.75; // of its width, where letters can still be read
 const LONGEST = 48; // characters of a name
 
 type Address = (file: string) => string;
@@ -20,6 +21,7 @@ export function picture(objects: Objects, address: Address): Element {
   layout(graph);
   const { width = 0, height = 0 } = graph.graph() as { width?: number; height?: number };
   const root = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": inWords(objects) });
+  root.style.minWidth = `${width * LEAST}px`; // narrower ones are scrolled
   root.append(arrow());
   objects.edges.forEach((edge, place) => root.append(...drawn(graph.edge(edge.from, edge.to, String(place)) as Drawn, edge.word)));
   for (const node of objects.nodes) root.append(box(node, graph.node(node.id) as { x: number; y: number }, address));
@@ -32,8 +34,8 @@ interface Drawn {
   readonly y?: number;
 }
 
-function svg(tag: string, attributes: Record<string, string | number>, ...children: (Element | string)[]): Element {
-  const made = document.createElementNS(SVG, tag);
+function svg(tag: string, attributes: Record<string, string | number>, ...children: (Element | string)[]): SVGElement {
+  const made = document.createElementNS(SVG, tag) as SVGElement;
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, String(value));
   made.append(...children);
   return made;

@@ -1,14 +1,9 @@
 /** A README as HTML: whatever it holds, it runs nothing, loads nothing, and leads nowhere unasked. */
 import DOMPurify from "dompurify";
-import { Marked, type Tokens } from "marked";
+import { htmlOf } from "../markup/client";
+import { h } from "./ui";
 
-const marked = new Marked({
-  gfm: true,
-  renderer: {
-    // A picture would be a request to another host; its text stays.
-    image: ({ text }: Tokens.Image) => escaped(text),
-  },
-});
+const LONGEST = 500_000; // characters of a README
 
 const ALLOWED = {
   ALLOWED_TAGS: ["a", "blockquote", "br", "code", "dd", "del", "details", "dl", "dt", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "kbd", "li", "ol", "p", "pre", "s", "strong", "sub", "summary", "sup", "table", "tbody", "td", "th", "thead", "tr", "ul"],
@@ -17,8 +12,19 @@ const ALLOWED = {
   RETURN_DOM_FRAGMENT: true,
 } as const;
 
-export function readme(text: string): DocumentFragment {
-  const found = DOMPurify.sanitize(marked.parse(text, { async: false }), ALLOWED as unknown as { RETURN_DOM_FRAGMENT: true });
+export async function readme(text: string): Promise<Node> {
+  const html = text.length > LONGEST ? undefined : await htmlOf({ text, language: "markdown" });
+  return html === undefined ? plain(text) : harmless(html);
+}
+
+/** What would take too long as HTML. */
+function plain(text: string): Node {
+  const pre = h("pre", { tabindex: 0, role: "group", "aria-label": "Text of README.md" }, text.slice(0, LONGEST));
+  return h("div", {}, h("p", { class: "note some" }, "This README is too long or too intricate to be shown as Markdown. Its text:"), pre);
+}
+
+function harmless(html: string): DocumentFragment {
+  const found = DOMPurify.sanitize(html, ALLOWED as unknown as { RETURN_DOM_FRAGMENT: true });
   for (const link of found.querySelectorAll("a")) settled(link);
   for (const block of found.querySelectorAll("pre, table")) {
     block.setAttribute("tabindex", "0"); // wide ones are scrolled, also by keys
@@ -37,10 +43,6 @@ function settled(link: HTMLAnchorElement): void {
     link.target = "_blank";
     link.rel = "noopener noreferrer nofollow";
   }
-}
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 }
 
 /** HTML that a highlighter made, as elements; its text stays what it was. */

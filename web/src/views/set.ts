@@ -12,9 +12,10 @@ import type { Shown } from "./look";
 import { packageHash } from "./route";
 import { append, copyable, counted, download, h, link, problem, table, type Child } from "./ui";
 import { named } from "./usecases";
+import { start } from "../worker";
+import judgeText from "worker-text/judge";
 
-declare const WORKER: string;
-declare const SINGLE: boolean;
+declare const JUDGE: string;
 
 const types = new FieldTypes(fieldTypes as unknown as FieldTable);
 const PAUSE = 150; // milliseconds after a key
@@ -141,7 +142,7 @@ class Form {
       const setters = this.#setters();
       const values = new Map([...this.#values].filter(([name]) => setters.some((each) => each.name === name)));
       const changes = changesOf(this.shown.model, this.useCase, this.#options, values, types);
-      this.#judge ??= createJudge(newWorker);
+      this.#judge ??= createJudge(() => start(JUDGE, judgeText) as unknown as JudgeWorker);
       const rules = [this.useCase, ...this.useCase.options.filter((each) => this.#options.includes(each.name))].flatMap((part) => part.rules);
       const question = { setters, values, rules: [...new Map(rules.map((rule) => [rule.text, rule])).values()], where: this.useCase.path, misread: changes.misread, shipped: [] };
       const judgement = await this.#judge.judge(question);
@@ -180,44 +181,22 @@ class Form {
   #commands(values: ReadonlyMap<string, readonly string[]>): Child {
     const { model, page, route, version } = this.shown;
     const source = page.channel.source.address;
-    const asked = { model, useCase: this.useCase, options: this.#options, values, channel: source, bundle: `${source}/${version.version}/${route.name}.tar.gz`, ...(this.#namespace && { namespace: this.#namespace }) };
+    const host = /^https?:/.test(source) ? source : page.settings.place; // a folder's or a bucket's is read from there
+    const asked = { model, useCase: this.useCase, options: this.#options, values, channel: source, bundle: `${host}/${encodeURIComponent(version.version)}/${route.name}.tar.gz`, ...(this.#namespace && { namespace: this.#namespace }) };
     const { run, steps, plain } = commandsFor(asked);
     const file = valuesFile(asked, `Values of ${route.name}@${version.version}, ${this.useCase.name}`);
     return [
       h("h2", {}, "Run it"), copyable(run, "command that runs it"),
       h("p", { class: "quiet" }, "It asks the cluster that kubectl reaches whether it can run there, then deploys it."),
       h("details", {}, h("summary", {}, "In steps"), copyable(steps, "commands in steps")),
-      h("details", {}, h("summary", {}, "Without packyard"), copyable(plain, "commands without packyard")),
+      h("details", {}, h("summary", {}, "Without packyard"), copyable(plain, "commands without packyard"),
+        h("p", { class: "quiet" }, "kustomize 3.8.7 to 4.5.7 has cfg set.")),
       h("details", {}, h("summary", {}, "As a file"), copyable(file, "values file"),
         h("p", { class: "buttons" }, download("values.yaml", file, "Download values.yaml"), download(`${this.useCase.name.replaceAll("/", "-")}.yaml`, file, "Download as a preset")),
         h("p", { class: "quiet" }, "packyard set DIR --values values.yaml reads it; a preset lies in presets/ of a package.")),
     ];
   }
 }
-
-function newWorker(): JudgeWorker {
-  return (SINGLE ? inlineWorker() : new Worker(script(new URL(WORKER, document.baseURI).href))) as unknown as JudgeWorker;
-}
-
-declare global {
-  interface Window {
-    readonly trustedTypes?: { createPolicy(name: string, rules: { createScriptURL(text: string): string }): { createScriptURL(text: string): string } };
-  }
-}
-
-let policy: { createScriptURL(text: string): string } | undefined;
-
-/** The one address of a script that this page starts itself, past Trusted Types. */
-function script(address: string): string {
-  policy ??= window.trustedTypes?.createPolicy("packyard", { createScriptURL: (text) => text }) ?? { createScriptURL: (text) => text };
-  return policy.createScriptURL(address);
-}
-
-function inlineWorker(): Worker {
-  return new Worker(script(URL.createObjectURL(new Blob([workerText], { type: "text/javascript" }))));
-}
-
-import workerText from "worker-text";
 
 function ruleList(rules: readonly Verdict[]): HTMLElement[] {
   if (!rules.length) return [];

@@ -66,7 +66,7 @@ function pictured({ model, route }: Shown, useCase: UseCase): HTMLElement {
     try {
       const objects = objectsIn(model.files, useCase.path);
       place.replaceChildren(picture(objects, (file) => packageHash(route.name, route.version, "files", file)));
-      place.after(h("details", { open: !matchMedia(WIDE).matches }, h("summary", {}, "The objects in words"), list(objects, (file) => packageHash(route.name, route.version, "files", file))));
+      place.after(h("details", { open: place.scrollWidth > place.clientWidth }, h("summary", {}, "The objects in words"), list(objects, (file) => packageHash(route.name, route.version, "files", file))));
     } catch (error) {
       place.replaceChildren(problem(error));
     }
@@ -115,8 +115,6 @@ function row(shown: Shown, useCase: UseCase, setter: Setter, view: HTMLElement):
   };
 }
 
-/** A picture of a few objects fits such screens. */
-const WIDE = "(min-width: 50rem)";
 const AROUND = 4; // lines that are shown on either side of a field
 
 function lit({ model, route }: Shown, setter: Setter, fields: readonly Field[]): HTMLElement[] {

@@ -18,8 +18,8 @@ export function versions({ found, version: shown, page }: Shown): Child {
   })));
 }
 
-/** The size of a bundle, which downloads it where the page's channel has an address. */
-export function archive(page: Page, name: string, { version, size }: Version, ...words: Child[]): Child {
-  const address = `${page.channel.source.address}/${encodeURIComponent(version)}/${name}.tar.gz`;
-  return page.settings.isExport ? bytes(size) : h("a", { href: address, "aria-label": !words.length && `Download ${name}@${version}, ${bytes(size)}` }, ...words, bytes(size));
+/** The size of a bundle, which downloads it where a host has it. */
+export function archive({ settings: { place } }: Page, name: string, { version, size }: Version, ...words: Child[]): Child {
+  const address = `${place}/${encodeURIComponent(version)}/${name}.tar.gz`;
+  return !place ? bytes(size) : h("a", { href: address, "aria-label": !words.length && `Download ${name}@${version}, ${bytes(size)}` }, ...words, bytes(size));
 }

@@ -1,1 +1,0 @@
-import{b as a,c as b}from"./chunk-EEV7JGE3.js";import"./chunk-37KLR7EY.js";import"./chunk-E6S2KOYN.js";import"./chunk-YARGEYHW.js";import"./chunk-FCXQRJPS.js";import"./chunk-5BDSLKK6.js";export{a as files,b as textOf};

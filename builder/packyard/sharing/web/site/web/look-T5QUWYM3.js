@@ -1,1 +1,0 @@
-import{a,b}from"./chunk-MGTPCZ5Z.js";import"./chunk-GQ3WHPAE.js";import"./chunk-37KLR7EY.js";import"./chunk-E6S2KOYN.js";import"./chunk-FCXQRJPS.js";import"./chunk-5BDSLKK6.js";export{a as look,b as opened};

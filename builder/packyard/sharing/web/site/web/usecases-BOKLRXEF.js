@@ -1,1 +1,0 @@
-import{d as a,e as b}from"./chunk-IL4OPTXE.js";import"./chunk-TQ73I2XP.js";import"./chunk-EEV7JGE3.js";import"./chunk-37KLR7EY.js";import"./chunk-E6S2KOYN.js";import"./chunk-YARGEYHW.js";import"./chunk-FCXQRJPS.js";import"./chunk-5BDSLKK6.js";export{b as named,a as useCases};
