@@ -41,6 +41,7 @@ class _Known:
     ports: dict[str, set[str]] = field(default_factory=dict)
     pods: dict[str, list[re.Pattern[str]]] = field(default_factory=dict)
     examples: dict[str, list[str]] = field(default_factory=dict)
+    headless: set[str] = field(default_factory=set)
 
 
 def check(parsed: Parsed) -> Iterator[Finding]:
@@ -76,6 +77,7 @@ def _known(parsed: Parsed) -> _Known:
         if is_kind(root, CORE, "Service"):
             ports = {each.text("port") for each in mappings(spec.get("ports"))}
             if spec.text("clusterIP") == "None":
+                found.headless.add(name.value)
                 selector = spec.mapping("selector")
                 chosen = selectors.selected(selector, all_pods) if selector else []
                 ports |= {port for pod in chosen for port in _declared(pod.containers)}
@@ -163,6 +165,10 @@ def _host(host: str, place: Place, known: _Known, *, is_said: bool) -> Iterator[
         if first not in known.ports and not any(each.fullmatch(first) for each in known.pods[second]):
             message = f"no pod of Service {second!r} is called {first!r}"
             yield breach("dangling-reference", place, message, f"the first is {known.examples[second][0]}")
+        return
+    if second in known.headless and first not in known.ports:
+        message = f"no pod of Service {second!r} has a name"
+        yield breach("dangling-reference", place, message, f"subdomain: {second} in the pods of an Indexed Job")
         return
     near = suggest(second, known.pods) if second and second not in known.ports else ""
     if near and any(each.fullmatch(first) for names in known.pods.values() for each in names):

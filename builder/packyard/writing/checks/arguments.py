@@ -12,8 +12,8 @@ from pathlib import PurePosixPath
 
 from packyard.core.errors import suggest
 from packyard.core.kubernetes import images
-from packyard.core.yaml.document import items
-from packyard.core.yaml.node import MappingNode, Scalar, SequenceNode
+from packyard.core.yaml.document import items, mappings
+from packyard.core.yaml.node import Entry, MappingNode, Scalar, SequenceNode
 from packyard.writing.checks import variables
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
@@ -57,6 +57,7 @@ def _container(container: MappingNode, parsed: Parsed, given: Sequence[str]) -> 
         yield breach("no-such-shell", first, message, "use sh")
     if not in_shell and container.get("source") is None:
         yield from _references(texts, container, parsed, given)
+    yield from _of_variables(container, parsed)
     yield from _goes_on(texts)
     yield from _no_program(container)
     for text in texts:
@@ -73,18 +74,38 @@ def _no_program(container: MappingNode) -> Iterator[Finding]:
     command, args = container.get("command"), container.get("args") or container.get("source")
     words = items(command)
     first = words[0] if words else None
+    said = [*words[1:], *(items(args) if isinstance(args, SequenceNode) else ())]
     if isinstance(first, Scalar) and first.value.startswith("-"):
         message = f"the command begins with {first.value!r}, which is an option and not a program"
         yield breach("no-program", first, message, "name the program first")
-    last, second = (words[-1], words[1]) if len(words) > 1 else (None, None)
+    last = words[-1] if len(words) > 1 else None
+    script = next((word for word in said if not (isinstance(word, Scalar) and word.value.startswith("-"))), None)
+    has_flag = any(isinstance(word, Scalar) and _SHELL_FLAG.match(word.value) for word in said)
     is_shell = isinstance(first, Scalar) and PurePosixPath(first.value).name in _SHELLS[:_REAL_SHELLS]
     has_script = args is not None and not (isinstance(args, SequenceNode) and not args.items)
     if is_shell and isinstance(last, Scalar) and _SHELL_FLAG.match(last.value) and not has_script:
         message = f"nothing follows {last.value}: the shell has no script, and fails"
         yield breach("no-program", last, message, "add the script")
-    elif is_shell and isinstance(second, Scalar) and not second.value.startswith("-") and "\n" in second.value:
+    elif is_shell and isinstance(script, Scalar) and not has_flag and re.search(r"\s", script.value.strip()):
         message = "the shell takes this script for the name of a file"
-        yield breach("no-program", second, message, "put -c before it")
+        yield breach("no-program", script, message, "put -c before it")
+
+
+def _of_variables(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
+    """Find names in the values of variables that no variable above has, and one nearly: Kubernetes leaves them."""
+    own = variables.find(container, parsed)
+    above = {name for name, place in own.named.items() if isinstance(place, Entry)}  # those of ConfigMaps
+    for each in mappings(container.get("env")):
+        value = each.get("value")
+        for name in dict.fromkeys(_REFERENCE.findall(value.value)) if isinstance(value, Scalar) else ():
+            later = name in own.named and name not in above
+            if later or (name not in above and own.complete and suggest(name, own.named)):
+                message = (
+                    f"{each.text('name')} is made of {name}, which {'stands below it' if later else 'is no variable'}"
+                )
+                hint = f"move {name} above it" if later else suggest(name, own.named)
+                yield breach("undefined-variable", value or each, f"{message}: it gets the text $({name})", hint)
+        above.add(each.text("name"))
 
 
 def _goes_on(texts: list[Scalar]) -> Iterator[Finding]:

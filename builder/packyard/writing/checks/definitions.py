@@ -35,6 +35,7 @@ _KEYWORDS = frozenset(
         *("allOf", "anyOf", "oneOf", "not", "externalDocs", "deprecated", "writeOnly"),
     )
 )
+_TYPES = ("string", "integer", "number", "boolean", "array", "object")
 
 
 def check(parsed: Parsed) -> Iterator[Finding]:
@@ -60,6 +61,10 @@ def _definition(entry: Entry, definition: MappingNode, name: str, kind: str) -> 
     for keyword in definition.entries:
         if keyword.name not in _KEYWORDS and not keyword.name.startswith("x-"):
             yield _unknown(keyword, f"the definition of {name}", _KEYWORDS)
+    said = definition.get("type")
+    if isinstance(said, Scalar) and said.value not in _TYPES:
+        hint = suggest(said.value, _TYPES) or f"must be one of {', '.join(_TYPES)}"
+        yield breach("wrong-value", said, f"type of {name} is {said.value!r}", hint)
     body = definition.mapping("x-k8s-cli", kind)
     if body is None:
         message = f"the definition of {name} is no {kind}: it has no x-k8s-cli.{kind}"
