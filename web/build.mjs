@@ -45,14 +45,16 @@ async function site(out) {
     define: { ...define, SINGLE: "true" },
     plugins: [workerTexts(texts)],
   });
-  const early = await outputs({ entryPoints: { early: "src/early.ts" }, format: "iife" });
-  const earlyText = new TextDecoder().decode(early.files.get("early.js")).trim();
+  const inline = await outputs({ entryPoints: { early: "src/early.ts", first: "src/first.css" }, format: "iife" });
+  const [early, first] = ["early.js", "first.css"].map((file) => new TextDecoder().decode(inline.files.get(file)).trim());
   const files = new Map([...page.files, ...workers.files]);
   const name = (start) => [...files.keys()].find((each) => each.startsWith(start));
   const html = (await readFile("src/index.html", "utf8"))
-    .replace("EARLYHASH", `sha256-${createHash("sha256").update(earlyText).digest("base64")}`)
-    .replace("EARLY", () => earlyText)
-    .replace("STYLE", `web/${name("style-")}`)
+    .replace("EARLYHASH", hash(early))
+    .replace("EARLY", () => early)
+    .replace("FIRSTHASH", hash(first))
+    .replace("FIRST", () => first)
+    .replaceAll("STYLE", `web/${name("style-")}`)
     .replace("PRELOADS", preloads(page.metafile, name("app-")))
     .replace("APP", `web/${name("app-")}`);
   await rm(out, { recursive: true, force: true });
@@ -61,6 +63,11 @@ async function site(out) {
   await writeFile(join(out, "index.html"), html);
   await writeFile(join(out, "single.js"), single.files.get("single.js"));
   await writeFile(join(out, "LICENSES.txt"), await licences([page.metafile, workers.metafile, single.metafile]));
+}
+
+/** As policies name what stands in a page itself. */
+function hash(text) {
+  return `sha256-${createHash("sha256").update(text).digest("base64")}`;
 }
 
 /** The scripts that the first one imports, so that browsers ask for all of them at once. */

@@ -30,8 +30,8 @@ _SETTINGS = '<script type="application/json" id="packyard">'
 _FOUND = re.compile(re.escape(_SETTINGS) + "(.*?)</script>", re.DOTALL)
 _POLICY = re.compile(r'(http-equiv="Content-Security-Policy" content=")[^"]*')
 _STYLE = re.compile(r'<link rel="stylesheet" href="[^"]*">')
-_PRELOAD = re.compile(r'<link rel="modulepreload" href="[^"]*">\n')
-_EARLY = re.compile(r"<script>.*?</script>\n", re.DOTALL)
+_PRELOAD = re.compile(r'<link rel="(module)?preload"[^>]*>\n')
+_EARLY = re.compile(r"<(script|style)>.*?</\1>\n", re.DOTALL)
 _SCRIPT = re.compile(r'<script type="module" src="[^"]*"></script>')
 
 
