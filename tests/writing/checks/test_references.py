@@ -306,6 +306,40 @@ def test_the_label_of_an_object_that_all_runs_share_is_that_of_all_runs(found: F
     assert "b.yaml:6:33 error reference-left-behind" in found(KRMFILE, a_yaml=config, b_yaml=claim, c_yaml=POD)
 
 
+CLUSTER_ROLE = """\
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: pod-reader}
+rules: [{apiGroups: [""], resources: [pods], verbs: [list]}]
+---
+apiVersion: v1
+kind: ServiceAccount
+metadata: {name: router, namespace: default}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: router}
+subjects: [{kind: ServiceAccount, name: router, namespace: default}]
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: pod-reader}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "hint"),
+    [
+        ("kind: ClusterRole, name: pod-reader", "kind: ClusterRole, name: pods-reader", "did you mean 'pod-reader'?"),
+        ("kind: ClusterRole, name: pod-reader", "kind: ClusterRole, name: view", ""),
+        ("ServiceAccount, name: router,", "ServiceAccount, name: routers,", "did you mean 'router'?"),
+        ("ServiceAccount, name: router, namespace: default", "ServiceAccount, name: other, namespace: there", ""),
+    ],
+)
+def test_a_slip_in_a_role_of_the_cluster_or_an_account_of_the_packages_namespace(old: str, new: str, hint: str) -> None:
+    text = CLUSTER_ROLE.replace(old, new)
+    assert text != CLUSTER_ROLE
+    found = lint(PackageFiles(b"kind: Krmfile\n", {"a.yaml": text.encode()}))
+    assert [each.hint for each in found if each.rule == "dangling-reference"] == ([hint] if hint else [])
+
+
 def test_a_value_that_a_setter_forgot_in_several_places_is_told_once() -> None:
     text = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: NAME\ndata:\n  directory: run-of-many-words"
     krmfile = KRMFILE.partition("    io.k8s.cli.sub")[0].replace("value: run", "value: run-of-many-words")

@@ -8,6 +8,8 @@ from textwrap import indent
 import pytest
 
 import tiny
+from packyard.using.setters.packages import PackageFiles
+from packyard.writing.checks.lint import lint
 
 Found = Callable[..., list[str]]
 
@@ -112,6 +114,20 @@ def test_finds_objects_that_are_there_twice(found: Found) -> None:
     assert found(a_yaml=text, b_yaml=text) == ["b.yaml:3:18 error duplicate-name"]
     elsewhere = found(a_yaml=text, b_yaml=text.replace("x}", "x, namespace: n}"))
     assert elsewhere == ["b.yaml:3:21 warning own-namespace"]
+
+
+def test_a_package_with_setters_is_for_any_namespace() -> None:
+    krmfile = (
+        "apiVersion: config.k8s.io/v1alpha1\nkind: Krmfile\nopenAPI: {definitions: {io.k8s.cli.setters.SIZE:"
+        " {description: The size., x-k8s-cli: {setter: {name: SIZE, value: a}}}}}\n"
+    )
+    text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespace: n}\ndata:\n  size: a"
+    bound = text + ' # {"$openapi":"SIZE"}\n'
+    kustomization = b"apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources: [a.yaml]\n"
+    for config, krm, places in ((bound, krmfile, ["a.yaml:3"]), (f"{text}\n", "kind: Krmfile\n", [])):
+        package = PackageFiles(krm.encode(), {"a.yaml": config.encode(), "kustomization.yaml": kustomization})
+        found = [f"{each.file}:{each.line}" for each in lint(package) if each.rule == "own-namespace"]
+        assert found == places
 
 
 def test_text_in_a_config_map_is_no_pod(found: Found) -> None:

@@ -7,8 +7,9 @@ ConfigMap is a requirement where its name is a setter that names no object of th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 
 from packyard.core.errors import suggest
 from packyard.core.kubernetes import job_sets
@@ -23,6 +24,7 @@ from packyard.writing.checks.parsed import Parsed
 
 #: Fields that may stand empty or be something else.
 _LENIENT = ("configMap", "secret", "persistentVolumeClaim")
+_ALIKE = 0.9  # of 1: so alike are names of which one was meant, though clusters have such objects of their own
 #: What the cluster may have: a requirement, where the package does not bring it.
 _REQUIREMENTS = of(CORE, "Secret", "PersistentVolumeClaim", "PersistentVolume")
 
@@ -36,6 +38,7 @@ class _Reference:
     optional: bool = False
     said: Node | None = None  # where the kind is written
     is_loose: bool = False  # whether all works without the object, but for names in DNS
+    is_of_cluster: bool = False  # whether it is a kind of which clusters have objects of their own
 
     def is_known(self, parsed: Parsed) -> bool:
         """Say whether programs make the object, or every cluster or namespace has it."""
@@ -48,17 +51,20 @@ def check(parsed: Parsed) -> Iterator[Finding]:
     own = _names(parsed)
     own_names = (name for by_name in own.values() for name in by_name.values())
     naming = frozenset[str]().union(*map(parsed.changed_by, own_names))
+    spaces = {"", *(_namespace(root) for root in parsed.objects if is_kind(root, CORE, "ServiceAccount"))}
     yield from _unused(parsed)
     for root in parsed.objects:
         if kind_of(root) in OPAQUE:
             continue
-        for reference in _references(root):
+        for reference in _references(root, spaces):
             if isinstance(reference, Finding):
                 yield reference
                 continue
             target = own.get(reference.kind, {}).get(reference.name.value)
             if target is not None:
                 yield from _left_behind(reference, target, parsed)
+            elif reference.is_of_cluster and not _is_slip(reference.name.value, own.get(reference.kind, {})):
+                continue
             elif parsed.complete and (other := _of_other_kind(reference, own)):
                 yield other
             elif (
@@ -68,6 +74,16 @@ def check(parsed: Parsed) -> Iterator[Finding]:
                 and not reference.is_known(parsed)
             ):
                 yield from _missing(reference, own.get(reference.kind, {}), parsed, naming)
+
+
+def _namespace(root: MappingNode) -> str:
+    metadata = root.mapping("metadata")
+    return metadata.text("namespace") if metadata else ""
+
+
+def _is_slip(name: str, own: Mapping[str, Scalar]) -> bool:
+    """Say whether a name is nearly one of the package's own, and no other that a cluster has."""
+    return any(SequenceMatcher(None, name, each).ratio() > _ALIKE for each in own)
 
 
 def _of_other_kind(reference: _Reference, own: Mapping[Kind, Mapping[str, Scalar]]) -> Finding | None:
@@ -108,7 +124,8 @@ def _names(parsed: Parsed) -> dict[Kind, dict[str, Scalar]]:
     return found
 
 
-def _references(root: MappingNode) -> Iterator[_Reference | Finding]:
+def _references(root: MappingNode, spaces: Container[str]) -> Iterator[_Reference | Finding]:
+    """Yield the references of an object; an account in a namespace of ``spaces`` is one of the package."""
     for node in walk(root):
         for entry in node.entries if isinstance(node, MappingNode) else ():
             found = _read(entry, root)
@@ -119,7 +136,7 @@ def _references(root: MappingNode) -> Iterator[_Reference | Finding]:
             elif entry.name == "subjects":
                 for item in mappings(entry.value):
                     name = item.get("name")
-                    is_own = item.text("kind") == "ServiceAccount" and not item.text("namespace")
+                    is_own = item.text("kind") == "ServiceAccount" and item.text("namespace") in spaces
                     if is_own and isinstance(name, Scalar):
                         yield _Reference((CORE, "ServiceAccount"), name)
 
@@ -137,8 +154,8 @@ def _read(entry: Entry, root: MappingNode) -> _Reference | Finding | None:
         cluster = value.text("kind").startswith("Cluster")
         group = value.text("apiGroup", group_of(value.text("apiVersion", TYPED[entry.name])))
         return (
-            _Reference((group, value.text("kind")), name, said=value.get("kind"))
-            if isinstance(name, Scalar) and not cluster
+            _Reference((group, value.text("kind")), name, said=value.get("kind"), is_of_cluster=cluster)
+            if isinstance(name, Scalar)
             else None
         )
     if entry.name not in HOLDERS:

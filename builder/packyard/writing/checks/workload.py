@@ -75,11 +75,13 @@ def _namespaces(build: Build, parsed: Parsed) -> Iterator[Finding]:
     own = [root for root in build.objects if root.mapping("metadata") and kind_of(root)[0] != RBAC]
     own = [root for root in own if not is_cluster_scoped(root.text("apiVersion"), root.text("kind"))]
     said = [entry for root in own if (held := root.mapping("metadata")) and (entry := held.entry("namespace"))]
-    for entry in said if 2 * len(said) <= len(own) else ():
+    are_few = 2 * len(said) <= len(own)
+    rest = "others are where users apply them" if are_few else "kubectl apply -n refuses it in another"
+    for entry in said if are_few or parsed.is_own else ():
         if isinstance(entry.value, Scalar) and entry.value.value and not parsed.changed_by(entry.value):
-            message = f"this object is in namespace {entry.value.value}, and others are where users apply them"
+            message = f"this object is in namespace {entry.value.value}, and {rest}"
             yield breach(
-                "own-namespace", entry, message, "remove it: kubectl apply -n, or namespace: of a kustomization"
+                "own-namespace", entry, message, "remove it: users name it, or namespace: in package.yaml does"
             )
 
 
