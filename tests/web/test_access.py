@@ -85,6 +85,35 @@ def test_a_keyboard_finds_opens_and_sets(reader: Reader, address: str) -> None:
     reader.tab.wait_for_selector("main:focus .tabs")
 
 
+def test_the_first_tab_skips_to_the_content_and_a_parameter_shows_its_fields_by_keys(
+    reader: Reader, address: str
+) -> None:
+    place = f"{address}#/{MNIST}/use/{CASE}"
+    reader.read(place)
+    reader.tab.keyboard.press("Tab")
+    reader.tab.keyboard.press("Enter")
+    reader.tab.wait_for_selector("main:focus")
+    assert reader.tab.url == place
+    button = reader.tab.get_by_role("button", name="Fields of BATCH_SIZE")
+    button.focus()
+    reader.tab.keyboard.press("Enter")
+    assert button.get_attribute("aria-expanded") == "true"
+    reader.tab.locator(".code .line.lit").wait_for()
+    reader.tab.keyboard.press("Space")
+    assert button.get_attribute("aria-expanded") == "false"
+    assert reader.tab.locator(".code").count() == 0
+
+
+def test_prints_dark_pages_on_white_with_the_names_of_parameters(
+    open_reader: Callable[..., Reader], address: str
+) -> None:
+    reader = open_reader(color_scheme="dark")
+    reader.read(f"{address}#/{MNIST}/use/{CASE}")
+    reader.tab.emulate_media(media="print")
+    assert reader.tab.is_visible("button.name:has-text('BATCH_SIZE')")
+    assert reader.tab.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
+
+
 def test_parts_have_roles_and_names(reader: Reader, address: str) -> None:
     reader.read(address)
     reader.tab.get_by_role("searchbox", name="Search packages").wait_for()
