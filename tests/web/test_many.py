@@ -15,7 +15,9 @@ from web.conftest import Reader
 
 pytestmark = pytest.mark.slow
 COUNT = 1_000_000 if sample.WHOLE else 100_000
-REQUESTS, BYTES = 12, 200_000
+#: Of a million, all nodes above the lowest are read first.
+REQUESTS, BYTES = (16, 800_000) if sample.WHOLE else (12, 200_000)
+FIRST = REQUESTS if sample.WHOLE else 3
 
 
 @pytest.fixture(scope="module")
@@ -38,15 +40,14 @@ def test_shows_the_first_packages_after_few_requests(reader: Reader, address: st
     size = "address => performance.getEntriesByName(address)[0].encodedBodySize"
     read = sum(int(reader.tab.evaluate(size, each)) for each in _of_channel(reader))
     print({"names": COUNT, "requests": len(_of_channel(reader)), "bytes": read})
-    if not sample.WHOLE:
-        assert read <= BYTES
+    assert read <= BYTES
 
 
 def test_a_name_is_found_after_few_requests_wherever_it_is(reader: Reader, address: str) -> None:
     reader.tab.goto(f"{address}#/?q={name_of(COUNT - 2)[:7]}")
     reader.see(name_of(COUNT - 2))
-    first = [reader.tab.request.get(each).text() for each in _of_channel(reader)[:3]]
-    assert name_of(COUNT - 2) in first[-1]  # the rest is searched after it is shown
+    first = [reader.tab.request.get(each).text() for each in _of_channel(reader)[:FIRST]]
+    assert any(name_of(COUNT - 2) in each for each in first)  # the rest is searched after it is shown
 
 
 def test_a_package_of_many_is_found_by_its_address(reader: Reader, address: str) -> None:
