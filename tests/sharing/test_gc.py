@@ -15,6 +15,7 @@ from commandline import done, packyard
 from packyard.core.bundle.lock import Lock, Pin
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, IntegrityError, UnavailableError
+from packyard.core.files import regular
 from packyard.sharing import fetch, open_store, publish
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index import access, pending, removed
@@ -223,6 +224,20 @@ def test_after_a_cut_at_any_call_a_second_run_completes(tmp_path: Path, done: bo
         else:
             break
     assert number > 15
+
+
+def test_a_later_run_reads_no_record_of_what_the_index_says_is_removed(store: Store) -> None:
+    read = list[str]()
+
+    class Heard(DirectoryStore):
+        def get(self, key: str, *, limit: int = regular.LIMIT) -> bytes:
+            read.append(key)
+            return super().get(key, limit=limit)
+
+    ran(store, Policy(keep=1))
+    ran(Heard(Path(store.address)), Policy(keep=1))
+    assert len(read) > 5
+    assert [key for key in read if key.startswith(removed.FOLDER)] == []
 
 
 def test_a_reader_at_work_is_told(store: Store) -> None:

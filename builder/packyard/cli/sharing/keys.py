@@ -155,7 +155,8 @@ def _revoke(ring: Keyring, arguments: argparse.Namespace) -> dict[str, object]:
         )
         output.note(f"from now on {output.masked(arguments.within)} says that it is revoked")
         if found is None:
-            output.note(f"if it signed the last head, users refuse that: packyard keys refresh --in {arguments.within}")
+            back = f"packyard keys refresh --in {arguments.within} --head NUMBER --key NAME"
+            output.note(f"if it signed the last head, users refuse that; to go back to a good one: {back}")
     ring.revoke(key_id)
     output.note("its signatures count no longer, whatever they sign")
     return {"id": key_id, "name": "", "use": "revoked", "channels": []}

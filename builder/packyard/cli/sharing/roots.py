@@ -99,7 +99,9 @@ def _rotate(arguments: argparse.Namespace) -> Root:
     revoked = {each for _, said in roots.records(last, store) if said for each in said.revoked}
     if again := sorted(revoked.intersection(made.metadata.signed.keys)):
         hint = "make a new key: packyard keys new NAME"
-        raise InputError(Problem(f"names {again[0]}, which is revoked", file=arguments.file or FILE, hint=hint))
+        file = arguments.file or FILE
+        name = _names(Path(file).parent).get(again[0], again[0])
+        raise InputError(Problem(f"names {name}, which is revoked", file=file, hint=hint))
     return _written(made)
 
 
@@ -124,7 +126,9 @@ def _sign(arguments: argparse.Namespace) -> Root:
         store.put(roots.key(made.version), made.to_bytes())
         output.note(f"{store.address} has version {made.version} of its root now")
         if previous and previous.heads.keys != made.heads.keys:
-            output.note(f"sign its head with a key that it names: packyard keys refresh --in {arguments.within}")
+            output.note(
+                f"sign its head with a key that it names: packyard keys refresh --in {arguments.within} --key NAME"
+            )
         elif not previous:
             output.note(f"users run once: packyard keys trust {file.name} --channel {arguments.within}")
     else:

@@ -122,19 +122,25 @@ def _clear(writer: Writer, bundles: set[str]) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Plan:
-    """What a policy names, and why: what goes, what is kept; what was removed ``before``, without record ``lost``."""
+    """What a policy names, and why: what goes, what is kept; what was removed ``before``, without record ``lost``.
+
+    ``there`` are the keys of records, ``begun`` those that an interrupted run wrote of what the index lists still.
+    """
 
     goes: Sequence[tuple[IndexEntry, str]]
     kept: Sequence[Outcome]
     before: Sequence[Removed]
-    there: Mapping[str, Removed]
+    there: frozenset[str]
+    begun: Mapping[str, Removed]
 
     @classmethod
     def of(
         cls, store: Store, found: Index, policy: Policy, names: Sequence[str], locks: Mapping[str, Lock], trusted: Trust
     ) -> _Plan:
         """Look at packages; what an interrupted run said to be removed goes, too."""
-        records = removed.find(store, found.head.channel, trusted, store.list(removed.FOLDER))
+        there = frozenset(store.list(removed.FOLDER))
+        unsaid = there and there.difference(each.key for package in found.packages() for each in package.removed)
+        records = removed.find(store, found.head.channel, trusted, unsaid)
         goes, kept, before = list[tuple[IndexEntry, str]](), list[Outcome](), list[Removed]()
         for package in map(found.named, names) if names else found.packages():
             before += package.removed
@@ -145,7 +151,8 @@ class _Plan:
                     kept.append(Outcome(**_of(entry), status="kept", reason=why))
                 else:
                     goes.append((entry, named[entry.version]))
-        return cls(goes=goes, kept=kept, before=before, there={each.key: each for each in records.values()})
+        begun_by_key = {each.key: each for each in records.values()}
+        return cls(goes=goes, kept=kept, before=before, there=there, begun=begun_by_key)
 
     @property
     def lost(self) -> Iterator[Removed]:
@@ -156,7 +163,7 @@ class _Plan:
         """Yield what is said of each version that goes; what was said before stays."""
         for entry, why in self.goes:
             made = Removed.of(entry, why, keys, found.head.channel)
-            yield self.there.get(made.key, made)
+            yield self.begun.get(made.key, made)
 
 
 def _begun(records: Mapping[tuple[str, str], Removed], entry: IndexEntry) -> Removed | None:

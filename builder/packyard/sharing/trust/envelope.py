@@ -93,6 +93,8 @@ def _unsigned(signers: Sequence[str], others: Sequence[str], trusted: Trust, fil
     revoked = [key for key in others if key in trusted.revoked]
     if revoked:
         hint = "it can no longer be trusted; ask the publisher for the new key"
+        if trusted.rules:
+            hint = "it can no longer be trusted; whoever publishes there goes on with another key of the channel's root"
         return Problem(f"is signed by {revoked[0]}, which is revoked", file=file, hint=hint)
     if others:
         hint = "if you got that key from the publisher: packyard keys trust FILE"

@@ -224,7 +224,7 @@ def revoke(store: Store, trusted: Trust, key_ids: Iterable[Digest], keys: Iterab
     role = Trust().in_role(rules.revocation) if rules.revocation else None
     signing = [each for each in keys if role and role.get(each.public.id)]
     if role is None or not role.is_met(each.public.id for each in signing):
-        needed = f"{role.threshold} keys of the role for revocation have to sign it" if role else "its root has no role"
+        needed = f"of the role for revocation, {role.threshold} must sign it" if role else "its root has no role"
         hint = "or take the key out of the root: packyard keys root rotate"
         raise InputError(Problem(f"this does not revoke: {needed}", file=store.address, hint=hint))
     version = next(number for number in count(1) if _get(store, f"{REVOKED}{number}.json") is None)
