@@ -150,6 +150,13 @@ def test_a_pod_that_serves_may_have_a_sidecar() -> None:
     assert judged(DEPLOYMENT.replace(without, "")) == []
 
 
+def test_groups_that_serve_may_have_a_sidecar() -> None:
+    pod = "{metadata: {labels: {app.kubernetes.io/name: a}}, spec: {containers: [{name: a, image: a:1}]}}"
+    text = f"apiVersion: leaderworkerset.x-k8s.io/v1\nkind: LeaderWorkerSet\n{METADATA}spec:\n"
+    text += f"  leaderWorkerTemplate:\n    workerTemplate: {pod}\n"
+    assert not any(each.endswith("sidecar") for each in judged(text))
+
+
 def test_an_account_without_a_token_needs_no_word_in_the_pod() -> None:
     text = JOB.replace("      automountServiceAccountToken: false\n", "")
     account = f"apiVersion: v1\nkind: ServiceAccount\n{METADATA}automountServiceAccountToken: false\n"

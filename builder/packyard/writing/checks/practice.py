@@ -9,7 +9,20 @@ import re
 from collections.abc import Iterable, Iterator
 
 from packyard.core.kubernetes import images, pods
-from packyard.core.kubernetes.kinds import APPS, CORE, KUBEFLOW, LASTING, RBAC, is_kind, kind_of, name_of, names, of
+from packyard.core.kubernetes.kinds import (
+    APPS,
+    CORE,
+    KUBEFLOW,
+    LASTING,
+    LWS,
+    RAY,
+    RBAC,
+    is_kind,
+    kind_of,
+    name_of,
+    names,
+    of,
+)
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.document import mappings
 from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar, SequenceNode
@@ -21,7 +34,11 @@ from packyard.writing.checks.parsed import Parsed
 _LABELS = ("app.kubernetes.io/name", "app.kubernetes.io/instance")
 _INJECT = "sidecar.istio.io/inject"
 #: Kinds whose pods are not meant to end.
-_SERVING = of(APPS, "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet")
+_SERVING = (
+    *of(APPS, "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"),
+    *of(LWS, "LeaderWorkerSet"),
+    *of(RAY, "RayCluster", "RayService"),
+)
 _SHELL = re.compile(r"\$\{?[A-Z_][A-Z0-9_]*\}?")
 _LIMITS = ("activeDeadlineSeconds", "ttlSecondsAfterFinished")
 
