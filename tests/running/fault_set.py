@@ -352,6 +352,19 @@ kind: NetworkPolicy
 metadata: {name: deny}
 spec: {podSelector: {}, policyTypes: [Ingress, Egress]}
 """
+BESIDE = {
+    "podAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": [
+            {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": {"app": "nobody"}}}
+        ]
+    }
+}
+SPREAD = {
+    "maxSkew": 1,
+    "topologyKey": "rack",
+    "whenUnsatisfiable": "DoNotSchedule",
+    "labelSelector": {"matchLabels": {"app": "nobody"}},
+}
 APART = {
     "podAntiAffinity": {
         "requiredDuringSchedulingIgnoredDuringExecution": [
@@ -1074,6 +1087,35 @@ FAULTS: Sequence[Fault] = (
         run=one(count=2, main_ports=[{"containerPort": 80, "hostPort": 8080}], **HERE),
         before="there is no room for all 2 pods at once",
         after="didn't have free ports",
+    ),
+    Fault(
+        is_new=True,
+        name="beside pods that are not there",
+        run=one(affinity=BESIDE),
+        before="have to run beside others that are not there",
+        after="didn't match pod affinity rules",
+    ),
+    Fault(
+        is_new=True,
+        name="spread over a label of no node",
+        run=one(topologySpreadConstraints=[SPREAD]),
+        before="no node has the label rack",
+        after="missing required label",
+    ),
+    Fault(
+        is_new=True,
+        name="priority in a queue missing",
+        there=queue("8"),
+        run=one(labels={**QUEUE, "kueue.x-k8s.io/priority-class": "nope"}),
+        before="WorkloadPriorityClass nope: is not there",
+        after="no Workload of Kueue is made for it",
+    ),
+    Fault(
+        is_new=True,
+        name="device mounted as files",
+        there=claims(spec={"volumeMode": "Block"}, volume={"volumeMode": "Block"}),
+        run=one(**DISK),
+        before="disk: is a block device",
     ),
     Fault(
         is_new=True,

@@ -68,7 +68,7 @@ def place(sets: Sequence[PodSet], objects: Sequence[Object], facts: Facts) -> It
         if gates := [text(gate.get("name")) for gate in mappings(each.pod.get("schedulingGates"))]:
             message = f"its pods wait until somebody lifts their gate {', '.join(gates)}"
             yield warning(CHECK, each.who, message, why="no scheduler looks at them before")
-        yield from _not_computed(each)
+        yield from _not_computed(each, sets, nodes, facts)
     if any(lack for _, lack in lacking):
         return
     for moment in wanted.moments(sets):
@@ -186,8 +186,7 @@ def _is_apart(each: PodSet) -> bool:
     ports = [port for container in each.pod.containers for port in mappings(container.get("ports"))]
     if any(port.get("hostPort") for port in ports) or (ports and each.pod.get("hostNetwork") is True):
         return True
-    kind, _, name = each.who.partition(" ")
-    labels = {**labels_of(mapping(each.pod.template)), **(dict.fromkeys(_OF_JOBS, name) if kind == "Job" else {})}
+    labels = _labels(each)
     terms = (term for term in _apart(placing(each)) if term.get("topologyKey") == _HOST)
     return any(selection.selects(term.get("labelSelector"), labels) for term in terms)
 
@@ -196,19 +195,51 @@ def _apart(spec: Object) -> list[Object]:
     return mappings(selection.required(spec, "podAntiAffinity"))
 
 
-def _not_computed(each: PodSet) -> Iterator[Finding]:
-    """Yield what the search for room leaves out."""
+def _not_computed(each: PodSet, sets: Sequence[PodSet], nodes: Sequence[_Node], facts: Facts) -> Iterator[Finding]:
+    """Yield what the search for room leaves out: rules that nothing can meet, and that they are not computed."""
     spec = placing(each)
     spread = mappings(spec.get("topologySpreadConstraints"))
+    beside = mappings(selection.required(spec, "podAffinity"))
+    over = [one for one in spread if one.get("whenUnsatisfiable") != "ScheduleAnyway"]
+    yield from _unmet(each, over, beside, sets, nodes, facts)
     left_out = {
-        "which pods it has to run beside": mappings(selection.required(spec, "podAffinity")),
-        "over what it has to be spread": [one for one in spread if one.get("whenUnsatisfiable") != "ScheduleAnyway"],
+        "which pods it has to run beside": beside,
+        "over what it has to be spread": over,
         "from which pods it has to be apart": [term for term in _apart(spec) if term.get("topologyKey") != _HOST],
     }
     for what, rules in left_out.items():
         if rules:
             topology = ", ".join(sorted({text(rule.get("topologyKey")) for rule in rules}))
             yield unknown(CHECK, each.who, f"{what} ({topology}) is not part of the search for room")
+
+
+def _unmet(
+    each: PodSet,
+    over: Sequence[Object],
+    beside: Sequence[Object],
+    sets: Sequence[PodSet],
+    nodes: Sequence[_Node],
+    facts: Facts,
+) -> Iterator[Finding]:
+    """Yield rules that no node, or no pod, meets: labels to be spread over, pods to run beside."""
+    for key in sorted({text(rule.get("topologyKey")) for rule in over} if nodes else ()):
+        if not any(key in labels_of(node.item) for node in nodes):
+            message = f"no node has the label {key}, over which its pods have to be spread"
+            yield error(CHECK, each.who, message, why="its pods stay Pending", fix=_FIXES["label"])
+    there = [labels for node in nodes for namespace, labels in node.neighbors if namespace == facts.namespace]
+    known = [*there, *map(_labels, sets)]
+    for term in beside:
+        is_elsewhere = bool(term.get("namespaces") or "namespaceSelector" in term)
+        if not is_elsewhere and not any(selection.selects(term.get("labelSelector"), labels) for labels in known):
+            message = "its pods have to run beside others that are not there, by their podAffinity"
+            fix = f"{facts.inside} get pods --show-labels"
+            yield warning(CHECK, each.who, message, why="its pods stay Pending until these are there", fix=fix)
+
+
+def _labels(each: PodSet) -> Mapping[str, object]:
+    """Return the labels of the pods of a set, with those that they get from their Job."""
+    kind, _, name = each.who.partition(" ")
+    return {**labels_of(mapping(each.pod.template)), **(dict.fromkeys(_OF_JOBS, name) if kind == "Job" else {})}
 
 
 def placing(each: PodSet) -> Object:

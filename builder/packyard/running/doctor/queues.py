@@ -15,18 +15,24 @@ from packyard.running.runs.waiting import QUEUE
 
 _CHECK = "queue"
 _CLUSTER_QUEUES = "clusterqueues.kueue.x-k8s.io"
+#: The label of a priority in queues.
+_PRIORITY, _PRIORITY_KIND = "kueue.x-k8s.io/priority-class", "WorkloadPriorityClass"
+_PRIORITIES = "workloadpriorityclasses.kueue.x-k8s.io"
 _GROUP, _KIND, _RESOURCE = "kueue.x-k8s.io", "LocalQueue", "localqueues.kueue.x-k8s.io"
 
 
 def ask(objects: Sequence[Object]) -> Questions:
     """Ask for the queues that objects name, and whether there is Kueue."""
     names = _names(list(objects))
-    lists = frozenset({_CLUSTER_QUEUES} if names else ())
+    classes = frozenset({_PRIORITIES} if _names(list(objects), _PRIORITY) else ())
+    lists = frozenset({_CLUSTER_QUEUES} if names else ()) | (classes if names else frozenset())
     return Questions(custom=frozenset((_RESOURCE, name) for name in names), lists=lists, groups=bool(names))
 
 
 def active(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
-    """Find the queues, and that they let something in."""
+    """Find the queues, and that they let something in, and the priorities in them."""
+    if _GROUP in facts.groups and _names(list(objects)):
+        yield from _prioritized(objects, facts)
     for name in sorted(_names(list(objects))):
         about = f"{_KIND} {name}"
         list_all = f"{facts.inside} get {_RESOURCE}"
@@ -90,9 +96,20 @@ def _sums(flavors: Iterable[object]) -> Amounts:
     )
 
 
-def _names(value: object) -> set[str]:
-    """Return the queues that labels name, those of objects and of the pods in them."""
+def _prioritized(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
+    """Find the priorities that labels name."""
+    for name in sorted(_names(list(objects), _PRIORITY)):
+        about = f"{_PRIORITY_KIND} {name}"
+        if facts.find(_PRIORITY_KIND, name):
+            yield passed(_CHECK, about)
+        else:
+            why = "Kueue takes no notice of the run, which stays suspended"
+            yield error(_CHECK, about, "is not there", why=why, fix=f"kubectl get {_PRIORITIES}")
+
+
+def _names(value: object, label: str = QUEUE) -> set[str]:
+    """Return the queues, or what else a label of Kueue names, of objects and of the pods in them."""
     if isinstance(value, list):
-        return {name for item in value for name in _names(item)}
-    found = {name for member in mapping(value).values() for name in _names(member)}
-    return found | ({text(mapping(value).get(QUEUE))} - {""})
+        return {name for item in value for name in _names(item, label)}
+    found = {name for member in mapping(value).values() for name in _names(member, label)}
+    return found | ({text(mapping(value).get(label))} - {""})

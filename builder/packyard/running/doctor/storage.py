@@ -74,8 +74,19 @@ def mountable(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     own = {name_of(item): item for item in of_claims.brought(objects)}
     for name in mounted(objects, brought=True):
         found = own.get(name) or facts.find(CLAIM, name)
-        if found is not None:
+        if found is not None and mapping(found.get("spec")).get("volumeMode") == "Block" and _is_filed(name, objects):
+            why, message = (
+                "nodes refuse to mount it",
+                "is a block device (volumeMode Block), and pods mount it as files",
+            )
+            yield error(_CHECK, f"{CLAIM} {name}", message, why=why, fix=describe(name, facts))
+        elif found is not None:
             yield _judge(name, modes(found), *_use(name, objects), _holder(name, objects, facts), facts)
+
+
+def _is_filed(name: str, objects: Sequence[Object]) -> bool:
+    """Say whether a container mounts a claim, as files: as a device it stands in volumeDevices."""
+    return any(name in of_claims.filed(each.pod) for each in wanted.find(objects))
 
 
 def _holder(name: str, objects: Sequence[Object], facts: Facts) -> str:
