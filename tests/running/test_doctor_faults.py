@@ -315,7 +315,8 @@ def test_faults_of_nodes(operated: Api, client: Kubectl, namespace: str) -> None
     assert told(examine(client, [last])) == []
     spread = {"topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule", "labelSelector": {}, "maxSkew": 1}
     assert told(examine(client, [deployed("run", on("open", topologySpreadConstraints=[spread]))])) == [
-        "unknown: Deployment run: over what it has to be spread (zone) is not part of the search for room"
+        "error: Deployment run: no node has the label zone, over which its pods have to be spread",
+        "unknown: Deployment run: over what it has to be spread (zone) is not part of the search for room",
     ]
 
 
