@@ -224,11 +224,15 @@ def option_names(package: Package, use_case: UseCase) -> list[str]:
 
 
 def are_rivals(package: Package, use_case: UseCase, pair: Iterable[str]) -> bool:
-    """Say whether options of a use case exclude each other, as their operations say."""
+    """Say whether options of a use case exclude each other, as their operations say, or find no pod to change."""
     objects = [SourceObject(root, "") for root in _roots(package.name, use_case.path)]
     try:
         for name in pair:
-            accumulate(parts.read(CATALOGUE.sources, CATALOGUE.overlay_dir(OPTIONS, name), "Component"), objects)
+            part = parts.read(CATALOGUE.sources, CATALOGUE.overlay_dir(OPTIONS, name), "Component")
+            before = [item.root for item in objects]
+            accumulate(part, objects)
+            if part.pods and all(old is item.root for old, item in zip(before, objects, strict=False)):
+                return True
     except MisfitError:
         return True
     return False
