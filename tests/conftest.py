@@ -10,6 +10,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 import confined
 import real
@@ -18,6 +19,9 @@ from commandline import RELEASE, done
 from controlplane import shared
 from controlplane.api import Api
 from served import Cfg, Served, serving
+
+settings.register_profile("tests", deadline=None)  # how long an example takes depends on the machine
+settings.load_profile("tests")
 
 # Most programs in Go that run here are over at once; with less care for memory each takes a fifth less time.
 os.environ.setdefault("GOGC", "400")

@@ -110,7 +110,7 @@ GIVEN = st.dictionaries(
 )
 
 
-@settings(max_examples=tries(200), deadline=None)
+@settings(max_examples=tries(200))
 @given(GIVEN)
 def test_a_values_file_reads_as_what_was_written(values: dict[str, str | list[str]]) -> None:
     text = valuesfile.write(values)

@@ -79,7 +79,7 @@ def places(value: object, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.slow
-@settings(max_examples=tries(300), deadline=None)
+@settings(max_examples=tries(300))
 @given(st.data())
 def test_anything_in_any_field_gives_a_state(data: st.DataObject) -> None:
     world = copy.deepcopy([OBJECTS, EVENTS])

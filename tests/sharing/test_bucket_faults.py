@@ -254,9 +254,12 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a certificate authority of ours, ``ca.pem``, and a server's certificate by it."""
     folder = tmp_path_factory.mktemp("tls")
     openssl = real.program("openssl")
-    (folder / "names").write_text("subjectAltName=IP:127.0.0.1\nbasicConstraints=CA:FALSE\n")
+    (folder / "names").write_text(
+        "subjectAltName=IP:127.0.0.1\nbasicConstraints=CA:FALSE\nauthorityKeyIdentifier=keyid\n"
+    )
     for words in (
-        "req -x509 -newkey rsa:2048 -nodes -days 2 -keyout ca.key -out ca.pem -subj /CN=authority",
+        "req -x509 -newkey rsa:2048 -nodes -days 2 -keyout ca.key -out ca.pem -subj /CN=authority"
+        " -addext keyUsage=critical,keyCertSign",  # without which Python 3.13 trusts none
         "req -newkey rsa:2048 -nodes -keyout key.pem -out request.pem -subj /CN=server",
         "x509 -req -days 2 -in request.pem -CA ca.pem -CAkey ca.key -CAcreateserial -out cert.pem -extfile names",
     ):

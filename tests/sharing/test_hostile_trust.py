@@ -28,7 +28,7 @@ from packyard.sharing.trust.provenance import PAYLOAD_TYPE, Provenance
 from sharing.test_provenance import BERT, KEY, MADE, OTHER, SIGNED, TRUST
 
 EXAMPLES = tries(300)
-fuzzed = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+fuzzed = settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
 VALUES = st.recursive(

@@ -66,7 +66,7 @@ def test_a_key_is_spelled(key: str) -> None:
     assert spelling.key(repository, tag) == key
 
 
-@settings(max_examples=EXAMPLES, deadline=None)
+@settings(max_examples=EXAMPLES)
 @given(KEY)
 def test_every_key_is_a_tag_that_is_read_back(key: str) -> None:
     found = place(key)
@@ -75,7 +75,7 @@ def test_every_key_is_a_tag_that_is_read_back(key: str) -> None:
     assert spelling.is_long(found.tag) or spelling.key(found.repository, found.tag) == key
 
 
-@settings(max_examples=EXAMPLES, deadline=None)
+@settings(max_examples=EXAMPLES)
 @given(st.text("a1._+/-", max_size=12), st.text("a1._+/-", max_size=12))
 def test_no_two_texts_are_spelled_alike(one: str, other: str) -> None:
     assert (spell(one) == spell(other)) == (one == other)
@@ -83,7 +83,7 @@ def test_no_two_texts_are_spelled_alike(one: str, other: str) -> None:
     assert not re.search(r"_\.[A-Za-z0-9]", spell(one))
 
 
-@settings(max_examples=EXAMPLES, deadline=None)
+@settings(max_examples=EXAMPLES)
 @given(
     st.sampled_from(["index", "bert"]), st.from_regex(TAG, fullmatch=True) | st.text("a1._-", min_size=1, max_size=10)
 )

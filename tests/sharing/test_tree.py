@@ -57,7 +57,7 @@ def many(count: int) -> Iterator[tuple[str, object]]:
     return ((f"model-{number:07}", f"sha256:{number:064x}") for number in range(count))
 
 
-@settings(max_examples=tries(150), deadline=None)
+@settings(max_examples=tries(150))
 @given(CHANGES)
 @example(
     [

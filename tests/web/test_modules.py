@@ -166,7 +166,7 @@ NUMBERS = st.from_regex(r"[-+]?[0-9_]{1,12}(\.[0-9]{0,4})?([eE][-+]?[0-9]{1,3})?
 def test_any_value_is_judged_as_packyard_judges_it(ask: Ask) -> None:
     cases: list[tuple[str, str]] = []
 
-    @settings(max_examples=tries(5000), deadline=None, phases=[Phase.generate], database=None)
+    @settings(max_examples=tries(5000), phases=[Phase.generate], database=None)
     @given(st.fixed_dictionaries({}, optional=KEYWORDS), st.one_of(TEXTS, NUMBERS, st.sampled_from(ODD)))
     def collect(keywords: dict[str, str], text: str) -> None:
         lines = "".join(f"      {key}: {word or '~'}\n" for key, word in keywords.items())
@@ -204,7 +204,7 @@ DEFINED = "openAPI:\n  definitions:\n" + "".join(
 def test_any_rule_is_judged_as_packyard_judges_it_or_said_to_be_not_judged(ask: Ask) -> None:
     krmfiles: list[str] = []
 
-    @settings(max_examples=tries(5000), deadline=None, phases=[Phase.generate], database=None)
+    @settings(max_examples=tries(5000), phases=[Phase.generate], database=None)
     @given(rules.EXPRESSIONS.condition)
     def collect(pair: tuple[str, str]) -> None:
         krmfiles.append(f"rules:\n- rule: {json.dumps(pair[0])}\n  message: x.\n{DEFINED}")

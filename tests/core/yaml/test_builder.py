@@ -58,7 +58,7 @@ def ours(text: str) -> list[str]:
 
 
 @pytest.mark.slow
-@settings(max_examples=tries(300), deadline=None)
+@settings(max_examples=tries(300))
 @given(file=files())
 def test_generated_files_have_their_scalars_where_another_parser_finds_them(file: File) -> None:
     text = file.text().replace("\r\n", "\n").replace("\t", " ")

@@ -23,7 +23,7 @@ def bound(node: Node | None) -> list[tuple[str, str]]:
 
 
 @pytest.mark.slow
-@settings(max_examples=tries(300), deadline=None)
+@settings(max_examples=tries(300))
 @given(file=files())
 def test_reading_around_some_comments_finds_what_a_full_reading_finds(file: File) -> None:
     source = Source("r.yaml", file.text())

@@ -147,7 +147,6 @@ def test_writes_text_that_kustomize_reads_back(judge: Judge) -> None:
 
 @settings(
     max_examples=25,
-    deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -218,7 +218,7 @@ def bound(text: str, around: list[str], name: str) -> list[tuple[object, ...]] |
 
 
 @pytest.mark.slow
-@settings(max_examples=tries(300), deadline=None)
+@settings(max_examples=tries(300))
 @given(text=texts())
 def test_reading_around_a_setter_binds_what_reading_all_of_it_binds(text: str) -> None:
     assert bound(text, ["V"], "V") == bound(text, [], "V")

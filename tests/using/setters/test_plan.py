@@ -30,7 +30,7 @@ def set_value(resource: bytes, value: str) -> bytes:
     return planned.files.get("r.yaml", resource)
 
 
-@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.too_slow])
 @given(file=files(), value=VALUES, mark=st.booleans())
 def test_a_set_changes_only_bytes_inside_bound_scalars(file: File, value: str, mark: bool) -> None:
     before = data(file.text(), mark)
@@ -42,7 +42,7 @@ def test_a_set_changes_only_bytes_inside_bound_scalars(file: File, value: str, m
     assert {yaml.load(lexeme, yaml.CBaseLoader) for lexeme in found.groups()} <= {value}
 
 
-@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.too_slow])
 @given(file=files(), value=VALUES, mark=st.booleans())
 def test_setting_the_old_value_back_restores_the_bytes(file: File, value: str, mark: bool) -> None:
     assume(not (file.has_blocks and NOT_IN_BLOCKS.match(value)))
@@ -50,7 +50,7 @@ def test_setting_the_old_value_back_restores_the_bytes(file: File, value: str, m
     assert set_value(set_value(before, value), "old") == before
 
 
-@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.too_slow])
 @given(file=files(), mark=st.booleans())
 def test_setting_what_is_set_changes_nothing(file: File, mark: bool) -> None:
     before = set_value(data(file.text(), mark), "old")

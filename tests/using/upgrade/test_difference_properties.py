@@ -32,7 +32,7 @@ def packages(draw: st.DrawFn) -> tuple[dict[str, bytes], dict[str, bytes]]:
     return before, after
 
 
-@settings(max_examples=tries(150), deadline=None)
+@settings(max_examples=tries(150))
 @given(packages())
 def test_compares_whatever_there_is(pair: tuple[dict[str, bytes], dict[str, bytes]]) -> None:
     before, after = pair

@@ -81,7 +81,7 @@ def created(text: str) -> PackageFiles | None:
     return PackageFiles(made.plan.files["Krmfile"], {"r.yaml": made.plan.files.get("r.yaml", text.encode())})
 
 
-@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck))
 @given(files(notes=True))
 def test_a_created_setter_sets_exactly_the_fields_that_had_the_value(text: str) -> None:
     package = created(text)
@@ -92,7 +92,7 @@ def test_a_created_setter_sets_exactly_the_fields_that_had_the_value(text: str) 
     assert load(after) == [changed(document) for document in load(text.encode())]
 
 
-@settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck))
 @given(files(notes=False))
 def test_deleting_a_created_setter_restores_the_bytes(text: str) -> None:
     package = created(text)

@@ -6,7 +6,7 @@ import string
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from packyard.core.yaml.document import parse_text
@@ -59,7 +59,6 @@ def applied(text: str, **values: str) -> str:
 
 
 @pytest.mark.parametrize("style", FIELDS)
-@settings(deadline=None)
 @given(value=TEXTS, crlf=st.booleans())
 def test_a_value_is_read_back_and_nothing_beside_it_changes(style: str, value: str, crlf: bool) -> None:
     before, after = "a:\n    b: # note\n    -   x # y\n    c: ", "\n    # end\n    d:   1 # kpt-set: ${w}\ne: f"
@@ -81,7 +80,6 @@ ITEMS = ["a", "'b'", '"c d"', "1", "true", "{k: v}", "[x, y]", "a:b", "'#'", "~"
     "form",
     ["[] # kpt-set: ${v}", "[a, b] # kpt-set: ${v}", "# kpt-set: ${v}\n    - a # one\n    - b: 1\n      c: 2 # two"],
 )
-@settings(deadline=None)
 @given(items=st.lists(st.sampled_from(ITEMS), max_size=4), block=st.booleans())
 def test_a_list_is_read_back_and_nothing_beside_it_changes(form: str, items: list[str], block: bool) -> None:
     value = "\n".join(f"- {item}" for item in items) if block else "[" + ", ".join(items) + "]"
@@ -94,7 +92,6 @@ def test_a_list_is_read_back_and_nothing_beside_it_changes(form: str, items: lis
     assert new.count("# kpt-set: ${v}") == 1
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.sampled_from(["${x}", "${y}", "${z}", "-", "/", "a"]), min_size=1, max_size=6),
     st.text("a-/b\n", max_size=10),

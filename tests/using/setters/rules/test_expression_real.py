@@ -174,7 +174,7 @@ def test_examples_are_answered_as_the_api_server_answers(ask: Callable[[list[str
     assert differences([(text, text) for text in texts], ask) == []
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(data=st.data())
 def test_any_expression_is_answered_as_the_api_server_answers(
     data: st.DataObject, ask: Callable[[list[str]], list[dict[str, object]]]
