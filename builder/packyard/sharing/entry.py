@@ -62,7 +62,7 @@ class IndexEntry:
             tar=bundle.tar,
             digest=Digest.of(bundle.data),
             size=len(bundle.data),
-            use_cases=tuple(sorted(bundle.manifest.use_cases)) if is_package else (),
+            use_cases=tuple(sorted(bundle.manifest.deployed())) if is_package else (),
             kind="" if is_package else bundle.manifest.kind,
             needs=_needs(bundle) if is_package else (),
             model=dict(bundle.manifest.model),
