@@ -110,6 +110,11 @@ def test_a_user_runs_packages_and_asks_for_just_what_the_role_gives(
     assert rights - asked - created == {GIVEN, *UNMET}
 
 
+def _phases(cluster: Api, namespace: str) -> list[tuple[str, str]]:
+    pods = cluster.list("v1", "Pod", namespace)
+    return [(each["metadata"]["name"], each["status"].get("phase", "")) for each in pods]
+
+
 @pytest.mark.usefixtures("operated")
 def test_with_the_role_for_usage_nothing_is_refused_that_status_asks(
     cluster: Api, client: Kubectl, namespace: str, user: Kubectl, tmp_path: Path
@@ -123,7 +128,7 @@ def test_with_the_role_for_usage_nothing_is_refused_that_status_asks(
     service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "prometheus", "labels": labels}}
     for item in (exporter, {**service, "spec": {"ports": [{"name": "web", "port": 80}]}}):
         cluster.create(item, namespace).expect_done()
-    wait(lambda: [] if all(each["spec"].get("nodeName") for each in cluster.list("v1", "Pod", namespace)) else ["node"])
+    wait(lambda: [name for name, phase in _phases(cluster, namespace) if phase != "Running"])
     given = done("roles", tmp_path, "--usage", "--user", namespace, "-n", namespace, "--name", namespace)
     for item in yaml.safe_load_all(given):
         cluster.apply(item, namespace if "Cluster" not in item["kind"] else "").expect_done()
