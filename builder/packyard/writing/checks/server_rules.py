@@ -172,9 +172,12 @@ def _cron_job(spec: MappingNode) -> Iterator[Fault]:
     fault = _schedule(schedule.value) if isinstance(schedule, Scalar) and _is_set(schedule) else ""
     if fault and schedule:
         yield schedule, fault, "minute hour day-of-month month day-of-week, as in 0 3 * * 1-5"
-    zone, zones = spec.get("timeZone"), zoneinfo.available_timezones()  # none where the system has no table of them
-    if isinstance(zone, Scalar) and _is_set(zone) and zones and zone.value not in zones:
-        yield zone, f"there is no time zone {zone.value!r}", suggest(zone.value, zones) or "Etc/UTC, or Europe/Berlin"
+    zone = spec.get("timeZone")
+    if isinstance(zone, Scalar) and _is_set(zone):
+        zones = zoneinfo.available_timezones()  # none where the system has no table of them
+        if zones and zone.value not in zones:
+            hint = suggest(zone.value, zones) or "Etc/UTC, or Europe/Berlin"
+            yield zone, f"there is no time zone {zone.value!r}", hint
     template = spec.mapping("jobTemplate", "spec")
     yield from _job(template) if template else ()
 
