@@ -42,12 +42,16 @@ def _judge(kustomize: Served, scratch: Path, builds: Sequence[Build]) -> None:
     assert not wrong
 
 
+#: What excludes each other: devices of networks are for GPUs, which the option cpu takes away.
+RIVALS = ({"amd", "gpu-claim"}, {"cpu", "efa"}, {"cpu", "rdma"})
+
+
 def _pairs(place: Place) -> list[tuple[str, str]]:
     return list(combinations(place.options, 2))
 
 
 def _exclude(pair: Sequence[str]) -> bool:
-    return all(name in DATASETS for name in pair) or set(pair) == {"amd", "gpu-claim"}
+    return all(name in DATASETS for name in pair) or set(pair) in RIVALS
 
 
 def _some(builds: Iterable[Build], kustomize: Served) -> list[Build]:
@@ -69,7 +73,8 @@ def test_all_options_at_once_do_what_they_say(kustomize: Served, catalogue: Cata
     builds = []
     for place in catalogue.shapes():
         for source in [each for each in DATASETS if each in place.options] or [""]:
-            names = tuple(each for each in place.options if each == source or each not in (*DATASETS, "amd"))
+            left_out = (*DATASETS, "amd", *(("cpu",) if "efa" in place.options else ()))
+            names = tuple(each for each in place.options if each == source or each not in left_out)
             builds += [Build(place, names), Build(place, names[::-1])]
     _judge(kustomize, tmp_path / "builds", some(builds, lambda build: (str(build.place),), of=kustomize.name))
 
