@@ -45,7 +45,7 @@ def of_text(text: str) -> Iterator[list[str]]:
 def of_module(file: Path) -> Iterator[tuple[int, list[str]]]:
     """Yield the commands in the texts of a module, and those that `Kubectl` makes for it, with their lines."""
     tree = ast.parse(file.read_text())
-    documented = {id(each.body[0].value) for each in ast.walk(tree) if _has_docstring(each)}  # type: ignore[attr-defined]
+    documented = set(map(id, _docstrings(tree)))
     inner = {id(part) for each in ast.walk(tree) if isinstance(each, ast.JoinedStr) for part in each.values}
     for each in ast.walk(tree):
         if isinstance(each, ast.Constant | ast.JoinedStr) and id(each) not in documented | inner:
@@ -101,9 +101,12 @@ def check_kubectl(words: Sequence[str], client: Kubectl) -> str:
     return said if _MISTYPED.search(said) else ""
 
 
-def _has_docstring(node: ast.AST) -> bool:
-    kinds = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
-    return isinstance(node, kinds) and ast.get_docstring(node) is not None
+def _docstrings(tree: ast.Module) -> Iterator[ast.expr]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            first = node.body[0] if node.body else None
+            if isinstance(first, ast.Expr) and ast.get_docstring(node) is not None:
+                yield first.value
 
 
 def _text(node: ast.Constant | ast.JoinedStr) -> str:

@@ -62,7 +62,7 @@ class DatabaseStore:
     def put(self, key: str, data: bytes) -> None:
         self._base.execute("INSERT OR IGNORE INTO objects VALUES (?, ?)", (key, data))
 
-    def get(self, key: str, *, limit: int = 0) -> bytes:  # noqa: ARG002
+    def get(self, key: str, *, limit: int = 0) -> bytes:  # noqa: ARG002  # as `Store` has it
         row = self._base.execute("SELECT data FROM objects WHERE key = ?", (key,)).fetchone()
         self.requests.append(len(row[0]) if row else 0)
         if row is None:
@@ -77,10 +77,10 @@ class DatabaseStore:
         found = self._base.execute("SELECT key FROM objects WHERE key >= ? ORDER BY key", (prefix,))
         return [key for (key,) in found if key.startswith(prefix)]
 
-    def swap(self, key: str, data: bytes, expected: Digest | None) -> None:  # noqa: ARG002
+    def swap(self, key: str, data: bytes, expected: Digest | None) -> None:  # noqa: ARG002  # as `Store` has it
         self._base.execute("INSERT OR REPLACE INTO objects VALUES (?, ?)", (key, data))
 
-    def remove(self, key: str, *, is_published: bool = False) -> bool:  # noqa: ARG002
+    def remove(self, key: str, *, is_published: bool = False) -> bool:  # noqa: ARG002  # as `Store` has it
         self._base.execute("DELETE FROM objects WHERE key = ?", (key,))
         return True
 

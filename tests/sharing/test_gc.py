@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import shutil
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -59,8 +60,8 @@ def store(tmp_path: Path) -> Store:
     return filled(DirectoryStore(tmp_path / "channel"))
 
 
-def ran(store: Store, policy: Policy, *names: str, **rest: object) -> dict[str, str]:
-    found, _ = gc(store, policy, names, keys=[KEY], **{"trusted": TRUSTED, **rest})  # type: ignore[arg-type]
+def ran(store: Store, policy: Policy, *names: str, **rest: Any) -> dict[str, str]:
+    found, _ = gc(store, policy, names, keys=[KEY], **{"trusted": TRUSTED, **rest})
     return {each.version: each.status for each in found}
 
 
@@ -209,7 +210,7 @@ def test_after_a_cut_at_any_call_a_second_run_completes(tmp_path: Path, done: bo
     for number in range(1, 100):
         store = DirectoryStore(Path(shutil.copytree(tmp_path / "before", tmp_path / str(number))))
         try:
-            ran(FailingStore(store, fail_at=number, done=done), Policy(keep=1))  # type: ignore[arg-type]
+            ran(FailingStore(store, fail_at=number, done=done), Policy(keep=1))
         except UnavailableError:
             for key in store.list("index/writers/"):  # what time does to the ticket of a killed writer
                 store.remove(key)
@@ -242,7 +243,7 @@ def test_a_later_run_reads_no_record_of_what_the_index_says_is_removed(store: St
 
 def test_a_reader_at_work_is_told(store: Store) -> None:
     class Slow(DirectoryStore):
-        def read(self, key: str, *, offset: int = 0):  # type: ignore[no-untyped-def]
+        def read(self, key: str, *, offset: int = 0) -> Iterator[bytes]:
             ran(store, Policy(keep=1))
             return super().read(key, offset=offset)
 

@@ -142,8 +142,8 @@ def test_a_channel_that_revokes_less_than_before_is_refused(open_reader: Callabl
 
     def change(*revoked: str) -> None:
         before = access.read(store).head
-        fields = {"number": before.number + 1, "history": before.next_history(), "revoked": revoked}
-        heads.create(store, replace(before, **fields), [])  # type: ignore[arg-type]
+        made = replace(before, number=before.number + 1, history=before.next_history(), revoked=revoked)
+        heads.create(store, made, [])
 
     with real.serve(tmp_path) as address:
         change(f"sha256:{'1' * 64}")

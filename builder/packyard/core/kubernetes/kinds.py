@@ -53,6 +53,12 @@ def is_local(value: object) -> bool:
     return value not in (None, "false")
 
 
+def namespace_of(root: MappingNode) -> str:
+    """Return the namespace that an object says, or an empty text."""
+    metadata = root.mapping("metadata")
+    return metadata.text("namespace") if metadata else ""
+
+
 def name_of(root: MappingNode) -> Scalar | None:
     """Return the name of an object."""
     name = root.find("metadata", "name")

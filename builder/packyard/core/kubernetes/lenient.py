@@ -29,6 +29,14 @@ def text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
+def texts_under(value: object, key: str) -> set[str]:
+    """Return the texts that a key has, wherever it is in a value, but for empty ones."""
+    if isinstance(value, (list, tuple)):
+        return {found for item in value for found in texts_under(item, key)}
+    below = {found for member in mapping(value).values() for found in texts_under(member, key)}
+    return below | ({text(mapping(value).get(key))} - {""})
+
+
 def type_of(item: Object) -> tuple[str, str]:
     """Return the apiVersion and the kind of an object."""
     return text(item.get("apiVersion")), text(item.get("kind"))

@@ -213,14 +213,15 @@ def _faults(error: ValidationError, schema: Schema, path: Path, called: str) -> 
     kind: Any = error.kind
     value: object = error.instance
     what, shown = last(path) or called, _shown(value)
-    expected = _at(schema, error.schema_path[:-1]).get("title")
+    holder = _at(schema, error.schema_path[:-1])
+    expected = holder.get("title")
     if kind.name == "propertyNames":
         name = kind.error.instance
         yield Fault("wrong-value", path, f"{what} has the key {name!r}", f"must be {expected}", name)
     elif expected:
         yield Fault("wrong-value", path, f"{what} is {shown}", f"must be {expected}")
     elif kind.name == "additionalProperties":
-        known = _at(schema, error.schema_path[:-1]).get("properties", {})
+        known = holder.get("properties", {})
         for name in kind.unexpected:
             hint, is_slip = suggest(name, known), any(is_a_letter_away(name, each) for each in known)
             yield Fault("unknown-field", path, f"{what} has no field {name!r}", hint, name, is_slip=is_slip)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from shlex import quote
 
 from packyard.core.kubernetes import operators, requests, selection
-from packyard.core.kubernetes.lenient import Object, condition, labels_of, mapping, mappings, name_of, text
+from packyard.core.kubernetes.lenient import Object, condition, labels_of, mapping, mappings, name_of, text, texts_under
 from packyard.core.kubernetes.requests import Amounts, shown
 from packyard.running.doctor import wanted
 from packyard.running.doctor.facts import Facts, Questions
@@ -23,17 +23,17 @@ _GROUP, _KIND, _RESOURCE = "kueue.x-k8s.io", "LocalQueue", "localqueues.kueue.x-
 
 def ask(objects: Sequence[Object]) -> Questions:
     """Ask for the queues that objects name, and whether there is Kueue."""
-    names = _names(list(objects))
-    classes = frozenset({_PRIORITIES} if _names(list(objects), _PRIORITY) else ())
-    lists = frozenset({_CLUSTER_QUEUES} if names else ()) | (classes if names else frozenset())
+    names = texts_under(objects, QUEUE)
+    priorities = {_PRIORITIES} if texts_under(objects, _PRIORITY) else set[str]()
+    lists = frozenset({_CLUSTER_QUEUES, *priorities} if names else ())
     return Questions(custom=frozenset((_RESOURCE, name) for name in names), lists=lists, groups=bool(names))
 
 
 def active(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     """Find the queues, and that they let something in, and the priorities in them."""
-    if _GROUP in facts.groups and _names(list(objects)):
+    if _GROUP in facts.groups and texts_under(objects, QUEUE):
         yield from _prioritized(objects, facts)
-    for name in sorted(_names(list(objects))):
+    for name in sorted(texts_under(objects, QUEUE)):
         about = f"{_KIND} {name}"
         list_all = f"{facts.inside} get {_RESOURCE}"
         if _GROUP not in facts.groups:
@@ -98,18 +98,10 @@ def _sums(flavors: Iterable[object]) -> Amounts:
 
 def _prioritized(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     """Find the priorities that labels name."""
-    for name in sorted(_names(list(objects), _PRIORITY)):
+    for name in sorted(texts_under(objects, _PRIORITY)):
         about = f"{_PRIORITY_KIND} {name}"
         if facts.find(_PRIORITY_KIND, name):
             yield passed(_CHECK, about)
         else:
             why = "Kueue takes no notice of the run, which stays suspended"
             yield error(_CHECK, about, "is not there", why=why, fix=f"kubectl get {_PRIORITIES}")
-
-
-def _names(value: object, label: str = QUEUE) -> set[str]:
-    """Return the queues, or what else a label of Kueue names, of objects and of the pods in them."""
-    if isinstance(value, list):
-        return {name for item in value for name in _names(item, label)}
-    found = {name for member in mapping(value).values() for name in _names(member, label)}
-    return found | ({text(mapping(value).get(label))} - {""})

@@ -10,7 +10,7 @@ from packyard.core.bundle.required import Required
 from packyard.core.kubernetes import held, pods
 from packyard.core.kubernetes.groups import resource_of
 from packyard.core.kubernetes.kinds import Kind
-from packyard.core.kubernetes.lenient import Object, kind_of, mapping, mappings, name_of, text
+from packyard.core.kubernetes.lenient import Object, kind_of, mapping, mappings, name_of, text, texts_under
 from packyard.core.kubernetes.name_fields import ALWAYS_THERE
 from packyard.running.doctor.facts import Facts, Name, Questions
 from packyard.running.doctor.finding import Finding, error, passed
@@ -93,7 +93,7 @@ def ask_devices(objects: Sequence[Object]) -> Questions:
     return Questions(
         custom=frozenset((resources[kind], name) for kind, name in named),
         lists=frozenset(
-            {resources[_DEVICE_CLASS]} if any(each.get("resourceClaims") for each in _pods(objects)) else ()
+            {resources[_DEVICE_CLASS]} if any(each.get("resourceClaims") for each in pods.find_all(objects)) else ()
         ),
     )
 
@@ -107,7 +107,7 @@ def devices(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
             fix = f"{facts.inside} get {resource_of(kind)}"
             yield error(_CHECK, f"{kind} {name}", "is not there", why="its pods stay Pending", fix=fix)
     asking = [*filter(None, there.values()), *(item for item in objects if kind_of(item)[0] == _DEVICES)]
-    for name in sorted({name for item in asking for name in _device_classes(item)}):
+    for name in sorted({name for item in asking for name in texts_under(item, "deviceClassName")}):
         about = f"{_DEVICE_CLASS} {name}"
         if facts.find(_DEVICE_CLASS, name):
             yield passed(_CHECK, about)
@@ -117,21 +117,9 @@ def devices(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
 
 
 def _devices(objects: Sequence[Object]) -> set[Name]:
-    claimed = [each for pod in _pods(objects) for each in mappings(pod.get("resourceClaims"))]
+    claimed = [each for pod in pods.find_all(objects) for each in mappings(pod.get("resourceClaims"))]
     named = {(kind, text(each.get(field))) for each in claimed for field, kind in _OF_DEVICES.items()}
     return _missing(named, objects)
-
-
-def _pods(objects: Sequence[Object]) -> list[pods.Pod[Object]]:
-    return pods.find_all(objects)
-
-
-def _device_classes(value: object) -> set[str]:
-    """Return the classes that the requests of a claim of devices, or of a template for these, ask for."""
-    if isinstance(value, list):
-        return {name for item in value for name in _device_classes(item)}
-    found = {name for member in mapping(value).values() for name in _device_classes(member)}
-    return found | ({text(mapping(value).get("deviceClassName"))} - {""})
 
 
 def ask_classes(objects: Sequence[Object]) -> Questions:

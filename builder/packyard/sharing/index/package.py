@@ -65,8 +65,8 @@ class Package:
     def to_bytes(self) -> bytes:
         """Return the record's bytes, the same in whatever order its entries came."""
         leading = self._leading()
-        shared = {key: value for key, value in leading.document().items() if key in _SHARED} if leading else {}
-        shared = {key: shared[key] for key in _SHARED if key in shared}
+        said = leading.document() if leading else {}
+        shared = {key: said[key] for key in _SHARED if key in said}
         versions = [_own(entry.document(), shared) for entry in self.entries]
         latest = {"latest": self.latest.version} if self.latest else {}
         known = {"apiVersion": record.API_VERSION, "kind": "IndexPackage", "name": self.name, **latest, **shared}

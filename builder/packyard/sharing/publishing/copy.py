@@ -106,12 +106,13 @@ def copy(
     for entry in filter(lambda each: each.yanked, exact):
         raise ConflictError(Problem(f"{entry} is yanked: {entry.yanked}", hint="copy another version"))
     before = access.current(target, trusted, memory)
-    gone = [entry for entry in others if before.was_removed(entry)]
-    entries = [*exact, *(entry for entry in others if entry not in gone)]
+    gone = {str(entry): entry for entry in others if before.was_removed(entry)}
+    others = [entry for entry in others if str(entry) not in gone]
+    entries = [*exact, *others]
     present = {str(entry) for entry in entries if before.lists(entry)}
     put = partial(publish, target, keys=keys, trusted=trusted, memory=memory, at_once=_AT_ONCE)
     results: dict[str, Copied] = {}
-    for batch in _batches(entries[: len(exact)], entries[len(exact) :], present):
+    for batch in _batches(exact, others, present):
         before_it, wanted = len(results), len(entries) - len(present)
 
         def told(place: int, before_it: int = before_it, wanted: int = wanted) -> None:
@@ -131,7 +132,10 @@ def copy(
             _yank(writer, new)
     for version in _complete(listed, before, entries):
         close(target, version, keys=keys, trusted=trusted, memory=memory)
-    return [*(results[str(entry)] for entry in entries), *(Copied(entry=each, status="removed") for each in gone)]
+    return [
+        *(results[str(entry)] for entry in entries),
+        *(Copied(entry=each, status="removed") for each in gone.values()),
+    ]
 
 
 def _batches(

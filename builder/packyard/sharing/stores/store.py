@@ -102,15 +102,15 @@ class ReadOnly:
         """Nothing can be written."""
         return Promises(create=False, swap=False)
 
-    def put(self, key: str, data: bytes) -> None:  # noqa: ARG002
+    def put(self, key: str, data: bytes) -> None:  # noqa: ARG002  # as `Store` has it
         """Refuse."""
         self.refuse()
 
-    def swap(self, key: str, data: bytes, expected: Digest | None) -> None:  # noqa: ARG002
+    def swap(self, key: str, data: bytes, expected: Digest | None) -> None:  # noqa: ARG002  # as `Store` has it
         """Refuse."""
         self.refuse()
 
-    def remove(self, key: str, *, is_published: bool = False) -> bool:  # noqa: ARG002
+    def remove(self, key: str, *, is_published: bool = False) -> bool:  # noqa: ARG002  # as `Store` has it
         """Refuse."""
         self.refuse()
 

@@ -12,10 +12,10 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from packyard.core.errors import suggest
-from packyard.core.kubernetes.kinds import JOBSET, KUBEFLOW, LWS, TRAINER, is_kind, kind_of, name_of
+from packyard.core.kubernetes.kinds import JOBSET, KUBEFLOW, TRAINER, is_kind, kind_of, name_of
 from packyard.core.yaml.document import mappings, scalars
 from packyard.core.yaml.node import MappingNode, Node, Scalar
-from packyard.writing.checks import variables
+from packyard.writing.checks import keys, variables
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
 from packyard.writing.checks.ray import cluster_of
@@ -52,8 +52,6 @@ def check(parsed: Parsed) -> Iterator[Finding]:
             yield from _overrides(root, runtimes)
         if kind_of(root)[0] == KUBEFLOW and kind_of(root)[1] in _REPLICAS:
             yield from _replicas(root, *_REPLICAS[kind_of(root)[1]])
-        if is_kind(root, LWS, "LeaderWorkerSet"):
-            yield from _groups(root)
         cluster = cluster_of(root)
         yield from twice("group", _named(cluster.get("workerGroupSpecs"), "groupName")) if cluster else ()
         for holder, entry in parsed.entries_of(root, "podFailurePolicy"):
@@ -93,22 +91,6 @@ def _count(holder: MappingNode, field: str) -> int:
     """Return a number that a field has, or 1; what is filled in later is more than any."""
     text = holder.text(field, "1")
     return int(text) if text.isdecimal() else sys.maxsize
-
-
-def _groups(root: MappingNode) -> Iterator[Finding]:
-    """Find what the webhook of LeaderWorkerSets refuses."""
-    size = root.find("spec", "leaderWorkerTemplate", "size")
-    if isinstance(size, Scalar) and size.value == "0":
-        yield breach(
-            "server-refuses",
-            size,
-            "a group has 0 pods: the API server refuses it",
-            "its leader is one of them: size: 1",
-        )
-    rolling = root.mapping("spec", "rolloutStrategy", "rollingUpdateConfiguration")
-    if rolling and all(rolling.text(field) in ("0", "0%") for field in ("maxSurge", "maxUnavailable")):
-        message = "maxSurge and maxUnavailable are both 0: the API server refuses it"
-        yield breach("server-refuses", rolling, message, "set one of them to 1")
 
 
 def _overrides(root: MappingNode, runtimes: Mapping[tuple[str, str], MappingNode]) -> Iterator[Finding]:
@@ -166,9 +148,8 @@ def _policy(root: MappingNode, replicas: MappingNode | None) -> Iterator[Finding
 
 
 def _word(node: Node | None, field: str, words: Sequence[str]) -> Iterator[Finding]:
-    if isinstance(node, Scalar) and node.value and node.value not in words and not variables.is_filled_in(node.value):
-        hint = suggest(node.value, words) or f"must be one of {', '.join(words)}"
-        yield breach("wrong-value", node, f"{field} is {node.value!r}", hint)
+    if isinstance(node, Scalar) and not variables.is_filled_in(node.value):
+        yield from keys.word(node, field, words)
 
 
 def _failures(job: MappingNode, policy: Node) -> Iterator[Finding]:

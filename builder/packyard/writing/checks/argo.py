@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from packyard.core.errors import suggest
 from packyard.core.kubernetes.kinds import ARGO, CORE, is_kind
@@ -32,8 +32,8 @@ def check(parsed: Parsed) -> Iterator[Finding]:
         if spec is None or not templates:
             continue
         known = {template.text("name"): template for template in templates}
-        yield from _entry(spec, "entrypoint", set(known))
-        yield from _entry(spec, "onExit", set(known))
+        yield from _entry(spec, "entrypoint", known)
+        yield from _entry(spec, "onExit", known)
         given = set(parameters(spec.mapping("arguments"))) if is_kind(root, ARGO, "Workflow") else None
         deletes = any((made := each.mapping("resource")) and made.text("action") == "delete" for each in templates)
         yield from twice("template", _called(templates))
@@ -53,11 +53,11 @@ def _removed(root: MappingNode) -> Iterator[Finding]:
             yield breach("removed-setting", entry, message, "remove it")
 
 
-def _entry(holder: MappingNode, field: str, known: set[str]) -> Iterator[Finding]:
+def _entry(holder: MappingNode, field: str, known: Collection[str]) -> Iterator[Finding]:
     node = holder.get(field)
     if isinstance(node, Scalar) and node.value and node.value not in known and "{{" not in node.value:
         message = f"{field} is {node.value!r}, which is not a template of the workflow"
-        hint = suggest(node.value, known) or f"there is {', '.join(sorted(known - {''}))}"
+        hint = suggest(node.value, known) or f"there is {', '.join(sorted({*known} - {''}))}"
         yield breach("no-such-template", node, message, hint)
 
 
@@ -68,7 +68,7 @@ def _steps(template: MappingNode, known: Mapping[str, MappingNode]) -> Iterator[
     for what, listed in (("step", steps), ("task", tasks)):
         yield from twice(what, _called(listed))
         for each in listed:
-            yield from _entry(each, "template", set(known))
+            yield from _entry(each, "template", known)
             yield from _arguments(each, known.get(each.text("template")))
         yield from _results(template, f"{what}s", {each.text("name") for each in listed}) if listed else ()
     called = {task.text("name") for task in tasks}

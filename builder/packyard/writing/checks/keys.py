@@ -7,7 +7,7 @@ volumeMounts: [{name: settings, subPath: a}]                    and the volume h
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from packyard.core.errors import suggest
 from packyard.core.kubernetes.kinds import CORE, RBAC, is_kind
@@ -35,11 +35,11 @@ def check(parsed: Parsed) -> Iterator[Finding]:
         for subject in (
             mappings(root.get("subjects")) if is_kind(root, RBAC, "RoleBinding", "ClusterRoleBinding") else ()
         ):
-            yield from _word(subject.get("kind"), "kind", _SUBJECTS)
+            yield from word(subject.get("kind"), "kind", _SUBJECTS)
         for pod in parsed.pods_of(root):
-            yield from _word(pod.spec.find("nodeSelector", "kubernetes.io/os"), "kubernetes.io/os", _SYSTEMS)
+            yield from word(pod.spec.find("nodeSelector", "kubernetes.io/os"), "kubernetes.io/os", _SYSTEMS)
             for volume in pod.volumes:
-                yield from _word(volume.find("emptyDir", "medium"), "medium", _MEDIA)
+                yield from word(volume.find("emptyDir", "medium"), "medium", _MEDIA)
             yield from _pod(pod, parsed)
 
 
@@ -61,7 +61,8 @@ def _address(node: Node | None) -> Iterator[Finding]:
         yield breach("wrong-value", node, f"clusterIP is {node.value!r}", "None, or an address")
 
 
-def _word(node: Node | None, field: str, choices: tuple[str, ...]) -> Iterator[Finding]:
+def word(node: Node | None, field: str, choices: Sequence[str]) -> Iterator[Finding]:
+    """Find a text that is none of the few words of a field."""
     if isinstance(node, Scalar) and node.value and node.value not in choices and "{{" not in node.value:
         hint = suggest(node.value, choices) or f"must be one of {', '.join(filter(None, choices))}"
         yield breach("wrong-value", node, f"{field} is {node.value!r}", hint)

@@ -157,8 +157,7 @@ def _results(mounts: list[_Mount], container: MappingNode, parsed: Parsed) -> It
     for name, value in variables.find(container, parsed).values.items():
         if not _RESULTS.search(name) or not isinstance(value, Scalar) or not value.value.startswith("/"):
             continue
-        holders = [mount for mount in mounts if mount.holds(value.value)]
-        nearest = max(holders, key=lambda mount: len(mount.path.value), default=None)
+        nearest = _nearest(mounts, value.value)
         if nearest is None:
             message = (
                 f"{name} is {value.value}, which is on no volume: what is written there is lost with the container"
@@ -169,13 +168,17 @@ def _results(mounts: list[_Mount], container: MappingNode, parsed: Parsed) -> It
             yield breach("results-read-only", value, message, "put it below another mount")
 
 
+def _nearest(mounts: list[_Mount], path: str) -> _Mount | None:
+    """Return the mount that a path is on: of those above it, the one with the longest path."""
+    return max((each for each in mounts if each.holds(path)), key=lambda each: len(each.path.value), default=None)
+
+
 def _home(mounts: list[_Mount], container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
     """Find a home where the container cannot write, as its files are read-only and nothing is mounted there."""
     context, home = container.mapping("securityContext"), variables.find(container, parsed).value("HOME")
     if not home or not home.value.startswith("/") or not context or context.text("readOnlyRootFilesystem") != "true":
         return
-    holders = [mount for mount in mounts if mount.holds(home.value)]
-    nearest = max(holders, key=lambda mount: len(mount.path.value), default=None)
+    nearest = _nearest(mounts, home.value)
     if nearest is None or nearest.is_read_only or any(nearest.volume.get(kind) for kind in _WRITTEN):
         message = f"HOME is {home.value}, where this container can write nothing"
         yield breach("home-read-only", home, message, "mount an emptyDir there, or name another")
@@ -185,8 +188,7 @@ def _missing_files(mounts: list[_Mount], container: MappingNode, parsed: Parsed)
     """Find a file that a command names below the mount of a ConfigMap which does not have it."""
     for word in variables.words(container):
         named = _FILE.fullmatch(word.value)
-        holders = [mount for mount in mounts if named and mount.holds(named[1])]
-        mount = max(holders, key=lambda mount: len(mount.path.value), default=None)
+        mount = _nearest(mounts, named[1]) if named else None
         held = mount.volume.mapping("configMap") if mount and mount.node.get("subPath") is None else None
         if named and mount and held:
             known, name = keys.files_of(held, parsed), posixpath.relpath(named[1], mount.path.value)

@@ -10,11 +10,9 @@ from collections.abc import Iterable, Iterator
 
 from packyard.core.kubernetes import images, pods
 from packyard.core.kubernetes.kinds import (
-    APPS,
     CORE,
     KUBEFLOW,
     LASTING,
-    LWS,
     RAY,
     RBAC,
     is_kind,
@@ -23,6 +21,7 @@ from packyard.core.kubernetes.kinds import (
     names,
     of,
 )
+from packyard.core.kubernetes.outcome import is_endless
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.document import mappings
 from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar, SequenceNode
@@ -33,12 +32,8 @@ from packyard.writing.checks.parsed import Parsed
 
 _LABELS = ("app.kubernetes.io/name", "app.kubernetes.io/instance")
 _INJECT = "sidecar.istio.io/inject"
-#: Kinds whose pods are not meant to end.
-_SERVING = (
-    *of(APPS, "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"),
-    *of(LWS, "LeaderWorkerSet"),
-    *of(RAY, "RayCluster", "RayService"),
-)
+#: Clusters, whose pods are not meant to end either.
+_CLUSTERS = of(RAY, "RayCluster", "RayService")
 _SHELL = re.compile(r"\$\{?[A-Z_][A-Z0-9_]*\}?")
 _LIMITS = ("activeDeadlineSeconds", "ttlSecondsAfterFinished")
 
@@ -114,7 +109,7 @@ def _metadata(node: MappingNode, other: Entry | None) -> Entry | None:
 
 
 def _sidecar(template: MappingNode, root: MappingNode) -> Iterator[Finding]:
-    if kind_of(root) in _SERVING:
+    if is_endless(kind_of(root)) or kind_of(root) in _CLUSTERS:
         return
     metadata = template.mapping("metadata")
     marks = [metadata.mapping(field) for field in ("annotations", "labels")] if metadata else []

@@ -50,7 +50,7 @@ def _resources(resources: MappingNode) -> Iterator[Finding]:
                 yield breach("no-such-resource", entry, message, hint)
     for entry in requests.entries if requests else ():
         limit = limits.get(entry.name) if limits else None
-        if limit is None and "/" in entry.name and "kubernetes.io/" not in entry.name:
+        if limit is None and _is_device(entry.name):
             message = f"a request of {entry.name} has to have a limit, which equals it: a device is not shared"
             yield breach("request-above-limit", entry, message, "write it as a limit alone")
         if not isinstance(limit, Scalar) or not isinstance(entry.value, Scalar):
@@ -59,9 +59,13 @@ def _resources(resources: MappingNode) -> Iterator[Finding]:
         if most is not None and least is not None and least > most:
             message = f"the request of {entry.name}, {entry.value.value}, is more than the limit, {limit.value}"
             yield breach("request-above-limit", entry.value, message, "raise the limit")
-        elif "/" in entry.name and "kubernetes.io/" not in entry.name and most != least:
+        elif _is_device(entry.name) and most != least:
             message = f"the request of {entry.name} must equal its limit: a device is not shared"
             yield breach("request-above-limit", entry.value, message, "remove the request")
+
+
+def _is_device(name: str) -> bool:
+    return "/" in name and "kubernetes.io/" not in name
 
 
 def _amount(node: object, name: str, *, is_some: bool = False) -> Iterator[Finding]:

@@ -13,7 +13,19 @@ from difflib import SequenceMatcher
 
 from packyard.core.errors import suggest
 from packyard.core.kubernetes import job_sets
-from packyard.core.kubernetes.kinds import APPS, CORE, OPAQUE, Kind, group_of, is_kind, kind_of, name_of, names, of
+from packyard.core.kubernetes.kinds import (
+    APPS,
+    CORE,
+    OPAQUE,
+    Kind,
+    group_of,
+    is_kind,
+    kind_of,
+    name_of,
+    names,
+    namespace_of,
+    of,
+)
 from packyard.core.kubernetes.name_fields import ALWAYS_THERE, HOLDERS, NAMES, TYPED
 from packyard.core.yaml.document import mappings, walk
 from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar
@@ -51,7 +63,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
     own = _names(parsed)
     own_names = (name for by_name in own.values() for name in by_name.values())
     naming = frozenset[str]().union(*map(parsed.changed_by, own_names))
-    spaces = {"", *(_namespace(root) for root in parsed.objects if is_kind(root, CORE, "ServiceAccount"))}
+    spaces = {"", *(namespace_of(root) for root in parsed.objects if is_kind(root, CORE, "ServiceAccount"))}
     yield from _unused(parsed)
     for root in parsed.objects:
         if kind_of(root) in OPAQUE:
@@ -74,11 +86,6 @@ def check(parsed: Parsed) -> Iterator[Finding]:
                 and not reference.is_known(parsed)
             ):
                 yield from _missing(reference, own.get(reference.kind, {}), parsed, naming)
-
-
-def _namespace(root: MappingNode) -> str:
-    metadata = root.mapping("metadata")
-    return metadata.text("namespace") if metadata else ""
 
 
 def _is_slip(name: str, own: Mapping[str, Scalar]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from packyard.core.kubernetes.groups import BUILT_IN_GROUPS
-from packyard.core.kubernetes.kinds import APPS, CORE, NETWORKING, POLICY, is_kind, kind_of, name_of, of
+from packyard.core.kubernetes.kinds import APPS, CORE, NETWORKING, POLICY, is_kind, kind_of, name_of, namespace_of, of
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.document import mappings
 from packyard.core.yaml.node import Entry, MappingNode, Scalar, SequenceNode
@@ -38,9 +38,9 @@ def check(parsed: Parsed) -> Iterator[Finding]:
             yield from _selected(selector, labels, parsed, operated)
             yield from _ports(root, selector, found_pods, parsed)
         yield from _workload(root, parsed)
-        for pod in parsed.pods_of(root):
-            yield from _spread(pod)
         yield from _disruption(root, labels, parsed, operated)
+    for pod in found_pods:
+        yield from _spread(pod)
     yield from _overlapping(parsed)
     yield from _instances(parsed)
 
@@ -127,7 +127,7 @@ def _overlapping(parsed: Parsed) -> Iterator[Finding]:
             if (
                 _identity(other) != _identity(root)
                 and _matches(labels, selector)
-                and _namespace(other) == _namespace(root)
+                and namespace_of(other) == namespace_of(root)
             ):
                 name = name_of(other)
                 what = f"{other.text('kind')} {name.value if name else ''}"
@@ -139,11 +139,6 @@ def _overlapping(parsed: Parsed) -> Iterator[Finding]:
 def _identity(root: MappingNode) -> tuple[str, str, str]:
     name = name_of(root)
     return (*kind_of(root), name.value if name else "")
-
-
-def _namespace(root: MappingNode) -> str:
-    metadata = root.mapping("metadata")
-    return metadata.text("namespace") if metadata else ""
 
 
 def _ports(

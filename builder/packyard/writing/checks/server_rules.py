@@ -1,7 +1,8 @@
 """What an API server refuses although schemas admit it: values of one field that do not go with those of another.
 
 What one field alone, or beside a fixed value of another, does not take is a keyword of the schemas. A test puts an
-object of each row to a real API server, which refuses it, and the same object without the fault.
+object of each row to a real API server, which refuses it, and the same object without the fault. LeaderWorkerSets are
+refused by their webhook.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from itertools import chain
 
 from packyard.core.errors import suggest
 from packyard.core.kubernetes import quantity
-from packyard.core.kubernetes.kinds import APPS, BATCH, CORE, group_of
+from packyard.core.kubernetes.kinds import APPS, BATCH, CORE, LWS, group_of
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.document import mappings
 from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar
@@ -111,10 +112,12 @@ def _limit_range(spec: MappingNode) -> Iterator[Fault]:
     for limit in mappings(spec.get("limits")):
         for less, more in _LIMITS:
             least, most = limit.mapping(less), limit.mapping(more)
-            for name in [entry.name for entry in least.entries] if least and most else ():
-                here, there = (each.text(name) if each else "" for each in (least, most))
+            if least is None or most is None:
+                continue
+            for entry in least.entries:
+                here, there = least.text(entry.name), most.text(entry.name)
                 if (quantity.parse(here) or 0) > (quantity.parse(there) or math.inf):
-                    yield from _at(limit, less, f"{less} of {name} is {here}, {more} {there}", f"raise {more}")
+                    yield from _at(limit, less, f"{less} of {entry.name} is {here}, {more} {there}", f"raise {more}")
 
 
 def _budget(spec: MappingNode) -> Iterator[Fault]:
@@ -138,8 +141,22 @@ def _deployment(spec: MappingNode) -> Iterator[Fault]:
         yield from _at(
             strategy, "rollingUpdate", "a Deployment that is recreated rolls nothing", "remove rollingUpdate"
         )
-    elif all(rolling.text(field) in ("0", "0%") for field in ("maxSurge", "maxUnavailable")):
+    else:
+        yield from _still(rolling)
+
+
+def _still(rolling: MappingNode) -> Iterator[Fault]:
+    """Find a rolling update that may neither add nor take away a pod."""
+    if all(rolling.text(field) in ("0", "0%") for field in ("maxSurge", "maxUnavailable")):
         yield from _at(rolling, "maxSurge", "maxSurge and maxUnavailable are both 0", "set one of them to 1")
+
+
+def _groups(spec: MappingNode) -> Iterator[Fault]:
+    template, strategy = spec.mapping("leaderWorkerTemplate"), spec.mapping("rolloutStrategy")
+    if template and template.text("size") == "0":
+        yield from _at(template, "size", "a group has 0 pods", "its leader is one of them: size: 1")
+    rolling = strategy.mapping("rollingUpdateConfiguration") if strategy else None
+    yield from _still(rolling) if rolling else ()
 
 
 def _service(spec: MappingNode) -> Iterator[Fault]:
@@ -228,6 +245,7 @@ _OBJECTS: Mapping[tuple[str, str], Callable[[MappingNode], Iterator[Fault]]] = {
     ("networking.k8s.io", "Ingress"): _ingress,
     (CORE, "LimitRange"): _limit_range,
     (APPS, "DaemonSet"): _daemon_set,
+    (LWS, "LeaderWorkerSet"): _groups,
     (BATCH, "Job"): _job,
     (BATCH, "CronJob"): _cron_job,
 }
