@@ -134,10 +134,14 @@ def test_with_the_role_for_usage_nothing_is_refused_that_status_asks(
         cluster.apply(item, namespace if "Cluster" not in item["kind"] else "").expect_done()
     wait(lambda: [] if Right("", "services/proxy", "get") in allowed(user) else ["the role is not known yet"])
     packyard("status", "--usage", user.flags[0], "-n", namespace)
-    events = [each for each in people.requests(cluster, namespace) if each["verb"] in ("get", "list")]
-    asked = {right_of(each, set()) for each in events}
-    assert not {right_of(each, set()) for each in events if each["responseStatus"]["code"] == 403}
-    assert {*roles.USAGE, Right("metrics.k8s.io", "pods", "list")} <= asked
+    wanted = {*roles.USAGE, Right("metrics.k8s.io", "pods", "list")}
+
+    def events() -> list[Object]:
+        return [each for each in people.requests(cluster, namespace) if each["verb"] in ("get", "list")]
+
+    # A server writes of a request after it has answered.
+    wait(lambda: [str(each) for each in wanted - {right_of(each, set()) for each in events()}])
+    assert not {right_of(each, set()) for each in events() if each["responseStatus"]["code"] == 403}
 
 
 #: The kinds of the use case.

@@ -214,11 +214,15 @@ def _scraped(kubectl: Kubectl, nodes: set[str]) -> list[Sample]:
         each for label in _DCGM for each in kubectl.read("get", "pods", "--all-namespaces", f"--selector={label}")
     ]
     here = [each for each in exporters if mapping(each.get("spec")).get("nodeName") in nodes]
-    for pod in {name_of(each): each for each in here[:_MOST_NODES]}.values():
-        namespace = text(mapping(pod.get("metadata")).get("namespace"))
-        path = f"/api/v1/namespaces/{namespace}/pods/{name_of(pod)}:{_port(pod)}/proxy/metrics"
+    paths = (f"{_namespace(each)}/pods/{name_of(each)}:{_port(each)}" for each in here[:_MOST_NODES])
+    for each in dict.fromkeys(paths):
+        path = f"/api/v1/namespaces/{each}/proxy/metrics"
         found += _parsed(kubectl.run("get", f"--raw={path}")[:_LARGEST].decode("utf-8", "replace"))
     return found
+
+
+def _namespace(item: Object) -> str:
+    return text(mapping(item.get("metadata")).get("namespace"))
 
 
 def _port(pod: Object) -> int:
@@ -267,11 +271,10 @@ def _prometheus(kubectl: Kubectl) -> tuple[Ask | None, str]:
 
 
 def _through(kubectl: Kubectl, service: Object) -> Ask:
-    namespace = text(mapping(service.get("metadata")).get("namespace"))
     ports = mappings(mapping(service.get("spec")).get("ports"))
     named = [each for each in ports if text(each.get("name")) in ("web", "http", "http-web", "prometheus")]
     port = next((each.get("port") for each in (*named, *ports)), 9090)
-    path = f"/api/v1/namespaces/{namespace}/services/{name_of(service)}:{port}/proxy/api/v1/query"
+    path = f"/api/v1/namespaces/{_namespace(service)}/services/{name_of(service)}:{port}/proxy/api/v1/query"
 
     def ask(query: str) -> Sequence[Object]:
         answer = kubectl.run("get", f"--raw={path}?{urlencode({'query': query})}")
