@@ -164,7 +164,7 @@ class History:
         with tree.locked():
             tree.write(step.taken_back(tree, merge))
             with suppress(OSError):  # then `happened` finds it undone
-                step.file.rename(step.file.with_suffix(f".{state}"))
+                os.rename(step.file, step.file.with_suffix(f".{state}"))
 
     def _forget_undone(self, files: Collection[str], sizes: dict[Path, int]) -> None:
         """Delete the steps that cannot be done again, as their files are changed otherwise now, also from ``sizes``."""
@@ -235,7 +235,7 @@ class Recording:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         with suppress(OSError):  # then `UndoStep.happened` finds out
             if kind is None:
-                self._file.rename(self._file.with_suffix(f".{_DONE}"))
+                os.rename(self._file, self._file.with_suffix(f".{_DONE}"))
             elif not issubclass(kind, (UnfinishedError, KeyboardInterrupt)):
                 self._file.unlink()
 
