@@ -374,6 +374,7 @@ _CLASSES = "scopeSelector: {matchExpressions: [{scopeName: PriorityClass, operat
         ("scopes: [NotTerminating]", {"activeDeadlineSeconds": 5}, False),
         ("scopes: [BestEffort]", {}, False),
         ("scopes: [BestEffort]", {"main_resources": {}}, True),
+        ("scopes: [BestEffort]", {"main_resources": {}, "resources": {"limits": {"cpu": "1"}}}, False),
         ("scopes: [NotBestEffort, NotTerminating]", {}, True),
         (_CLASSES % "Exists", {"priorityClassName": "system-node-critical"}, True),
         (_CLASSES % "DoesNotExist", {"priorityClassName": "system-node-critical"}, False),
@@ -394,6 +395,22 @@ def test_a_quota_counts_the_pods_of_its_scopes_as_the_server_does(
     template = {"spec": {**spec, "restartPolicy": "Never"}}
     found = [str(each) for each in examine(client, [{**run, "spec": {"template": template}}]) if "scoped" in str(each)]
     assert found == ["ResourceQuota scoped: has no room: pods: 1 needed, 0 of 0 free"] * is_counted
+
+
+def test_a_quota_has_what_a_pod_says_itself_in_place_of_its_containers(
+    cluster: Api, client: Kubectl, namespace: str
+) -> None:
+    create(cluster, namespace, "{apiVersion: v1, kind: ResourceQuota, metadata: {name: q}, spec: {hard: {cpu: '1'}}}")
+    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q"}}
+    wait(lambda: [] if "used" in cluster.read(quota, namespace).expect_done().get("status", {}) else ["quota"])
+    for cpu, refusal in (("900m", ""), ("1200m", "cpu: 1.2 needed, 1 of 1 free")):
+        spec = pod(main_resources={}, resources={"requests": {"cpu": cpu}}, restartPolicy="Never")
+        tried = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": spec}
+        assert ("exceeded quota" in cluster.create(tried, namespace, dry_run=True).refusal) is bool(refusal)
+        run = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "run"}}
+        found = examine(client, [{**run, "spec": {"template": {"spec": spec}}}])
+        told = [str(each) for each in found if "ResourceQuota q" in str(each)]
+        assert told == ([f"ResourceQuota q: has no room: {refusal}"] if refusal else [])
 
 
 CUSTOM = """

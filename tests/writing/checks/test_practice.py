@@ -121,6 +121,12 @@ def test_finds_one_fault(old: str, new: str, at: str, expected: str) -> None:
     assert judged(text) == ([f"{place(text, at) if at in text else at} {expected}"] if expected else [])
 
 
+def test_a_pod_that_has_limits_itself_needs_none_in_its_containers() -> None:
+    bare = JOB.replace("limits: {cpu: 1, memory: 1Gi}", "limits: {}", 1)
+    own = "      resources: {limits: {memory: 1Gi}}\n"
+    assert judged(bare.replace("      containers", f"{own}      containers", 1)) == []
+
+
 def test_what_an_alias_repeats_counts_where_it_stands() -> None:
     """A pod's metadata, its security context and its limits, each written once for two pods."""
     marked = TEMPLATE.replace("metadata:\n", "metadata: &pod\n", 1).replace(

@@ -1,7 +1,8 @@
 """What a pod asks for: the CPUs, memory and devices that a scheduler sets aside for it, and the most that it may use.
 
 Containers run side by side, init containers one after the other before them, but those that restart always stay. What
-has a limit and no request asks for its limit. Amounts are those of ``quantity``, in 10^-9.
+has a limit and no request asks for its limit. What the pod says itself in ``resources`` (from Kubernetes 1.34) counts
+in place of what its containers add up to. Amounts are those of ``quantity``, in 10^-9.
 """
 
 from __future__ import annotations
@@ -52,11 +53,16 @@ def of(pod: Pod[Object], default: Asked | None = None) -> Asked:
         else:
             starting.append([*running, asked])  # beside those that were started before and stay
     whole = [Asked(total(e.requests for e in each), total(e.limits for e in each)) for each in (running, *starting)]
-    overhead = amounts(pod.get("overhead"))
-    return Asked(
-        total([most(each.requests for each in whole), overhead]),
-        most(each.limits for each in whole),
-    )
+    own = of_pod_itself(pod)
+    requests = {**own.limits, **most(each.requests for each in whole), **own.requests}
+    limits = {**most(each.limits for each in whole), **own.limits}
+    return Asked(total([requests, amounts(pod.get("overhead"))]), limits)
+
+
+def of_pod_itself(pod: Pod[Object]) -> Asked:
+    """Return what a pod says in place of its containers."""
+    resources = mapping(pod.get("resources"))
+    return Asked(amounts(resources.get("requests")), amounts(resources.get("limits")))
 
 
 def total(all_amounts: Iterable[Mapping[str, int]]) -> Amounts:

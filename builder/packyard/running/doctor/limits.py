@@ -79,8 +79,9 @@ def _is_ending(each: PodSet, _: Object, __: Asked) -> bool:
 
 
 def _says_nothing(each: PodSet, _: Object, default: Asked) -> bool:
-    """Say whether no container asks for anything, or has a limit."""
-    asked = (requests.of_container(container, default) for container in each.pod.containers)
+    """Say whether neither the pod nor a container asks for anything, or has a limit."""
+    containers = (requests.of_container(container, default) for container in each.pod.containers)
+    asked = (requests.of_pod_itself(each.pod), *containers)
     return not any(set(_SAID) & {*one.requests, *one.limits} for one in asked)
 
 
@@ -164,8 +165,12 @@ def _over(name: str, needs: Amounts, used: Amounts, hard: Amounts) -> str:
 
 
 def _unsaid(moments: Sequence[Sequence[PodSet]], default: Asked, hard: Mapping[str, int]) -> set[str]:
-    """Return the amounts that a quota makes every container say, and some container does not."""
-    containers = [each for moment in moments for every in moment for each in every.pod.containers]
+    """Return the amounts that a quota makes every container say, and some container does not.
+
+    Containers of a pod that says something itself need not, as in Kubernetes' own evaluator of quotas.
+    """
+    pods = [each.pod for moment in moments for each in moment if requests.of_pod_itself(each.pod) == Asked()]
+    containers = [container for pod in pods for container in pod.containers]
     asked = [requests.of_container(each, default) for each in containers]
     lacks_request = {name for name in _SAID for each in asked if name not in each.requests}
     lacks_limit = {name for name in _SAID for each in asked if name not in each.limits}

@@ -163,7 +163,7 @@ def _pod(pod: Pod[MappingNode], root: MappingNode, package: _Package) -> Iterato
         label = f"container {container.text('name')!r}" if container.text("name") else "the container"
         yield from _image(container, label, package)
         yield from _command(container, label)
-        yield from _resources(container, label)
+        yield from _resources(container, label, pod)
         yield from _user(container, label, [container.get("securityContext"), pod.get("securityContext")])
 
 
@@ -227,9 +227,9 @@ def _command(container: MappingNode, label: str) -> Iterator[Finding]:
         yield breach("args-without-command", arguments, message, "add the command")
 
 
-def _resources(container: MappingNode, label: str) -> Iterator[Finding]:
-    """Find a container without limits; what has a limit and no request requests as much as its limit."""
-    limits = _entries(container.find("resources", "limits"))
+def _resources(container: MappingNode, label: str, pod: Pod[MappingNode]) -> Iterator[Finding]:
+    """Find a container that neither has limits nor is within its pod's; without a request it requests its limit."""
+    limits = [*_entries(container.find("resources", "limits")), *_entries(pod.spec.find("resources", "limits"))]
     place = container.entry("resources") or container
     if not limits:
         message = f"{label} has no limits: it may starve its neighbors, or be evicted first"
