@@ -22,8 +22,9 @@ from packyard.core.yaml.document import mappings, walk
 from packyard.core.yaml.node import Document, MappingNode, Scalar
 from packyard.using.kustomize.accumulate import SourceObject
 from packyard.using.options.folder import PROGRAMS
-from packyard.writing.checks import changes
+from packyard.writing.checks import changes, generated
 from packyard.writing.checks.finding import Finding
+from packyard.writing.checks.generated import Generated
 
 #: The fields of a kustomization of which it is known what they do to names and references.
 _FOLLOWED = (
@@ -58,8 +59,8 @@ class Build:
     ``complete`` says that no object can come from elsewhere or be changed by a kustomization. ``apart`` has for each
     object, by its node, the kustomizations that rename it. ``kustomizations`` are the ones that it is built by, and
     ``is_whole`` says that all their objects are known: none comes from elsewhere, or is generated. ``is_loose`` says
-    that nothing puts the files together: neither a kustomization nor a Krmfile. ``generated`` are the names of
-    ConfigMaps that its programs make, before their hashes. ``refused`` are the patches that kustomize refuses.
+    that nothing puts the files together: neither a kustomization nor a Krmfile. ``generated`` are the ConfigMaps that
+    its kustomizations make. ``refused`` are the patches that kustomize refuses.
     """
 
     objects: tuple[MappingNode, ...]
@@ -68,7 +69,7 @@ class Build:
     kustomizations: tuple[MappingNode, ...] = ()
     is_whole: bool = False
     is_loose: bool = False
-    generated: frozenset[str] = frozenset()
+    generated: Generated = field(default_factory=dict)
     refused: tuple[Finding, ...] = ()
 
     def image(self, reference: str) -> str:
@@ -84,12 +85,12 @@ def find(
     files: Files,
     *,
     is_loose: bool = False,
-    programs: Mapping[str, frozenset[str]] | None = None,
+    programs: Mapping[str, Generated] | None = None,
 ) -> list[Build]:
     """Return the builds of a tree: ``paths`` are those of its files, ``files`` the documents of YAML files.
 
-    The rest, which no kustomization has, is one build; if it ``is_loose``, one for each folder. ``programs`` are the
-    names of ConfigMaps that folders beside the tree make, by the folders' names.
+    The rest, which no kustomization has, is one build; if it ``is_loose``, one for each folder. ``programs`` is what
+    folders beside the tree generate, by the folders' names.
     """
     found = _Kustomizations(paths, files, programs or {})
     rest: dict[str, list[MappingNode]] = {}
@@ -110,7 +111,7 @@ _Gathered = dict[SourceObject, str]
 class _Known:
     """What is known of a build while its kustomizations are followed."""
 
-    generated: frozenset[str]
+    generated: Generated
     complete: bool = True
     whole: bool = True
     depth: int = 0
@@ -122,7 +123,7 @@ class _Known:
 class _Kustomizations:
     """The kustomizations of a tree, by the folders that they are in."""
 
-    def __init__(self, paths: Collection[str], files: Files, programs: Mapping[str, frozenset[str]]) -> None:
+    def __init__(self, paths: Collection[str], files: Files, programs: Mapping[str, Generated]) -> None:
         self._files = files
         self._programs = programs
         self._file = {
@@ -150,7 +151,7 @@ class _Kustomizations:
 
     def build(self, top: str) -> Build:
         """Return the build of a kustomization; one that is referred to twice is followed once."""
-        known = _Known(generated=frozenset().union(*map(self._made, self._taken[top])))
+        known = _Known(generated=generated.together(map(self._made, self._taken[top])))
         found = self._gather(top, "", known)
         apart = {id(each.root): names for each, names in found.items()}
         return Build(
@@ -198,19 +199,19 @@ class _Kustomizations:
                 found.update(self._gather(taken, names, known))
         if root is None:
             return
-        known.generated |= {each.text("name") for each in mappings(root.get("configMapGenerator"))}
+        made = generated.together([known.generated, generated.find(root)])
         is_certain = known.whole and not is_renamed and not any(found.values())
-        changed = changes.apply(root, path, self._files, list(found), is_certain=is_certain, made=known.generated)
-        known.complete = known.complete and changed.complete
+        changed = changes.apply(root, path, self._files, list(found), is_certain=is_certain, made=made)
+        known.complete, known.generated = known.complete and changed.complete, changed.generated
         known.refused += changed.findings
         for gone in set(found) - set(changed.objects):
             del found[gone]
 
-    def _made(self, path: str) -> frozenset[str]:
-        """Return the names of the ConfigMaps of programs beside the tree."""
+    def _made(self, path: str) -> Generated:
+        """Return what programs beside the tree generate."""
         folder, name = posixpath.split(path)
         is_program = posixpath.basename(folder) == PROGRAMS and path.startswith("..")
-        return self._programs.get(name, frozenset()) if is_program else frozenset()
+        return self._programs.get(name, {}) if is_program else {}
 
     def beside(self, folder: str) -> Iterator[MappingNode]:
         """Yield the objects in a kustomization's folder that no kustomization says a word of."""

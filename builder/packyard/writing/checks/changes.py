@@ -9,7 +9,7 @@ What kustomize alone can say is left as it is, and the build is not known to be 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from packyard.core.errors import InputError, suggest
@@ -21,7 +21,9 @@ from packyard.core.yaml.span import embedded
 from packyard.using.kustomize import selector
 from packyard.using.kustomize.accumulate import SourceObject, nameless
 from packyard.using.kustomize.patch import MisfitError
+from packyard.writing.checks import generated
 from packyard.writing.checks.finding import Finding, breach, finding
+from packyard.writing.checks.generated import Generated
 
 Files = Mapping[str, Sequence[Document]]
 
@@ -41,9 +43,12 @@ _CHOSEN: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(slots=True)
 class Changes:
-    """What became of the objects; ``complete`` says that nothing was left out, ``findings`` what kustomize refuses."""
+    """What became of the objects and of what is ``generated``; ``complete`` says that nothing was left out,
+    ``findings`` what kustomize refuses.
+    """
 
     objects: list[SourceObject]
+    generated: Generated
     complete: bool = True
     findings: list[Finding] = field(default_factory=list)
 
@@ -55,19 +60,19 @@ def apply(
     objects: list[SourceObject],
     *,
     is_certain: bool,
-    made: Collection[str] = (),
+    made: Generated,
 ) -> Changes:
     """Change objects as a kustomization says; ``is_certain`` says that all of them are there, by their names.
 
-    ``made`` are the names of ConfigMaps that are generated, which patches may change.
+    ``made`` is what was generated before, which patches may change.
     """
-    found = Changes(objects)
+    found = Changes(objects, made)
     for document, target in _patches(root, folder, files):
         if document is None or document.root is None:
             found.complete = False
             continue
         try:
-            _patch(document.root, target, found, is_certain=is_certain, made=made)
+            _patch(document.root, target, found, is_certain=is_certain)
         except MisfitError as error:
             found.complete = False
             found.findings += (finding("entry-without-target", each, "error") for each in error.problems)
@@ -79,10 +84,9 @@ def apply(
     return found
 
 
-def _patch(
-    root: Node, target: Mapping[str, str] | None, found: Changes, *, is_certain: bool, made: Collection[str]
-) -> None:
+def _patch(root: Node, target: Mapping[str, str] | None, found: Changes, *, is_certain: bool) -> None:
     objects = found.objects
+    found.generated = generated.patched(found.generated, root, target)
     if target is not None:
         matched = [each for each in objects if selector.selects(target, each.root, each.identity)]
     elif isinstance(root, MappingNode):
@@ -93,7 +97,7 @@ def _patch(
         found.objects = [each for each in objects if each not in matched]
     elif isinstance(root, MappingNode):
         _, kind, _, name = selector.identity(root)
-        if not matched and target is None and is_certain and name not in made:
+        if not matched and target is None and is_certain and name not in found.generated:
             message = f"no {kind} {name!r} is there to patch, and kustomize fails"
             known = (each.identity[3] for each in objects if each.identity[1] == kind)
             found.findings.append(

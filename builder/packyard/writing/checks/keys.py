@@ -93,13 +93,11 @@ def files_of(held: MappingNode, parsed: Parsed) -> set[str]:
     items = mappings(held.get("items"))
     if items:
         return {item.text("path") for item in items}
-    entries = variables.config_map(held.text("name"), parsed)
-    return {entry.name for entry in entries or ()}
+    return variables.keys_of(held.text("name"), parsed)
 
 
 def _items(held: MappingNode, pod: Pod[MappingNode], parsed: Parsed) -> Iterator[Finding]:
-    entries = variables.config_map(held.text("name"), parsed) if held.get("name") else None
-    known = {entry.name for entry in entries or ()}
+    known = variables.keys_of(held.text("name"), parsed) if held.get("name") else set()
     for item in mappings(held.get("items")):
         key = item.get("key")
         if (
@@ -120,8 +118,7 @@ def _key(reference: MappingNode | None, parsed: Parsed) -> Iterator[Finding]:
     """Find a key that a ConfigMap of the package does not have."""
     if reference is None or reference.text("optional") == "true":
         return
-    key, entries = reference.get("key"), variables.config_map(reference.text("name"), parsed)
-    known = {entry.name for entry in entries or ()}
+    key, known = reference.get("key"), variables.keys_of(reference.text("name"), parsed)
     if known and parsed.complete and isinstance(key, Scalar) and key.value not in known:
         yield _missing(key, known)
 

@@ -14,7 +14,7 @@ from packyard.core.kubernetes import kustomization, pods
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.work.memo import Memo
 from packyard.core.yaml import aliases
-from packyard.core.yaml.document import check_keys, find_comments, mappings, parse_file, walk
+from packyard.core.yaml.document import check_keys, find_comments, parse_file, walk
 from packyard.core.yaml.node import Comment, Document, Entry, MappingNode, Node, Source
 from packyard.using.setters import fields
 from packyard.using.setters.comment import is_marked
@@ -22,9 +22,10 @@ from packyard.using.setters.definition import Definitions
 from packyard.using.setters.fields import Binding
 from packyard.using.setters.krmfile import Krmfile
 from packyard.using.setters.packages import PackageFiles, read_krmfile
-from packyard.writing.checks import builds, embedded, layout
+from packyard.writing.checks import builds, embedded, generated, layout
 from packyard.writing.checks.builds import Build
 from packyard.writing.checks.finding import Finding, finding
+from packyard.writing.checks.generated import Generated
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +64,9 @@ class Parsed:
         return bool(self.definitions.setters)
 
     @property
-    def generated(self) -> frozenset[str]:
-        """The names of the ConfigMaps that programs make, before their hashes."""
-        return frozenset().union(*(build.generated for build in self.builds))
+    def generated(self) -> Generated:
+        """What its kustomizations generate, those of programs among them."""
+        return generated.together(build.generated for build in self.builds)
 
     @property
     def documents(self) -> list[Document]:
@@ -213,8 +214,8 @@ def parse(package: PackageFiles, memo: Memo) -> Parsed:
     )
 
 
-def _generated(package: PackageFiles, memo: Memo) -> dict[str, frozenset[str]]:
-    """Return the names of the ConfigMaps that programs make, by their folders' names; what is broken makes none."""
+def _generated(package: PackageFiles, memo: Memo) -> dict[str, Generated]:
+    """Return what programs generate, by their folders' names; what is broken generates nothing."""
     found = {}
     for path, data in package.programs.items():
         folder, name = posixpath.split(path)
@@ -225,10 +226,9 @@ def _generated(package: PackageFiles, memo: Memo) -> dict[str, frozenset[str]]:
     return found
 
 
-def _generators(data: bytes, path: str) -> frozenset[str]:
+def _generators(data: bytes, path: str) -> Generated:
     roots = (each.root for each in parse_file(data, path))
-    lists = (root.get("configMapGenerator") for root in roots if isinstance(root, MappingNode))
-    return frozenset(each.text("name") for found in lists for each in mappings(found))
+    return generated.together(generated.find(root) for root in roots if isinstance(root, MappingNode))
 
 
 def _keys(root: MappingNode) -> dict[str, list[tuple[MappingNode, Entry]]]:

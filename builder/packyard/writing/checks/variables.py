@@ -91,6 +91,12 @@ def config_map(name: str, parsed: Parsed) -> list[Entry] | None:
     return found
 
 
+def keys_of(name: str, parsed: Parsed) -> set[str]:
+    """Return the keys of the ConfigMaps of a name, those that are generated too; none where nobody knows all."""
+    made = parsed.generated.get(name, frozenset())
+    return set() if made is None else {*made, *(entry.name for entry in config_map(name, parsed) or ())}
+
+
 def words(container: MappingNode) -> Iterator[Scalar]:
     """Yield the command and the arguments of a container."""
     for name in ("command", "args"):
