@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import prod
 
 from packyard.core.kubernetes import mpi_jobs
 from packyard.core.kubernetes.kinds import BATCH, JOBSET, KUBEFLOW, is_kind
@@ -28,6 +29,14 @@ _FLAGS = ("-np", "--np", "-n", "--n")
 _NODES = re.compile(r"--nnodes[=\s]+['\"]?(\d+)\b")
 _REFERENCE = re.compile(r"\$[({]?([A-Za-z_][A-Za-z0-9_]*)[)}]?\Z")
 _COUNTS = ("WORLD_SIZE", "NNODES", "NUM_WORKERS", "NUM_NODES")
+_STARTED = ("--nproc-per-node", "--nproc_per_node")
+#: Flags whose numbers, multiplied, are how many GPUs of its pod a program uses; and words that spread vLLM over pods.
+_BY_GPU = {
+    "vllm": ("--tensor-parallel-size", "-tp", "--pipeline-parallel-size", "-pp"),
+    "torchrun": _STARTED,
+    "torch.distributed.run": _STARTED,
+}
+_SPREAD = {"--nnodes", "--node-rank", "ray"}
 _FRAMEWORK = {"PyTorchJob": "pytorchReplicaSpecs", "TFJob": "tfReplicaSpecs"}
 
 
@@ -50,6 +59,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
         for pod in parsed.pods_of(root):
             for container in pod.containers:
                 yield from _tf_config(container, parsed)
+                yield from _beyond_gpus(container, parsed)
 
 
 def _mpi_job(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
@@ -88,12 +98,44 @@ def _slots(
 ) -> Iterator[Finding]:
     """Find slots that are not as many as the GPUs of a worker."""
     for container in (container for pod in workers for container in pod.containers):
-        limits = container.mapping("resources", "limits")
-        gpus = next((entry.value for entry in limits.entries if entry.name.endswith("/gpu")), None) if limits else None
-        count = _number(gpus, parsed, 0)
+        count = _gpus(container, parsed)
         if isinstance(node, Scalar) and slots and count and count.value and count.value != slots.value:
             message = f"a worker has {count.value} GPUs and {slots.value} slots, which are the processes on it"
             yield breach("slots-and-gpus", node, message, "give it as many slots as GPUs")
+
+
+def _gpus(container: MappingNode, parsed: Parsed) -> _Number | None:
+    """Return how many GPUs a container has; 0 where it does not ask for any as a resource."""
+    limits = container.mapping("resources", "limits")
+    gpus = next((entry.value for entry in limits.entries if entry.name.endswith("/gpu")), None) if limits else None
+    return _number(gpus, parsed, 0)
+
+
+def _beyond_gpus(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
+    """Find vLLM and torchrun where they are told to use more GPUs of their pod than it has."""
+    there, words = _gpus(container, parsed), " ".join(word.value for word in variables.words(container))
+    program = next((name for name in _BY_GPU if re.search(rf"\b{re.escape(name)}\b", words)), "")
+    is_spread = program == "vllm" and bool(_SPREAD & set(re.split(r"[\s=]+", words)))
+    told = list(_flags(container, _BY_GPU[program], parsed)) if program and not is_spread else []
+    wanted = prod(number.value for _, number in told)
+    if not told or not there or not there.value or wanted <= there.value:
+        return
+    # Processes of torchrun can do without a GPU: an option that adds GPUs leaves it to its setter how many.
+    if program == "vllm" or not there.setters or any(number.setters for _, number in told):
+        message = f"{program} needs {wanted} GPUs, one for each of its processes, and the container has {there.value}"
+        yield breach("process-count", told[0][0], message, "make both the same number")
+
+
+def _flags(container: MappingNode, names: Sequence[str], parsed: Parsed) -> Iterator[tuple[Scalar, _Number]]:
+    """Yield the numbers that a command has behind flags, each with its word."""
+    words = list(variables.words(container))
+    pattern = re.compile(rf"(?:^|\s)(?:{'|'.join(names)})(?:[=\s]+['\"]?([^\s'\"]+)|\Z)")
+    for word, following in zip(words, [*words[1:], None], strict=True):
+        for found in pattern.finditer(word.value):
+            place = word if found[1] else following
+            number = _resolved(place, found[1] or place.value, container, parsed) if place else None
+            if place and number:
+                yield place, number
 
 
 def _processes(container: MappingNode, parsed: Parsed) -> tuple[Scalar | None, _Number | None]:
