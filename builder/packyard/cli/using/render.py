@@ -41,10 +41,11 @@ def run(arguments: argparse.Namespace) -> int:
     if bool(arguments.out) != arguments.all:
         raise UsageError("packyard render: --all and --out belong together; type packyard render DIR --all --out NEW")
     directory, values = directories.with_values(arguments.words, "render")
+    words = [word for word in arguments.words if word.partition("=")[0] in values]
     if arguments.values:
         values = {**given.read(arguments.values), **values}
     if not arguments.all:
-        usecases.check(directory, "render", arguments.words[directory != Path() :], all_by="--all --out NEW")
+        usecases.check(directory, "render", words, all_by="--all --out NEW")
     state.tell_pending(Tree(directory))
     path = "" if arguments.built_in else os.environ.get("PATH", "")
     with _source(directory, values) as source:

@@ -1,7 +1,7 @@
 """Which use cases a directory holds, for those who name the directory of a package where a use case is wanted.
 
-.: is not a use case, but holds 2: multi-node/user-mounted-nfs, single-node/user-mounted-nfs
-(name one: packyard set multi-node/user-mounted-nfs WORKERS=2)
+bert: is not a use case, but holds 2: quickstart/multi-node/user-mounted-nfs, quickstart/single-node/user-mounted-nfs
+(name one: packyard set bert/quickstart/multi-node/user-mounted-nfs WORKERS=2)
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ def refusal(directory: Path, command: str, rest: Sequence[str] = (), *, all_by: 
         return InputError(Problem("is not a use case, and holds none", file=str(directory), hint=hint))
     more = f" and {len(found) - _MOST} more" if len(found) > _MOST else ""
     number = f"{len(found)}" if len(found) > 1 else "one"
-    message = f"is not a use case, but holds {number}: {', '.join(found[:_MOST])}{more}"
+    listed = ", ".join(os.path.relpath(path, directory) for path in found[:_MOST])
+    message = f"is not a use case, but holds {number}: {listed}{more}"
     names = [name for name, equals, _ in (word.partition("=") for word in rest) if equals]
     fitting = (path for path in found if all(name in shipped.values(Path(path)) for name in names))
     example = " ".join(("packyard", command, *map(quote, (next(fitting, found[0]), *rest))))
