@@ -95,6 +95,32 @@ def test_lists_versions_and_why_one_is_yanked(reader: Reader, address: str) -> N
     assert "is yanked" not in reader.tab.inner_text(".package > header")
 
 
+def test_says_of_removed_versions_why_and_of_a_package_that_has_no_other(
+    open_reader: Callable[..., Reader], zoo: Zoo, tmp_path: Path
+) -> None:
+    copy = zoo.copy(tmp_path / "zoo")
+    copy.packyard("yank", "llm-finetune@1.0.0", "--reason", "loses <b>gradients</b>", "--in", copy.folder)
+    copy.packyard("publish", MNIST, "--version", "1.0.0", "--close", "--to", copy.folder)
+    copy.packyard("gc", copy.folder, "--yanked")
+    copy.packyard("web", copy.folder, "--prerender")
+    reader = open_reader()
+    with real.serve(copy.folder) as address:
+        text = reader.read(f"{address}/#/{MNIST}/versions")
+        assert text.index("1.1.0 (shown)") < text.index("Removed") < text.index("it was yanked: its training diverges")
+        text = reader.read(f"{address}/#/{MNIST}@1.0.0")
+        assert f"{MNIST}@1.0.0 was removed: it was yanked: its training diverges on two nodes." in text
+        assert "It has 1.1.0." in text
+        text = reader.read(f"{address}/#/llm-finetune")
+        assert "Every version of llm-finetune was removed." in text
+        assert "it was yanked: loses <b>gradients</b>" in text
+        assert "llm-finetune" not in reader.read(f"{address}/#/")
+        text = reader.read(f"{address}/#/{MNIST}/compare/llm-finetune@1.0.0")
+        assert "llm-finetune@1.0.0 was removed" in text
+        assert reader.complaints == []
+        reader.tab.goto(f"{address}/web/p/{MNIST}.html")
+        assert "1.0.0: removed: it was yanked" in reader.text()
+
+
 CASE = "quickstart/mlops/multi-node/user-allocated-pvc"
 
 

@@ -2,8 +2,7 @@
 import type { Change } from "../compare/change";
 import { compare as differences } from "../compare/compare";
 import { grouped, type Group } from "../compare/report";
-import { choose, type PackageRecord, type Version } from "../channel/record";
-import { InputError } from "../errors";
+import { absent, choose, type PackageRecord, type Version } from "../channel/record";
 import { FieldTypes, type FieldTable } from "../model/fieldtypes";
 import table from "../../../builder/packyard/core/kubernetes/fieldtypes.json";
 import { opened, type Shown } from "./look";
@@ -22,7 +21,7 @@ export async function compare(shown: Shown): Promise<Child> {
   const [name = "", asked = ""] = (route.rest || `${route.name}@${before(found, version)}`).split("@");
   const other = name === found.name ? found : await page.channel.package(name);
   const known = choose(other, asked);
-  if (!known) throw new InputError(`${name.slice(0, 200)} has no version ${asked.slice(0, 80)}.`, `It has ${other.versions.map((each) => each.version).slice(-5).join(", ")}.`);
+  if (!known) throw absent(other, asked);
   const form = chooser(shown, other, known);
   if (other === found && known.version === version.version) {
     return [form, h("p", {}, found.versions.length > 1 ? "Choose another version, or another package." : "There is no other version yet. Name another package.")];

@@ -1,6 +1,6 @@
 /** A package: its parts have addresses of their own, below `#/NAME` or `#/NAME@VERSION`. */
 import type { Provenance } from "../channel/channel";
-import { choose, type PackageRecord, type Version } from "../channel/record";
+import { absent, choose, type PackageRecord, type Version } from "../channel/record";
 import { InputError } from "../errors";
 import { readBundle } from "../model/archive";
 import { parsePackage, type PackageModel } from "../model/package";
@@ -38,7 +38,11 @@ const TABS = new Map<string, { label: string; load: () => Promise<View> }>([
 export async function look(main: HTMLElement, page: Page, route: PackageRoute, isCurrent: () => boolean): Promise<void> {
   const found = await page.channel.package(route.name);
   const version = choose(found, route.version);
-  if (!version) throw new InputError(`${route.name} has no version ${route.version.slice(0, 80)}.`, `It has ${found.versions.map((each) => each.version).slice(-5).join(", ")}.`);
+  if (!version) {
+    const { removed } = await import("./versions").catch(unloaded);
+    if (isCurrent()) main.replaceChildren(h("article", { class: "package" }, h("header", {}, crumbs(), h("h1", {}, found.name)), problem(absent(found, route.version), found.versions.length > 0 && h("p", {}, link(packageHash(found.name, "", "versions"), "All versions"))), removed(found)));
+    return;
+  }
   if (!isCurrent()) return;
   const tab = TABS.get(route.tab);
   if (!tab) throw new InputError(`There is no view ${route.tab.slice(0, 80)} of a package.`, `It has: ${[...TABS.values()].map((each) => each.label).join(", ")}.`);
@@ -79,9 +83,13 @@ async function read(page: Page, name: string, version: Version): Promise<Opened>
   return { model, isCompared: bundle.isCompared, provenance };
 }
 
+function crumbs(): HTMLElement {
+  return h("p", { class: "crumbs" }, link("#/", "All packages"));
+}
+
 function heading(found: PackageRecord, version: Version, route: PackageRoute): HTMLElement {
   return h("header", {},
-    h("p", { class: "crumbs" }, link("#/", "All packages")),
+    crumbs(),
     h("h1", {}, found.name, " ", link(packageHash(found.name, route.version, "versions"), h("span", { class: "tag" }, version.version))),
     h("p", { class: "lead" }, version.description.split(": ")[0] ?? ""),
     version.yanked && h("p", { class: "note bad" }, h("strong", {}, `${version.version} is yanked: `), version.yanked, ". ", found.latest && link(packageHash(found.name, found.latest), `Use ${found.latest}`)),

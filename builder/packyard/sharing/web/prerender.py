@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from markdown_it import MarkdownIt
 
@@ -65,7 +65,7 @@ def prerender(package: Package, members: Sequence[Member], style: str) -> bytes:
         version=html.escape(latest),
         description=html.escape(package.description),
         style=html.escape(style.removeprefix("web/")),
-        versions="\n".join(f"<li>{_version(each.version, each.yanked)}</li>" for each in reversed(package.entries)),
+        versions="\n".join(f"<li>{html.escape(each)}</li>" for each in _versions(package)),
         readme=_markdown().render(readme),
     )
     return text.encode()
@@ -80,8 +80,11 @@ def listed(packages: Sequence[Package]) -> str:
     return f"<noscript><h1>Packages</h1>\n<ul>\n{chr(10).join(rows)}\n</ul></noscript>"
 
 
-def _version(version: str, yanked: str) -> str:
-    return html.escape(f"{version}: yanked: {yanked}" if yanked else version)
+def _versions(package: Package) -> Iterator[str]:
+    for each in reversed(package.entries):
+        yield f"{each.version}: yanked: {each.yanked}" if each.yanked else each.version
+    for gone in reversed(package.removed):
+        yield f"{gone.version}: removed: {gone.reason}"
 
 
 def _markdown() -> MarkdownIt:
