@@ -181,6 +181,36 @@ def test_copy_takes_what_the_key_of_the_team_signed_and_lists_what_is_pending_by
 
 
 @pytest.mark.slow
+def test_copy_says_how_a_root_takes_what_another_publisher_signed(here: Path) -> None:
+    rooted()
+    done("keys", "trust", "1.root.json", "--channel", "channel")
+    published("1.0", "ci-2", to="other")
+    told = said("copy", "other", "channel", "--key", "ci", code=1)
+    assert not list(here.glob("channel/1.0/*"))
+    rotate = re.search(r"its publisher's key under packages: in root\.yaml, then: packyard (.*)\)", told)
+    assert rotate is not None
+    Path("root.yaml").write_text(ROOT + "packages: {p*: {keys: [ci-2.pub.pem]}}\n")
+    done(*rotate[1].split())
+    said("keys", "root", "sign", "2.root.json", "--key", "alice")
+    done("keys", "root", "sign", "2.root.json", "--key", "bob", "--in", "channel")
+    done("copy", "other", "channel", "--key", "ci")
+    assert done("get", "p@1.0", "--from", "channel", "--into", "got")
+
+
+@pytest.mark.slow
+def test_root_keys_are_not_offered_for_heads_and_others_not_for_a_root(here: Path) -> None:
+    rooted()
+    done("keys", "trust", "1.root.json", "--channel", "channel")
+    assert published("1.0", code=2).endswith("choose one by --key: ci, ci-2, oncall\n")
+    assert said("keys", "root", "sign", "1.root.json", code=2).endswith("choose one by --key: alice, bob, carol\n")
+    for name in ("bob", "carol", "ci-2", "oncall"):
+        (here / f"CONFIG/packyard/keys/{name}.key.pem").unlink()
+    published("1.0")
+    assert versions() == ["1.0"]
+    said("keys", "root", "sign", "1.root.json")
+
+
+@pytest.mark.slow
 def test_a_root_in_a_registry_is_that_of_a_directory(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setenv("DOCKER_CONFIG", str(here))

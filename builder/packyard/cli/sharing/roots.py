@@ -110,7 +110,7 @@ def _sign(arguments: argparse.Namespace) -> Root:
     made = Root.parse(regular.read(file, limit=roots.LIMIT), file=str(file))
     previous = _previous(made, arguments)
     wanted = {each for root in (made, previous) if root for each in root.metadata.signed.roles["root"].keyids}
-    for key in signing.keys(arguments.key) if arguments.key or not arguments.within else ():
+    for key in signing.keys(arguments.key, of=wanted) if arguments.key or not arguments.within else ():
         if key.public.id not in wanted:
             hint = "packyard keys root show FILE lists them"
             name = _names(file.parent).get(key.public.id, key.public.id)
@@ -176,7 +176,8 @@ def _written(made: Root) -> Root:
         raise InputError(Problem("exists already", file=str(file), hint="sign that one, or remove it"))
     _write(file, made)
     needed = made.metadata.signed.roles["root"].threshold
-    output.note(f"hand {file} to {needed} holders of root keys, who run: packyard keys root sign {file} --key NAME")
+    holders = "a holder of a root key" if needed == 1 else f"{needed} holders of root keys"
+    output.note(f"hand {file} to {holders}, to sign it: packyard keys root sign {file} --key NAME")
     return made
 
 

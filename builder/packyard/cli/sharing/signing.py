@@ -1,6 +1,7 @@
 """The keys that a command line signs with, and their passphrases.
 
-Private keys are those that ``--key`` names, or come from PACKYARD_SIGNING_KEY (PEM), or the only one there is is it.
+Private keys are those that ``--key`` names, or come from PACKYARD_SIGNING_KEY (PEM), or the only one there is is it;
+keys of roots that the user trusts, which sign nothing else, do not count there.
 Its passphrase comes from PACKYARD_KEY_PASSPHRASE, or is asked on the terminal.
 """
 
@@ -8,11 +9,12 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from packyard.cli import output, preferences
 from packyard.core.errors import UsageError
 from packyard.sharing.trust import signers
+from packyard.sharing.trust.keyring import Keyring
 from packyard.sharing.trust.keys import SigningKey, is_encrypted
 
 KEY = "PACKYARD_SIGNING_KEY"
@@ -25,8 +27,11 @@ def add_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--key", metavar="NAME|URI", action="append", help=help)
 
 
-def keys(names: Sequence[str] | None = None) -> list[SigningKey]:
-    """Return the keys to sign with, each once; none where the user has none. A variable that is empty is refused."""
+def keys(names: Sequence[str] | None = None, *, of: Collection[str] = ()) -> list[SigningKey]:
+    """Return the keys to sign with, each once; none where the user has none. A variable that is empty is refused.
+
+    Without names it is the only one whose id is in ``of``, or, without that, the only one that is not for roots alone.
+    """
     if not names and KEY in os.environ:
         given = os.environ[KEY].encode()
         if not given.strip():
@@ -37,14 +42,24 @@ def keys(names: Sequence[str] | None = None) -> list[SigningKey]:
         secret = passphrase(KEY) if is_encrypted(given) else None
         return [SigningKey.parse(given, secret, file=KEY)]
     ring = preferences.keyring()
-    known = ring.signing_names() if ring else []
-    if not names and len(known) > 1:
-        raise UsageError(f"you have several keys; choose one by --key: {', '.join(known)}")
-    chosen = names or known
+    chosen = names or (_only(ring, of) if ring else [])
     if not chosen:
         return []
     found = [_key(name) for name in chosen]
     return list({key.public.id: key for key in found}.values())
+
+
+def _only(ring: Keyring, of: Collection[str]) -> list[str]:
+    known = ring.signing_names()
+    if len(known) < 2:
+        return known
+    ids = {name: ring.public(name).id for name in known}
+    offline = ring.offline()
+    fitting = [name for name, key in ids.items() if (key in of if of else key not in offline)]
+    if len(fitting) != 1:
+        problem = "you have several keys" if fitting else "you have several keys, and none that is meant for this"
+        raise UsageError(f"{problem}; choose one by --key: {', '.join(fitting or known)}")
+    return fitting
 
 
 def _key(name: str) -> SigningKey:

@@ -81,13 +81,13 @@ class Upload:
         Nothing is written of a bundle with provenance that users of the channel would refuse.
         """
         entry = self.entry
-        known = self._known(entry, attest, trusted)
+        known = self._known(store, entry, attest, trusted)
         if not self.has_bundle:
             try:
                 store.put(entry.key, self.packed.data())
             except ConflictError:  # another publisher was faster, maybe with the same tar
                 entry = _published(store, entry)
-                known = self._known(entry, attest, trusted)
+                known = self._known(store, entry, attest, trusted)
         line = (checksum.key(entry.name, entry.version), checksum.line(entry))
         missing = [(key, data) for key, data in (line, *known.items()) if key not in self.present]
         for key, data in missing:
@@ -98,10 +98,12 @@ class Upload:
                     raise
         return entry, bool(missing) or not self.has_bundle
 
-    def _known(self, entry: IndexEntry, attest: Attest, trusted: Trust) -> Mapping[str, bytes]:
+    def _known(self, store: Store, entry: IndexEntry, attest: Attest, trusted: Trust) -> Mapping[str, bytes]:
         found, key = attest(entry), provenance.key(entry.name, entry.version)
         if trusted.rules and key not in self.present:  # roles may demand a signature that we have not
-            hint = "publish it with the keys that the root has for it: packyard keys root show --in CHANNEL lists them"
+            hint = f"publish it with the keys that the root has for {entry.name}: packyard keys root show --in "
+            hint += f"{store.address} lists them; for a copy, put its publisher's key under packages: in root.yaml, "
+            hint += f"then: packyard keys root rotate root.yaml --in {store.address}"
             _check(found.get(key), entry, trusted, hint)
         return found
 

@@ -80,7 +80,7 @@ class Keyring:
 
     def signing_names(self) -> list[str]:
         """Return the names of the private keys, sorted."""
-        return [name.removesuffix(_PRIVATE) for name in self._names("") if name.endswith(_PRIVATE)]
+        return sorted(name.removesuffix(_PRIVATE) for name in self._names("") if name.endswith(_PRIVATE))
 
     def public(self, name: str) -> PublicKey:
         """Return the public key of a private key here."""
@@ -121,7 +121,12 @@ class Keyring:
     def root(self, channel: str) -> Root | None:
         """Return the root that the user trusts for a channel, as it was last seen."""
         file = self._root_file(channel)
-        return Root.parse(regular.read(file, limit=LIMIT), file=str(file)) if file.exists() else None
+        return _read_root(file) if file.exists() else None
+
+    def offline(self) -> frozenset[str]:
+        """Return the ids of the keys that sign nothing but a root, as the roots say that the user trusts."""
+        files = [self.folder / "roots" / name for name in self._names("roots")]
+        return frozenset().union(*(_read_root(file).offline for file in files))
 
     def trust_root(self, root: Root, *, file: str, channel: str) -> None:
         """Trust a root, and those that follow it, for a channel; one that is older than it was is refused."""
@@ -201,6 +206,10 @@ class Keyring:
             raise _taken(file) from error
         except OSError as error:
             raise UnavailableError(Problem(f"cannot be written: {error.strerror}", file=str(file))) from error
+
+
+def _read_root(file: Path) -> Root:
+    return Root.parse(regular.read(file, limit=LIMIT), file=str(file))
 
 
 def _taken(file: Path) -> ConflictError:

@@ -88,6 +88,12 @@ class Root:
         """When it has to be renewed."""
         return self.metadata.signed.expires
 
+    @property
+    def offline(self) -> frozenset[str]:
+        """The ids of the root keys that have no other role."""
+        roles = (self.heads, *self.packages, *filter(None, [self.revocation]))
+        return frozenset(self.metadata.signed.roles["root"].keyids).difference(*(each.keys for each in roles))
+
     @classmethod
     def parse(cls, data: bytes, *, file: str) -> Root:
         """Read a root, and verify nothing yet; raise `IntegrityError` for what is none."""
