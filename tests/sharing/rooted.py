@@ -18,6 +18,7 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from packyard.core.bundle import record
+from packyard.core.digest import Digest
 from packyard.sharing.index import head
 from packyard.sharing.index.head import Head
 from packyard.sharing.stores import Store
@@ -90,6 +91,17 @@ def add(store: Store, *signers: str, **changes: Any) -> Head:
         **changes,
     }
     return head.create(store, Head(**fields), [KEYS[name] for name in signers])
+
+
+def add_bytes(store: Store, data: bytes) -> None:
+    """Create the first head, whatever it is."""
+    store.put(head.key(1), data)
+    store.swap(head.POINTER, data, None)
+
+
+def signed_twice() -> bytes:
+    """Return a first head with two signatures by one key."""
+    return envelope.sign(Head(number=1, channel=CHANNEL).payload(), head.TYPE, [KEYS["ci"], KEYS["ci"]])
 
 
 def revoke(
@@ -280,6 +292,37 @@ def a_threshold_met_by_a_revoked_key(store: Store) -> Case:
 
 
 @case
+def a_head_that_one_key_signed_twice(store: Store) -> Case:
+    pinned = put(store, made(heads=role("ci", "ci-2", threshold=2)))
+    add_bytes(store, signed_twice())
+    return Case(pinned=pinned, says="signatures, each by another key")
+
+
+@case
+def a_signature_under_the_id_of_another_key(store: Store) -> Case:
+    pinned = put(store, made(heads=role("ci", "ci-2", threshold=2)))
+    own, other = (KEYS[name].public.id.encode() for name in ("ci", "ci-2"))
+    add_bytes(store, other.join(signed_twice().rpartition(own)[::2]))
+    return Case(pinned=pinned, says="the signature of .* is wrong")
+
+
+@case
+def a_revocation_in_place_of_a_head(store: Store) -> Case:
+    pinned = put(store, made(heads=ONCALL))
+    revoke(store, "thief")
+    add_bytes(store, store.get(f"{root.REVOKED}1.json"))
+    return Case(pinned=pinned, says="must hold application/vnd.packyard.index-head")
+
+
+@case
+def a_head_far_ahead_of_the_others(store: Store) -> Case:
+    pinned = put(store, made(heads=role("ci", "ci-2")))
+    add(store, "ci")
+    add(store, "ci-2", number=64, history={each: Digest.of(b"") for each in head.links(64)})
+    return Case(pinned=pinned, says="63.json: is missing, and a later head links to it")
+
+
+@case
 def a_head_that_nobody_signed(store: Store) -> Case:
     pinned = put(store, made())
     add(store)
@@ -312,6 +355,14 @@ def a_client_that_slept_from_root_1_to_5(store: Store) -> Case:
 def a_root_is_skipped(store: Store) -> Case:
     pinned = made()
     store.put(root.key(2), made(3).to_bytes())
+    add(store, "ci")
+    return Case(pinned=pinned, says="must be version 2 of the root")
+
+
+@case
+def an_older_root_under_the_next_number(store: Store) -> Case:
+    pinned = put(store, made())
+    store.put(root.key(2), pinned.to_bytes())
     add(store, "ci")
     return Case(pinned=pinned, says="must be version 2 of the root")
 
@@ -507,6 +558,43 @@ def a_root_with_a_key_of_another_scheme(store: Store) -> Case:
     pinned = put(store, made())
     store.put(root.key(2), record.to_bytes(document))
     return Case(pinned=pinned, says="Unsupported public key")
+
+
+@case
+def a_root_with_a_key_of_another_type(store: Store) -> Case:
+    document = json.loads(made(2).to_bytes())
+    for each in document["signed"]["keys"].values():
+        each["keytype"] = "rsa"
+    pinned = put(store, made())
+    store.put(root.key(2), record.to_bytes(document))
+    return Case(pinned=pinned, says="is not the root of a channel")
+
+
+@case
+def a_role_that_names_a_key_twice(store: Store) -> Case:
+    document = json.loads(made(2).to_bytes())
+    document["signed"]["roles"]["root"]["keyids"] = [KEYS["alice"].public.id] * 2
+    pinned = put(store, made())
+    store.put(root.key(2), record.to_bytes(document))
+    return Case(pinned=pinned, says="is not the root of a channel")
+
+
+@case
+def a_role_of_a_key_that_is_not_there(store: Store) -> Case:
+    document = json.loads(made(2).to_bytes())
+    document["signed"]["roles"]["timestamp"]["keyids"] = [KEYS["thief"].public.id]
+    pinned = put(store, made())
+    store.put(root.key(2), record.to_bytes(document))
+    return Case(pinned=pinned, says="is not the root of a channel")
+
+
+@case
+def a_root_of_another_specification(store: Store) -> Case:
+    document = json.loads(made(2).to_bytes())
+    document["signed"]["spec_version"] = "2.0.0"
+    pinned = put(store, made())
+    store.put(root.key(2), record.to_bytes(document))
+    return Case(pinned=pinned, says="is not the root of a channel")
 
 
 def _package(name: str) -> dict[str, str]:

@@ -12,8 +12,13 @@ from pathlib import Path
 import pytest
 
 import reading
+from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError
+from packyard.sharing.index import head
+from packyard.sharing.publishing.refresh import refresh
+from packyard.sharing.stores import TooLongError
 from packyard.sharing.stores.directory import DirectoryStore
+from packyard.sharing.trust import root
 from sharing import rooted
 
 FILES = Path(__file__).parents[1] / "cases" / "trust"
@@ -29,6 +34,38 @@ def test_attack(name: str, tmp_path: Path) -> None:
     with pytest.raises(IntegrityError) as caught:
         rooted.judged(store, case)
     assert re.search(case.says, str(caught.value)), caught.value
+
+
+def test_a_root_without_end_is_not_read(tmp_path: Path) -> None:
+    store = DirectoryStore(tmp_path / "channel")
+    pinned = rooted.put(store, rooted.made())
+    store.put(root.key(2), b" " * (root.LIMIT + 1))
+    with pytest.raises(TooLongError, match=f"is larger than {root.LIMIT} bytes"):
+        rooted.trusted(store, pinned)
+
+
+@pytest.mark.parametrize("number", [50, 64, 10**12 - 1])
+def test_a_head_that_a_stolen_key_wrote_far_ahead_is_undone(tmp_path: Path, number: int) -> None:
+    store = DirectoryStore(tmp_path / "channel")
+    pinned = rooted.put(store, rooted.made(heads=rooted.role("ci", "ci-2")))
+    for _ in range(2):
+        rooted.add(store, "ci-2")
+    pointer = store.get(head.POINTER)
+    history = {each: Digest.of(b"") for each in head.links(number)}
+    rooted.add(store, "ci", number=number, history=history)
+    rooted.revoke(store, "ci")
+
+    def undo() -> int:
+        keys = [rooted.KEYS["ci-2"]]
+        return refresh(store, keys=keys, trusted=rooted.trusted(store, pinned), number=2).number
+
+    with pytest.raises(IntegrityError, match=r"is missing \(.* remove theirs below index/heads/ and index/head"):
+        undo()
+    (store.root_dir / head.key(number)).unlink()
+    (store.root_dir / head.POINTER).unlink()
+    assert undo() == 3
+    assert head.latest(store, rooted.trusted(store, pinned)).number == 3
+    assert store.get(head.POINTER) != pointer
 
 
 def test_the_files_for_other_implementations_are_those_of_the_cases(tmp_path: Path) -> None:

@@ -310,7 +310,7 @@ def _check_descent(store: Store, head: Head, known: Remembered) -> None:
         digest = head.history[number]
         if number == known.number:
             break
-        data = get_or_none(store, key(number), limit=LIMIT) or b""
+        data = _linked(store, number)
         digest.verify(data, what=f"{store.address}: {key(number)}")
         head = Head.parse(data, NOBODY, file=key(number), number=number)
     if digest != known.digest:
@@ -327,7 +327,7 @@ def _check_revoked(store: Store, latest: Head, trusted: Trust, known: Remembered
     first = max(known.number + 1, latest.number - _WALK, 1) if len(trusted.keys) > 1 else latest.number
     later, vouching = latest, set(latest.signers)
     numbers = range(latest.number - 1, first - 1, -1)
-    data_of_each = parallel.stream(lambda each: get_or_none(store, key(each), limit=LIMIT) or b"", numbers, _AT_ONCE)
+    data_of_each = parallel.stream(partial(_linked, store), numbers, _AT_ONCE)
     for number, data in zip(numbers, data_of_each, strict=True):
         later.history[number].verify(data, what=f"{store.address}: {key(number)}")
         earlier = Head.parse(data, trusted.optional(), file=key(number), number=number)
@@ -336,6 +336,15 @@ def _check_revoked(store: Store, latest: Head, trusted: Trust, known: Remembered
         if not vouching >= set(earlier.signers):
             return
         later = earlier
+
+
+def _linked(store: Store, number: int) -> bytes:
+    """Return a head to which a later one links."""
+    data = get_or_none(store, key(number), limit=LIMIT)
+    if data is None:
+        problem = "is missing, and a later head links to it"
+        raise IntegrityError(Problem(problem, file=f"{store.address}: {key(number)}", hint=_ASK))
+    return data
 
 
 def _check_grows(store: Store, before: Sequence[str], head: Head) -> None:

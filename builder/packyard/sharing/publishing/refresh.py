@@ -8,7 +8,7 @@ from dataclasses import replace
 from packyard.core.errors import InputError, IntegrityError, Problem
 from packyard.sharing.index import access, head, lease, trial
 from packyard.sharing.index.head import Head, Memory
-from packyard.sharing.publishing.reindex import following
+from packyard.sharing.publishing.reindex import following, stored_head
 from packyard.sharing.stores import Store
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
 
@@ -56,7 +56,9 @@ def _earlier(store: Store, number: int, trusted: Trust, end: int) -> Head:
     found = head.read(store, number)
     if trusted.rules and found.channel != trusted.rules.channel:
         raise InputError(Problem(f"is of another channel, {found.channel}", file=head.key(number)))
-    later = [head.read(store, each, trusted.optional()) for each in range(number, end)]
+    later = [
+        Head.parse(stored_head(store, each), trusted.optional(), file=head.key(each)) for each in range(number, end)
+    ]
     revoked = {key for each in later if each.signers for key in each.revoked}
     if trusted.rules:
         revoked -= trusted.rules.keys - trusted.rules.revoked

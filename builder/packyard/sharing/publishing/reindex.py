@@ -232,7 +232,7 @@ def following(store: Store, there: Sequence[str]) -> tuple[int, dict[int, Digest
     if head.POINTER in there:
         with suppress(IntegrityError):
             last = max(last, Head.parse(store.get(head.POINTER), NOBODY, file=head.POINTER).number)
-    return last + 1, {number: Digest.of(_head(store, number)) for number in head.links(last + 1)}
+    return last + 1, {number: Digest.of(stored_head(store, number)) for number in head.links(last + 1)}
 
 
 def _channel(store: Store, there: Sequence[str], trusted: Trust, new_id: Callable[[], str]) -> str:
@@ -249,7 +249,7 @@ def _channel(store: Store, there: Sequence[str], trusted: Trust, new_id: Callabl
 def _check_memory(store: Store, number: int, memory: Memory | None) -> None:
     """Refuse to follow heads among which the remembered one is not, or is another."""
     known = memory.read() if memory else Remembered()
-    if known.number and (known.number >= number or Digest.of(_head(store, known.number)) != known.digest):
+    if known.number and (known.number >= number or Digest.of(stored_head(store, known.number)) != known.digest):
         hint = f"bring the heads back from a mirror or a backup, or remove {known.file}, as all who saw them have to"
         raise IntegrityError(Problem("is not the head that was there before", file=head.key(known.number), hint=hint))
 
@@ -274,9 +274,11 @@ def _before(store: Store, number: int, *trusts: Trust) -> Index:
     return Index()
 
 
-def _head(store: Store, number: int) -> bytes:
+def stored_head(store: Store, number: int) -> bytes:
+    """Return a head that has to be there."""
     data = get_or_none(store, head.key(number), limit=head.LIMIT)
     if data is None:
-        hint = "bring it back: users who remember it would take a new index for a forgery"
+        hint = "bring it back: users who remember it would take a new index for a forgery; if a thief wrote those "
+        hint += f"after it, remove theirs below {head.FOLDER} and {head.POINTER}, then run again"
         raise IntegrityError(Problem("is missing", file=head.key(number), hint=hint))
     return data
