@@ -508,6 +508,14 @@ def a_package_of_a_team_by_the_key_of_another_team(store: Store) -> Case:
 
 
 @case
+def a_package_of_a_team_behind_a_wider_pattern(store: Store) -> Case:
+    pinned = put(store, made(packages={"*": role("dave"), "team-a-*": role("team-a")}))
+    attest(store, "team-a-bert", "team-a")
+    add(store, "ci")
+    return Case(pinned=pinned, package="team-a-bert", says="which you do not trust")
+
+
+@case
 def a_team_signs_a_head(store: Store) -> Case:
     pinned = put(store, made(packages={"team-a-*": role("team-a")}))
     add(store, "team-a")
