@@ -64,7 +64,7 @@ def test_what_the_patch_itself_brought_needs_no_test() -> None:
         f"{{op: add, path: {first}, value: {{name: copy}}}}",
         f"{{op: copy, from: {POD}/containers/0/envFrom, path: {first}/envFrom}}",
         f"{{op: add, path: {first}/envFrom/-, value: {{secretRef: {{name: a}}}}}}",
-        f"{{op: copy, from: /spec/option/volumes/0, path: {POD}/volumes/-}}",
+        f"{{op: copy, from: /option/volumes/0, path: {POD}/volumes/-}}",
     ]
     assert judged(inline(*operations)) == []
     assert judged(inline(*operations[1:])) == ["kustomization.yaml:7 unguarded-index"]

@@ -28,8 +28,8 @@ def texts(traced: Traced, path: str, line: int) -> list[str]:
 
 #: The lines around what a patch of pods brings.
 MADE = (
-    "# What pods get. kustomization.yaml copies it to them.",
-    *("apiVersion: any/v1", "kind: Any", "metadata: {name: any}", "spec:", "option:"),
+    *("apiVersion: any/v1", "kind: Any # of those that kustomization.yaml names, whose pods get copies"),
+    *("metadata: {name: any}", "option:"),
 )
 
 

@@ -182,7 +182,6 @@ def test_sections_are_in_the_order_of_the_catalogue_those_with_something_require
     lines = krmfile(root).splitlines()
     shown = [line.strip().removeprefix("io.k8s.cli.") for line in lines if "#" in line[:5] or line[4:8] == "io.k"]
     assert shown == [
-        "# The parameters of this use case:  kustomize cfg set . NAME VALUE",
         *("# Required: what nobody knows.", "setters.C:", "# How much.", "setters.A:", "setters.D:"),
         *("# Where.", "setters.B:", "# What follows from them. Nothing to set from here on."),
         *("substitutions.BOTH:", "substitutions.PATH:"),
@@ -190,7 +189,7 @@ def test_sections_are_in_the_order_of_the_catalogue_those_with_something_require
 
 
 def test_the_layout_is_the_one_of_the_design(root: Path) -> None:
-    assert krmfile(root).splitlines()[5:22] == [
+    assert krmfile(root).splitlines()[4:21] == [
         "    # How much.",
         "    io.k8s.cli.setters.A:",
         '      x-k8s-cli: {setter: {name: A, value: "1"}}',

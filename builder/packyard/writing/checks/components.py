@@ -3,9 +3,9 @@
     - {op: test, path: /spec/template/spec/containers/0/name, value: training}      says which item the index means
     - {op: add, path: /spec/template/spec/containers/0/volumeMounts/-, value: …}
     - {op: test, path: /spec/template/spec/tolerations, value: null}                says that no list gets lost
-    - {op: copy, from: /spec/option/tolerations, path: /spec/template/spec/tolerations}
+    - {op: copy, from: /option/tolerations, path: /spec/template/spec/tolerations}
 
-What a Component puts below ``/spec/option`` for a moment, to copy it from there, is its own. A strategic merge replaces
+What a Component puts below ``/option`` for a moment, to copy it from there, is its own. A strategic merge replaces
 the lists of custom resources, and those lists of built-in kinds that have no merge key.
 """
 
@@ -27,7 +27,8 @@ from packyard.using.setters.packages import PackageFiles
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed, findings
 
-_OWN = "/spec/option/"
+#: Where a Component puts its own, as it is written out now, and as it was before.
+_OWN = ("/option/", "/spec/option/")
 #: Lists of mappings, which no operation may write over.
 _LISTS = frozenset(
     (
@@ -185,5 +186,5 @@ def _lists(patch: _Patch, node: MappingNode, path: str, tested: _Tested, kinds: 
             )
             if not is_joined and not here.startswith(_OWN) and not tested.is_empty(patch.kinds, here):
                 message = f"this replaces the whole list {here}, with the items that were added by hand"
-                hint = f"test first that the list is missing, or copy its items from {_OWN[:-1]}"
+                hint = f"test first that the list is missing, or copy its items from {_OWN[0][:-1]}"
                 yield breach("list-replaced", entry, message, hint)

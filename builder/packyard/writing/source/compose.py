@@ -48,7 +48,7 @@ from packyard.writing.source.preset import Preset
 from packyard.writing.source.words import Words
 from packyard.writing.source.workspace import Workspace
 
-_HEAD = "# The parameters of this use case:  kustomize cfg set . NAME VALUE"
+_HEAD = "# the parameters of this use case: kustomize cfg set . NAME VALUE"
 
 
 @dataclass(frozen=True, slots=True)

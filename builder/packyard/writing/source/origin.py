@@ -82,7 +82,7 @@ class Origins:
 def of_text(composed: str, original: str, file: str, *, whole: bool = False, indented: bool = False) -> Origins:
     """Return the origins of a file that was copied, with or without some of its lines, or its ``whole``.
 
-    The lines of one that is ``indented`` may begin with other blanks.
+    The lines of one that is ``indented`` may begin with other blanks, and have another order.
     """
     found = Origins()
     if whole:
@@ -92,6 +92,11 @@ def of_text(composed: str, original: str, file: str, *, whole: bool = False, ind
     for start, place, size in SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks():
         for number in range(1, size + 1):
             found.add_line(place + number, Place(file, start + number))
+    if indented:
+        first = {line: number for number, line in reversed([*enumerate(before, 1)])}
+        for number, line in enumerate(after, 1):
+            if line in first:
+                found.add_line(number, Place(file, first[line]))
     return found
 
 

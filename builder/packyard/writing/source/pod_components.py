@@ -4,8 +4,9 @@
     - target: {kind: JobSet}
       patch: |-
         - {op: test, path: /spec/replicatedJobs/0/name, value: worker}
-        - {op: copy, from: /spec/option/spec/tolerations/0, path: /spec/replicatedJobs/0/…/tolerations/-}
-        - {op: remove, path: /spec/option}
+        - {op: copy, from: /option/tolerations/0, path: /spec/replicatedJobs/0/…/tolerations/-}
+    - target: {kind: JobSet}
+      patch: "- {op: remove, path: /option}"                 also from those that got nothing of it
 
 Objects of one kind that need other operations are told apart by their labels or annotations; by their names only where
 nothing else does and no setter changes them.
@@ -13,6 +14,7 @@ nothing else does and no setter changes them.
 
 from __future__ import annotations
 
+from collections.abc import Collection as Collection_
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
@@ -20,9 +22,9 @@ from itertools import combinations
 from packyard.core.errors import InputError
 from packyard.core.kubernetes import kustomization
 from packyard.core.kubernetes.kinds import Kind, group_of
-from packyard.core.yaml import layout, make, span
-from packyard.core.yaml.document import walk
-from packyard.core.yaml.node import Collection, Comment, MappingNode, Node, Scalar, SequenceNode
+from packyard.core.yaml import span
+from packyard.core.yaml.node import MappingNode, Node, Scalar, SequenceNode
+from packyard.core.yaml.rewritten import WIDTH
 from packyard.core.yaml.sources import Sources
 from packyard.core.yaml.values import double_quoted, is_plain_text, quoted, type_of
 from packyard.using.kustomize.accumulate import SourceObject, accumulate
@@ -31,11 +33,10 @@ from packyard.using.kustomize.patch import MisfitError
 from packyard.using.kustomize.selector import selects
 from packyard.writing.source import parts, pod_operations
 from packyard.writing.source.pod_conditions import is_bound
-from packyard.writing.source.pod_operations import Operation, Operations, PodPatch, without_nulls
+from packyard.writing.source.pod_operations import Operation, Operations, PodPatch
+from packyard.writing.source.pod_values import OPTION, Brought, is_brought
 from packyard.writing.source.workspace import PODS
 
-_OWN = "/spec/option"
-_COPIED = "# What pods get. kustomization.yaml copies it to them."
 #: The label that tells objects apart before others do.
 _COMPONENT = "app.kubernetes.io/component"
 _SELECTORS = {"labels": "labelSelector", "annotations": "annotationSelector"}
@@ -77,22 +78,37 @@ def write(part: Part, use_cases: Mapping[str, Sequence[SourceObject]], fitting: 
     for path in fitting:
         accumulate(replace(part, pods=()), states[path])
     lines: list[str] = []
-    files: dict[str, bytes] = {}
     values: list[Node] = []
+    kinds: set[str] = set()
     stopped: set[int] = set()
-    for number, patch in enumerate(part.pods, 1):
+    brought = Brought(part.folder)
+    for patch in part.pods:
         assert isinstance(patch, PodPatch)
-        name = PODS if number == 1 else f"pods-{number}.yaml"
-        data = name if _has_data(patch) else ""
-        heads = [each.text for each in patch.head] if patch.head != part.head else []
         steps = _steps(patch, states, frozenset(fitting), stopped)
-        below = [line for target, made in steps.items() for line in _lines(target, made, data)]
-        if below:
-            lines += [*heads, *below]
+        if steps:
+            lines += [each.text for each in patch.head] if patch.head != part.head else []
+            listed = [each for step in steps for each in step.made.listed]
+            lines += [line for step in steps for line in _lines(step, brought, listed)]
             values += [each.value for each in (patch.metadata, patch.spec) if each]
-        if below and data:
-            files[data] = _data(patch)
-    return Written(tuple(lines), files, tuple(values))
+            kinds.update(kind for step in steps if any(map(is_brought, step.made.listed)) for kind in step.kinds)
+    if not brought:
+        return Written(tuple(lines), {}, tuple(values))
+    target = _target(kinds, ())
+    around = (
+        f"- {{path: {PODS}, target: {target}}}",
+        f"- target: {target}",
+        f'  patch: "- {{op: remove, path: {OPTION}}}"',
+    )
+    return Written((around[0], *lines, *around[1:]), {PODS: brought.write()}, tuple(values))
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """Operations, and the objects that they are for."""
+
+    kinds: tuple[str, ...]
+    selector: Target
+    made: Operations
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +122,8 @@ class _Group:
 
 def _steps(
     patch: PodPatch, states: Mapping[str, Sequence[SourceObject]], fitting: frozenset[str], stopped: set[int]
-) -> dict[Target, Operations]:
-    """Return what a patch does to the objects of use cases, by targets, and do it.
+) -> list[_Step]:
+    """Return what a patch does to the objects of use cases, and do it.
 
     A build of a use case that the option does not fit is ``stopped`` by what does not apply to its objects.
     """
@@ -131,7 +147,7 @@ def _steps(
         for item in group.items:
             if id(item) in inside:
                 item.operate(made.to_node(patch.file))
-    return {(("kind", _either(kinds)), *selector): made for (_, selector), (kinds, made) in found.items()}
+    return [_Step(tuple(kinds), selector, made) for (_, selector), (kinds, made) in found.items()]
 
 
 def _group(patch: PodPatch, items: Sequence[SourceObject]) -> list[tuple[str, _Group]]:
@@ -233,50 +249,30 @@ def _value(item: SourceObject, field: str, key: str) -> str | None:
     return entry.value.value if entry and isinstance(entry.value, Scalar) else None
 
 
-def _has_data(patch: PodPatch) -> bool:
-    """Say whether the values of a patch are shipped in a file: setters change some, or some have several lines."""
-    nodes = [node for each in (patch.metadata, patch.spec) if each for node in walk(each.value)]
-    return any(
-        node.comment
-        or (isinstance(node, Scalar) and "\n" in node.value)
-        or (isinstance(node, Collection) and any(child.comment for child in node.children))
-        for node in nodes
-    )
+def _target(kinds: Collection_[str], selector: Target) -> str:
+    pairs = [f"{key}: {quoted(text, flow=True)}" for key, text in selector]
+    return f"{{{', '.join([f'kind: {_either(list(kinds))}', *pairs])}}}"
 
 
-def _data(patch: PodPatch) -> bytes:
-    """Return the file that brings the values of a patch, for a moment, to the objects that they are copied in."""
-    name = patch.file
-    own = make.mapping(name, {})
-    own.entries += [make.entry(each.name, without_nulls(each.value)) for each in (patch.metadata, patch.spec) if each]
-    root = make.mapping(name, {"apiVersion": "any/v1", "kind": "Any"})
-    metadata = make.mapping(name, {"name": "any"})
-    metadata.flow = True
-    root.entries.append(make.entry("metadata", metadata))
-    root.entries.append(make.entry("spec", make.mapping(name, {"option": own})))
-    return layout.write(root, head=[Comment(_COPIED, 0, 0, True)])
+def _lines(step: _Step, brought: Brought, patch: Sequence[Operation]) -> Iterator[str]:
+    """Yield the entry of ``patches`` for one target; ``patch`` has the operations for all."""
+    yield f"- target: {_target(step.kinds, step.selector)}"
+    made = [f"- {_operation(each, brought, patch)}" for each in step.made.listed]
+    line = f'  patch: "{made[0]}"'
+    if len(made) == 1 and len(line) <= WIDTH and '"' not in made[0]:
+        yield line
+    else:
+        yield from ("  patch: |-", *(f"    {each}" for each in made))
 
 
-def _lines(target: Target, made: Operations, data: str) -> Iterator[str]:
-    """Yield the entries of ``patches`` for one target."""
-    said = ", ".join(f"{key}: {text if key == 'kind' else quoted(text, flow=True)}" for key, text in target)
-    if data:
-        yield f"- {{path: {data}, target: {{{said}}}}}"
-    yield f"- target: {{{said}}}"
-    yield "  patch: |-"
-    yield from (f"    - {_operation(each, data)}" for each in made.listed)
-    if data:
-        yield f"    - {{op: remove, path: {_OWN}}}"
-
-
-def _operation(each: Operation, data: str) -> str:
+def _operation(each: Operation, brought: Brought | None = None, patch: Sequence[Operation] = ()) -> str:
     path = quoted(each.path, flow=True)
     if each.is_guard:
         return f"{{op: {each.op}, from: {path}, path: {path}}}"
     if each.value is None:
         return f"{{op: {each.op}, path: {path}}}"
-    if data and each.origin:
-        return f"{{op: copy, from: {quoted(_OWN + each.origin, flow=True)}, path: {path}}}"
+    if brought is not None and is_brought(each):
+        return f"{{op: copy, from: {quoted(brought.add(each, patch), flow=True)}, path: {path}}}"
     return f"{{op: {each.op}, path: {path}, value: {_flow(each.value)}}}"
 
 
@@ -294,4 +290,4 @@ def _flow(node: Node) -> str:
 
 def _text(made: Operations | None) -> str:
     """Return what tells operations from others: what they do, not where they are from."""
-    return "\n".join(_operation(each, "") for each in made.listed) if made else ""
+    return "\n".join(_operation(each) for each in made.listed) if made else ""

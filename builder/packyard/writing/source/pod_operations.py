@@ -158,7 +158,7 @@ class _Place:
     origin: str
 
     def below(self, key: str | int, origin: str | int = "", field: Step = "", *, known: bool = False) -> _Place:
-        step = key if known else _escaped(str(key))
+        step = key if known else escaped(str(key))
         return _Place(f"{self.pointer}/{step}", (*self.fields, field or key), f"{self.origin}/{origin}")
 
 
@@ -256,7 +256,7 @@ class _Made:
     def _entry(self, target: MappingNode, entry: Entry, above: _Place, name: str = "") -> None:
         """Merge an entry of the patch into a mapping, in which it may have another name."""
         old, new = target.get(name or entry.name), entry.value
-        place = above.below(name or entry.name, _escaped(entry.name), entry.name)
+        place = above.below(name or entry.name, escaped(entry.name), entry.name)
         if is_null(new) or deletes(new):
             if old is not None:
                 self._note(Operation("remove", place.pointer))
@@ -395,7 +395,7 @@ def without_nulls(node: Node) -> Node:
 
 def pointer(path: Iterable[str | int]) -> str:
     """Write a path as RFC 6901 has it."""
-    return "".join(f"/{_escaped(str(step))}" for step in path)
+    return "".join(f"/{escaped(str(step))}" for step in path)
 
 
 def _order(place: str) -> list[tuple[bool, int, str]]:
@@ -403,7 +403,8 @@ def _order(place: str) -> list[tuple[bool, int, str]]:
     return [(step.isdigit(), int(step) if step.isdigit() else 0, step) for step in place.split("/")]
 
 
-def _escaped(step: str) -> str:
+def escaped(step: str) -> str:
+    """Write a step of a path as RFC 6901 has it."""
     return step.replace("~", "~0").replace("/", "~1")
 
 

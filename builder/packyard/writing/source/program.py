@@ -20,7 +20,7 @@ from packyard.core.errors import Problem, refuse
 from packyard.core.kubernetes import kustomization
 from packyard.core.kubernetes.name_fields import HOLDERS
 from packyard.core.yaml import layout, make
-from packyard.core.yaml.node import Entry, Item, MappingNode
+from packyard.core.yaml.node import Comment, Entry, Item, MappingNode
 from packyard.core.yaml.sources import Sources
 from packyard.core.yaml.values import to_value
 from packyard.using.kustomize import references
@@ -30,9 +30,9 @@ from packyard.using.options.folder import PROGRAMS
 
 REFERENCES = "references.yaml"
 
-_HEAD = "# Programs that use cases run. Who changes one here changes it for all of them: packyard render shows where."
-_ADDED = "# What this use case adds to the ConfigMap of {}, where its programs are."
-_REFERENCES = "# Where kinds that kustomize does not know name ConfigMaps."
+_HEAD = "# programs that use cases run: who changes one changes it for all of them, packyard render shows where"
+_ADDED = "# what this use case adds to that of {}, where its programs are"
+_REFERENCES = "# where kinds that kustomize does not know name ConfigMaps"
 _METADATA = ("labels", "annotations")
 
 
@@ -80,7 +80,11 @@ def write(item: SourceObject, use_case: str) -> bytes:
     """Return the file of an object that a use case has for itself, or of what it adds to one that it shares."""
     if item.part is None:
         return item.write()
-    return f"{_ADDED.format(_way(use_case, item.part.folder))}\n".encode() + layout.write(item.root)
+    metadata = item.root.mapping("metadata")
+    name = metadata.entry("name") if metadata else None
+    assert name is not None
+    name.comment = Comment(_ADDED.format(_way(use_case, item.part.folder)), 0, 0, False)
+    return layout.write(item.root)
 
 
 def own(item: SourceObject) -> SourceObject | None:
@@ -165,15 +169,16 @@ def _config_maps(value: object) -> Iterator[str]:
 def _files(sources: Sources, program: Program, kinds: Collection[str]) -> dict[str, bytes]:
     made = [item.made for item in program.made if item.made]
     specs = [spec for spec in program.part.references if spec.kind in kinds]
-    written = [_HEAD, *kustomization.header("Component"), "configMapGenerator:"]
+    version, kind = kustomization.header("Component")
+    written = [version, f"{kind} {_HEAD}", "configMapGenerator:"]
     for each in made:
         written += layout.items([Item(each.entry, each.entry.start)])
     written += ["configurations:", f"- {REFERENCES}"] if specs else []
     found = {name: sources.read(join(program.folder, name)) for each in made for name in each.files}
     found[kustomization.FILE] = _text(written)
     if specs:
-        rows = [line for spec in specs for line in (f"  - kind: {spec.kind}", f"    path: {'/'.join(spec.path)}")]
-        head = [_REFERENCES, "nameReference:", "- kind: ConfigMap", "  version: v1", "  fieldSpecs:"]
+        rows = [f"  - {{kind: {spec.kind}, path: {'/'.join(spec.path)}}}" for spec in specs]
+        head = [f"nameReference: {_REFERENCES}", "- kind: ConfigMap", "  version: v1", "  fieldSpecs:"]
         found[REFERENCES] = _text([*head, *rows])
     return found
 

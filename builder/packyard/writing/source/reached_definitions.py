@@ -38,8 +38,9 @@ class Reached:
 
 
 def write(head: str, sections: Mapping[str, Mapping[str, str]], found: Sequence[Rule] = ()) -> bytes:
-    """Write a Krmfile below a comment: definitions by their names, in sections below their comments, and rules."""
-    lines = [head, "apiVersion: config.k8s.io/v1alpha1", "kind: Krmfile", "openAPI:", "  definitions:"]
+    """Write a Krmfile, with a comment behind its kind: definitions in sections below their comments, and rules."""
+    kind = f"kind: Krmfile{head and f' {head}'}"
+    lines = ["apiVersion: config.k8s.io/v1alpha1", kind, "openAPI:", "  definitions:"]
     if not any(sections.values()):
         lines[-1] += " {}"
     for section, texts in sections.items():
@@ -135,8 +136,9 @@ def _substitution(words: Words, name: str, pattern: str) -> str:
         inner: SETTER_PREFIX if isinstance(words.meaning(inner), Setter) else SUBSTITUTION_PREFIX
         for inner in dict.fromkeys(MARKER.findall(pattern))
     }
+    values = [f'{{marker: "${{{inner}}}", ref: "{REF_PREFIX}{prefix}{inner}"}}' for inner, prefix in kinds.items()]
     lines = [f"    {SUBSTITUTION_PREFIX}{name}:", "      x-k8s-cli:", "        substitution:"]
-    lines += [f"          name: {name}", f"          pattern: {quoted(pattern)}", "          values:"]
-    for inner, prefix in kinds.items():
-        lines.append(f'          - {{marker: "${{{inner}}}", ref: "{REF_PREFIX}{prefix}{inner}"}}')
+    lines += [f"          name: {name}", f"          pattern: {quoted(pattern)}"]
+    below = [f"          - {value}" for value in values]
+    lines += [f"          values: [{values[0]}]"] if len(values) == 1 else ["          values:", *below]
     return "".join(f"{line}\n" for line in lines)
