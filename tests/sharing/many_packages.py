@@ -1,10 +1,10 @@
 """A release of very many packages by workers of dask, some of which are killed, and what it takes.
 
-    python tests/sharing/many_packages.py FOLDER 100000 [WORKERS]
+    python tests/sharing/many_packages.py FOLDER 100000 [WORKERS [SIZE]]
 
 It goes on where an earlier run in the folder stopped. The packages are of 200 sources, each with values of its own, and
-are published in parts of a thousand. The publisher of one part is killed at work, and that part comes again at the end;
-in every tenth part a worker is killed. `make soak` does it with a hundred thousand.
+are published in parts of a thousand, or of another SIZE. The publisher of one part is killed at work, and that part
+comes again at the end; in every tenth part a worker is killed. `make soak` does it with a hundred thousand.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from packyard.core.work.dask import opened
 from packyard.sharing import open_store
 from packyard.sharing.index import access
 
-PART = 1000
+SIZE = 1000
 VERSION = "1.0.0"
 _SOURCES = list(product(("single-node", "indexed-job"), ("user-allocated-pvc", "user-mounted-nfs"), range(50)))
 _PACKAGE = """\
@@ -63,11 +63,14 @@ def sources(folder: Path, count: int) -> Path:
     return root
 
 
-def release(folder: Path, count: int, workers: int) -> Iterator[dict[str, float]]:
-    """Publish part after part, and yield what each took; parts that the ledger has are not begun again."""
+def release(folder: Path, count: int, workers: int, size: int = SIZE) -> Iterator[dict[str, float]]:
+    """Publish part after part, and yield what each took; parts that the ledger has are not begun again.
+
+    Processor time is that of the publisher and of the workers that live.
+    """
     root, channel, ledger = sources(folder, count), folder / "channel", folder / "parts"
     ledger.mkdir(exist_ok=True)
-    parts = -(-count // PART)
+    parts = -(-count // size)
     publish = [*COMMAND, "publish", "--workspace", root, "--version", VERSION, "--to", channel, "--no-cache", "--quiet"]
     lost = parts // 2
     with (
@@ -80,7 +83,8 @@ def release(folder: Path, count: int, workers: int) -> Iterator[dict[str, float]
             done = ledger / f"{number}.json"
             if done.exists():
                 continue
-            began = time.monotonic()
+            began, before = time.monotonic(), client.run(time.process_time)
+            published = sum(os.times()[2:4])
             words = map(str, (*publish, "--shard", f"{number}/{parts}", "--executor", f"dask={address}"))
             process = subprocess.Popen([*words], env=environment(), stdout=subprocess.DEVNULL)
             if number == lost and not is_again:
@@ -91,7 +95,10 @@ def release(folder: Path, count: int, workers: int) -> Iterator[dict[str, float]
             if number % 10 == 0:
                 os.kill(client.run(os.getpid)[_busy(client)], signal.SIGKILL)
             assert process.wait() == 0
-            took = {"part": number, "seconds": time.monotonic() - began, **_memory(client)}
+            worked = sum(now - before.get(worker, 0) for worker, now in client.run(time.process_time).items())
+            published = sum(os.times()[2:4]) - published
+            took = {"part": number, "seconds": round(time.monotonic() - began, 1), **_memory(client)}
+            took |= {"workers' processor": round(worked, 1), "publisher's processor": round(published, 1)}
             done.write_text(json.dumps(took))
             yield took
     subprocess.run([*map(str, (*publish, "--join"))], check=True, env=environment())
@@ -122,9 +129,9 @@ def resolved(folder: Path, count: int) -> int:
     return sum(VERSION in listed.versions(name_of(number)) for number in range(count))
 
 
-def main(folder: str, count: str, workers: str = "2") -> None:
+def main(folder: str, count: str, workers: str = "2", size: str = str(SIZE)) -> None:
     began = time.monotonic()
-    for took in release(Path(folder), int(count), int(workers)):
+    for took in release(Path(folder), int(count), int(workers), int(size)):
         print(json.dumps(took), flush=True)
     print(json.dumps({"packages": resolved(Path(folder), int(count)), "seconds": time.monotonic() - began}))
 
