@@ -56,6 +56,7 @@ def started(*words: object, **env: str) -> Iterator[subprocess.Popen[bytes]]:
 def scheduling(folder: Path, **env: str) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """Run a scheduler, and yield its address and its process."""
     file = folder / "scheduler.json"
+    file.unlink(missing_ok=True)  # that of an earlier one
     words = ("--host", "127.0.0.1", "--port", 0, "--dashboard-address", "127.0.0.1:0", "--idle-timeout", "10 minutes")
     with started("scheduler", *words, "--scheduler-file", file, **env) as process:
         while not (file.exists() and file.read_text().endswith("}")):

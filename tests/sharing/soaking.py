@@ -1,0 +1,157 @@
+"""A publisher or a reader of one channel, for as long as it is let, with a clock that jumps: see `test_soak`.
+
+    python tests/sharing/soaking.py publisher|reader ADDRESS FOLDER NAME
+
+Both end when FOLDER has a file ``stop``. FOLDER/NAME gets a line of JSON for each time that something was published or
+read. The next publisher of a name goes on behind that, and so publishes again what a killed one had begun.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import random
+import resource
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta, timezone, tzinfo
+from pathlib import Path
+from typing import Any
+
+from packyard.core.bundle import Bundle
+from packyard.core.errors import IntegrityError, UnavailableError
+from packyard.sharing import fetch, open_store, publish
+from packyard.sharing.entry import IndexEntry
+from packyard.sharing.index import access, trial
+from packyard.sharing.index.head import Memory
+from packyard.sharing.stores import Store
+from packyard.sharing.trust import provenance, root
+from packyard.sharing.trust.keys import NOBODY, Trust
+from packyard.sharing.trust.provenance import Provenance
+from packyard.sharing.trust.root import Root
+from sharing import rooted
+from sharing.examples import bundle
+
+STOP = "stop"
+_DAY = 24  # hours that a head counts
+_SKEW = 9  # hours that a clock may be wrong
+_BROKEN = 3 * _DAY  # hours that a broken clock is wrong
+_AT_ONCE = 3  # packages that are fetched at a reading
+_PAUSE = 4  # seconds between two versions, at most
+
+
+def owned() -> Root:
+    """Return the root of the channel: its heads expire after a day."""
+    return rooted.made(days=1, expires=datetime.now(timezone.utc) + timedelta(days=300))
+
+
+def opened(address: str) -> Store:
+    """Open the channel, relying on what its store was found to promise."""
+    return trial.tried(open_store(address))
+
+
+def trusted(store: Store, hours: float = 0) -> Trust:
+    """Return whom somebody trusts whose clock is wrong by so many hours."""
+    pinned = Root.parse(store.get(root.key(1)), file=root.key(1))
+    return root.resolve(root.follow(pinned, store), store, now=datetime.now(timezone.utc) + timedelta(hours=hours))
+
+
+def content(name: str, version: str) -> Bundle:
+    """Return the bundle of a version, the same for whoever makes it."""
+    return bundle(name, version, random.Random(f"{name}@{version}").randbytes(4000).hex())
+
+
+def release(store: Store, bundles: Sequence[Bundle], trust: Trust = NOBODY) -> None:
+    """Publish bundles, signed."""
+    ci = [rooted.KEYS["ci"]]
+
+    def attest(entry: IndexEntry) -> dict[str, bytes]:
+        made = Provenance.of(entry, {}, None, libraries={})
+        return {provenance.key(entry.name, entry.version): made.to_bytes(ci)}
+
+    publish(store, bundles, attest=attest, keys=ci, trusted=trust, new_id=lambda: rooted.CHANNEL)
+
+
+def set_clock(hours: float) -> None:
+    """Let what is written to the channel say another time."""
+
+    class Clock(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> Clock:
+            now = datetime.now(tz) + timedelta(hours=hours)
+            return cls.combine(now.date(), now.timetz())
+
+    setattr(root, "datetime", Clock)  # noqa: B010  # no module says that it may be another
+
+
+def lines(file: Path) -> list[dict[str, Any]]:
+    """Return what was written into a file, without a line that its writer was killed in."""
+    whole = file.read_bytes().split(b"\n")[:-1] if file.exists() else []
+    return [json.loads(line) for line in whole if line.endswith(b"}")]
+
+
+def published(address: str, folder: Path, name: str) -> Iterator[dict[str, Any]]:
+    """Publish one version after another, of a package of its own and of a shared one."""
+    store, chance = opened(address), random.Random(os.getpid())
+    begin = sum("done" in line for line in lines(folder / name))
+    for number in itertools.count(begin):
+        set_clock(chance.uniform(-_SKEW, _SKEW))
+        made = [content(name, f"1.{number}"), content("shared", f"{name.rpartition('-')[2]}.{number}")]
+        while True:
+            try:
+                release(store, made, trusted(store))
+                break
+            except UnavailableError as error:  # it was stopped for longer than others wait
+                yield {"refused": str(error)}
+        yield {"done": [f"{each.manifest.name}@{each.manifest.version}" for each in made]}
+        time.sleep(chance.uniform(0, _PAUSE))
+
+
+def readings(address: str, folder: Path, name: str) -> Iterator[dict[str, Any]]:
+    """Read the channel by clocks that are wrong, and fetch what is new; what must not be is a ``fault``."""
+    store, chance, memory = opened(address), random.Random(name), Memory(file=folder / f"{name}.head")
+    last, listed, known = 0, set[str](), set[str]()
+    while True:
+        broken = chance.choice([0, 0, 0, -_BROKEN, _BROKEN])
+        hours = broken + chance.uniform(-_SKEW, _SKEW)
+        try:
+            trust = trusted(store, hours)
+            found = access.read(store, trust, memory)
+        except IntegrityError as error:
+            words = "has expired at" if broken > 0 else "expires too late"
+            yield {"refused": words} if broken and words in str(error) else {"fault": f"{hours:.0f} h: {error}"}
+            continue
+        now = {f"{each.name}@{each.version}": each.digest for each in found.entries}
+        if broken:
+            yield {"fault": f"head {found.head.number} counts {hours:.0f} hours away"}
+        if found.head.number < last or not listed <= now.keys():
+            yield {"fault": f"head {found.head.number} after {last}: without {sorted(listed - now.keys())}"}
+        last, listed, new = found.head.number, set(now), sorted(now.keys() - known)
+        for each in chance.sample(new, min(_AT_ONCE, len(new))):
+            got, expected = fetch(store, each, trusted=trust), content(*each.split("@"))
+            if got.data != expected.data or now[each] != expected.digest:
+                yield {"fault": f"{each}: other bytes"}
+            known.add(each)
+        yield {"head": last, "fetched": len(known)}
+
+
+def size() -> dict[str, int]:
+    """Return the open files of this process, and its megabytes."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return {"files": len(list(Path("/proc/self/fd").iterdir())), "megabytes": pages * resource.getpagesize() >> 20}
+
+
+def main(kind: str, address: str, folder: str, name: str) -> None:
+    work = published if kind == "publisher" else readings
+    with Path(folder, name).open("ab", buffering=0) as file:
+        file.write(b"\n")  # behind what a killed one began
+        for line in work(address, Path(folder), name):
+            file.write(json.dumps({**line, **size()}).encode() + b"\n")
+            if Path(folder, STOP).exists():
+                return
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
