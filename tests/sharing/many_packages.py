@@ -101,7 +101,7 @@ def release(folder: Path, count: int, workers: int, size: int = SIZE) -> Iterato
             took |= {"workers' processor": round(worked, 1), "publisher's processor": round(published, 1)}
             done.write_text(json.dumps(took))
             yield took
-    subprocess.run([*map(str, (*publish, "--join"))], check=True, env=environment())
+    subprocess.run([*map(str, (*publish, "--join"))], check=True, env=environment(), stdout=subprocess.DEVNULL)
 
 
 def _busy(client: distributed.Client) -> str:

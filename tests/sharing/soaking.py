@@ -39,7 +39,7 @@ _DAY = 24  # hours that a head counts
 _SKEW = 9  # hours that a clock may be wrong
 _BROKEN = 3 * _DAY  # hours that a broken clock is wrong
 _AT_ONCE = 3  # packages that are fetched at a reading
-_PAUSE = 4  # seconds between two versions, at most
+_PAUSE, _GAP = 4, 1  # seconds between two versions, and between two readings, at most
 
 
 def owned() -> Root:
@@ -114,6 +114,7 @@ def readings(address: str, folder: Path, name: str) -> Iterator[dict[str, Any]]:
     store, chance, memory = opened(address), random.Random(name), Memory(file=folder / f"{name}.head")
     last, listed, known = 0, set[str](), set[str]()
     while True:
+        time.sleep(chance.uniform(0, _GAP))
         broken = chance.choice([0, 0, 0, -_BROKEN, _BROKEN])
         hours = broken + chance.uniform(-_SKEW, _SKEW)
         try:
