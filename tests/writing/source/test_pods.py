@@ -261,10 +261,44 @@ def test_an_option_is_shipped_as_a_component_that_does_what_it_says(
         assert pod["affinity"] == {"nodeAffinity": {}}
         assert [toleration["key"] for toleration in pod["tolerations"]] == ["t", "data"]
     assert str(built).count("'command': ['sleep', '1']") == len(found)
-    assert "option" not in spec
+    assert "option" not in built
     twice = tmp_path / "out/twice/kustomization.yaml"
     tiny.write(twice, "resources: [../user]\ncomponents: [../options/o]\n")
     assert "affinity" in served5("build", twice.parent).stderr  # has to be absent
+
+
+def test_what_several_patches_bring_stands_once_in_one_file_without_what_no_setter_changes(
+    root: Path, served5: Served, tmp_path: Path
+) -> None:
+    toleration = f"{HEAD}targets: [{{kind: KIND}}]\nappend: [tolerations]\nspec:\n  hostname: h\n  tolerations:\n"
+    toleration += '  - {key: k, operator: Exists}\n  - key: data # {"$openapi":"CLAIM"}\n'
+    files = option(root, "---\n".join(toleration.replace("KIND", kind) for kind in ("Fleet", "Job"))).files
+    assert [path for path in files if path.startswith("options/o/")] == [
+        "options/o/kustomization.yaml",
+        "options/o/pods.yaml",
+    ]
+    brought = yaml.safe_load(files["options/o/pods.yaml"])
+    assert brought["option"] == {"tolerations": [{"key": "data"}]}
+    for path, data in files.items():
+        (tmp_path / "out" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "out" / path).write_bytes(data)
+    for kind in ("fleet", "job", "workflow"):
+        user = tmp_path / f"out/{kind}-user/kustomization.yaml"
+        tiny.write(user, f"resources: [../{kind}/claim]\ncomponents: [../options/o]\n")
+        built = served5.done("build", user.parent)
+        assert built.count("key: data") == {"fleet": 2, "job": 1, "workflow": 0}[kind]
+        assert "option:" not in built
+
+
+def test_a_field_of_what_another_operation_brings_is_copied_from_there(root: Path) -> None:
+    affinity = f'{HEAD}spec:\n  affinity:\n    nodeAffinity:\n      a: data # {{"$openapi":"CLAIM"}}\n'
+    had = "      affinity: {podAffinity: {}}\n      containers:"
+    tiny.replace(root / "bases/job/cm.yaml", "      containers:", had)
+    files = option(root, affinity).files
+    assert yaml.safe_load(files["options/o/pods.yaml"])["option"] == {"affinity": {"nodeAffinity": {"a": "data"}}}
+    patches = files["options/o/kustomization.yaml"].decode()
+    assert "from: /option/affinity/nodeAffinity, path: /spec/template/spec/affinity/nodeAffinity}" in patches
+    assert "from: /option/affinity, path: /spec/affinity}" in patches
 
 
 DELETING = f"""\
