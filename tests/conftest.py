@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import signal
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -56,8 +56,16 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
+    """Have those that share what takes seconds run in one process: what their module makes, or a package composed.
+
+    A test's own group goes first.
+    """
+    if item.get_closest_marker("xdist_group"):
+        return
     if _shares_what_a_module_makes(item):
         item.add_marker(pytest.mark.xdist_group(str(item.path)))
+    elif package := getattr(_params(item).get("package"), "name", ""):
+        item.add_marker(pytest.mark.xdist_group(f"package {package}"))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -71,9 +79,14 @@ def _shares_what_a_module_makes(item: pytest.Item) -> bool:
     return info is not None and any(found[-1].scope == "module" for found in info.name2fixturedefs.values())
 
 
+def _params(item: pytest.Item) -> Mapping[str, object]:
+    callspec = getattr(item, "callspec", None)
+    return callspec.params if callspec else {}
+
+
 def _is_quick(item: pytest.Item) -> bool:
-    callspec = getattr(item, "callspec", None)  # parameters are names of fixtures where a test asks for each in turn
-    named = [each for each in callspec.params.values() if isinstance(each, str)] if callspec else []
+    # Parameters are names of fixtures where a test asks for each in turn.
+    named = [each for each in _params(item).values() if isinstance(each, str)]
     return _NOT_QUICK.isdisjoint([*getattr(item, "fixturenames", ()), *named]) and not item.get_closest_marker("slow")
 
 
@@ -248,7 +261,10 @@ def http_server() -> Iterator[Callable[[Path], str]]:
 
 
 @pytest.fixture(autouse=True)
-def _state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep what packyard remembers between commands out of the home of whoever runs the tests."""
-    for variable in ("XDG_STATE_HOME", "XDG_CACHE_HOME"):
-        monkeypatch.setenv(variable, str(tmp_path_factory.getbasetemp() / variable.lower()))
+def _state(tmp_path_factory: pytest.TempPathFactory, shared_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep what packyard remembers between commands out of the home of whoever runs the tests.
+
+    What it built before is kept for all processes: it may find there what another has built.
+    """
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.getbasetemp() / "state"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(shared_dir / "cache"))
