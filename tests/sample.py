@@ -7,8 +7,11 @@ not choose others: what is red after it, it broke. A release has others, as has 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from hashlib import sha256
+from heapq import heapify, heappop, heappush
+from itertools import count
+from random import Random
 from typing import TypeVar
 
 import packyard
@@ -20,7 +23,7 @@ SEED = os.environ.get("PACKYARD_SEED") or packyard.__version__
 
 
 def some(cases: Iterable[Case], parts: Callable[[Case], Iterable[Hashable]], *, of: str = "") -> list[Case]:
-    """Return cases so that each part of any case is a part of one of them; other ``of`` choose others.
+    """Return few cases so that each part of any case is a part of one of them; other ``of`` choose others.
 
     The parts of a case name it: their ``repr`` says the same in every process.
     """
@@ -28,10 +31,22 @@ def some(cases: Iterable[Case], parts: Callable[[Case], Iterable[Hashable]], *, 
     if WHOLE:
         return cases
     of_case = [tuple(parts(case)) for case in cases]
-    order = sorted(range(len(cases)), key=lambda index: sha256(f"{SEED} {of} {of_case[index]}".encode()).digest())
-    chosen, seen = set(), set()
-    for index in order:
-        if not seen.issuperset(of_case[index]):
+    order = [sha256(f"{SEED} {of} {each}".encode()).digest() for each in of_case]
+    queue = [(-len({*each}), order[index], index) for index, each in enumerate(of_case)]
+    heapify(queue)
+    chosen, seen = set[int](), set[Hashable]()
+    while queue:  # the case with the most parts that none has yet is next
+        before, _, index = heappop(queue)
+        new = len({*of_case[index]} - seen)
+        if new == -before:
             seen.update(of_case[index])
             chosen.add(index)
+        elif new:
+            heappush(queue, (-new, order[index], index))
     return [case for index, case in enumerate(cases) if index in chosen]
+
+
+def places(step: int, *, of: str) -> Iterator[int]:
+    """Count from 1 without end: all numbers in `make soak`, else each ``step``-th, from one that ``of`` chooses."""
+    first = 1 if WHOLE else Random(f"{SEED} {of}").randrange(1, step + 1)
+    return count(first, 1 if WHOLE else step)

@@ -33,6 +33,7 @@ from packyard.writing.source import parts, workspace
 from packyard.writing.source.compose import Composed, ComposedPackage, compose
 from packyard.writing.source.package import Package, UseCase
 from packyard.writing.source.workspace import OPTIONS
+from pods import as_pods
 from sample import some
 from served import Served
 
@@ -89,19 +90,15 @@ class Directory:
 
         What an option requires has its example.
         """
-        wanted = _examples(self.option_setters)
-        options = _package_files(self.options_files)
-        filled = {**self.options_files, **_plan(options, wanted).files} if wanted else self.options_files
-        found = {**self.files, **{f"../{OPTIONS}/{path}": data for path, data in filled.items()}}
+        found = {**self.files, **{f"../{OPTIONS}/{path}": data for path, data in self._options_to_try.items()}}
         found.update({f"../{PROGRAMS}/{path}": data for path, data in self.programs.items()})
         for path, data in found.items():
             file = folder / "use-case" / path
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(data)
-        own = yaml.safe_load(self.files["kustomization.yaml"])
         components = [*(f"../{PROGRAMS}/{each}" for each in self._program_names()), *fields.get("components", ())]
-        fields = {**own, **fields, "components": components}
-        (folder / "use-case/kustomization.yaml").write_text(yaml.safe_dump(fields))
+        fields = {**self._kustomization, **fields, "components": components}
+        (folder / "use-case/kustomization.yaml").write_text(yaml.dump(fields, Dumper=yaml.CSafeDumper))
 
     def parse(self) -> list[Object]:
         """Return the objects as they stand in the files that its kustomization lists, in no namespace.
@@ -119,7 +116,7 @@ class Directory:
         """Yield the ConfigMaps of the programs, with what the use case adds, under the names before the hash."""
         added = {item["metadata"]["name"]: item for item in self._objects(self._patches())}
         for name in self._program_names():
-            for made in yaml.safe_load(self.programs[f"{name}/kustomization.yaml"])["configMapGenerator"]:
+            for made in _load(self.programs[f"{name}/kustomization.yaml"])["configMapGenerator"]:
                 item: Object = added.get(made["name"], {"metadata": {"name": made["name"]}, "data": {}})
                 labels = {**made["options"]["labels"], **item["metadata"].get("labels", {})}
                 data = {file: self.programs[f"{name}/{file}"].decode() for file in made["files"]}
@@ -127,22 +124,36 @@ class Directory:
                 yield {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {**data, **item["data"]}}
 
     def _program_names(self) -> list[str]:
-        listed = yaml.safe_load(self.files["kustomization.yaml"]).get("components", ())
+        listed = self._kustomization.get("components", ())
         return [Path(each).name for each in listed if Path(each).parent.name == PROGRAMS]
 
     def _patches(self) -> list[str]:
-        return [each["path"] for each in yaml.safe_load(self.files["kustomization.yaml"]).get("patches", ())]
+        return [each["path"] for each in self._kustomization.get("patches", ())]
 
     def _listed(self) -> list[str]:
-        return list(yaml.safe_load(self.files["kustomization.yaml"])["resources"])
+        return list(self._kustomization["resources"])
 
     def _objects(self, paths: Iterable[str]) -> list[Object]:
         found = [item for path in paths for item in yaml.load_all(self.files[path], Loader=yaml.CSafeLoader)]
         return [json.loads(json.dumps(item)) for item in found]
 
+    @cached_property
+    def _options_to_try(self) -> Mapping[str, bytes]:
+        wanted = _examples(self.option_setters)
+        return {**self.options_files, **_plan(_package_files(self.options_files), wanted).files}
+
+    @cached_property
+    def _kustomization(self) -> Object:
+        return _load(self.files["kustomization.yaml"])
+
     @property
     def _package_files(self) -> PackageFiles:
         return _package_files(self.files)
+
+
+def _load(text: bytes) -> Object:
+    found: Object = yaml.load(text, Loader=yaml.CSafeLoader)
+    return found
 
 
 def _package_files(files: Mapping[str, bytes]) -> PackageFiles:
@@ -182,7 +193,7 @@ def build_all(
             fields: Object = {"components": components, "labels": [{"pairs": {_DIRECTORY: name}}]}
             directory.write(Path(folder, name), {"namespace": name, **fields})
         listed = {"resources": [f"{name}/use-case" for name in apart]}
-        (Path(folder) / "kustomization.yaml").write_text(yaml.safe_dump(listed))
+        (Path(folder) / "kustomization.yaml").write_text(yaml.dump(listed, Dumper=yaml.CSafeDumper))
         built = kustomize.done("build", folder)
     for item in yaml.load_all(built, Loader=yaml.CSafeLoader):
         name = item["metadata"]["labels"].pop(_DIRECTORY)
@@ -295,9 +306,14 @@ def _source_text(base: str) -> str:
 
 @cache
 def with_option(of: str) -> list[tuple[Package, UseCase, str]]:
-    """Return use cases with an option, a sample: each option in each base that it fits, in some use case."""
+    """Return use cases with an option, a sample: each option with each kind of workload that it fits, and each base."""
     every = [(item, each, option) for item, each in USE_CASES for option in option_names(item, each)]
-    return some(every, lambda case: ((case[1].base, case[2]),), of=of)
+    return some(every, lambda case: ((*kinds(*case[:2]), case[2]), case[1].base), of=of)
+
+
+def kinds(package: Package, use_case: UseCase) -> list[str]:
+    """Return the kinds of a use case that make pods."""
+    return sorted({item["kind"] for item in shipped(package, use_case).parse() if any(as_pods([item]))})
 
 
 def sampled_options(package: Package, use_case: UseCase, *, of: str) -> list[str]:

@@ -18,7 +18,19 @@ from packyard.writing.source.package import Package, UseCase
 from pods import as_pods
 from sample import some
 from served import Served
-from usecases import LEVELS, USE_CASES, Directory, Object, build_all, each_package, level, moved, option_names, shipped
+from usecases import (
+    LEVELS,
+    USE_CASES,
+    Directory,
+    Object,
+    build_all,
+    each_package,
+    kinds,
+    level,
+    moved,
+    option_names,
+    shipped,
+)
 
 # What the server says of a Service that it looks at while it is being made.
 _OF_THE_SERVER = ("ClusterIPNotAllocated",)
@@ -36,6 +48,8 @@ _SEEN_LATE = re.compile(
 _PODS = 8
 _QUEUE = "kueue.x-k8s.io/queue-name"
 _AMOUNTS = ("requests", "limits")
+#: Options by which a pod asks controllers for something, as each kind of workload does in its own way.
+_ASKED_FOR = ("gpu-claim", "queue")
 _INSTANCE = "app.kubernetes.io/instance"
 
 
@@ -99,9 +113,14 @@ _BUILT: dict[str, list[list[Object]]] = {}
 
 @cache
 def with_option() -> list[tuple[Package, UseCase, str]]:
-    """Return use cases with an option, so that each kind of workload has each option that fits one of it."""
+    """Return use cases with an option: each option, and each kind of workload with what it asks controllers for."""
     every = [(item, each, option) for item, each in USE_CASES for option in option_names(item, each)]
-    return some(every, lambda case: ((*kinds(*case[:2]), case[2]),), of="runs")
+
+    def parts(case: tuple[Package, UseCase, str]) -> tuple[object, ...]:
+        kind, option = (*kinds(*case[:2]),), case[2]
+        return (kind, option, (kind, option)) if option in _ASKED_FOR else (kind, option)
+
+    return some(every, parts, of="runs")
 
 
 @cache
@@ -109,11 +128,6 @@ def again() -> set[tuple[str, str]]:
     """Return use cases that run a second time, one of each package and base: the others differ in their storage."""
     cases = some(USE_CASES, lambda case: ((case[0].name, case[1].base),), of="again")
     return {(item.name, each.path) for item, each in cases}
-
-
-def kinds(package: Package, use_case: UseCase) -> list[str]:
-    """Return the kinds of a use case that make pods."""
-    return sorted({item["kind"] for item in shipped(package, use_case).parse() if any(as_pods([item]))})
 
 
 def runs(package: Package) -> Iterator[tuple[Directory, Sequence[str]]]:

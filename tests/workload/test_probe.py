@@ -54,7 +54,10 @@ def shell(request: pytest.FixtureRequest) -> list[str]:
 @pytest.mark.usefixtures("open_mpi")
 @pytest.mark.parametrize(
     ("package", "use_case"),
-    [pytest.param(*case, id=f"{case[0].name}/{case[1].path}") for case in some(USE_CASES, lambda case: case[1].base)],
+    [
+        pytest.param(*case, id=f"{case[0].name}/{case[1].path}")
+        for case in some(USE_CASES, lambda case: (case[1].base,))
+    ],
 )
 def test_finds_nothing_wrong_where_the_run_itself_does_well(
     package: Package, use_case: UseCase, new_cluster: NewCluster
