@@ -161,6 +161,9 @@ def _use_cases(workspace: Workspace, folder: str, fields: Fields) -> list[UseCas
     shared = fields.text("namespace", "")
     after = {name: child.texts("after") for name, child in names.items()}
     found = [each for name, child in names.items() for each in _entry(workspace, folder, name, child, common, shared)]
+    if len(found) > MAX_USE_CASES:
+        fields.fault(fields.node, "useCases", f"are {len(found)} in all, where a package may have {MAX_USE_CASES}")
+        return []  # what else is wrong takes long to find in so many
     before = len(fields.problems)
     after_.check(names, after)
     if len(fields.problems) == before:
@@ -169,8 +172,6 @@ def _use_cases(workspace: Workspace, folder: str, fields: Fields) -> list[UseCas
         found = [
             replace(each, after=after_.paths(place, places, after)) for each, place in zip(found, places, strict=True)
         ]
-    if len(found) > MAX_USE_CASES:
-        fields.fault(fields.node, "useCases", f"are {len(found)} in all, where a package may have {MAX_USE_CASES}")
     for path in (each.path for each in found):
         if any(f"{path}/".startswith(f"{other.path}/") for other in found if other.path != path):
             fields.fault(fields.node, "useCases", f"{path} lies inside another use case")
