@@ -5,16 +5,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import hostiletrees as hostile
+from amount import FUZZ, tries
 from hostiletrees import MEMORY, SECONDS, Watched
 
-COUNT = 300 if "PACKYARD_FUZZ" in os.environ else 12
+COUNT = 300 if FUZZ else tries(30)
 
 
 @pytest.fixture(scope="module")

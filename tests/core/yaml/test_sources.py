@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import subprocess
 import sys
 from collections.abc import Callable
@@ -17,6 +18,7 @@ from packyard.core.work.memo import Memo
 from packyard.core.yaml.sources import Observed, Sources
 from packyard.writing.build.assemble import assemble
 from packyard.writing.source import workspace
+from sample import SEED, WHOLE
 
 Ask = Callable[[Sources], object]
 
@@ -313,11 +315,16 @@ print(json.dumps([sorted(opened), sorted(listed), here.sources.facts]))
 """
 
 
+def sampled() -> list[str]:
+    """Return packages of the catalogue: all in `make soak`, otherwise three."""
+    return workspaces.names() if WHOLE else random.Random(SEED).sample(workspaces.names(), 3)
+
+
 @pytest.mark.slow
 def test_a_package_rests_on_the_same_facts_alone_and_in_a_run_with_others(tmp_path: Path) -> None:
-    root = workspaces.copy(tmp_path / "copy", workspaces.names())
+    root = workspaces.copy(tmp_path / "copy", sampled())
     memo = Memo()
-    for name in workspaces.names():
+    for name in sampled():
         noted = []
         for run in (memo, Memo()):
             here = workspace.read(root, run)
@@ -328,7 +335,7 @@ def test_a_package_rests_on_the_same_facts_alone_and_in_a_run_with_others(tmp_pa
 
 @pytest.mark.slow
 def test_composing_reads_no_source_that_is_not_noted(tmp_path: Path) -> None:
-    root = workspaces.copy(tmp_path.resolve() / "copy", workspaces.names())
+    root = workspaces.copy(tmp_path.resolve() / "copy", sampled())
     command = [sys.executable, "-c", AUDITED, str(root)]
     process = subprocess.run(command, env=environment(), capture_output=True, text=True)
     assert process.returncode == 0, process.stderr

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import real
+from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.manifest import Manifest
 from packyard.core.files.tree import Tree
 from packyard.using.setters.definition import Setter
@@ -20,6 +21,8 @@ from packyard.writing.source import workspace
 from packyard.writing.source.package import Package
 from usecases import PACKAGES, composed_package, each_package
 
+pytestmark = pytest.mark.xdist_group("assembled")
+
 #: The packages of the model zoo and of language models, whose users know fewer parameters.
 FEW = re.compile("resnet|bert|wide-deep|rfcn|llm")
 TUNING = "llm-finetune"
@@ -27,10 +30,13 @@ _BESIDE = ("LICENSE", "packyard.json")
 
 
 @cache
+def assembled(name: str) -> Bundle:
+    return assemble(workspace.read(real.REPOSITORY), name, "1.0.0")
+
+
 def lines(name: str) -> dict[str, int]:
     """Return the number of lines of each file of a bundle that is written to be read."""
-    bundle = assemble(workspace.read(real.REPOSITORY), name, "1.0.0")
-    return {item.path: item.data.count(b"\n") for item in bundle.members if item.path not in _BESIDE}
+    return {item.path: item.data.count(b"\n") for item in assembled(name).members if item.path not in _BESIDE}
 
 
 @pytest.mark.slow
@@ -49,7 +55,7 @@ def test_the_package_whose_program_six_use_cases_run_has_it_once_and_at_most_426
 @pytest.mark.slow
 @each_package
 def test_files_have_no_comments_for_lint_and_packyard_json_has_them(package: Package, tmp_path: Path) -> None:
-    bundle = assemble(workspace.read(real.REPOSITORY), package.name, "1.0.0")
+    bundle = assembled(package.name)
     assert [str(each) for each in folder.lint(Tree(bundle.unpack(tmp_path)), judges=()).findings] == []
     assert [item.path for item in bundle.members if MARK in item.data] == []
     composed = {path: data for path, data in composed_package(package).files.items() if MARK in data}
