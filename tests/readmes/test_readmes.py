@@ -15,6 +15,7 @@ import sys
 import tarfile
 import zipfile
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -24,12 +25,13 @@ from commandline import programs_dir
 from controlplane import shared
 from controlplane.api import Api, wait
 from packyard.core.kubernetes import requirements
-from packyard.writing.source.package import Package
+from packyard.writing.source.package import Package, UseCase
 from readmes.internet import internet
 from readmes.reader import Reader
 from readmes.readme import Readme
 from readmes.visit import CHANNEL, Visit
 from readmes.world import World
+from sample import some
 from served import Served
 from usecases import PACKAGES, each_package, shipped
 
@@ -137,7 +139,7 @@ def test_what_is_not_set_is_refused_in_the_words_of_the_readme(
     world = World(cluster, "privileged", tmp_path / "world")
     apply = [kubectl, "--kubeconfig", world.kubeconfig(world.namespace), "apply", "-f", "-"]
     operated: set[str] = set()
-    for use_case in package.use_cases:
+    for use_case in [each for item, each in of_bases() if item.name == package.name]:
         directory = shipped(package, use_case)
         objects = directory.build(served5, world.namespace)
         kinds = {item["kind"] for item in objects}
@@ -152,6 +154,13 @@ def test_what_is_not_set_is_refused_in_the_words_of_the_readme(
             else:
                 assert any(word in done.stderr for word in words), f"{use_case.path}: {done.stderr}"
     wait(lambda: sorted(operated - refused(cluster, world.namespace, words)))
+
+
+@cache
+def of_bases() -> list[tuple[Package, UseCase]]:
+    """Return use cases of each package, so that each base and each storage has one."""
+    every = [(item, each) for item in PACKAGES for each in item.use_cases]
+    return some(every, lambda case: ((case[0].name, case[1].base), (case[0].name, *case[1].overlays)), of="refused")
 
 
 def refused(api: Api, namespace: str, words: list[str]) -> set[str]:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+import sample
 from commandline import done, packyard
 from packyard.core.bundle.lock import Lock, Pin
 from packyard.core.digest import Digest
@@ -207,7 +208,7 @@ def test_after_a_cut_at_any_call_a_second_run_completes(tmp_path: Path, done: bo
     for each in BUNDLES[:2]:
         publish(before, [each], attest=attest, keys=[KEY])
     close(before, "1.0", keys=[KEY])
-    for number in range(1, 100):
+    for number in sample.places(3, of=f"gc {done}"):
         store = DirectoryStore(Path(shutil.copytree(tmp_path / "before", tmp_path / str(number))))
         try:
             ran(FailingStore(store, fail_at=number, done=done), Policy(keep=1))

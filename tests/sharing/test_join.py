@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import sample
 from packyard.core.errors import ConflictError, UnavailableError
 from packyard.sharing import publish
 from packyard.sharing.index import access, pending
@@ -45,9 +46,7 @@ def test_a_failure_at_any_operation_shows_nothing_or_all_and_another_run_ends_as
 ) -> None:
     one = DirectoryStore(tmp_path / "one")
     publish(one, [bundle(name) for name in NAMES], new_id=lambda: ID)
-    number = 0
-    while True:
-        number += 1
+    for number in sample.places(3, of=f"join {done}"):
         store = DirectoryStore(tmp_path / str(number))
         try:
             in_parts(FailingStore(store, fail_at=number, done=done))

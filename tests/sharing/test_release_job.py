@@ -70,7 +70,7 @@ def content(store: Store) -> Mapping[str, bytes]:
     return {key: store.get(key) for key in store.list("") if not key.startswith(PROBES)}
 
 
-@pytest.mark.parametrize("seed", range(40 if sample.WHOLE else 2))
+@pytest.mark.parametrize("seed", range(40 if sample.WHOLE else 1))
 def test_shards_of_which_some_are_killed_and_run_again_give_the_bytes_of_one_process(
     seed: int, tmp_path: Path, versitygw: BucketServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -111,7 +111,7 @@ def test_workers_of_dask_of_which_one_is_killed_give_the_bytes_of_one_process_in
     distributed = pytest.importorskip("distributed")
     from packyard.core.work.dask import opened
 
-    root = generate(tmp_path / "sources", 10_000 if sample.WHOLE else 500)
+    root = generate(tmp_path / "sources", 10_000 if sample.WHOLE else 200)
     one, many = tmp_path / "one", tmp_path / "many"
     begin(one, many)
     alone = command(root, one, "--jobs", 1, "--no-cache", "--quiet")
