@@ -1,4 +1,4 @@
-"""How many cases a property or a generator tries: a fifth in `make test`, all in `make soak`, FUZZ in `make fuzz`."""
+"""How many cases a property or a generator tries: a tenth in `make test`, all in `make soak`, FUZZ in `make fuzz`."""
 
 from __future__ import annotations
 
@@ -11,4 +11,4 @@ FUZZ = int(os.environ.get("PACKYARD_FUZZ", "0"))
 
 def tries(all_of_them: int) -> int:
     """Return how many cases to try of so many; `make fuzz` may try more than all of them."""
-    return FUZZ or (all_of_them if sample.WHOLE else all_of_them // 5)
+    return FUZZ or (all_of_them if sample.WHOLE else all_of_them // 10)

@@ -23,11 +23,12 @@ from typing import Any
 import pytest
 
 import reading
+import sample
 from packyard.core.errors import PackyardError
 from packyard.core.files.tree import Tree
 
 #: How often a process is killed; `make fuzz` asks for a thousand times.
-KILLS = int(os.environ.get("PACKYARD_KILLS", "25"))
+KILLS = int(os.environ.get("PACKYARD_KILLS", "100" if sample.WHOLE else "10"))
 
 #: What changes files, and what looks at them.
 _READ = ("access", "lstat", "fstat", "stat", "scandir", "read", "pread", "lseek", "listxattr", "getxattr")

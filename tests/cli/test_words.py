@@ -102,7 +102,7 @@ def many(seed: int, count: int, folder: Path) -> list[str]:
 
 @pytest.mark.slow
 def test_no_command_line_is_a_bug(tmp_path: Path) -> None:
-    count = FUZZ // 20 or tries(400)
+    count = FUZZ // 20 or tries(800)
     script = f"import sys; sys.path[:0] = {[str(Path(__file__).parent), str(Path(__file__).parents[1])]!r}\n"
     script += "import test_words as t\nfrom pathlib import Path\nimport packyard.cli.using.set, packyard.cli.parser\n"
     script += f"print('\\n'.join(t.many({os.environ.get('PACKYARD_SEED', 20)}, {count}, Path(sys.argv[1]))))"

@@ -6,6 +6,7 @@ import io
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from packyard.cli.running.frames import Size
 from packyard.running.runs import progress
 from packyard.running.runs.kubectl import Kubectl
 from running import made
+from sample import some
 from terminal import Screen, on_terminal
 
 
@@ -98,7 +100,7 @@ def held(untarred: Callable[[str], Path]) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("verb", "columns"), [("deploy", 80), ("deploy", 120), ("run", 80), ("run", 120)])
+@pytest.mark.parametrize(("verb", "columns"), some(product(("deploy", "run"), (80, 120)), lambda case: case))
 def test_what_is_deployed_is_drawn_until_it_is_over_and_stays_once(
     verb: str, columns: int, cluster: Api, client: Kubectl, held: Path, tmp_path: Path
 ) -> None:

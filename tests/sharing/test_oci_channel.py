@@ -17,7 +17,7 @@ from packyard.sharing.stores.oci import ArtifactAddress
 from packyard.sharing.stores.oci.repositories import bundle_at
 from sharing.examples import bundle
 
-PUBLISHERS, VERSIONS = 4, 2
+PUBLISHERS, VERSIONS = 3, 2
 
 
 @pytest.fixture(params=["registry3", "registry2", "registry_with_referrers", "registry_without_deletes"])

@@ -14,7 +14,7 @@ import hostiletrees as hostile
 from amount import FUZZ, tries
 from hostiletrees import MEMORY, SECONDS, Watched
 
-COUNT = 300 if FUZZ else tries(30)
+COUNT = 300 if FUZZ else tries(60)
 
 
 @pytest.fixture(scope="module")
