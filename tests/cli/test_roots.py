@@ -107,6 +107,16 @@ def test_a_root_that_too_few_signed_is_not_published(here: Path) -> None:
     assert "is not a root key of it" in said("keys", "root", "sign", "1.root.json", "--key", "ci", code=1)
 
 
+def _packages(*patterns: str) -> tuple[str, str]:
+    lines = [f'  "{each}": {{keys: [ci.pub.pem]}}\n' for each in patterns]
+    return "revocation:", f"packages:\n{''.join(lines)}revocation:"
+
+
+def test_patterns_of_which_each_counts_are_taken() -> None:
+    Path("root.yaml").write_text(ROOT.replace(*_packages("team-a-*", "team-?", "team-b*", "*")))
+    done("keys", "root", "init", "root.yaml", "--in", "channel")
+
+
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
@@ -117,6 +127,8 @@ def test_a_root_that_too_few_signed_is_not_published(here: Path) -> None:
         ("[ci.pub.pem]", "[none.pub.pem]", "none.pub.pem"),
         ("expires: 30", "expires: never", "must be a number of days"),
         ("kind: Root", "kind: Boot", "must be Root"),
+        (*_packages("*", "team-*"), "all its names fit '*' before it (write 'team-*' first)"),
+        (*_packages("team-*", "team-a-*"), "all its names fit 'team-*' before it"),
     ],
 )
 def test_what_is_wrong_with_root_yaml_is_said(here: Path, old: str, new: str, says: str) -> None:

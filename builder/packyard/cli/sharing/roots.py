@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -214,6 +215,7 @@ def _described(arguments: argparse.Namespace, channel: str, version: int) -> Roo
             fields.fault(fields.node, key, f"must be {wanted}")
     roles = {name: _role(each, file) for name in ("root", "heads", "revocation") if (each := fields.child(name))}
     named = {name: _role(each, file) for name, each in fields.children("packages").items()}
+    _check_order(fields, list(named))
     days = _days(fields, "expires", file) or _DAYS
     heads = fields.child("heads")
     head_days = _days(heads, "expires", file) if heads else 0
@@ -222,6 +224,15 @@ def _described(arguments: argparse.Namespace, channel: str, version: int) -> Roo
     fields.done()
     expires = roots.expiry(days)
     return roots.make(roles, channel=channel, packages=named, version=version, expires=expires, head_days=head_days)
+
+
+def _check_order(fields: Fields, patterns: Sequence[str]) -> None:
+    """Refuse a pattern of packages whose names all fit one that stands before it, whose keys count then."""
+    for number, pattern in enumerate(patterns):
+        wider = next((each for each in patterns[:number] if not set("?[") & {*each} and fnmatchcase(pattern, each)), "")
+        if wider:
+            message = f"no package's keys are looked up in {pattern!r}, as all its names fit {wider!r} before it"
+            fields.fault(fields.node, "packages", message, hint=f"write {pattern!r} first")
 
 
 def _days(fields: Fields, key: str, file: Path) -> int:
