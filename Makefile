@@ -22,7 +22,7 @@ MEASURED := COVERAGE_FILE="$(CURDIR)/.coverage/data"
 INSTALL := pip install --quiet --disable-pip-version-check
 NPM_TOOLS := $(patsubst tests/tools/%/package.json,.tools/%,$(wildcard tests/tools/*/package.json))
 SELDOM := .tools/fluxoci .tools/helm .tools/metrics-server
-TRUST := .tools/cosign-2 .tools/cosign-3
+TRUST := .tools/cosign-2 .tools/cosign-3 .tools/source-controller .tools/source-controller-definitions
 WEB := $(addprefix .tools/,kubectl kubernetes kustomize-4 manifests versitygw)
 TOOLS := $(filter-out $(SELDOM) $(TRUST),$(patsubst tests/tools/%/go.mod,.tools/%,$(wildcard tests/tools/*/go.mod))) $(if $(shell command -v npm),$(NPM_TOOLS))
 
@@ -56,8 +56,8 @@ test-models: $(VENV) .models/trainer/.installed .models/vllm/.installed .models/
 	PACKYARD_NEWEST="$(CURDIR)/.models/newest" PACKYARD_REQUIRE_MODELS=1 PATH="$(CURDIR)/$(BIN):$$PATH" \
 	$(BIN)/pytest tests/models tests/frameworks $(ARGS)
 
-test-trust: $(VENV) .tools/registry .tools/referrers-registry $(TRUST)  ## verify what is published with cosign 2 and cosign 3 (a quarter of an hour to build)
-	PACKYARD_REQUIRE_ALL=1 PACKYARD_REQUIRE_TRUST=1 PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest tests/sharing/test_cosign.py $(ARGS)
+test-trust: $(VENV) .tools/registry .tools/referrers-registry .tools/kubernetes $(TRUST)  ## verify what is published with cosign 2, cosign 3 and Flux (half an hour to build)
+	PACKYARD_REQUIRE_ALL=1 PACKYARD_REQUIRE_TRUST=1 PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest tests/sharing/test_cosign.py tests/sharing/test_flux.py $(ARGS)
 
 coverage: $(VENV) $(if $(shell command -v go),tools)  ## run the tests, and say which lines and branches of builder/ none of them takes (ARGS selects)
 	rm -rf .coverage
@@ -190,6 +190,11 @@ web/node_modules/.installed: web/package.json web/package-lock.json
 	"$(CURDIR)/.tools/kustomize-5" build --load-restrictor LoadRestrictionsNone "$$source" -o "$$new"; fi || exit; \
 	done < releases
 	mv $@.new $@
+
+# What its cluster knows before it starts.
+.tools/source-controller-definitions: tests/tools/source-controller/go.mod
+	rm -rf $@ && cd $(<D) && export GOTOOLCHAIN=local GOWORK=off && go mod download github.com/fluxcd/source-controller && \
+	cp -r --no-preserve=mode "$$(go list -m -f '{{.Dir}}' github.com/fluxcd/source-controller)/config/crd/bases" "$(CURDIR)/$@"
 
 $(NPM_TOOLS): .tools/%: tests/tools/%/package.json tests/tools/%/package-lock.json
 	rm -rf $@ $@.new && mkdir -p $@.new && cp $^ $@.new
