@@ -118,19 +118,6 @@ def test_a_mistake_of_an_option_is_found_in_the_workspace_once_and_stops_build(m
     assert said.count("error: ") == 1
 
 
-def test_build_finds_the_mistake_of_one_option_among_others_that_do_not_all_fit_together(tmp_path: Path) -> None:
-    root = workspace(tmp_path, "a mount of a volume that is not there")
-    policy = "/spec/template/spec/restartPolicy"
-    rival = f"{{op: test, path: {policy}, value: Never}}, {{op: replace, path: {policy}, value: OnFailure}}"
-    other = "{op: add, path: /metadata/annotations, value: {shift: night}}"
-    for name, operations in {"early": rival, "late": rival, "other": other}.items():
-        patch = f"patches:\n- {{target: {{kind: Job}}, patch: '[{operations}]'}}\n"
-        tiny.write(root / "overlays/options" / name / "kustomization.yaml", HEAD.replace("A cache", name) + patch)
-    said = tiny.refused("build", "--workspace", root, "--version", "1", "--out", root / "out")
-    assert said.count("[mount-without-volume]") == said.count("error:") == 1
-    assert f"{PATH}:19" in said
-
-
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_mistake_of_an_option_is_found_in_a_package_and_where_it_is_enabled(mistake: str, tmp_path: Path) -> None:
     root = workspace(tmp_path)

@@ -161,13 +161,7 @@ class Linting:
         here, below = self._workspace(), f"/{OPTIONS}/"
         defined = next((each.definitions for each in parsed if each.where.endswith(below)), Definitions())
         asked = _oldest_and_newest(judges) if self.is_quick else judges
-        trial = Trial(
-            options=[_option(here, each) for each in options],
-            defined=defined,
-            judges=asked,
-            tried=tried,
-            is_quick=self.is_quick,
-        )
+        trial = Trial(options=[_option(here, each) for each in options], defined=defined, judges=asked, tried=tried)
         used = [each for each in parsed if not each.where.endswith(below)]
         return parsed, [*findings, *(found for each in used for found in trial.find(each, findings))]
 

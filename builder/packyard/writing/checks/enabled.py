@@ -84,9 +84,8 @@ class Trial:
     """How options are tried: those that are ``on`` together, then each other one beside them.
 
     ``defined`` are the definitions that the fields of options have. With ``tried`` an option that is not ``on``
-    is tried once for each kind of object that it changes, otherwise in each use case. What ``is_quick`` tries all of
-    these in one use case together first: where nothing is wrong then, none is tried alone. Where somebody ``is_told``
-    which options are enabled, findings do not say it.
+    is tried once for each kind of object that it changes, otherwise in each use case. Where somebody
+    ``is_told`` which options are enabled, findings do not say it.
     """
 
     options: Sequence[Option]
@@ -95,7 +94,6 @@ class Trial:
     on: Sequence[Option] = ()
     shipped: bool | None = True
     tried: set[tuple[str, str]] | None = None
-    is_quick: bool = False
     is_told: bool = False
 
     def find(self, parsed: Parsed, known: Iterable[Finding]) -> Iterator[Finding]:
@@ -107,23 +105,10 @@ class Trial:
             for each in self._new(parsed, together, seen) if together else ():
                 yield _placed(each, together, is_told=self.is_told)
                 seen.add(_key(each))
-            tries = [(other, enable(parsed, build, [*self.on, other])) for other in others]
-            left = [made for other, made in tries if made and self._is_first(other.name, made.kinds)]
-            parts = _fitting(left) if self.is_quick else []
-            suspects = [made for part in parts for made in self._suspects(parsed, part, seen)]
-            for made in suspects if self.is_quick else left:
-                yield from (_placed(each, made, is_told=self.is_told) for each in self._new(parsed, made, seen))
-
-    def _suspects(self, parsed: Parsed, tries: Sequence[Enabled], seen: Collection[object]) -> Iterator[Enabled]:
-        """Yield those that something may be wrong with: parts whose options are clean together are left out."""
-        if len(tries) < 2:
-            yield from tries
-            return
-        options = [*self.on, *(each.options[-1] for each in tries)]
-        together = enable(parsed, tries[0].build, options)
-        if not together or self._new(parsed, together, seen):
-            for half in (tries[: len(tries) // 2], tries[len(tries) // 2 :]):
-                yield from self._suspects(parsed, half, seen)
+            for other in others:
+                made = enable(parsed, build, [*self.on, other])
+                if made and self._is_first(other.name, made.kinds):
+                    yield from (_placed(each, made, is_told=self.is_told) for each in self._new(parsed, made, seen))
 
     def _is_first(self, name: str, kinds: Iterable[str]) -> bool:
         """Say whether an option was not tried on one of these kinds, and note that it was."""
@@ -139,24 +124,6 @@ class Trial:
         revised = parsed.revised(made.build, made.roots, self.defined, files)
         found = find_built(revised, judges=self.judges, shipped=self.shipped)
         return [each for each in found if _key(each) not in seen]
-
-
-def _fitting(tries: Iterable[Enabled]) -> list[list[Enabled]]:
-    """Return tries of one build in parts, so that the options of each fit beside each other."""
-    parts: list[tuple[list[SourceObject], list[Enabled]]] = []
-    for each in tries:
-        for objects, part in parts:
-            changed = [item.copy() for item in objects]
-            try:
-                accumulate(each.options[-1].part, changed)
-            except InputError:
-                continue
-            objects[:] = changed
-            part.append(each)
-            break
-        else:
-            parts.append(([SourceObject(root, "") for _, root in each.roots], [each]))
-    return [part for _, part in parts]
 
 
 def _key(found: Finding) -> tuple[str, int, int, str]:
