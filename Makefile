@@ -22,7 +22,7 @@ MEASURED := COVERAGE_FILE="$(CURDIR)/.coverage/data"
 INSTALL := pip install --quiet --disable-pip-version-check
 NPM_TOOLS := $(patsubst tests/tools/%/package.json,.tools/%,$(wildcard tests/tools/*/package.json))
 SELDOM := .tools/fluxoci .tools/helm .tools/metrics-server
-TRUST := .tools/cosign-2 .tools/cosign-3 .tools/source-controller .tools/source-controller-definitions
+TRUST := .tools/cosign-2 .tools/cosign-3 .tools/policy-tester .tools/source-controller .tools/source-controller-definitions
 WEB := $(addprefix .tools/,kubectl kubernetes kustomize-4 manifests versitygw)
 TOOLS := $(filter-out $(SELDOM) $(TRUST),$(patsubst tests/tools/%/go.mod,.tools/%,$(wildcard tests/tools/*/go.mod))) $(if $(shell command -v npm),$(NPM_TOOLS))
 
@@ -56,8 +56,8 @@ test-models: $(VENV) .models/trainer/.installed .models/vllm/.installed .models/
 	PACKYARD_NEWEST="$(CURDIR)/.models/newest" PACKYARD_REQUIRE_MODELS=1 PATH="$(CURDIR)/$(BIN):$$PATH" \
 	$(BIN)/pytest tests/models tests/frameworks $(ARGS)
 
-test-trust: $(VENV) .tools/registry .tools/referrers-registry .tools/kubernetes $(TRUST)  ## verify what is published with cosign 2, cosign 3 and Flux (half an hour to build)
-	PACKYARD_REQUIRE_ALL=1 PACKYARD_REQUIRE_TRUST=1 PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest tests/sharing/test_cosign.py tests/sharing/test_flux.py $(ARGS)
+test-trust: $(VENV) .tools/registry .tools/referrers-registry .tools/kubernetes $(TRUST)  ## verify what is published with cosign 2 and 3, Flux and policy-controller (half an hour to build)
+	PACKYARD_REQUIRE_ALL=1 PACKYARD_REQUIRE_TRUST=1 PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest tests/sharing/test_cosign.py tests/sharing/test_flux.py tests/sharing/test_policy_controller.py $(ARGS)
 
 coverage: $(VENV) $(if $(shell command -v go),tools)  ## run the tests, and say which lines and branches of builder/ none of them takes (ARGS selects)
 	rm -rf .coverage
