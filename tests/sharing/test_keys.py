@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import subprocess
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -119,6 +120,7 @@ _OTHER_PRIVATE = x25519.X25519PrivateKey.generate()
         (b"x" * LIMIT + KEY.public.to_pem(), "must hold one public key"),
         (b"-----BEGIN PUBLIC KEY-----\n" + b"\n" * LIMIT, "must hold one public key"),
     ],
+    ids=count(),  # some are new in each process
 )
 def test_refuses_what_is_not_one_public_key(data: bytes, reason: str) -> None:
     with pytest.raises(InputError, match=rf"\Akey\.pem: {reason}"):
@@ -136,6 +138,7 @@ def test_refuses_what_is_not_one_public_key(data: bytes, reason: str) -> None:
         ),
         (KEY.to_pem(None)[:-40], "must hold a private key"),
     ],
+    ids=count(),  # some are new in each process
 )
 def test_refuses_what_is_not_a_private_key(data: bytes, reason: str) -> None:
     with pytest.raises(InputError, match=reason):
