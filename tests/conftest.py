@@ -264,7 +264,8 @@ def http_server() -> Iterator[Callable[[Path], str]]:
 def _state(tmp_path_factory: pytest.TempPathFactory, shared_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep what packyard remembers between commands out of the home of whoever runs the tests.
 
-    What it built before is kept for all processes: it may find there what another has built.
+    Each test has its own: the folder of one that passed may be that of the next, with another channel. What packyard
+    built before is kept for all processes: it may find there what another has built.
     """
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.getbasetemp() / "state"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
     monkeypatch.setenv("XDG_CACHE_HOME", str(shared_dir / "cache"))
