@@ -75,7 +75,7 @@ def release(folder: Path, count: int, workers: int, size: int = SIZE) -> Iterato
     lost = parts // 2
     with (
         scheduling(folder) as (address, _),
-        working(address, folder / "work", "--nworkers", workers),
+        working(address, folder / "work", "--nworkers", workers, DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED="false"),
         opened(partial(distributed.Client, address)) as client,
     ):
         client.wait_for_workers(workers, timeout=120)

@@ -21,7 +21,7 @@ from multiprocessing.connection import wait
 from typing import Generic, Protocol, TypeVar, cast
 
 from packyard.core.errors import PackyardError, Problem, UnavailableError, UsageError
-from packyard.core.work.dask import Dask
+from packyard.core.work.dask import Dask, uncollected
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -185,13 +185,14 @@ def _call(run: str, function: Callable[[Task], Result], tasks: Sequence[Task]) -
         _worker.run, _worker.function = run, function
     function = _worker.function if run else function
     outcomes: list[_Outcome[Result]] = []
-    for task in tasks:
-        try:
-            outcomes.append(_Outcome(function(task)))
-        except PackyardError as error:
-            outcomes.append(_Outcome(error=error))
-        except Exception as error:  # raised again where all are over
-            outcomes.append(_Outcome(error=error, trace=traceback.format_exc()))
+    with uncollected():  # it would not pay, as in `packyard.cli.main`
+        for task in tasks:
+            try:
+                outcomes.append(_Outcome(function(task)))
+            except PackyardError as error:
+                outcomes.append(_Outcome(error=error))
+            except Exception as error:  # raised again where all are over
+                outcomes.append(_Outcome(error=error, trace=traceback.format_exc()))
     return outcomes
 
 
