@@ -18,6 +18,7 @@ from packyard.core.errors import IntegrityError, Problem
 from packyard.core.kubernetes import plain_secrets
 from packyard.core.kubernetes.kinds import CORE
 from packyard.core.kubernetes.lenient import kind_of, name_of
+from packyard.core.yaml.pointer import pointer, steps
 from packyard.running.runs.run import Object
 
 #: What stands for a text that is not the one on the cluster.
@@ -28,14 +29,14 @@ _Keys = tuple["str | int", ...]
 
 def split(objects: Sequence[Object]) -> tuple[list[Object], dict[str, str]]:
     """Return objects with empty texts in place of what looks like a secret, and these texts by their places."""
-    found = {_pointer((number, *keys)): text for number, item in enumerate(objects) for keys, text in _secrets(item)}
+    found = {pointer((number, *keys)): text for number, item in enumerate(objects) for keys, text in _secrets(item)}
     return (_filled(objects, dict.fromkeys(found, "")) if found else list(objects)), found
 
 
 def join(objects: Sequence[Object], texts: Mapping[str, str], file: str) -> list[Object]:
     """Return objects as they were before `split`; ``file`` names their record where that does not fit them."""
     try:
-        if all(_at(objects, _keys(place)) == "" for place in texts):
+        if all(_at(objects, steps(place)) == "" for place in texts):
             return _filled(objects, texts)
     except (LookupError, ValueError, TypeError):
         pass
@@ -51,7 +52,7 @@ def compared(objects: Sequence[Object], there: Sequence[Mapping[str, Any]]) -> l
 def named(objects: Sequence[Object], places: Sequence[str]) -> list[str]:
     """Return the places for people: ``ConfigMap settings: data.WANDB_API_KEY``."""
     found = []
-    for number, *keys in map(_keys, places):
+    for number, *keys in map(steps, places):
         item = objects[int(number)]
         found.append(f"{kind_of(item)[1]} {name_of(item)}: {'.'.join(map(str, keys))}")
     return found
@@ -67,7 +68,7 @@ def is_secret(name: str, text: str) -> bool:
 
 def _is_there(there: Sequence[Mapping[str, Any]], place: str, text: str) -> bool:
     try:
-        return bool(_at(there, _keys(place)) == text)
+        return bool(_at(there, steps(place)) == text)
     except (LookupError, ValueError, TypeError):
         return False
 
@@ -102,7 +103,7 @@ def _texts(value: Any, keys: _Keys) -> Iterator[tuple[_Keys, str, str]]:
 def _filled(objects: Sequence[Object], texts: Mapping[str, str]) -> list[Object]:
     made = copy.deepcopy(list(objects))
     for place, text in texts.items():
-        *inside, last = _keys(place)
+        *inside, last = steps(place)
         held = _at(made, inside)
         held[int(last) if isinstance(held, list) else last] = text
     return made
@@ -112,11 +113,3 @@ def _at(value: Any, keys: Sequence[str]) -> Any:
     for key in keys:
         value = value[int(key) if isinstance(value, Sequence) and not isinstance(value, str) else key]
     return value
-
-
-def _pointer(keys: _Keys) -> str:
-    return "".join(f"/{str(key).replace('~', '~0').replace('/', '~1')}" for key in keys)
-
-
-def _keys(place: str) -> list[str]:
-    return [key.replace("~1", "/").replace("~0", "~") for key in place.split("/")[1:]]

@@ -28,6 +28,7 @@ from packyard.core.yaml.node import (
     Scalar,
     SequenceNode,
 )
+from packyard.core.yaml.pointer import steps
 from packyard.core.yaml.values import YAML11_BOOLEANS, implicit_type, is_null
 
 _Collection = TypeVar("_Collection", bound=Collection)
@@ -148,7 +149,7 @@ class _Place:
         self.pointer = pointer
         if not pointer.startswith("/"):
             raise InputError(operation.problem(f"path {pointer!r} must begin with /"))
-        *above, self.last = [step.replace("~1", "/").replace("~0", "~") for step in pointer[1:].split("/")]
+        *above, self.last = steps(pointer)
         self.depth = len(above)
         if self.depth > MAX_STEPS:
             raise InputError(operation.problem(f"path has more than {MAX_STEPS} steps"))

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 
 from packyard.core.yaml.document import mappings, scalars
 from packyard.core.yaml.node import MappingNode, Node
+from packyard.core.yaml.pointer import steps
 from packyard.using.kustomize import selector
 
 #: The keys of ConfigMaps by their names, before the hash; None where nobody knows all of them.
@@ -58,4 +59,4 @@ def _added(patch: Node) -> frozenset[str] | None:
     paths = [each.text("path") for each in mappings(patch)]
     if not all(path.count("/") > 1 for path in paths):  # all of data, or what is copied
         return None
-    return frozenset(path.removeprefix("/data/").replace("~1", "/").replace("~0", "~") for path in paths)
+    return frozenset(steps(path)[1] for path in paths if path.startswith("/data/"))

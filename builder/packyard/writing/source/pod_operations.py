@@ -21,6 +21,7 @@ from packyard.core.kubernetes.pods import Path, Pod
 from packyard.core.yaml import make
 from packyard.core.yaml.document import mappings, walk
 from packyard.core.yaml.node import Collection, Comment, Entry, Item, MappingNode, Node, Scalar, SequenceNode
+from packyard.core.yaml.pointer import escaped, pointer
 from packyard.core.yaml.values import is_null
 from packyard.using.kustomize import selector
 from packyard.using.kustomize.patch import MisfitError, deletes
@@ -393,19 +394,9 @@ def without_nulls(node: Node) -> Node:
     return copied
 
 
-def pointer(path: Iterable[str | int]) -> str:
-    """Write a path as RFC 6901 has it."""
-    return "".join(f"/{escaped(str(step))}" for step in path)
-
-
 def _order(place: str) -> list[tuple[bool, int, str]]:
     """Return what sorts pointers by their indices."""
     return [(step.isdigit(), int(step) if step.isdigit() else 0, step) for step in place.split("/")]
-
-
-def escaped(step: str) -> str:
-    """Write a step of a path as RFC 6901 has it."""
-    return step.replace("~", "~0").replace("/", "~1")
 
 
 def _words(target: Mapping[str, str]) -> str:

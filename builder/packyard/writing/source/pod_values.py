@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import count
 
-from packyard.core.yaml import layout, make
+from packyard.core.yaml import layout, make, pointer
 from packyard.core.yaml.document import walk
 from packyard.core.yaml.node import Collection, Comment, Item, Node, Scalar, SequenceNode
-from packyard.writing.source.pod_operations import Operation, escaped
+from packyard.writing.source.pod_operations import Operation
 
 #: Where objects have the values of an option for a moment.
 OPTION = "/option"
@@ -59,7 +59,7 @@ class Brought:
             outer = min(whole, key=lambda each: len(each.origin))
             return self.add(outer) + operation.origin.removeprefix(outer.origin)
         assert operation.value is not None
-        steps = [step.replace("~1", "/").replace("~0", "~") for step in operation.origin.split("/")]
+        steps = pointer.steps(operation.origin)
         item = Item(operation.value, 0)
         item.comment = operation.comment
         text = "\n".join([steps[-1] if not steps[-1].isdecimal() else "", *layout.items([item])])
@@ -83,7 +83,7 @@ class Brought:
         entry = make.entry(name, item.value)
         entry.comment = item.comment
         self._option.entries.append(entry)
-        return f"{OPTION}/{escaped(name)}"
+        return f"{OPTION}/{pointer.escaped(name)}"
 
     def _join(self, field: str, item: Item) -> str:
         """Add an item to the list of all that are for such a field."""
