@@ -17,6 +17,7 @@ import tiny
 from commandline import COMMAND, done, environment, packyard
 from packyard.sharing import open_store, publish
 from packyard.sharing.index import access, pending
+from packyard.sharing.index.access import Publisher
 from packyard.sharing.trust.keys import NOBODY, SigningKey
 
 NAMES = ("p", "q", "r")
@@ -89,7 +90,7 @@ def test_parts_are_listed_by_the_last_of_them_with_the_bytes_of_one_run(
 ) -> None:
     one = tmp_path / "one"
     for address in (one, channel):  # which differ in their ids otherwise
-        publish(open_store(str(address)), [], new_id=lambda: "0" * 32)
+        publish(open_store(str(address)), [], by=Publisher(new_id=lambda: "0" * 32))
     statuses(root, one, "--version", "1.0", "--close")
     for number in (2, 0, 1, 3):
         parts = ("--version", "1.0", "--shard", f"{number}/4", "--join", "--close")

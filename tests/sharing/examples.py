@@ -22,6 +22,7 @@ from packyard.core.errors import UnavailableError
 from packyard.core.files.regular import LIMIT
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index import access, head, lease, nodes
+from packyard.sharing.index.access import Publisher
 from packyard.sharing.index.head import POINTER, TYPE
 from packyard.sharing.index.index import Index
 from packyard.sharing.stores import Promises, Store
@@ -95,7 +96,7 @@ def add_to_index(
     store: Store, entries: Iterable[IndexEntry], *, keys: Sequence[SigningKey] = (), trusted: Trust = NOBODY
 ) -> Index:
     """Let an index list bundles that are nowhere."""
-    with access.writer(store, keys=keys, trusted=trusted) as writer:
+    with access.writer(store, by=Publisher(keys=keys, trusted=trusted)) as writer:
         return writer.commit(lambda found: found.add(*entries))
 
 

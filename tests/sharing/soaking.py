@@ -25,6 +25,7 @@ from packyard.core.errors import IntegrityError, UnavailableError
 from packyard.sharing import fetch, open_store, publish
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index import access, trial
+from packyard.sharing.index.access import Publisher
 from packyard.sharing.index.head import Memory
 from packyard.sharing.stores import Store
 from packyard.sharing.trust import provenance, root
@@ -71,7 +72,7 @@ def release(store: Store, bundles: Sequence[Bundle], trust: Trust = NOBODY) -> N
         made = Provenance.of(entry, {}, None, libraries={})
         return {provenance.key(entry.name, entry.version): made.to_bytes(ci)}
 
-    publish(store, bundles, attest=attest, keys=ci, trusted=trust, new_id=lambda: rooted.CHANNEL)
+    publish(store, bundles, attest=attest, by=Publisher(keys=ci, trusted=trust, new_id=lambda: rooted.CHANNEL))
 
 
 def set_clock(hours: float) -> None:

@@ -15,6 +15,7 @@ from packyard.core.errors import IntegrityError
 from packyard.sharing import publish
 from packyard.sharing.fetching.fetch import Fetching
 from packyard.sharing.index import access, head, pending
+from packyard.sharing.index.access import Publisher
 from packyard.sharing.index.head import Memory
 from packyard.sharing.publishing import copy as copying
 from packyard.sharing.publishing import fsck
@@ -37,7 +38,7 @@ ANOTHER = "was signed for another channel"
 def made(folder: Path, channel: str) -> DirectoryStore:
     """Return a signed channel with an id, and two bundles."""
     store = DirectoryStore(folder / (channel[:1] or "none"))
-    publish(store, [bundle(), bundle("gpt")], keys=[KEY], new_id=lambda: channel)
+    publish(store, [bundle(), bundle("gpt")], by=Publisher(keys=[KEY], new_id=lambda: channel))
     return store
 
 
@@ -67,11 +68,11 @@ def two(tmp_path: Path) -> DirectoryStore:
 
 
 def test_every_head_and_record_has_the_id_that_the_first_head_made(one: DirectoryStore) -> None:
-    yank(one, "bert@1.0", "diverges", keys=[KEY])
-    close(one, "1.0", keys=[KEY])
-    revoke(one, OTHER.public.id, keys=[KEY])
-    reindex(one, keys=[KEY])
-    publish(one, [bundle(version="2.0")], keys=[KEY], is_listed=False)
+    yank(one, "bert@1.0", "diverges", by=Publisher(keys=[KEY]))
+    close(one, "1.0", by=Publisher(keys=[KEY]))
+    revoke(one, OTHER.public.id, by=Publisher(keys=[KEY]))
+    reindex(one, by=Publisher(keys=[KEY]))
+    publish(one, [bundle(version="2.0")], by=Publisher(keys=[KEY]), is_listed=False)
     assert one.list(pending.FOLDER)
     assert ids(one) == {ONE}
     assert {key.split("/")[1] for key in one.list("index/")} == {
@@ -98,7 +99,7 @@ def test_who_remembers_a_channel_refuses_the_head_of_another_one(
     assert access.read(one, TRUST).head.channel == TWO  # who never saw one of its heads cannot know
     acts: list[Callable[[], object]] = [
         lambda: access.read(one, TRUST, memory),
-        lambda: publish(one, [bundle("t5")], keys=[KEY], memory=memory),
+        lambda: publish(one, [bundle("t5")], by=Publisher(keys=[KEY], memory=memory)),
     ]
     for act in acts:
         with pytest.raises(IntegrityError, match=r"has the head 2 of another channel .* remove .*memory\.json"):
@@ -108,7 +109,7 @@ def test_who_remembers_a_channel_refuses_the_head_of_another_one(
 def test_a_later_head_of_another_channel_is_refused_by_who_remembers_nothing(
     one: DirectoryStore, two: DirectoryStore
 ) -> None:
-    publish(two, [bundle("t5")], keys=[KEY])
+    publish(two, [bundle("t5")], by=Publisher(keys=[KEY]))
     copy(two, one, head.key(3))
     with pytest.raises(IntegrityError, match="has the head 3 of another channel"):
         access.read(one, TRUST)
@@ -117,35 +118,37 @@ def test_a_later_head_of_another_channel_is_refused_by_who_remembers_nothing(
 
 
 def test_what_is_pending_in_another_channel_is_not_listed(one: DirectoryStore, two: DirectoryStore) -> None:
-    publish(two, [bundle("evil")], keys=[KEY], is_listed=False)
+    publish(two, [bundle("evil")], by=Publisher(keys=[KEY]), is_listed=False)
     copy(two, one, "1.0/evil")
     copy(two, one, pending.FOLDER)
-    publish(one, [bundle("t5")], keys=[KEY])
-    assert join(one, keys=[KEY]) == []
+    publish(one, [bundle("t5")], by=Publisher(keys=[KEY]))
+    assert join(one, by=Publisher(keys=[KEY])) == []
     assert access.read(one, TRUST).versions("evil") == ()
 
 
 def test_what_is_yanked_or_closed_in_another_channel_is_not_taken(one: DirectoryStore, two: DirectoryStore) -> None:
-    yank(two, "bert@1.0", "diverges", keys=[KEY])
-    close(two, "1.0", keys=[KEY])
+    yank(two, "bert@1.0", "diverges", by=Publisher(keys=[KEY]))
+    close(two, "1.0", by=Publisher(keys=[KEY]))
     for folder, key in (("index/yanked/", "index/yanked/1.0/bert.json"), ("index/closed/", "index/closed/1.0.json")):
         copy(two, one, folder)
         with pytest.raises(IntegrityError, match=f"^{key}: {ANOTHER}"):
-            reindex(one, keys=[KEY])
+            reindex(one, by=Publisher(keys=[KEY]))
         with pytest.raises(IntegrityError, match=f"^{key}: {ANOTHER}"):
-            close(one, "1.0", keys=[KEY]) if "closed" in key else yank(one, "bert@1.0", "other", keys=[KEY])
+            close(one, "1.0", by=Publisher(keys=[KEY])) if "closed" in key else yank(
+                one, "bert@1.0", "other", by=Publisher(keys=[KEY])
+            )
         assert ("altered", key, ANOTHER) in [(each.kind, each.key, each.message) for each in fsck.check(one)]
         (one.root_dir / key).unlink()
 
 
 def test_an_index_that_lost_all_heads_gets_the_id_of_its_records(one: DirectoryStore) -> None:
-    close(one, "1.0", keys=[KEY])
+    close(one, "1.0", by=Publisher(keys=[KEY]))
     for key in (head.POINTER, *one.list(head.FOLDER)):
         (one.root_dir / key).unlink()
-    assert reindex(one, keys=[KEY])[0].head.channel == ONE
+    assert reindex(one, by=Publisher(keys=[KEY]))[0].head.channel == ONE
     assert list(fsck.check(one)) == []
     lose_index(one.root_dir)
-    assert reindex(one, keys=[KEY], new_id=lambda: TWO)[0].head.channel == TWO
+    assert reindex(one, by=Publisher(keys=[KEY], new_id=lambda: TWO))[0].head.channel == TWO
 
 
 # Channels and memories that were made before.
@@ -162,9 +165,9 @@ def test_a_channel_without_an_id_goes_on_without_one(old: DirectoryStore, tmp_pa
     found = access.read(old, memory=memory)
     assert (found.named("bert").get("1.1").yanked, found.released("1.0").closed) == ("diverges", True)
     assert list(fsck.check(old)) == []
-    publish(old, [bundle("gpt", "1.1")], memory=memory)
-    close(old, "1.1", memory=memory)
-    reindex(old, memory=memory)
+    publish(old, [bundle("gpt", "1.1")], by=Publisher(memory=memory))
+    close(old, "1.1", by=Publisher(memory=memory))
+    reindex(old, by=Publisher(memory=memory))
     assert ids(old) == {""}
     assert list(fsck.check(old)) == []
     for key in (head.POINTER, *old.list(head.FOLDER)):
@@ -175,15 +178,15 @@ def test_a_channel_without_an_id_goes_on_without_one(old: DirectoryStore, tmp_pa
 
 def test_what_has_no_id_says_nothing_in_a_channel_that_has_one(one: DirectoryStore, tmp_path: Path) -> None:
     none = made(tmp_path, "")
-    publish(none, [bundle("evil")], keys=[KEY], is_listed=False)
-    yank(none, "bert@1.0", "diverges", keys=[KEY])
+    publish(none, [bundle("evil")], by=Publisher(keys=[KEY]), is_listed=False)
+    yank(none, "bert@1.0", "diverges", by=Publisher(keys=[KEY]))
     assert ids(none) == {""}
     copy(none, one, "1.0/evil")
     copy(none, one, pending.FOLDER)
     copy(none, one, "index/yanked/")
-    assert join(one, keys=[KEY]) == []
+    assert join(one, by=Publisher(keys=[KEY])) == []
     with pytest.raises(IntegrityError, match=ANOTHER):
-        reindex(one, keys=[KEY])
+        reindex(one, by=Publisher(keys=[KEY]))
 
 
 @pytest.mark.parametrize("act", [lambda old: yank(old, "bert@1.10", "diverges"), lambda old: close(old, "1.10")])
@@ -214,8 +217,8 @@ def revoking(folder: Path) -> DirectoryStore:
     """Return a channel with a bundle whose provenance is signed by a key that its head revokes."""
     store = DirectoryStore(folder / "revoking")
     signed = Provenance.of(bundle(), {}, None, libraries={}).to_bytes([OTHER])
-    publish(store, [bundle()], attest=lambda _: {provenance.key("bert", "1.0"): signed}, keys=[KEY])
-    revoke(store, OTHER.public.id, keys=[KEY])
+    publish(store, [bundle()], attest=lambda _: {provenance.key("bert", "1.0"): signed}, by=Publisher(keys=[KEY]))
+    revoke(store, OTHER.public.id, by=Publisher(keys=[KEY]))
     return store
 
 
@@ -238,8 +241,8 @@ def test_what_a_revoked_key_has_pending_is_not_listed(tmp_path: Path) -> None:
     copy(DirectoryStore(tmp_path / "other"), store, "1.0/evil")
     entries = access.read(DirectoryStore(tmp_path / "other")).entries
     pending.put(store, entries, [OTHER], access.read(store).head.channel)
-    publish(store, [bundle("gpt")], keys=[KEY], trusted=BOTH)
-    assert join(store, keys=[KEY], trusted=BOTH) == []
+    publish(store, [bundle("gpt")], by=Publisher(keys=[KEY], trusted=BOTH))
+    assert join(store, by=Publisher(keys=[KEY], trusted=BOTH)) == []
     assert access.read(store, BOTH).versions("evil") == ()
 
 
@@ -247,18 +250,18 @@ def test_a_bundle_beside_which_provenance_by_a_revoked_key_lies_is_not_published
     store, made = revoking(tmp_path), bundle("gpt")
     store.put(provenance.key("gpt", "1.0"), Provenance.of(made, {}, None, libraries={}).to_bytes([OTHER]))
     with pytest.raises(IntegrityError, match="which is revoked"):
-        publish(store, [made], keys=[KEY], trusted=BOTH)
+        publish(store, [made], by=Publisher(keys=[KEY], trusted=BOTH))
 
 
 def test_a_mirror_says_itself_what_is_yanked(one: DirectoryStore, tmp_path: Path) -> None:
-    yank(one, "bert@1.0", "diverges", keys=[KEY])
+    yank(one, "bert@1.0", "diverges", by=Publisher(keys=[KEY]))
     target, own = DirectoryStore(tmp_path / "target"), Trust.of(OTHER.public)
     signed = {key: Provenance.of(each, {}, None, libraries={}).to_bytes([KEY])
               for each in (bundle(), bundle("gpt")) for key in [provenance.key(each.name, each.version)]}  # fmt: skip
     for key, data in signed.items():
         one.put(key, data)
-    copying.copy(one, target, [], how=Fetching(trusted=TRUST), keys=[OTHER])
+    copying.copy(one, target, [], how=Fetching(trusted=TRUST), by=Publisher(keys=[OTHER]))
     assert access.read(target, own).named("bert").get("1.0").yanked == "diverges"
     assert ids(target) == {access.read(target).head.channel} != {ONE}
     both = Trust.of(KEY.public, OTHER.public)
-    assert reindex(target, keys=[OTHER], trusted=both)[0].named("bert").get("1.0").yanked == "diverges"
+    assert reindex(target, by=Publisher(keys=[OTHER], trusted=both))[0].named("bert").get("1.0").yanked == "diverges"

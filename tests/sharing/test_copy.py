@@ -19,6 +19,7 @@ from packyard.sharing import fetch, publish
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.fetching.fetch import Fetching
 from packyard.sharing.index import access
+from packyard.sharing.index.access import Publisher
 from packyard.sharing.publishing import fsck, images
 from packyard.sharing.publishing.close import close
 from packyard.sharing.publishing.copy import chosen, copy
@@ -46,8 +47,8 @@ def attested(entry: IndexEntry) -> dict[str, bytes]:
 @pytest.fixture
 def source(tmp_path: Path) -> DirectoryStore:
     store = DirectoryStore(tmp_path / "source")
-    publish(store, BUNDLES, attest=attested, keys=[KEY])
-    yank(store, "bert@1.0", "diverges", keys=[KEY])
+    publish(store, BUNDLES, attest=attested, by=Publisher(keys=[KEY]))
+    yank(store, "bert@1.0", "diverges", by=Publisher(keys=[KEY]))
     return store
 
 
@@ -78,8 +79,8 @@ def test_a_second_run_changes_nothing_and_later_ones_bring_what_is_new(
     before = {key: target.get(key) for key in target.list("")}
     assert set(statuses(source, target).values()) == {"unchanged"}
     assert {key: target.get(key) for key in target.list("")} == before
-    publish(source, [bundle("t5", "1.0")], keys=[KEY])
-    yank(source, "gpt@1.0", "slow", keys=[KEY])
+    publish(source, [bundle("t5", "1.0")], by=Publisher(keys=[KEY]))
+    yank(source, "gpt@1.0", "slow", by=Publisher(keys=[KEY]))
     with pytest.raises(IntegrityError, match="nothing proves where the bundle is from"):
         statuses(source, target)
     assert statuses(source, target, "gpt", "bert") == dict.fromkeys(
@@ -89,7 +90,7 @@ def test_a_second_run_changes_nothing_and_later_ones_bring_what_is_new(
 
 
 def test_a_closed_release_is_closed_once_all_of_it_was_copied(source: DirectoryStore, target: DirectoryStore) -> None:
-    close(source, "1.0", keys=[KEY])
+    close(source, "1.0", by=Publisher(keys=[KEY]))
     statuses(source, target, "bert")
     assert not access.read(target).released("1.0").closed
     publish(target, [bundle("own", "1.0")])
@@ -153,7 +154,7 @@ def test_a_source_that_is_not_signed_by_whom_the_user_trusts_is_refused(
 
 
 def test_the_index_of_the_copy_is_signed_by_whoever_runs_it(source: DirectoryStore, target: DirectoryStore) -> None:
-    copy(source, target, [], how=Fetching(trusted=TRUST), keys=[OTHER])
+    copy(source, target, [], how=Fetching(trusted=TRUST), by=Publisher(keys=[OTHER]))
     assert access.read(target, Trust.of(OTHER.public)).head.signers == (OTHER.public.id,)
 
 

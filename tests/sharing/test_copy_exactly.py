@@ -11,6 +11,7 @@ from packyard.core.errors import ConflictError, InputError, IntegrityError
 from packyard.sharing import fetch, publish
 from packyard.sharing.fetching.fetch import Fetching
 from packyard.sharing.index import access
+from packyard.sharing.index.access import Publisher
 from packyard.sharing.publishing import fsck
 from packyard.sharing.publishing.copy import copy
 from packyard.sharing.publishing.yank import yank
@@ -25,7 +26,7 @@ OWN = SigningKey.new()
 @pytest.fixture
 def source(tmp_path: Path) -> DirectoryStore:
     made = DirectoryStore(tmp_path / "candidates")
-    publish(made, BUNDLES, attest=attest, keys=[KEY])
+    publish(made, BUNDLES, attest=attest, by=Publisher(keys=[KEY]))
     return made
 
 
@@ -35,17 +36,17 @@ def target(tmp_path: Path) -> DirectoryStore:
 
 
 def test_copies_the_same_bytes_with_provenance_and_sbom(source: DirectoryStore, target: DirectoryStore) -> None:
-    done = copy(source, target, ["bert@v1.0", "gpt@1"], keys=[OWN], how=Fetching(trusted=TRUSTED))
+    done = copy(source, target, ["bert@v1.0", "gpt@1"], by=Publisher(keys=[OWN]), how=Fetching(trusted=TRUSTED))
     assert [(str(each.entry), each.status) for each in done] == [("bert@1.0", "published"), ("gpt@1.0", "published")]
     assert target.list("1.0/") == source.list("1.0/")
     assert all(target.get(key) == source.get(key) for key in target.list("1.0/"))
     assert access.read(target, Trust.of(OWN.public)).entries == tuple(each.entry for each in done)
     assert list(fsck.check(target)) == []
-    assert [each.status for each in copy(source, target, ["bert@1.0"], keys=[OWN])] == ["unchanged"]
+    assert [each.status for each in copy(source, target, ["bert@1.0"], by=Publisher(keys=[OWN]))] == ["unchanged"]
 
 
 def test_refuses_what_is_yanked_where_it_is_named_exactly(source: DirectoryStore, target: DirectoryStore) -> None:
-    yank(source, "bert@1.1", "diverges", keys=[KEY])
+    yank(source, "bert@1.1", "diverges", by=Publisher(keys=[KEY]))
     with pytest.raises(ConflictError, match=r"^bert@1\.1 is yanked: diverges"):
         copy(source, target, ["gpt@1.0", "bert@1.1"])
     with pytest.raises(ConflictError, match=r"^bert@1\.1 is yanked: diverges"):
@@ -80,8 +81,10 @@ def test_what_is_not_proved_is_not_copied(source: DirectoryStore, target: Direct
 
 
 def test_tells_what_is_proved_and_what_is_not(source: DirectoryStore, target: DirectoryStore) -> None:
-    proved = copy(source, target, ["gpt@1.0"], keys=[OWN], how=Fetching(trusted=TRUSTED))
-    told = [each.proof for each in (*proved, *copy(source, target, ["bert@1.0"], keys=[OWN])) if each.proof]
+    proved = copy(source, target, ["gpt@1.0"], by=Publisher(keys=[OWN]), how=Fetching(trusted=TRUSTED))
+    told = [
+        each.proof for each in (*proved, *copy(source, target, ["bert@1.0"], by=Publisher(keys=[OWN]))) if each.proof
+    ]
     assert [proof.is_proved for proof in told] == [True, False]
     assert f"signed by {KEY.public.id}" in told[0].said()
     assert "so the publisher is unknown" in told[1].said()

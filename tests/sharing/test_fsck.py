@@ -21,6 +21,7 @@ from packyard.core.files.regular import LIMIT
 from packyard.sharing import fetch, publish
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index import access, head, lease, nodes, pending
+from packyard.sharing.index.access import Publisher
 from packyard.sharing.index.index import Index
 from packyard.sharing.index.nodes import Nodes
 from packyard.sharing.index.tree import Node
@@ -68,10 +69,10 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("whole")
     store = DirectoryStore(folder)
     for each in BUNDLES:
-        publish(store, [each], attest=attest, keys=[KEY], trusted=TRUSTED)
-    publish(store, MORE, attest=attest, keys=[KEY])
-    yank(store, "bert@1.1", "diverges", keys=[KEY], trusted=TRUSTED)
-    close(store, "1.0", keys=[KEY], trusted=TRUSTED)
+        publish(store, [each], attest=attest, by=Publisher(keys=[KEY], trusted=TRUSTED))
+    publish(store, MORE, attest=attest, by=Publisher(keys=[KEY]))
+    yank(store, "bert@1.1", "diverges", by=Publisher(keys=[KEY], trusted=TRUSTED))
+    close(store, "1.0", by=Publisher(keys=[KEY], trusted=TRUSTED))
     return folder
 
 
@@ -253,7 +254,7 @@ def test_bundles_are_read_some_at_a_time(tmp_path: Path) -> None:
 def test_an_index_made_again_has_the_same_nodes_and_the_next_head(store: DirectoryStore) -> None:
     before, reached = access.read(store, TRUSTED), node_keys(store) - nodes_of_old_heads(store)
     shutil.rmtree(store.root_dir / "index" / "nodes")
-    made, skipped = reindex(store, keys=[KEY], trusted=TRUSTED)
+    made, skipped = reindex(store, by=Publisher(keys=[KEY], trusted=TRUSTED))
     assert skipped == []
     assert (made.head.packages, made.head.listing, made.head.releases) == (
         before.head.packages, before.head.listing, before.head.releases,
@@ -269,7 +270,7 @@ def test_an_index_that_is_lost_altogether_is_made_again(store: DirectoryStore) -
     for folder in ("nodes", "heads"):
         shutil.rmtree(store.root_dir / "index" / folder)
     (store.root_dir / head.POINTER).unlink()
-    made, _ = reindex(store, keys=[KEY], trusted=TRUSTED)
+    made, _ = reindex(store, by=Publisher(keys=[KEY], trusted=TRUSTED))
     assert (made.head.number, made.head.packages, made.head.releases) == (1, before.head.packages, before.head.releases)
     assert found(store) == []
 
@@ -279,7 +280,7 @@ def test_an_index_whose_head_is_damaged_is_made_again_and_what_is_revoked_stays_
     store: DirectoryStore, damage: str
 ) -> None:
     other = SigningKey.new().public.id
-    revoke(store, other, keys=[KEY], trusted=TRUSTED)
+    revoke(store, other, by=Publisher(keys=[KEY], trusted=TRUSTED))
     before = head.latest(store)
     assert before
     add_to_index(store, [IndexEntry.of(BUNDLES[0])], keys=[KEY], trusted=TRUSTED)
@@ -288,7 +289,7 @@ def test_an_index_whose_head_is_damaged_is_made_again_and_what_is_revoked_stays_
     if damage in ("head", "both"):
         (store.root_dir / head.key(before.number)).write_bytes(b"{")
     assert found(store)
-    made, _ = reindex(store, keys=[KEY], trusted=TRUSTED)
+    made, _ = reindex(store, by=Publisher(keys=[KEY], trusted=TRUSTED))
     assert (made.head.packages, made.head.number) == (before.packages, before.number + 1)
     assert made.head.revoked == (() if damage == "both" else (other,))
     assert access.read(store, TRUSTED) == made
@@ -300,14 +301,14 @@ def test_a_bundle_that_is_damaged_is_named_and_nothing_changes(store: DirectoryS
     for key in ("1.0/bert.tar.gz", "1.1/gpt.tar.gz"):
         (store.root_dir / key).write_bytes(b"x")
     with pytest.raises(IntegrityError) as caught:
-        reindex(store, keys=[KEY], trusted=TRUSTED)
+        reindex(store, by=Publisher(keys=[KEY], trusted=TRUSTED))
     assert len(caught.value.problems) == 2
     assert head.latest(store) == before
 
 
 def test_what_was_uploaded_in_part_is_not_listed(store: DirectoryStore) -> None:
     store.put("1.1/part.tar.gz", bundle("part", "1.1").data)
-    made, skipped = reindex(store, keys=[KEY], trusted=TRUSTED)
+    made, skipped = reindex(store, by=Publisher(keys=[KEY], trusted=TRUSTED))
     assert skipped == ["1.1/part.tar.gz"]
     assert made.package("part") is None
 
@@ -317,13 +318,13 @@ def test_an_index_is_not_made_again_over_a_history_with_a_gap(store: DirectorySt
     assert latest
     (store.root_dir / head.key(latest.number)).unlink()
     with pytest.raises(IntegrityError, match=r"^index/heads/\d+\.json: is missing \(bring it back"):
-        reindex(store, keys=[KEY], trusted=TRUSTED)
+        reindex(store, by=Publisher(keys=[KEY], trusted=TRUSTED))
 
 
 def test_a_bundle_without_proof_is_not_listed_where_proof_is_asked_for(store: DirectoryStore) -> None:
     (store.root_dir / provenance.key("bert", "1.0")).unlink()
     with pytest.raises(IntegrityError, match=r"^1\.0/bert\.tar\.gz\.intoto\.json: is missing: nothing proves"):
-        reindex(store, keys=[KEY], trusted=TRUSTED)
+        reindex(store, by=Publisher(keys=[KEY], trusted=TRUSTED))
 
 
 # What publishers that lost a race leave.

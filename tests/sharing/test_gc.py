@@ -21,6 +21,7 @@ from packyard.core.files import regular
 from packyard.sharing import fetch, open_store, publish
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index import access, pending, removed
+from packyard.sharing.index.access import Publisher
 from packyard.sharing.index.package import Package
 from packyard.sharing.publishing import fsck
 from packyard.sharing.publishing.close import close
@@ -50,9 +51,9 @@ def proved(entry: IndexEntry) -> dict[str, bytes]:
 
 
 def filled(store: Store, versions: Sequence[str] = VERSIONS, *, keys: Sequence[SigningKey] = (KEY,)) -> Store:
-    publish(store, [bundle("bert", each) for each in versions], attest=proved, keys=keys)
+    publish(store, [bundle("bert", each) for each in versions], attest=proved, by=Publisher(keys=keys))
     for each in versions:
-        close(store, each, keys=keys)
+        close(store, each, by=Publisher(keys=keys))
     return store
 
 
@@ -62,7 +63,7 @@ def store(tmp_path: Path) -> Store:
 
 
 def ran(store: Store, policy: Policy, *names: str, **rest: Any) -> dict[str, str]:
-    found, _ = gc(store, policy, names, keys=[KEY], **{"trusted": TRUSTED, **rest})
+    found, _ = gc(store, policy, names, by=Publisher(keys=[KEY], trusted=TRUSTED), **rest)
     return {each.version: each.status for each in found}
 
 
@@ -95,7 +96,7 @@ def pinned(version: str, *, library: bool = False) -> Lock:
 )
 def test_a_policy_names_what_goes(store: Store, policy: Policy, gone: set[str]) -> None:
     if policy.yanked:
-        yank(store, "bert@1.1", "diverges", keys=[KEY], trusted=TRUSTED)
+        yank(store, "bert@1.1", "diverges", by=Publisher(keys=[KEY], trusted=TRUSTED))
     assert ran(store, policy, is_trial=True) == dict.fromkeys(sorted(gone, key=VERSIONS.index), "goes")
     assert versions(store) == [*VERSIONS]
     assert ran(store, policy) == dict.fromkeys(sorted(gone, key=VERSIONS.index), "removed")
@@ -105,9 +106,11 @@ def test_a_policy_names_what_goes(store: Store, policy: Policy, gone: set[str]) 
 
 
 def test_what_is_pinned_open_or_the_latest_stays(store: Store) -> None:
-    publish(store, [bundle("bert", "1.0.1"), bundle("gpt", "1.0.1")], attest=proved, keys=[KEY])
+    publish(store, [bundle("bert", "1.0.1"), bundle("gpt", "1.0.1")], attest=proved, by=Publisher(keys=[KEY]))
     locks = {"a.lock": pinned("1.1"), "b.lock": pinned("1.0", library=True)}
-    found, _ = gc(store, Policy(older_than="3", pre_releases=True), locks=locks, keys=[KEY], trusted=TRUSTED)
+    found, _ = gc(
+        store, Policy(older_than="3", pre_releases=True), locks=locks, by=Publisher(keys=[KEY], trusted=TRUSTED)
+    )
     assert [(f"{each.name}@{each.version}", each.status, each.reason) for each in found] == [
         ("bert@1.0", "kept", "b.lock pins it"),
         ("bert@1.0.1", "kept", "the release 1.0.1 is open"),
@@ -132,15 +135,15 @@ def test_what_was_removed_is_never_published_again_and_who_asks_is_told(store: S
             fetch(store, text, trusted=TRUSTED)
     for again in (one, bundle("bert", "1.1", "other"), bundle("bert", "v1.1.0")):
         with pytest.raises(ConflictError, match=rf"{says} \(a version that was removed is never published again"):
-            publish(store, [again], keys=[KEY], trusted=TRUSTED)
+            publish(store, [again], by=Publisher(keys=[KEY], trusted=TRUSTED))
     with pytest.raises(ConflictError, match=says):
-        copy(held, store, ["bert@1.1"], keys=[KEY], trusted=TRUSTED)
-    yank(held, "bert@1.0", "diverges", keys=[KEY])
-    publish(held, [bundle("bert", "1.2.5")], attest=proved, keys=[KEY])
-    whole = {each.entry.version: each.status for each in copy(held, store, keys=[KEY], trusted=TRUSTED)}
+        copy(held, store, ["bert@1.1"], by=Publisher(keys=[KEY], trusted=TRUSTED))
+    yank(held, "bert@1.0", "diverges", by=Publisher(keys=[KEY]))
+    publish(held, [bundle("bert", "1.2.5")], attest=proved, by=Publisher(keys=[KEY]))
+    whole = {each.entry.version: each.status for each in copy(held, store, by=Publisher(keys=[KEY], trusted=TRUSTED))}
     assert {each for each, status in whole.items() if status == "removed"} == {"1.0", "1.1-rc1", "1.1"}
     assert versions(store) == ["1.2", "1.2.5", "2.0-rc1"]
-    publish(store, [bundle("bert", "1.3")], attest=proved, keys=[KEY])
+    publish(store, [bundle("bert", "1.3")], attest=proved, by=Publisher(keys=[KEY]))
     assert access.read(store).released("1.1").closed
 
 
@@ -148,22 +151,22 @@ def test_what_others_left_pending_is_not_listed_again(tmp_path: Path) -> None:
     store = filled(DirectoryStore(tmp_path), ("1.0", "1.1"))
     ran(store, Policy(keep=1))
     other = DirectoryStore(tmp_path / "other")
-    publish(other, [bundle("bert", "1.0")], attest=proved, keys=[KEY], is_listed=False)
+    publish(other, [bundle("bert", "1.0")], attest=proved, by=Publisher(keys=[KEY]), is_listed=False)
     latest = access.read(store).head
 
     pending.put(store, [IndexEntry.of(bundle("bert", "1.0"))], [KEY], latest.channel)
     for key in other.list("1.0/"):
         store.put(key, other.get(key))
     with pytest.raises(ConflictError, match="was removed by"):
-        join(store, keys=[KEY], trusted=TRUSTED)
+        join(store, by=Publisher(keys=[KEY], trusted=TRUSTED))
     assert versions(store) == ["1.1"]
 
 
 def test_an_index_is_made_again_without_what_was_removed(store: Store, tmp_path: Path) -> None:
     gpt = bundle("gpt", "1.0.1")
-    publish(store, [gpt], attest=proved, keys=[KEY])
-    close(store, "1.0.1", keys=[KEY])
-    yank(store, "gpt@1.0.1", "wrong", keys=[KEY])
+    publish(store, [gpt], attest=proved, by=Publisher(keys=[KEY]))
+    close(store, "1.0.1", by=Publisher(keys=[KEY]))
+    yank(store, "gpt@1.0.1", "wrong", by=Publisher(keys=[KEY]))
     ran(store, Policy(keep=1, yanked=True))
     with pytest.raises(InputError, match=r"^every version of gpt was removed; the last: gpt@1\.0\.1 was removed by"):
         fetch(store, "gpt", trusted=TRUSTED)
@@ -172,7 +175,7 @@ def test_an_index_is_made_again_without_what_was_removed(store: Store, tmp_path:
     store.put("1.0/bert.tar.gz", one.data)  # a backup brings it back
     store.put("1.0/bert.tar.gz.sha256", f"{one.digest.hex}  bert.tar.gz\n".encode())
     assert [key for _, key, _ in findings(store)] == ["1.0/bert.tar.gz", "1.0/bert.tar.gz.sha256"]
-    made, _ = reindex(store, keys=[KEY], trusted=TRUSTED)
+    made, _ = reindex(store, by=Publisher(keys=[KEY], trusted=TRUSTED))
     assert (made.head.packages, made.head.listing, made.head.releases) == (
         before.packages,
         before.listing,
@@ -184,8 +187,8 @@ def test_an_index_is_made_again_without_what_was_removed(store: Store, tmp_path:
         if not key.startswith(removed.FOLDER):
             (tmp_path / "channel" / key).unlink()
     with pytest.raises(ConflictError, match="there are"):
-        publish(store, [one], keys=[KEY], trusted=TRUSTED)
-    made, _ = reindex(store, keys=[KEY], trusted=TRUSTED)
+        publish(store, [one], by=Publisher(keys=[KEY], trusted=TRUSTED))
+    made, _ = reindex(store, by=Publisher(keys=[KEY], trusted=TRUSTED))
     assert made.head.packages == before.packages
 
 
@@ -196,7 +199,7 @@ def test_what_nothing_but_the_index_says_is_said_again(store: Store, tmp_path: P
     assert findings(store) == [
         ("missing", "index/removed/1.0/bert.json", "complete it: run packyard gc again, as before")
     ]
-    assert reindex(store, keys=[KEY], trusted=TRUSTED)[0].named("bert").removed[0].version == "1.0"
+    assert reindex(store, by=Publisher(keys=[KEY], trusted=TRUSTED))[0].named("bert").removed[0].version == "1.0"
     ran(store, Policy(keep=1))
     assert record.exists()
 
@@ -206,8 +209,8 @@ def test_what_nothing_but_the_index_says_is_said_again(store: Store, tmp_path: P
 def test_after_a_cut_at_any_call_a_second_run_completes(tmp_path: Path, done: bool) -> None:
     before = DirectoryStore(tmp_path / "before")
     for each in BUNDLES[:2]:
-        publish(before, [each], attest=attest, keys=[KEY])
-    close(before, "1.0", keys=[KEY])
+        publish(before, [each], attest=attest, by=Publisher(keys=[KEY]))
+    close(before, "1.0", by=Publisher(keys=[KEY]))
     for number in sample.places(3, of=f"gc {done}"):
         store = DirectoryStore(Path(shutil.copytree(tmp_path / "before", tmp_path / str(number))))
         try:
@@ -280,7 +283,7 @@ def test_records_of_strangers_and_of_other_channels_are_refused(store: Store, tm
 def test_who_may_not_sign_heads_removes_nothing(store: Store) -> None:
     for keys in ([], [SigningKey.new()]):
         with pytest.raises(InputError, match="what you publish would be"):
-            gc(store, Policy(keep=1), keys=keys, trusted=TRUSTED)
+            gc(store, Policy(keep=1), by=Publisher(keys=keys, trusted=TRUSTED))
     assert versions(store) == [*VERSIONS]
     assert store.list(removed.FOLDER) == []
 
@@ -318,10 +321,10 @@ def test_registries_lose_the_manifests_tags_and_referrers(
     monkeypatch.setenv("DOCKER_CONFIG", str(tmp_path))
     store = open_store(f"oci://{request.getfixturevalue(server)}/c-{uuid.uuid4().hex}/models")
     for each in BUNDLES[:2]:
-        publish(store, [each], attest=attest, keys=[KEY])
-    close(store, "1.0", keys=[KEY])
+        publish(store, [each], attest=attest, by=Publisher(keys=[KEY]))
+    close(store, "1.0", by=Publisher(keys=[KEY]))
     assert len(store.list("1.0/")) > 4
-    found, keeps = gc(store, Policy(keep=1), keys=[KEY], trusted=TRUSTED)
+    found, keeps = gc(store, Policy(keep=1), by=Publisher(keys=[KEY], trusted=TRUSTED))
     assert ([each.status for each in found], keeps) == (["removed"], is_kept)
     assert store.list("1.0/") == []
     assert fetch(store, "bert", trusted=NOBODY) == BUNDLES[1]
@@ -329,7 +332,7 @@ def test_registries_lose_the_manifests_tags_and_referrers(
         fetch(store, "bert@1.0")
     assert findings(store, NOBODY) == []
     with pytest.raises(ConflictError, match="was removed by"):
-        publish(store, [BUNDLES[0]], attest=attest, keys=[KEY])
+        publish(store, [BUNDLES[0]], attest=attest, by=Publisher(keys=[KEY]))
 
 
 @pytest.mark.slow

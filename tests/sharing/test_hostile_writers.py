@@ -10,6 +10,7 @@ import pytest
 from packyard.core.errors import IntegrityError
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index import access, head, pending
+from packyard.sharing.index.access import Publisher
 from packyard.sharing.publishing.close import close
 from packyard.sharing.publishing.join import join
 from packyard.sharing.publishing.publish import publish
@@ -30,7 +31,7 @@ EVIL = bundle("evil", "6.6.6")
 def store(tmp_path: Path) -> DirectoryStore:
     """Return a signed channel with a bundle, beside which somebody has put another one."""
     store = DirectoryStore(tmp_path / "channel")
-    publish(store, [bundle()], keys=[KEY])
+    publish(store, [bundle()], by=Publisher(keys=[KEY]))
     elsewhere = DirectoryStore(tmp_path / "elsewhere")
     publish(elsewhere, [EVIL])
     for key in elsewhere.list("6.6.6/"):
@@ -50,10 +51,10 @@ def _forge(store: DirectoryStore) -> None:
 def test_who_signs_does_not_vouch_for_a_head_that_somebody_else_wrote(store: DirectoryStore, trusted: Trust) -> None:
     _forge(store)
     for act in (
-        lambda: publish(store, [bundle("gpt")], keys=[KEY], trusted=trusted),
-        lambda: yank(store, "bert@1.0", "diverges", keys=[KEY], trusted=trusted),
-        lambda: close(store, "1.0", keys=[KEY], trusted=trusted),
-        lambda: revoke(store, OTHER.public.id, keys=[KEY], trusted=trusted),
+        lambda: publish(store, [bundle("gpt")], by=Publisher(keys=[KEY], trusted=trusted)),
+        lambda: yank(store, "bert@1.0", "diverges", by=Publisher(keys=[KEY], trusted=trusted)),
+        lambda: close(store, "1.0", by=Publisher(keys=[KEY], trusted=trusted)),
+        lambda: revoke(store, OTHER.public.id, by=Publisher(keys=[KEY], trusted=trusted)),
     ):
         with pytest.raises(IntegrityError, match="is not signed"):
             act()
@@ -63,17 +64,17 @@ def test_who_signs_does_not_vouch_for_a_head_that_somebody_else_wrote(store: Dir
 def test_who_signs_does_not_list_what_somebody_else_has_pending(store: DirectoryStore, trusted: Trust) -> None:
     for keys in ([], [OTHER]):
         pending.put(store, [IndexEntry.of(EVIL)], keys, access.read(store).head.channel)
-    publish(store, [bundle("gpt")], keys=[KEY], trusted=trusted)
-    join(store, keys=[KEY], trusted=trusted)
+    publish(store, [bundle("gpt")], by=Publisher(keys=[KEY], trusted=trusted))
+    join(store, by=Publisher(keys=[KEY], trusted=trusted))
     assert [str(entry) for entry in access.read(store, TRUST).entries] == ["bert@1.0", "gpt@1.0"]
 
 
 def test_records_that_are_refused_keep_no_other_from_being_listed(store: DirectoryStore) -> None:
-    publish(store, [bundle("gpt")], keys=[KEY], is_listed=False)
+    publish(store, [bundle("gpt")], by=Publisher(keys=[KEY]), is_listed=False)
     for number in range(7):
         store.put(f"{pending.FOLDER}{number:064x}.json", b"x")
     assert list(pending.find(store, access.read(store).head, TRUST, most_refused=6)) == []
-    join(store, keys=[KEY], trusted=TRUST)
+    join(store, by=Publisher(keys=[KEY], trusted=TRUST))
     assert [str(entry) for entry in access.read(store, TRUST).entries] == ["bert@1.0", "gpt@1.0"]
 
 
@@ -81,10 +82,10 @@ def test_a_channel_that_is_not_signed_is_signed_by_reindex_alone(tmp_path: Path)
     store = DirectoryStore(tmp_path / "unsigned")
     publish(store, [bundle()])
     with pytest.raises(IntegrityError, match="is not signed") as caught:
-        publish(store, [bundle("gpt")], keys=[KEY])
+        publish(store, [bundle("gpt")], by=Publisher(keys=[KEY]))
     assert "packyard fsck CHANNEL --repair --key NAME" in caught.value.problems[0].hint
-    reindex(store, keys=[KEY])
-    publish(store, [bundle("gpt")], keys=[KEY])
+    reindex(store, by=Publisher(keys=[KEY]))
+    publish(store, [bundle("gpt")], by=Publisher(keys=[KEY]))
     assert [str(entry) for entry in access.read(store, TRUST).entries] == ["bert@1.0", "gpt@1.0"]
 
 
@@ -96,26 +97,26 @@ def _lose(store: DirectoryStore, start: str) -> None:
 
 @pytest.mark.parametrize("damaged", ["", head.POINTER, "index/nodes/"])
 def test_reindex_refuses_to_forget_a_bundle_that_somebody_removed(store: DirectoryStore, damaged: str) -> None:
-    publish(store, [bundle("gpt")], keys=[KEY])
+    publish(store, [bundle("gpt")], by=Publisher(keys=[KEY]))
     if damaged:
         file = Path(store.address) / store.list(damaged)[0]
         file.write_bytes(b"{}")
     _lose(store, "1.0/bert")
     heads = store.list(head.FOLDER)
     with pytest.raises(IntegrityError, match=r"1\.0/bert\.tar\.gz: is listed"):
-        reindex(store, keys=[KEY])
+        reindex(store, by=Publisher(keys=[KEY]))
     assert store.list(head.FOLDER) == heads
 
 
 def test_reindex_takes_no_yank_and_no_close_back_and_revokes_what_was_revoked(store: DirectoryStore) -> None:
-    yank(store, "bert@1.0", "diverges", keys=[KEY])
-    close(store, "1.0", keys=[KEY])
-    revoke(store, OTHER.public.id, keys=[KEY])
+    yank(store, "bert@1.0", "diverges", by=Publisher(keys=[KEY]))
+    close(store, "1.0", by=Publisher(keys=[KEY]))
+    revoke(store, OTHER.public.id, by=Publisher(keys=[KEY]))
     for place in ("index/yanked/", "index/closed/", head.POINTER, "6.6.6/"):
         _lose(store, place)
     before = access.read(store, TRUST).head
     head.create(store, head.Head(number=before.number + 1, history=before.next_history()), [])
-    made, _ = reindex(store, keys=[KEY])
+    made, _ = reindex(store, by=Publisher(keys=[KEY]))
     assert made.named("bert").get("1.0").yanked == "diverges"
     assert made.released("1.0").closed
     assert made.head.revoked == before.revoked
@@ -124,27 +125,27 @@ def test_reindex_takes_no_yank_and_no_close_back_and_revokes_what_was_revoked(st
 
 def test_a_publisher_follows_no_head_that_is_older_than_the_one_it_saw(store: DirectoryStore, tmp_path: Path) -> None:
     memory = head.Memory(file=tmp_path / "memory.json")
-    publish(store, [bundle("gpt")], keys=[KEY], memory=memory)
+    publish(store, [bundle("gpt")], by=Publisher(keys=[KEY], memory=memory))
     remembered = memory.read()
     assert remembered.digest == access.read(store).head.digest
     older = store.get(head.key(remembered.number - 1))
     Path(store.address, head.key(remembered.number)).unlink()
     Path(store.address, head.POINTER).write_bytes(older)
     for act in (
-        lambda: publish(store, [bundle("t5")], keys=[KEY], memory=memory),
-        lambda: yank(store, "bert@1.0", "diverges", keys=[KEY], memory=memory),
-        lambda: close(store, "1.0", keys=[KEY], memory=memory),
-        lambda: revoke(store, OTHER.public.id, keys=[KEY], memory=memory),
+        lambda: publish(store, [bundle("t5")], by=Publisher(keys=[KEY], memory=memory)),
+        lambda: yank(store, "bert@1.0", "diverges", by=Publisher(keys=[KEY], memory=memory)),
+        lambda: close(store, "1.0", by=Publisher(keys=[KEY], memory=memory)),
+        lambda: revoke(store, OTHER.public.id, by=Publisher(keys=[KEY], memory=memory)),
     ):
         with pytest.raises(IntegrityError, match="is older than before"):
             act()
     with pytest.raises(IntegrityError, match="is not the head that was there before"):
-        reindex(store, keys=[KEY], memory=memory)
+        reindex(store, by=Publisher(keys=[KEY], memory=memory))
 
 
 def test_what_was_revoked_stays_so_for_who_saw_it(store: DirectoryStore, tmp_path: Path) -> None:
     memory = head.Memory(file=tmp_path / "memory.json")
-    revoke(store, OTHER.public.id, keys=[KEY], memory=memory)
+    revoke(store, OTHER.public.id, by=Publisher(keys=[KEY], memory=memory))
     before = access.read(store).head
     following = replace(before, number=before.number + 1, history=before.next_history(), revoked=())
     head.create(store, following, [KEY])
@@ -158,16 +159,16 @@ def test_publish_lists_nothing_beside_which_somebody_put_other_provenance(store:
         key = provenance.key("gpt", "1.0")
         store.put(key, Provenance.of(other, {}, None, libraries={}).to_bytes(keys))
         with pytest.raises(IntegrityError, match=r"1\.0/gpt\.tar\.gz\.intoto\.json: is") as caught:
-            publish(store, [made], keys=[KEY])
+            publish(store, [made], by=Publisher(keys=[KEY]))
         assert "remove that file" in caught.value.problems[0].hint
         Path(store.address, key).unlink()
     assert access.read(store).versions("gpt") == ()
-    publish(store, [made], keys=[KEY])
+    publish(store, [made], by=Publisher(keys=[KEY]))
 
 
 def test_provenance_that_others_signed_stays_where_it_came_with_the_bundle(store: DirectoryStore) -> None:
     key, made = provenance.key("gpt", "1.0"), bundle("gpt")
     signed = Provenance.of(made, {}, None, libraries={}).to_bytes([OTHER])
     store.put(key, signed)
-    publish(store, [made], attest=lambda _: {key: signed}, keys=[KEY])
+    publish(store, [made], attest=lambda _: {key: signed}, by=Publisher(keys=[KEY]))
     assert access.read(store, TRUST).versions("gpt") == ("1.0",)

@@ -11,6 +11,7 @@ import sample
 from packyard.core.errors import ConflictError, UnavailableError
 from packyard.sharing import publish
 from packyard.sharing.index import access, pending
+from packyard.sharing.index.access import Publisher
 from packyard.sharing.index.head import POINTER
 from packyard.sharing.publishing.join import join, missing
 from packyard.sharing.publishing.publish import preview
@@ -34,7 +35,7 @@ def _but_pointer(store: Store) -> dict[str, bytes]:
 
 def in_parts(store: Store) -> None:
     for part in PARTS:
-        publish(store, part, is_listed=False, new_id=lambda: ID)
+        publish(store, part, is_listed=False, by=Publisher(new_id=lambda: ID))
     assert missing(store, NAMES, "1.0") == []
     join(store)
 
@@ -45,7 +46,7 @@ def test_a_failure_at_any_operation_shows_nothing_or_all_and_another_run_ends_as
     done: bool, tmp_path: Path
 ) -> None:
     one = DirectoryStore(tmp_path / "one")
-    publish(one, [bundle(name) for name in NAMES], new_id=lambda: ID)
+    publish(one, [bundle(name) for name in NAMES], by=Publisher(new_id=lambda: ID))
     for number in sample.places(3, of=f"join {done}"):
         store = DirectoryStore(tmp_path / str(number))
         try:

@@ -20,6 +20,7 @@ from packyard.core.errors import ConflictError, InputError, IntegrityError, Unav
 from packyard.sharing import fetch, publish
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index import access, lease, nodes, pending
+from packyard.sharing.index.access import Publisher
 from packyard.sharing.stores.directory import DirectoryStore
 from sharing.examples import FailingStore, add_to_index, bundle, compressed_otherwise, lose_index
 
@@ -61,7 +62,10 @@ def test_publishes_files_of_bundles_as_it_does_bundles(tmp_path: Path) -> None:
     file = tmp_path / "bert.tar.gz"
     file.write_bytes(bundle().data)
     stores = [DirectoryStore(tmp_path / name) for name in ("one", "other")]
-    done = [publish(stores[0], [bundle()], new_id=lambda: ID), publish(stores[1], [file], new_id=lambda: ID)]
+    done = [
+        publish(stores[0], [bundle()], by=Publisher(new_id=lambda: ID)),
+        publish(stores[1], [file], by=Publisher(new_id=lambda: ID)),
+    ]
     assert done[0] == done[1]
     assert state(stores[0]) == state(stores[1])
     file.write_bytes(b"damaged")
@@ -134,13 +138,13 @@ def test_the_same_tar_compressed_otherwise_leaves_the_published_file_and_its_che
 def test_completes_with_the_checksum_of_the_published_file(
     store: DirectoryStore, tmp_path: Path, missing: list[str]
 ) -> None:
-    publish(store, [bundle()], new_id=lambda: ID)
+    publish(store, [bundle()], by=Publisher(new_id=lambda: ID))
     before = state(store)
     if "checksum" in missing:
         (tmp_path / KEYS[1]).unlink()
     if "index" in missing:
         lose_index(tmp_path)
-    (done,) = publish(store, [compressed_otherwise(bundle())], new_id=lambda: ID)
+    (done,) = publish(store, [compressed_otherwise(bundle())], by=Publisher(new_id=lambda: ID))
     assert done[1] == "completed"
     assert state(store) == before
 
@@ -269,10 +273,10 @@ def test_a_channel_without_an_index_is_not_taken_for_an_empty_one(store: Directo
 
 
 def test_publishing_again_all_that_lies_there_brings_the_index_back(store: DirectoryStore, tmp_path: Path) -> None:
-    publish(store, [bundle(), bundle("gpt")], new_id=lambda: ID)
+    publish(store, [bundle(), bundle("gpt")], by=Publisher(new_id=lambda: ID))
     before = state(store)
     lose_index(tmp_path)
-    again = publish(store, [bundle(), bundle("gpt")], new_id=lambda: ID)
+    again = publish(store, [bundle(), bundle("gpt")], by=Publisher(new_id=lambda: ID))
     assert [status for _, status in again] == ["completed", "completed"]
     assert state(store) == before
 

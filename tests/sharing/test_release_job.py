@@ -21,6 +21,7 @@ from core.work.test_dask import scheduling, working
 from measuring import peak
 from packyard.sharing import open_store, publish
 from packyard.sharing.index import access, pending
+from packyard.sharing.index.access import Publisher
 from packyard.sharing.stores import PROBES, Store
 from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import NOBODY, SigningKey
@@ -55,7 +56,7 @@ def start(root: Path, channel: str | Path, *words: object) -> subprocess.Popen[s
 def begin(*addresses: str | Path) -> None:
     """Let channels have one id: that alone differs where the same is published in two."""
     for address in addresses:
-        publish(open_store(str(address)), [], keys=[KEY], new_id=lambda: "0" * 32)
+        publish(open_store(str(address)), [], by=Publisher(keys=[KEY], new_id=lambda: "0" * 32))
 
 
 def finish(process: subprocess.Popen[str], code: int = 0) -> str:

@@ -15,6 +15,7 @@ import reading
 from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError
 from packyard.sharing.index import head
+from packyard.sharing.index.access import Publisher
 from packyard.sharing.publishing.refresh import refresh
 from packyard.sharing.stores import TooLongError
 from packyard.sharing.stores.directory import DirectoryStore
@@ -57,7 +58,7 @@ def test_a_head_that_a_stolen_key_wrote_far_ahead_is_undone(tmp_path: Path, numb
 
     def undo() -> int:
         keys = [rooted.KEYS["ci-2"]]
-        return refresh(store, keys=keys, trusted=rooted.trusted(store, pinned), number=2).number
+        return refresh(store, by=Publisher(keys=keys, trusted=rooted.trusted(store, pinned)), number=2).number
 
     with pytest.raises(IntegrityError, match=r"is missing \(.* remove theirs below index/heads/ and index/head"):
         undo()

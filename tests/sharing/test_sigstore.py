@@ -17,6 +17,7 @@ from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError
 from packyard.sharing import publish
 from packyard.sharing.entry import IndexEntry
+from packyard.sharing.index.access import Publisher
 from packyard.sharing.publishing import fsck
 from packyard.sharing.publishing.copy import copy
 from packyard.sharing.stores import Store
@@ -60,7 +61,7 @@ def attest(entry: IndexEntry, key: SigningKey = KEY) -> Mapping[str, bytes]:
 @pytest.fixture
 def channel(tmp_path: Path) -> DirectoryStore:
     store = DirectoryStore(tmp_path / "channel")
-    publish(store, [BERT], attest=attest, keys=[KEY])
+    publish(store, [BERT], attest=attest, by=Publisher(keys=[KEY]))
     return store
 
 
@@ -98,7 +99,7 @@ def test_a_registry_has_what_cosign_2_looks_for_and_the_bundle_as_a_referrer(
     registry: str, request: pytest.FixtureRequest, channel: DirectoryStore
 ) -> None:
     store = OCIStore(anywhere(request.getfixturevalue(registry)))
-    assert [each.status for each in copy(channel, store, keys=[KEY])] == ["published"]
+    assert [each.status for each in copy(channel, store, by=Publisher(keys=[KEY]))] == ["published"]
     image = ask(store, "bert", "manifests/1.0")
     assert Digest.of(image.content) == MANIFEST
     tag = MANIFEST.replace(":", "-")
@@ -114,7 +115,7 @@ def test_a_registry_has_what_cosign_2_looks_for_and_the_bundle_as_a_referrer(
     assert SIGSTORE_TYPE in kinds or registry == "registry_with_referrers"  # which does not know the types
     assert list(fsck.check(store, TRUST)) == []
     before = tags(store)
-    assert [each.status for each in copy(channel, store, keys=[KEY])] == ["unchanged"]
+    assert [each.status for each in copy(channel, store, by=Publisher(keys=[KEY]))] == ["unchanged"]
     assert tags(store) == before
 
 
@@ -164,4 +165,4 @@ def test_fsck_and_copy_find_what_is_not_about_the_bundle_or_by_the_key(
 def copied(source: Store, target: Store) -> object:
     from packyard.sharing.fetching.fetch import Fetching
 
-    return copy(source, target, how=Fetching(trusted=TRUST), keys=[KEY])
+    return copy(source, target, how=Fetching(trusted=TRUST), by=Publisher(keys=[KEY]))

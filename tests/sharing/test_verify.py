@@ -12,6 +12,7 @@ from packyard.core.errors import InputError, IntegrityError
 from packyard.core.files.git import Revision
 from packyard.sharing.fetching.verify import differences, digests_below, verify_bundle, verify_listed, with_sbom
 from packyard.sharing.index import access
+from packyard.sharing.index.access import Publisher
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.publishing.revoke import revoke
 from packyard.sharing.stores.directory import DirectoryStore
@@ -101,7 +102,7 @@ print(*sorted({"cryptography", "subprocess", "yaml", "importlib.metadata", "pack
 def listed(tmp_path: Path) -> DirectoryStore:
     """A channel that lists `BERT`, with its provenance."""
     store = DirectoryStore(tmp_path / "channel")
-    publish(store, [BERT], attest=lambda entry: {f"{entry.key}.intoto.json": SIGNED}, keys=[OTHER])
+    publish(store, [BERT], attest=lambda entry: {f"{entry.key}.intoto.json": SIGNED}, by=Publisher(keys=[OTHER]))
     return store
 
 
@@ -117,7 +118,7 @@ def test_what_a_signed_head_lists_is_verified_with_the_provenance_of_the_channel
 
 def test_a_key_that_the_head_revokes_signs_no_provenance(listed: DirectoryStore) -> None:
     trusted = Trust.of(KEY.public, OTHER.public)
-    found = revoke(listed, KEY.public.id, keys=[OTHER], trusted=trusted)
+    found = revoke(listed, KEY.public.id, by=Publisher(keys=[OTHER], trusted=trusted))
     found = access.read(listed, trusted)
     proof = verify_listed(listed, found.head, found.entries[0], BERT, trusted)
     assert (proof.signers, proof.listed_by, proof.others) == ((), (OTHER.public.id,), (KEY.public.id,))
@@ -125,7 +126,7 @@ def test_a_key_that_the_head_revokes_signs_no_provenance(listed: DirectoryStore)
 
 def test_a_channel_without_provenance_is_no_error_where_the_head_is_signed(tmp_path: Path) -> None:
     store = DirectoryStore(tmp_path / "channel")
-    publish(store, [BERT], keys=[KEY])
+    publish(store, [BERT], by=Publisher(keys=[KEY]))
     found = access.read(store, TRUST)
     assert verify_listed(store, found.head, found.entries[0], BERT, TRUST).listed_by == (KEY.public.id,)
     unsigned = access.read(store)

@@ -10,6 +10,7 @@ import sample
 from packyard.core.errors import ConflictError, InputError, IntegrityError, UnavailableError
 from packyard.sharing import fetch, publish
 from packyard.sharing.index import access
+from packyard.sharing.index.access import Publisher
 from packyard.sharing.publishing.close import close
 from packyard.sharing.publishing.yank import yank
 from packyard.sharing.stores.directory import DirectoryStore
@@ -107,16 +108,16 @@ def test_who_trusts_keys_does_not_write_what_would_be_refused(tmp_path: Path) ->
     store = DirectoryStore(tmp_path)
     for keys in ([], [SigningKey.new()]):
         with pytest.raises(InputError, match=r"what you publish would be .* \(sign with a key that you trust"):
-            publish(store, [bundle()], keys=keys, trusted=TRUSTED)
+            publish(store, [bundle()], by=Publisher(keys=keys, trusted=TRUSTED))
     assert store.list("") == []
-    publish(store, [bundle()], keys=[KEY], trusted=TRUSTED)
+    publish(store, [bundle()], by=Publisher(keys=[KEY], trusted=TRUSTED))
     with pytest.raises(InputError, match="what you publish would be not signed"):
-        yank(store, "bert@1.0", "r", trusted=TRUSTED)
+        yank(store, "bert@1.0", "r", by=Publisher(trusted=TRUSTED))
     with pytest.raises(InputError, match="what you publish would be not signed"):
-        close(store, "1.0", trusted=TRUSTED)
-    yank(store, "bert@1.0", "r", keys=[KEY], trusted=TRUSTED)
-    close(store, "1.0", keys=[KEY], trusted=TRUSTED)
+        close(store, "1.0", by=Publisher(trusted=TRUSTED))
+    yank(store, "bert@1.0", "r", by=Publisher(keys=[KEY], trusted=TRUSTED))
+    close(store, "1.0", by=Publisher(keys=[KEY], trusted=TRUSTED))
     assert access.read(store, TRUSTED).named("bert").get("1.0").yanked == "r"
     (tmp_path / "index/yanked/1.0/bert.json").write_bytes(b"{}")
     with pytest.raises(IntegrityError, match=r"^index/yanked/1\.0/bert\.json: "):
-        yank(store, "bert@1.0", "r", keys=[KEY], trusted=TRUSTED)
+        yank(store, "bert@1.0", "r", by=Publisher(keys=[KEY], trusted=TRUSTED))

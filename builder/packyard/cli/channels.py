@@ -20,11 +20,12 @@ from packyard.sharing.fetching.cache import LIMIT
 from packyard.sharing.fetching.cache import Cache as BundleCache
 from packyard.sharing.fetching.fetch import Fetching
 from packyard.sharing.index import access
+from packyard.sharing.index.access import Publisher
 from packyard.sharing.index.index import Index
 from packyard.sharing.index.remembered import RememberedStore
 from packyard.sharing.stores import Store
 from packyard.sharing.stores.directory import DirectoryStore
-from packyard.sharing.trust.keys import Trust
+from packyard.sharing.trust.keys import SigningKey, Trust
 
 #: What is said of a bundle, and of what was done for it.
 DONE = "name, version, tar, digest, size, model, useCases, needs, description, yanked, key, status"
@@ -87,6 +88,11 @@ def trust(address: str, store: Store | None = None) -> Trust:
             ring.trust_root(last, file=store.address, channel=address)
         output.note(f"{store.address}: version {last.version} of its root replaces version {pinned.version}")
     return root.resolve(last, store, ring.revoked())
+
+
+def publisher(address: str, keys: Sequence[SigningKey]) -> Publisher:
+    """Return who writes into a channel with these keys: whom the user trusts there, and what he remembers of it."""
+    return Publisher(keys=keys, trusted=trust(address), memory=preferences.memory(address))
 
 
 def tell_rootless(address: str, trusted: Trust) -> None:

@@ -20,7 +20,7 @@ from itertools import chain
 from pathlib import Path
 
 from packyard.cli import output, preferences
-from packyard.cli.channels import BUNDLES, fetching, open_channel, patience, row, show, trust
+from packyard.cli.channels import BUNDLES, fetching, open_channel, patience, publisher, row, show
 from packyard.cli.sharing import signing
 from packyard.core.errors import InputError, Problem, UnavailableError, UsageError
 from packyard.core.files import regular
@@ -59,9 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
             open_channel(arguments.target),
             arguments.references,
             how=fetching(arguments.source),
-            keys=keys,
-            trusted=trust(arguments.target),
-            memory=preferences.memory(arguments.target),
+            by=publisher(arguments.target, keys),
             with_images=bool(arguments.images or to),
             done=_tell,
         )

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import argparse
 
-from packyard.cli import output, preferences
-from packyard.cli.channels import open_channel, trust
+from packyard.cli import output
+from packyard.cli.channels import open_channel, publisher, trust
 from packyard.cli.rows import Rows
 from packyard.cli.sharing import signing
 from packyard.core.errors import UsageError
@@ -49,10 +49,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _repair(channel: Store, arguments: argparse.Namespace) -> None:
-    keys, trusted = signing.keys(arguments.key), trust(arguments.channel)
     bundles: list[str] = []
-    memory = preferences.memory(arguments.channel)
-    made, skipped = reindex(channel, keys=keys, trusted=trusted, memory=memory, done=bundles.append)
+    by = publisher(arguments.channel, signing.keys(arguments.key))
+    made, skipped = reindex(channel, by, done=bundles.append)
     for key in skipped:
         output.note(f"{key} has no checksum: its publish was interrupted; publish it again")
     output.note(f"the index was made again: head {made.head.number} lists {output.counted(len(bundles), 'bundle')}")

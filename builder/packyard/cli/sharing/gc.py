@@ -14,8 +14,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from packyard.cli import output, preferences
-from packyard.cli.channels import open_channel, trust
+from packyard.cli import output
+from packyard.cli.channels import open_channel, publisher
 from packyard.cli.rows import Rows
 from packyard.cli.sharing import signing
 from packyard.core.bundle import lock, reference
@@ -62,9 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.names,
         locks={file: lock.read(Path(file)) for file in arguments.lock},
         is_trial=arguments.dry_run,
-        keys=keys,
-        trusted=trust(arguments.channel),
-        memory=preferences.memory(arguments.channel),
+        by=publisher(arguments.channel, keys),
     )
     if ROWS.show(found, arguments.output) and not found:
         output.note("nothing to remove")

@@ -102,14 +102,9 @@ def _refresh(arguments: argparse.Namespace) -> int:
         raise UsageError(
             "packyard keys refresh: name the channel, and nothing else: packyard keys refresh --in CHANNEL"
         )
-    found = refresh(
-        channels.open_channel(arguments.within),
-        keys=signing.keys(arguments.key),
-        trusted=channels.trust(arguments.within),
-        memory=preferences.memory(arguments.within),
-        number=arguments.head,
-    )
-    REFRESHED.show([found], arguments.output)
+    by = channels.publisher(arguments.within, signing.keys(arguments.key))
+    head = refresh(channels.open_channel(arguments.within), by, number=arguments.head)
+    REFRESHED.show([head], arguments.output)
     return 0
 
 
@@ -143,18 +138,13 @@ def _trust_root(ring: Keyring, data: bytes, arguments: argparse.Namespace) -> di
 def _revoke(ring: Keyring, arguments: argparse.Namespace) -> dict[str, object]:
     key_id = ring.find(arguments.what)
     if arguments.within:
-        from packyard.cli.channels import open_channel, trust
+        from packyard.cli.channels import open_channel, publisher
         from packyard.sharing.publishing.revoke import revoke
 
-        found = revoke(
-            open_channel(arguments.within),
-            key_id,
-            keys=signing.keys(arguments.key),
-            trusted=trust(arguments.within),
-            memory=preferences.memory(arguments.within),
-        )
+        by = publisher(arguments.within, signing.keys(arguments.key))
+        index = revoke(open_channel(arguments.within), key_id, by)
         output.note(f"from now on {output.masked(arguments.within)} says that it is revoked")
-        if found is None:
+        if index is None:
             back = f"packyard keys refresh --in {arguments.within} --head NUMBER --key NAME"
             output.note(f"if it signed the last head, users refuse that; to go back to a good one: {back}")
     ring.revoke(key_id)

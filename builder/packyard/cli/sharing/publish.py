@@ -18,23 +18,22 @@ import re
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from packyard.cli import fanout, output, preferences, workspaces
-from packyard.cli.channels import BUNDLES, open_channel, row, show, tell_rootless, trust
+from packyard.cli import fanout, output, workspaces
+from packyard.cli.channels import BUNDLES, open_channel, publisher, row, show, tell_rootless
 from packyard.cli.sharing import pack, signing
 from packyard.core.bundle import reference
 from packyard.core.errors import InputError, Problem, UsageError
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index import head
-from packyard.sharing.index.head import Memory
+from packyard.sharing.index.access import Publisher
 from packyard.sharing.publishing.close import close
 from packyard.sharing.publishing.join import join, missing
 from packyard.sharing.publishing.publish import preview, publish
 from packyard.sharing.publishing.upload import Packed
 from packyard.sharing.stores import ReadOnly, Store
-from packyard.sharing.trust.keys import SigningKey, Trust
 from packyard.sharing.web import page
 from packyard.sharing.web.page import Page
 
@@ -63,12 +62,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Target:
-    """A channel, how it is signed there, and how results are printed."""
+    """A channel, who publishes there, and how results are printed."""
 
     store: Store
-    keys: Sequence[SigningKey]
-    trusted: Trust
-    memory: Memory | None
+    by: Publisher
     form: str
 
 
@@ -89,16 +86,12 @@ def run(arguments: argparse.Namespace) -> int:
     store = open_channel(arguments.to)
     if isinstance(store, ReadOnly) and not arguments.dry_run:
         store.refuse()
-    trusted = trust(arguments.to)
-    target = _Target(
-        store=store,
-        keys=keys,
-        trusted=trusted if arguments.dry_run else head.trust_to_write(keys, trusted),
-        memory=preferences.memory(arguments.to),
-        form=arguments.output,
-    )
+    by = publisher(arguments.to, keys)
+    if not arguments.dry_run:
+        by = replace(by, trusted=head.trust_to_write(keys, by.trusted))
+    target = _Target(store=store, by=by, form=arguments.output)
     if workspace is None or (arguments.join and shard is None):
-        absent = missing(target.store, names, arguments.version, trusted=target.trusted) if workspace else []
+        absent = missing(store, names, arguments.version, trusted=by.trusted) if workspace else []
         if absent:
             raise _incomplete(absent, len(names), arguments.version)
         return _join(target, arguments)
@@ -107,20 +100,19 @@ def run(arguments: argparse.Namespace) -> int:
         packed = pack.pack(arguments, workspace, part, Path(folder))
         if arguments.dry_run:
             return _preview(target, packed)
-        attest = pack.attest(workspace, Path(folder), target.keys)
+        attest = pack.attest(workspace, Path(folder), keys)
         with output.busy(f"publishing {output.counted(len(part), 'package')}"), output.progress(part) as done:
-            published = publish(target.store, packed, attest=attest, keys=target.keys, trusted=target.trusted,
-                                memory=target.memory, at_once=_AT_ONCE, is_listed=shard is None, done=done)  # fmt: skip
+            published = publish(store, packed, by, attest=attest, at_once=_AT_ONCE, is_listed=shard is None, done=done)
     _print(target, [(entry, status, ()) for entry, status in published])
-    signing.tell_unsigned(target.keys)
-    if target.keys:
-        tell_rootless(arguments.to, target.trusted)
+    signing.tell_unsigned(keys)
+    if keys:
+        tell_rootless(arguments.to, by.trusted)
     if shard is None:
         return _end(target, arguments)
     if not arguments.join:
         output.note("the index lists them after: packyard publish --join")
         return 0
-    absent = missing(target.store, names, arguments.version, trusted=target.trusted)
+    absent = missing(store, names, arguments.version, trusted=by.trusted)
     if not absent:
         return _join(target, arguments, quiet=True)
     output.note(f"{len(absent)} of {output.counted(len(names), 'package')} are still missing; the last part joins them")
@@ -166,19 +158,19 @@ def _incomplete(absent: Sequence[str], count: int, version: str) -> InputError:
 
 def _join(target: _Target, arguments: argparse.Namespace, *, quiet: bool = False) -> int:
     with output.busy("listing what was uploaded"):
-        joined = join(target.store, keys=target.keys, trusted=target.trusted, memory=target.memory)
+        joined = join(target.store, target.by)
     if quiet:
         output.note(f"the index lists {output.counted(len(joined), 'package')} more")
     else:
         _print(target, [(entry, "published", ()) for entry in joined])
-        signing.tell_unsigned(target.keys)
+        signing.tell_unsigned(target.by.keys)
     return _end(target, arguments)
 
 
 def _end(target: _Target, arguments: argparse.Namespace) -> int:
     """Do what is asked for once all is listed."""
     if arguments.close:
-        close(target.store, arguments.version, keys=target.keys, trusted=target.trusted, memory=target.memory)
+        close(target.store, arguments.version, target.by)
         output.note(f"the release {arguments.version} is closed")
     if arguments.web:
         page.write(target.store, page.present(target.store) or Page(), {})
@@ -188,7 +180,7 @@ def _end(target: _Target, arguments: argparse.Namespace) -> int:
 
 def _preview(target: _Target, packed: Sequence[Packed]) -> int:
     with output.busy(f"comparing {output.counted(len(packed), 'package')}"):
-        rows = preview(target.store, packed, trusted=target.trusted, at_once=_AT_ONCE)
+        rows = preview(target.store, packed, trusted=target.by.trusted, at_once=_AT_ONCE)
     _print(target, rows)
     for _, _, problems in rows:
         for problem in problems:

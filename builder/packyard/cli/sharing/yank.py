@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import argparse
 
-from packyard.cli import preferences
-from packyard.cli.channels import DONE, open_channel, row, trust
+from packyard.cli.channels import DONE, open_channel, publisher, row
 from packyard.cli.rows import Rows
 from packyard.cli.sharing import signing
 from packyard.sharing.publishing.yank import yank
@@ -28,9 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Yank the version; once more changes nothing."""
-    keys, trusted = signing.keys(arguments.key), trust(arguments.channel)
-    channel = open_channel(arguments.channel)
-    memory = preferences.memory(arguments.channel)
-    entry, is_new = yank(channel, arguments.reference, arguments.reason, keys=keys, trusted=trusted, memory=memory)
+    by = publisher(arguments.channel, signing.keys(arguments.key))
+    entry, is_new = yank(open_channel(arguments.channel), arguments.reference, arguments.reason, by)
     ROWS.show([row(entry, "yanked" if is_new else "unchanged")], arguments.output)
     return 0

@@ -51,23 +51,47 @@ def current(store: Store, trusted: Trust = NOBODY, memory: Memory | None = None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Writer:
-    """Whoever changes a channel's index: signs with ``keys``, and follows no head that `find` refuses.
+class Publisher:
+    """Who writes into a channel: signs with ``keys``, and follows no head that ``trusted`` and ``memory`` refuse.
 
-    ``check`` raises if others took the lease from us, or waits for them; it comes before anything is listed. A channel
-    that has no head gets its id from ``new_id``.
+    A channel that has no head gets its id from ``new_id``.
+    """
+
+    keys: Sequence[SigningKey] = ()
+    trusted: Trust = NOBODY
+    memory: Memory | None = None
+    new_id: Callable[[], str] = head.new_id
+
+    def current(self, store: Store) -> Index:
+        """Return the index of a channel as it is now; see `current`."""
+        return current(store, self.trusted, self.memory)
+
+    def in_channel(self, store: Store) -> Publisher:
+        """Return the same with what `head.trust_to_write` returns, and refuse to write past a root not known here."""
+        if not self.trusted.rules and root.get(store, 1) is not None:
+            hint = "get its root from whoever holds it, then: packyard keys trust 1.root.json --channel CHANNEL"
+            raise InputError(Problem("has a root, which says who signs there", file=store.address, hint=hint))
+        return replace(self, trusted=head.trust_to_write(self.keys, self.trusted))
+
+
+#: Signs nothing, and trusts no key.
+UNSIGNED = Publisher()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Writer:
+    """What changes the index of a channel for a publisher.
+
+    ``check`` raises if others took the lease from us, or waits for them; it comes before anything is listed.
     """
 
     store: Store
-    keys: Sequence[SigningKey]
-    trusted: Trust
-    memory: Memory | None
+    by: Publisher
     check: Callable[[], object]
-    new_id: Callable[[], str]
 
     def current(self) -> Index:
         """Return the index as it is now."""
-        return current(self.store, self.trusted, self.memory)
+        return self.by.current(self.store)
 
     def commit(self, change: Callable[[Index], Index]) -> Index:
         """Make a change of its index the channel's, while others may do the same; return the new index.
@@ -79,54 +103,38 @@ class Writer:
             after = change(before)
             if after == before and before.head.number:
                 return after
-            head.check_signed(self.store, before.head, self.keys, after.head.revoked)
+            head.check_signed(self.store, before.head, self.by.keys, after.head.revoked)
             self.check()
             after.write()
             number, history = before.head.number + 1, before.head.next_history()
-            rules = self.trusted.rules
-            channel = before.head.channel if before.head.number else rules.channel if rules else self.new_id()
+            rules = self.by.trusted.rules
+            channel = before.head.channel if before.head.number else rules.channel if rules else self.by.new_id()
             following = replace(after.head, channel=channel, number=number, history=history)
             self.check()
             try:
-                created = head.create(self.store, following, self.keys, rules)
+                created = head.create(self.store, following, self.by.keys, rules)
             except ConflictError:  # another publisher was faster: try again after a random pause
                 time.sleep(random.uniform(0, min(2.0, 0.02 * 2**attempt)))
             else:
-                if self.memory:
-                    self.memory.write(created)
+                if self.by.memory:
+                    self.by.memory.write(created)
                 return replace(after, head=created)
         problem = "too many others publish at the same time"
         raise UnavailableError(Problem(problem, file=self.store.address, hint="run again"))
 
 
-def trust_to_write(store: Store, keys: Sequence[SigningKey], trusted: Trust) -> Trust:
-    """Return what `head.trust_to_write` does, and refuse to write past a root that is not known here."""
-    if not trusted.rules and root.get(store, 1) is not None:
-        hint = "get its root from whoever holds it, then: packyard keys trust 1.root.json --channel CHANNEL"
-        raise InputError(Problem("has a root, which says who signs there", file=store.address, hint=hint))
-    return head.trust_to_write(keys, trusted)
-
-
 @contextmanager
-def writer(
-    store: Store,
-    *,
-    keys: Sequence[SigningKey] = (),
-    trusted: Trust = NOBODY,
-    memory: Memory | None = None,
-    alone: bool = False,
-    new_id: Callable[[], str] = head.new_id,
-) -> Iterator[Writer]:
+def writer(store: Store, by: Publisher = UNSIGNED, *, alone: bool = False) -> Iterator[Writer]:
     """Yield what changes the index of a channel.
 
     ``alone``, others wait until it is done, and there has to be an index. Otherwise they only wait if the store cannot
     promise that one of many creates a head.
     """
-    trusted = trust_to_write(store, keys, trusted)
-    has_head = not alone or read(store, trusted, memory).head.number
+    by = by.in_channel(store)
+    has_head = not alone or read(store, by.trusted, by.memory).head.number
     store = trial.tried(store)
     with lease.exclusive(store, always=alone) as check:
-        made = Writer(store=store, keys=keys, trusted=trusted, memory=memory, check=check, new_id=new_id)
+        writing = Writer(store=store, by=by, check=check)
         if not has_head:  # it is of packyard 0.1.0, and has no id yet
-            made.commit(lambda found: found)
-        yield made
+            writing.commit(lambda found: found)
+        yield writing

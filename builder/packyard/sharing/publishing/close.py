@@ -5,17 +5,17 @@ index/closed/<release>.json    the record, an immutable envelope: an index can b
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from packyard.core.bundle import reference
 from packyard.core.bundle.record import checked, known
 from packyard.core.errors import IntegrityError, Problem
 from packyard.sharing.index import access
-from packyard.sharing.index.head import Memory
+from packyard.sharing.index.access import UNSIGNED, Publisher
 from packyard.sharing.index.records import Kind
 from packyard.sharing.stores import Store
-from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
+from packyard.sharing.trust.keys import Trust
 from packyard.sharing.trust.root import check_id
 
 FOLDER = "index/closed/"
@@ -47,20 +47,13 @@ def is_closed(store: Store, version: str, channel: str, trusted: Trust) -> bool:
     return found is not None
 
 
-def close(
-    store: Store,
-    version: str,
-    *,
-    keys: Sequence[SigningKey] = (),
-    trusted: Trust = NOBODY,
-    memory: Memory | None = None,
-) -> bool:
+def close(store: Store, version: str, by: Publisher = UNSIGNED) -> bool:
     """Close the release of a version, and return whether it was open."""
-    with access.writer(store, keys=keys, trusted=trusted, memory=memory, alone=True) as writer:
+    with access.writer(store, by, alone=True) as writer:
         found = writer.current()
         release, channel = found.released(version), found.head.channel
-        if not is_closed(store, release.spelling, channel, writer.trusted):
+        if not is_closed(store, release.spelling, channel, writer.by.trusted):
             said = Closed(version=release.spelling, channel=channel)
-            writer.store.put(key(release.spelling), KIND.to_bytes(said, keys))
+            writer.store.put(key(release.spelling), KIND.to_bytes(said, by.keys))
         writer.commit(lambda found: found.close(version))
     return not release.closed

@@ -26,9 +26,8 @@ from packyard.sharing.entry import IndexEntry
 from packyard.sharing.fetching.fetch import Fetching, keep, opened_entry
 from packyard.sharing.fetching.verify import Proof, verify_listed
 from packyard.sharing.index import access
-from packyard.sharing.index.access import Writer
+from packyard.sharing.index.access import UNSIGNED, Publisher, Writer
 from packyard.sharing.index.choose import choose
-from packyard.sharing.index.head import Memory
 from packyard.sharing.index.index import Index
 from packyard.sharing.index.package import Package
 from packyard.sharing.publishing import yank
@@ -37,7 +36,7 @@ from packyard.sharing.publishing.publish import Status, publish
 from packyard.sharing.publishing.upload import Packed
 from packyard.sharing.stores import Store, get_or_none
 from packyard.sharing.trust import cyclonedx, provenance, sbom, sigstore
-from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
+from packyard.sharing.trust.keys import Trust
 
 _AT_ONCE = 4  # uploads
 _BATCH = 32  # bundles that are on this disk, and that become one head
@@ -87,30 +86,28 @@ def copy(
     texts: Sequence[str] = (),
     *,
     how: Fetching | None = None,
-    keys: Sequence[SigningKey] = (),
-    trusted: Trust = NOBODY,
-    memory: Memory | None = None,
+    by: Publisher = UNSIGNED,
     with_images: bool = False,
     done: Callable[[int, int], object] = lambda *_: None,
 ) -> list[Copied]:
     """Bring what is chosen into another channel; done, another run changes nothing.
 
-    ``how`` is how to read the source, ``keys``, ``trusted`` and ``memory`` are for the target. ``done`` hears how many
-    of how many are there.
+    ``how`` is how to read the source, ``by`` who publishes in the target. ``done`` hears how many of how many are
+    there.
     """
     how = how or Fetching()
-    trusted = access.trust_to_write(target, keys, trusted)
+    by = by.in_channel(target)
     listed = access.read(source, how.trusted, how.memory)
     how = replace(how, trusted=how.trusted.without(listed.head.revoked))
     exact, others = chosen(listed, texts)
     for entry in filter(lambda each: each.yanked, exact):
         raise ConflictError(Problem(f"{entry} is yanked: {entry.yanked}", hint="copy another version"))
-    before = access.current(target, trusted, memory)
+    before = by.current(target)
     gone = {str(entry): entry for entry in others if before.was_removed(entry)}
     others = [entry for entry in others if str(entry) not in gone]
     entries = [*exact, *others]
     present = {str(entry) for entry in entries if before.lists(entry)}
-    put = partial(publish, target, keys=keys, trusted=trusted, memory=memory, at_once=_AT_ONCE)
+    put = partial(publish, target, by=by, at_once=_AT_ONCE)
     results: dict[str, Copied] = {}
     for batch in _batches(exact, others, present):
         before_it, wanted = len(results), len(entries) - len(present)
@@ -125,13 +122,13 @@ def copy(
         if str(entry) in present:
             images, registries = _images(target, entry, how) if with_images else ((), frozenset())
             results[str(entry)] = Copied(entry=entry, status="unchanged", images=images, registries=registries)
-    before = access.current(target, trusted)
+    before = access.current(target, by.trusted)
     new = [entry for entry in entries if entry.yanked and not before.named(entry.name).get(entry.version).yanked]
     if new:
-        with access.writer(target, keys=keys, trusted=trusted, memory=memory, alone=True) as writer:
+        with access.writer(target, by, alone=True) as writer:
             _yank(writer, new)
     for version in _complete(listed, before, entries):
-        close(target, version, keys=keys, trusted=trusted, memory=memory)
+        close(target, version, by)
     return [
         *(results[str(entry)] for entry in entries),
         *(Copied(entry=each, status="removed") for each in gone.values()),

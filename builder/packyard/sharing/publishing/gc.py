@@ -15,13 +15,12 @@ from packyard.core.bundle.lock import Lock
 from packyard.core.errors import IntegrityError, Problem, on_one_line
 from packyard.sharing.entry import IndexEntry, bundle_key
 from packyard.sharing.index import access, removed
-from packyard.sharing.index.access import Writer
-from packyard.sharing.index.head import Memory
+from packyard.sharing.index.access import UNSIGNED, Publisher, Writer
 from packyard.sharing.index.index import Index
 from packyard.sharing.index.package import Package
 from packyard.sharing.index.removed import Removed
 from packyard.sharing.stores import Store
-from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
+from packyard.sharing.trust.keys import SigningKey, Trust
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,9 +82,7 @@ def gc(
     *,
     locks: Mapping[str, Lock] | None = None,
     is_trial: bool = False,
-    keys: Sequence[SigningKey] = (),
-    trusted: Trust = NOBODY,
-    memory: Memory | None = None,
+    by: Publisher = UNSIGNED,
 ) -> tuple[list[Outcome], bool]:
     """Remove what a policy names of some packages, or of all; ``locks`` are those whose pins stay, by their files.
 
@@ -93,17 +90,17 @@ def gc(
     """
     locks = locks or {}
     if is_trial:
-        found = access.read(store, trusted, memory)
-        plan = _Plan.of(store, found, policy, names, locks, trusted)
+        found = access.read(store, by.trusted, by.memory)
+        plan = _Plan.of(store, found, policy, names, locks, by.trusted)
         return _sorted([*plan.kept, *(_outcome(each, "goes") for each in plan.going(found, ()))]), False
-    with access.writer(store, keys=keys, trusted=trusted, memory=memory, alone=True) as writer:
+    with access.writer(store, by, alone=True) as writer:
         before = writer.current()
-        plan = _Plan.of(writer.store, before, policy, names, locks, writer.trusted)
-        gone = list(plan.going(before, writer.keys))
+        plan = _Plan.of(writer.store, before, policy, names, locks, writer.by.trusted)
+        gone = list(plan.going(before, by.keys))
         for each in (*gone, *plan.lost):
             if each.key not in plan.there:
                 writer.check()
-                writer.store.put(each.key, removed.KIND.to_bytes(each, writer.keys))
+                writer.store.put(each.key, removed.KIND.to_bytes(each, by.keys))
         writer.commit(lambda found: found.remove(gone))
         is_gone = _clear(writer, {bundle_key(each.name, each.version) for each in (*gone, *plan.before)})
     return _sorted([*plan.kept, *(_outcome(each, "removed") for each in gone)]), not is_gone

@@ -9,21 +9,19 @@ from packyard.core.errors import ConflictError
 from packyard.sharing import checksum
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index import access, pending
-from packyard.sharing.index.access import Writer
-from packyard.sharing.index.head import Head, Memory
+from packyard.sharing.index.access import UNSIGNED, Publisher, Writer
+from packyard.sharing.index.head import Head
 from packyard.sharing.index.index import Index
 from packyard.sharing.index.pending import Pending
 from packyard.sharing.stores import Store
-from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
+from packyard.sharing.trust.keys import NOBODY, Trust
 
 
-def join(
-    store: Store, *, keys: Sequence[SigningKey] = (), trusted: Trust = NOBODY, memory: Memory | None = None
-) -> list[IndexEntry]:
+def join(store: Store, by: Publisher = UNSIGNED) -> list[IndexEntry]:
     """List all that is pending and complete, return it by its keys; raise what cannot be listed, after the rest is."""
     joined: list[IndexEntry] = []
-    with access.writer(store, keys=keys, trusted=trusted, memory=memory) as writer:
-        while rest := _complete(writer.store, (latest := writer.current().head), writer.trusted):
+    with access.writer(store, by) as writer:
+        while rest := _complete(writer.store, (latest := writer.current().head), writer.by.trusted):
             listed = list_all(writer, (), latest.channel)
             if not listed:
                 writer.current().add(*_entries(rest))  # which refuses them
@@ -40,7 +38,7 @@ def missing(store: Store, names: Iterable[str], version: str, *, trusted: Trust 
 
 def list_all(writer: Writer, entries: Sequence[IndexEntry], channel: str) -> list[Pending]:
     """Let a head list entries whose objects are in the store, with all that is pending; return what is listed."""
-    own = pending.put(writer.store, entries, writer.keys, channel)
+    own = pending.put(writer.store, entries, writer.by.keys, channel)
     listed = list(own)
 
     def change(found: Index) -> Index:
@@ -53,7 +51,7 @@ def list_all(writer: Writer, entries: Sequence[IndexEntry], channel: str) -> lis
         except ConflictError:
             _forget(writer.store, own)
             raise
-        others = [each for each in _complete(writer.store, before, writer.trusted) if each not in own]
+        others = [each for each in _complete(writer.store, before, writer.by.trusted) if each not in own]
         found, listed[len(own) :] = _combined(found, others)
         return found
 

@@ -22,12 +22,12 @@ from packyard.core.work.parallel import each
 from packyard.sharing import checksum
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index import access, head, pending, removed
-from packyard.sharing.index.head import Memory
+from packyard.sharing.index.access import UNSIGNED, Publisher
 from packyard.sharing.index.index import Index
 from packyard.sharing.publishing import join
 from packyard.sharing.publishing.upload import Attest, Packed, Upload
 from packyard.sharing.stores import MissingStoreError, Store
-from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
+from packyard.sharing.trust.keys import NOBODY, Trust
 
 #: It was not there; it was not there, and no head lists it yet; an earlier publish had been interrupted; it was there.
 Status = Literal["published", "uploaded", "completed", "unchanged"]
@@ -38,15 +38,12 @@ Outlook = Literal["new", "incomplete", "unchanged", "conflict"]
 def publish(
     store: Store,
     bundles: Iterable[Bundle | Path | Packed],
+    by: Publisher = UNSIGNED,
     *,
     attest: Attest = lambda _: {},
-    keys: Sequence[SigningKey] = (),
-    trusted: Trust = NOBODY,
-    memory: Memory | None = None,
     at_once: int = 1,
     is_listed: bool = True,
     done: Callable[[int], object] = lambda _: None,
-    new_id: Callable[[], str] = head.new_id,
 ) -> list[tuple[IndexEntry, Status]]:
     """Publish bundles, and return the entry of each, and what was done for it.
 
@@ -56,21 +53,20 @@ def publish(
 
     ``at_once`` bundles are uploaded at a time; those in files are read one by one. ``done`` hears of each that is
     uploaded, by its place. Unless ``is_listed``, they are left pending, for `join` or the next publisher to list.
-    A new channel gets its id from ``new_id``.
     """
-    with access.writer(store, keys=keys, trusted=trusted, memory=memory, new_id=new_id) as writer:
+    with access.writer(store, by) as writer:
         store, before = writer.store, writer.current()
         uploads = _compared(store, bundles, before, at_once)
         if not before.head.number:  # nothing yet, or an index of packyard 0.1.0
             before = writer.commit(lambda found: found)
-        wanted = writer.trusted.without(before.head.revoked)
+        wanted = writer.by.trusted.without(before.head.revoked)
         wrote = each(lambda upload: upload.write(store, attest, wanted), uploads, at_once, done)
         new = {str(entry): entry for entry, _ in wrote if not before.lists(entry)}
         for upload, (entry, _) in zip(uploads, wrote, strict=True):
             if str(entry) in new:
                 upload.check_provenance(store, entry, attest, wanted)
         if new and not is_listed:
-            pending.put(store, [*new.values()], keys, before.head.channel)
+            pending.put(store, [*new.values()], by.keys, before.head.channel)
         elif is_listed and (new or store.list(pending.FOLDER)):
             join.list_all(writer, [*new.values()], before.head.channel)
 

@@ -2,50 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from packyard.core.errors import InputError, IntegrityError, Problem
 from packyard.sharing.index import access, head, lease, trial
-from packyard.sharing.index.head import Head, Memory
+from packyard.sharing.index.access import Publisher
+from packyard.sharing.index.head import Head
 from packyard.sharing.publishing.reindex import following, stored_head
 from packyard.sharing.stores import Store
-from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
+from packyard.sharing.trust.keys import Trust
 
 
-def refresh(
-    store: Store,
-    *,
-    keys: Sequence[SigningKey],
-    trusted: Trust = NOBODY,
-    memory: Memory | None = None,
-    number: int | None = None,
-) -> Head:
+def refresh(store: Store, by: Publisher, *, number: int | None = None) -> Head:
     """Let the next head say what the last one says, or an earlier one: whoever names that says that it is good.
 
     So the heads after that one, which a stolen key may have signed, list nothing any more.
     """
-    trusted = access.trust_to_write(store, keys, trusted)
+    by = by.in_channel(store)
     store = trial.tried(store)
     with lease.hold(store) as held:
         if number is None:
-            before = _latest(store, trusted, memory)
+            before = _latest(store, by)
             following_number, history = before.number + 1, before.next_history()
         else:
             following_number, history = following(store, store.list(""))
-            before = _earlier(store, number, trusted, following_number)
-        head.check_signed(store, before, keys, before.revoked)
+            before = _earlier(store, number, by.trusted, following_number)
+        head.check_signed(store, before, by.keys, before.revoked)
         held.check()
-        made = replace(before, number=following_number, history=history)
-        created = head.create(store, made, keys, trusted.rules)
-    if memory:
-        memory.write(created)
+        following_head = replace(before, number=following_number, history=history)
+        created = head.create(store, following_head, by.keys, by.trusted.rules)
+    if by.memory:
+        by.memory.write(created)
     return created
 
 
-def _latest(store: Store, trusted: Trust, memory: Memory | None) -> Head:
+def _latest(store: Store, by: Publisher) -> Head:
     try:
-        return access.read(store, trusted, memory).head
+        return access.read(store, by.trusted, by.memory).head
     except IntegrityError as error:
         hint = "if you know which head is good, name it: packyard keys refresh --in CHANNEL --head NUMBER"
         raise IntegrityError(*error.problems, Problem("its last head does not count", hint=hint)) from error

@@ -23,7 +23,8 @@ from packyard.core.errors import InputError, IntegrityError, PackyardError, Prob
 from packyard.core.work import parallel
 from packyard.sharing import checksum
 from packyard.sharing.entry import IndexEntry, bundle_key
-from packyard.sharing.index import access, flat, head, lease, removed, tree, trial
+from packyard.sharing.index import flat, head, lease, removed, tree, trial
+from packyard.sharing.index.access import UNSIGNED, Publisher
 from packyard.sharing.index.head import Head, Memory, Remembered
 from packyard.sharing.index.index import Index, Release
 from packyard.sharing.index.nodes import Nodes
@@ -34,7 +35,7 @@ from packyard.sharing.index.tree import Node
 from packyard.sharing.publishing import close, yank
 from packyard.sharing.stores import NotFoundError, Store, get_or_none
 from packyard.sharing.trust import provenance
-from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
+from packyard.sharing.trust.keys import NOBODY, Trust
 
 _AT_ONCE = 4  # bundles that are read
 _BUNDLE = re.compile(r"(?P<version>[^/]+)/(?P<name>[^/]+)\.tar\.gz")
@@ -48,23 +49,16 @@ _RECORDS: Mapping[str, Kind[Any]] = {
 
 
 def reindex(
-    store: Store,
-    *,
-    keys: Sequence[SigningKey] = (),
-    trusted: Trust = NOBODY,
-    memory: Memory | None = None,
-    done: Callable[[str], object] = lambda _: None,
-    new_id: Callable[[], str] = head.new_id,
+    store: Store, by: Publisher = UNSIGNED, *, done: Callable[[str], object] = lambda _: None
 ) -> tuple[Index, list[str]]:
     """Make a channel's index again; return it, and the keys of bundles without checksum, which it does not list.
 
     A bundle that is damaged, or is not the one that its key and its checksum say, is an `IntegrityError`, and nothing
     changes: an index without it would hide that. So is one that the index lists and that is gone, unless a record says
     that it was removed. What the index says is yanked, closed or removed stays so, also where the
-    record of it is gone. So does the channel's id; where nothing says it, it comes from ``new_id``. ``done`` is told of
-    each bundle.
+    record of it is gone. So does the channel's id; where nothing says it, it is new. ``done`` is told of each bundle.
     """
-    own = access.trust_to_write(store, keys, trusted)
+    trusted, own = by.trusted, by.in_channel(store).trusted
     if not any(map(_ANY.match, store.list(""))):
         raise InputError(Problem("has no bundles and no index", file=store.address, hint="is this a channel?"))
     store = trial.tried(store)
@@ -73,11 +67,11 @@ def reindex(
         listed, skipped = bundles(there)
         nodes = Nodes(store, writes_at_once=True)
         number, history = following(store, there)
-        _check_memory(store, number, memory)
+        _check_memory(store, number, by.memory)
         before = _before(store, number, own, trusted)
-        head.check_signed(store, before.head, keys, before.head.revoked)
+        head.check_signed(store, before.head, by.keys, before.head.revoked)
         known = _Known.of(before)
-        channel = before.head.channel if before.head.number else _channel(store, there, own, new_id)
+        channel = before.head.channel if before.head.number else _channel(store, there, own, by.new_id)
         gone = {**known.removed, **removed.find(store, channel, own, there)}
         listed = [each for each in listed if each not in gone]
         known.check([*listed, *gone])
@@ -85,7 +79,7 @@ def reindex(
         made = Index.build(packages, _releases(store, [*listed, *gone], channel, trusted, known.closed), nodes)
         held.check()
         made_head = replace(made.head, channel=channel, number=number, history=history, revoked=before.head.revoked)
-        return replace(made, head=head.create(store, made_head, keys, own.rules)), skipped
+        return replace(made, head=head.create(store, made_head, by.keys, own.rules)), skipped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ index/yanked/<release>/<name>.json    the record, an immutable envelope: an inde
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from packyard.core.bundle import record, reference
@@ -15,11 +15,10 @@ from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem, shown
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index import access
-from packyard.sharing.index.access import Writer
-from packyard.sharing.index.head import Memory
+from packyard.sharing.index.access import UNSIGNED, Publisher, Writer
 from packyard.sharing.index.records import Kind
 from packyard.sharing.stores import Store
-from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
+from packyard.sharing.trust.keys import Trust
 from packyard.sharing.trust.root import check_id
 
 FOLDER = "index/yanked/"
@@ -65,23 +64,15 @@ def read(store: Store, entry: IndexEntry, channel: str, trusted: Trust) -> Yanke
 def put(writer: Writer, entry: IndexEntry, reason: str, channel: str) -> None:
     """Write the record of a bundle; a `ConflictError` if it is yanked for another reason."""
     check_reason(reason)
-    there = read(writer.store, entry, channel, writer.trusted)
+    there = read(writer.store, entry, channel, writer.by.trusted)
     if there is None:
         said = Yanked(name=entry.name, version=entry.version, tar=entry.tar, reason=reason, channel=channel)
-        writer.store.put(key(entry.name, entry.version), KIND.to_bytes(said, writer.keys))
+        writer.store.put(key(entry.name, entry.version), KIND.to_bytes(said, writer.by.keys))
     elif there.reason != reason:
         raise ConflictError(Problem(f"{entry} is yanked: {there.reason}", hint="a reason never changes"))
 
 
-def yank(
-    store: Store,
-    text: str,
-    reason: str,
-    *,
-    keys: Sequence[SigningKey] = (),
-    trusted: Trust = NOBODY,
-    memory: Memory | None = None,
-) -> tuple[IndexEntry, bool]:
+def yank(store: Store, text: str, reason: str, by: Publisher = UNSIGNED) -> tuple[IndexEntry, bool]:
     """Yank ``NAME@VERSION``, and return its entry, and whether it was not yanked before.
 
     A reason stays: another one for the same version is a `ConflictError`.
@@ -89,7 +80,7 @@ def yank(
     asked = Reference.parse(text)
     if asked.version is None:
         raise InputError(Problem(f"{text[:80]!r} does not say which version", hint=f"write {asked.name}@VERSION"))
-    with access.writer(store, keys=keys, trusted=trusted, memory=memory, alone=True) as writer:
+    with access.writer(store, by, alone=True) as writer:
         before = writer.current()
         entry = before.named(asked.name).get(asked.version)
         put(writer, entry, reason, before.head.channel)
