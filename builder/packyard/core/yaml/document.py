@@ -236,3 +236,8 @@ def mappings(node: Node | None) -> list[MappingNode]:
 def scalars(node: Node | None) -> list[Scalar]:
     """Return the scalars in a list, as `items` does."""
     return [each for each in items(node) if isinstance(each, Scalar)]
+
+
+def entries(node: Node | None) -> list[Entry]:
+    """Return the entries of a mapping; none of something else."""
+    return node.entries if isinstance(node, MappingNode) else []

@@ -106,10 +106,46 @@ class Node:
         """The text of the node as it is written, properties (``&anchor``, ``!tag``) included."""
         return self.source.text[self.start : self.end]
 
+    @property
+    def place(self) -> str:
+        """File and line, as messages name a place."""
+        return f"{self.source.name}:{self.source.locate(self.start)[0]}"
+
     def problem(self, message: str, hint: str = "") -> Problem:
         """Describe something wrong with the node, by the place where it begins."""
         line, column = self.source.locate(self.start)
         return Problem(message, file=self.source.name, line=line, column=column, hint=hint)
+
+    def entry(self, name: str) -> Entry | None:  # noqa: ARG002  # a mapping has entries
+        """Return the first entry with this key, or None: what is no mapping has none."""
+        return None
+
+    def get(self, name: str) -> Node | None:
+        """Return the value under this key, or None."""
+        entry = self.entry(name)
+        return entry.value if entry else None
+
+    def text(self, name: str, default: str = "") -> str:
+        """Return the text of the scalar under this key, or ``default`` where there is none."""
+        value = self.get(name)
+        return value.value if isinstance(value, Scalar) else default
+
+    def find(self, *names: str) -> Node | None:
+        """Follow keys down through mappings, or return None where one is missing or is something else."""
+        node: Node | None = self
+        for name in names:
+            node = node.get(name) if node else None
+        return node
+
+    def mapping(self, *names: str) -> MappingNode | None:
+        """Follow keys down to a mapping, as `find` does."""
+        node = self.find(*names)
+        return node if isinstance(node, MappingNode) else None
+
+    def scalar(self, *names: str) -> Scalar | None:
+        """Follow keys down to a scalar, as `find` does."""
+        node = self.find(*names)
+        return node if isinstance(node, Scalar) else None
 
 
 class Scalar(Node):
@@ -236,28 +272,6 @@ class MappingNode(Collection):
             self._indexed = (entries, len(entries))
         place = self._index.get(name)
         return None if place is None else entries[place]
-
-    def get(self, name: str) -> Node | None:
-        """Return the value under this key, or None."""
-        entry = self.entry(name)
-        return entry.value if entry else None
-
-    def text(self, name: str, default: str = "") -> str:
-        """Return the text of the scalar under this key, or ``default`` where there is none."""
-        value = self.get(name)
-        return value.value if isinstance(value, Scalar) else default
-
-    def find(self, *names: str) -> Node | None:
-        """Follow keys down through mappings, or return None where one is missing or is something else."""
-        node: Node | None = self
-        for name in names:
-            node = node.get(name) if isinstance(node, MappingNode) else None
-        return node
-
-    def mapping(self, *names: str) -> MappingNode | None:
-        """Follow keys down to a mapping, as `find` does."""
-        node = self.find(*names)
-        return node if isinstance(node, MappingNode) else None
 
 
 class SequenceNode(Collection):

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from packyard.core.errors import suggest
-from packyard.core.kubernetes.kinds import ARGO, CORE, is_kind
+from packyard.core.kubernetes.kinds import ARGO, is_kind, names
 from packyard.core.yaml.document import items, mappings, scalars, walk
 from packyard.core.yaml.node import MappingNode, Scalar
-from packyard.writing.checks.embedded import parameters, spec_of
+from packyard.writing.checks import variables
+from packyard.writing.checks.embedded import PARAMETER, parameters, spec_of
 from packyard.writing.checks.finding import Finding, Place, breach, within
 from packyard.writing.checks.parsed import Parsed
 from packyard.writing.checks.workload import twice
 
 _EXECUTOR = "containerRuntimeExecutor"
-_PARAMETER = re.compile(r"\{\{-?\s*(workflow|inputs)\.parameters\.([\w-]+)\s*-?\}\}")
 _RESULT = re.compile(r"\{\{-?\s*(steps|tasks)\.([\w-]+)\.")
 #: The tasks of an expression: ``fetch.Succeeded && !(check.Failed || train)``.
 _DEPENDS = re.compile(r"(?<![.\w-])[A-Za-z0-9_][\w-]*")
@@ -35,8 +35,9 @@ def check(parsed: Parsed) -> Iterator[Finding]:
         yield from _entry(spec, "entrypoint", known)
         yield from _entry(spec, "onExit", known)
         given = set(parameters(spec.mapping("arguments"))) if is_kind(root, ARGO, "Workflow") else None
-        deletes = any((made := each.mapping("resource")) and made.text("action") == "delete" for each in templates)
-        yield from twice("template", _called(templates))
+        actions = (each.scalar("resource", "action") for each in templates)
+        deletes = any(action and action.value == "delete" for action in actions)
+        yield from twice("template", names(spec.get("templates")))
         for template in templates:
             yield from _steps(template, known)
             yield from _parameters(template, given, spec)
@@ -45,8 +46,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
 
 def _removed(root: MappingNode) -> Iterator[Finding]:
     """Find a setting of the controller that Argo 3.4 refuses."""
-    data = root.mapping("data") if is_kind(root, CORE, "ConfigMap") else None
-    for entry in data.entries if data else ():
+    for entry in variables.data_of(root):
         text = entry.value.value if isinstance(entry.value, Scalar) else ""
         if entry.name.startswith(_EXECUTOR) or re.search(rf"^{_EXECUTOR}s?:", text, re.MULTILINE):
             message = f"{_EXECUTOR} is refused since Argo 3.4, which has one executor"
@@ -54,8 +54,8 @@ def _removed(root: MappingNode) -> Iterator[Finding]:
 
 
 def _entry(holder: MappingNode, field: str, known: Collection[str]) -> Iterator[Finding]:
-    node = holder.get(field)
-    if isinstance(node, Scalar) and node.value and node.value not in known and "{{" not in node.value:
+    node = holder.scalar(field)
+    if node and node.value and node.value not in known and "{{" not in node.value:
         message = f"{field} is {node.value!r}, which is not a template of the workflow"
         hint = suggest(node.value, known) or f"there is {', '.join(sorted({*known} - {''}))}"
         yield breach("no-such-template", node, message, hint)
@@ -66,7 +66,7 @@ def _steps(template: MappingNode, known: Mapping[str, MappingNode]) -> Iterator[
     steps = [step for group in items(template.get("steps")) for step in mappings(group)]
     tasks = mappings(template.find("dag", "tasks"))
     for what, listed in (("step", steps), ("task", tasks)):
-        yield from twice(what, _called(listed))
+        yield from twice(what, list(filter(None, (each.scalar("name") for each in listed))))
         for each in listed:
             yield from _entry(each, "template", known)
             yield from _arguments(each, known.get(each.text("template")))
@@ -74,8 +74,8 @@ def _steps(template: MappingNode, known: Mapping[str, MappingNode]) -> Iterator[
     called = {task.text("name") for task in tasks}
     for task in tasks:
         waits: list[tuple[Place, str]] = [(each, each.value) for each in scalars(task.get("dependencies"))]
-        said = task.get("depends")
-        if isinstance(said, Scalar) and "{{" not in said.value:
+        said = task.scalar("depends")
+        if said and "{{" not in said.value:
             waits += [(within(said, name), name) for name in _DEPENDS.findall(said.value)]
         for place, name in waits:
             if name not in called and "{{" not in name:
@@ -89,8 +89,7 @@ def _arguments(call: MappingNode, template: MappingNode | None) -> Iterator[Find
     needed = [
         each.text("name") for each in inputs if not any(each.get(key) for key in ("value", "default", "valueFrom"))
     ]
-    arguments = call.mapping("arguments")
-    given = _called(mappings(arguments.get("parameters"))) if arguments else []
+    given = names(call.find("arguments", "parameters"))
     for name in needed:
         if name not in {each.value for each in given}:
             near = next((each for each in given if suggest(each.value, [name])), None)
@@ -112,10 +111,6 @@ def _results(template: MappingNode, scope: str, called: set[str]) -> Iterator[Fi
                 yield breach("no-such-template", node, message, suggest(name, called))
 
 
-def _called(listed: Iterable[MappingNode]) -> list[Scalar]:
-    return [name for each in listed if isinstance(name := each.get("name"), Scalar)]
-
-
 def _parameters(template: MappingNode, given: set[str] | None, spec: MappingNode) -> Iterator[Finding]:
     """Find parameters that nothing declares: Argo refuses the workflow. A template may be given any (None)."""
     if spec.mapping("workflowTemplateRef"):
@@ -123,7 +118,7 @@ def _parameters(template: MappingNode, given: set[str] | None, spec: MappingNode
     inputs = set(parameters(template.mapping("inputs")))
     seen: set[tuple[str, str]] = set()
     for node in walk(template):
-        for scope, name in _PARAMETER.findall(node.value) if isinstance(node, Scalar) and "{{" in node.value else ():
+        for scope, name in PARAMETER.findall(node.value) if isinstance(node, Scalar) and "{{" in node.value else ():
             declared = given if scope == "workflow" else inputs
             if (
                 declared is not None
@@ -140,8 +135,8 @@ def _parameters(template: MappingNode, given: set[str] | None, spec: MappingNode
 
 def _created(template: MappingNode) -> Iterator[Finding]:
     """Find an object with one name for all runs, which a second run or a retry cannot create."""
-    action, text = (template.find("resource", field) for field in ("action", "manifest"))
-    if isinstance(action, Scalar) and action.value == "create" and isinstance(text, Scalar):
+    action, text = (template.scalar("resource", field) for field in ("action", "manifest"))
+    if action and action.value == "create" and text:
         named = _NAMED.search(text.value)
         if named and not _OWN_NAME.search(named["name"]):
             message = f"a second run, or a retry, cannot create {named['name'].strip()}: it exists already"

@@ -20,7 +20,8 @@ from packyard.core.yaml.span import embedded
 
 _EXPRESSION = re.compile(r"\{\{.*?\}\}")
 _TOKEN = re.compile(r"Z(\d+)z*Z")
-_PARAMETER = re.compile(r"\{\{-?\s*(workflow|inputs)\.parameters\.([\w-]+)\s*-?\}\}")
+#: A parameter that an expression stands for: of the workflow, or of a template.
+PARAMETER = re.compile(r"\{\{-?\s*(workflow|inputs)\.parameters\.([\w-]+)\s*-?\}\}")
 #: What is done with whole objects; other manifests are patches, or only name one.
 _WHOLE = ("create", "apply", "replace")
 _MOST = 1000  # expressions of a manifest
@@ -45,10 +46,8 @@ def find(
     """Yield the objects that a workflow holds as text, each with the setters that change its fields, by their nodes."""
     spec = spec_of(root)
     for template in mappings(spec.get("templates")) if spec else ():
-        resource = template.mapping("resource")
-        text = resource.get("manifest") if resource else None
-        is_whole = resource is not None and resource.text("action", "create") in _WHOLE
-        if spec is not None and isinstance(text, Scalar) and text.value and is_whole:
+        text, action = template.scalar("resource", "manifest"), template.scalar("resource", "action")
+        if spec and text and text.value and (action.value if action else "create") in _WHOLE:
             known = {
                 "workflow": parameters(spec.mapping("arguments")),
                 "inputs": parameters(template.mapping("inputs")),
@@ -92,7 +91,7 @@ def _fill(
 
     def value(match: re.Match[str]) -> str:
         expression = expressions[int(match[1])]
-        named = _PARAMETER.fullmatch(expression)
+        named = PARAMETER.fullmatch(expression)
         found = known[named[1]].get(named[2]) if named else None
         if not isinstance(found, Scalar) or "{{" in found.value:
             return expression

@@ -11,6 +11,7 @@ from functools import partial
 
 from packyard.core.errors import InputError, Problem
 from packyard.core.kubernetes import kustomization, pods
+from packyard.core.kubernetes.kinds import is_kind, name_of
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.work.memo import Memo
 from packyard.core.yaml import aliases
@@ -90,6 +91,14 @@ class Parsed:
     def pods_of(self, root: MappingNode) -> list[Pod[MappingNode]]:
         """Return the pods of an object."""
         return self.pods[id(root)]
+
+    def containers_of(self, root: MappingNode) -> list[MappingNode]:
+        """Return the containers of the pods of an object."""
+        return [container for pod in self.pods_of(root) for container in pod.containers]
+
+    def named(self, group: str, kind: str) -> dict[str, MappingNode]:
+        """Return the objects of a kind by their names."""
+        return {name.value: root for root in self.objects if is_kind(root, group, kind) and (name := name_of(root))}
 
     @property
     def fresh(self) -> list[MappingNode]:

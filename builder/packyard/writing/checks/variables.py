@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from packyard.core.kubernetes.kinds import CORE, is_kind, name_of
-from packyard.core.yaml.document import mappings, scalars
+from packyard.core.yaml.document import entries, mappings, scalars
 from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar
 from packyard.writing.checks.parsed import Parsed
 
@@ -63,14 +63,13 @@ def find(container: MappingNode, parsed: Parsed) -> Variables:
     found = Variables()
     for each in mappings(container.get("envFrom")):
         reference = each.mapping("configMapRef")
-        entries = config_map(reference.text("name"), parsed) if reference else None
+        held = config_map(reference.text("name"), parsed) if reference else None
         prefix = each.text("prefix")
-        found.complete = found.complete and entries is not None
-        for entry in entries or ():
+        found.complete = found.complete and held is not None
+        for entry in held or ():
             found.add(prefix + entry.name, entry, entry.value)
     for each in mappings(container.get("env")):
-        name = each.get("name")
-        if isinstance(name, Scalar):
+        if name := each.scalar("name"):
             found.add(name.value, name, each.get("value"))
     return found
 
@@ -86,9 +85,13 @@ def config_map(name: str, parsed: Parsed) -> list[Entry] | None:
     for root in parsed.objects:
         called = name_of(root) if is_kind(root, CORE, "ConfigMap") else None
         if called and called.value == name:
-            data = root.mapping("data")
-            found = (found or []) + (data.entries if data else [])
+            found = (found or []) + data_of(root)
     return found
+
+
+def data_of(root: MappingNode) -> list[Entry]:
+    """Return what a ConfigMap holds; nothing of another object."""
+    return entries(root.get("data")) if is_kind(root, CORE, "ConfigMap") else []
 
 
 def keys_of(name: str, parsed: Parsed) -> set[str]:
@@ -105,8 +108,6 @@ def words(container: MappingNode) -> Iterator[Scalar]:
 
 def stated(root: MappingNode, parsed: Parsed) -> Iterator[tuple[str, Node | None]]:
     """Yield what an object says of variables: the keys of a ConfigMap, and ``env`` of containers, with their values."""
-    data = root.mapping("data") if is_kind(root, CORE, "ConfigMap") else None
-    yield from ((entry.name, entry.value) for entry in (data.entries if data else ()))
-    for pod in parsed.pods_of(root):
-        for container in pod.containers:
-            yield from ((each.text("name"), each.get("value")) for each in mappings(container.get("env")))
+    yield from ((entry.name, entry.value) for entry in data_of(root))
+    for container in parsed.containers_of(root):
+        yield from ((each.text("name"), each.get("value")) for each in mappings(container.get("env")))
