@@ -119,16 +119,18 @@ def get(root: Node, key: str, read: Read) -> object | None:
 
 def scan(root: Node, read: Read, prefix: str = "") -> Iterator[Entry]:
     """Yield, in order, the entries whose keys begin with ``prefix``; nodes are read as they are needed."""
-    for key, value in _from(root, prefix, "", read):
+    for key, value in _entries(root, prefix, "", read):
         if not key.startswith(prefix):
             return
         yield key, value
 
 
-def _from(node: Node, start: str, after: str, read: Read) -> Iterator[Entry]:
+def _entries(node: Node, start: str, after: str, read: Read, level: int = 0) -> Iterator[Entry]:
+    """Yield the entries of a level from a key on."""
     for place in range(bisect_left(node.keys, start), len(node.keys)):
-        if node.level:
-            yield from _from(child(node, place, after, read), start, node.keys[place - 1] if place else after, read)
+        if node.level > level:
+            below = child(node, place, after, read)
+            yield from _entries(below, start, node.keys[place - 1] if place else after, read, level)
         else:
             yield node.keys[place], node.values[place]
 
@@ -144,6 +146,19 @@ def leaves(root: Node, read_each: ReadEach, after: str = "") -> Iterator[Node]:
         yield from leaves(node, read_each, root.keys[place - 1] if place else after)
 
 
+def sound_leaves(root: Node, read: Read, refused: Callable[[Digest, IntegrityError], object]) -> Iterator[Node]:
+    """Yield those nodes of the lowest level that can be read, in order; ``refused`` is told of a node that cannot."""
+    if not root.level:
+        yield root
+    for place, value in enumerate(root.values if root.level else ()):
+        try:
+            node = child(root, place, "", read)
+        except IntegrityError as error:
+            refused(Digest(str(value)), error)
+        else:
+            yield from sound_leaves(node, read, refused)
+
+
 def reach(root: Node, read: Read, known: Callable[[Digest], bool]) -> Iterator[Digest]:
     """Yield the digests of all nodes below a root, but for those that are known, and what is below them."""
     for value in root.values if root.level else ():
@@ -157,20 +172,39 @@ def reach(root: Node, read: Read, known: Callable[[Digest], bool]) -> Iterator[D
 class Builder:
     """Makes a map of entries that come in order, and holds few of them in memory; `end` returns its root."""
 
-    def __init__(self, keep: Keep, shape: Shape = SMALL) -> None:
-        self._level = _Level(0, keep, shape)
+    def __init__(self, keep: Keep, shape: Shape = SMALL, level: int = 0) -> None:
+        self._level = level
+        self._keep = keep
+        self._shape = shape
         self._last = ""
+        self._waiting: list[Entry] = []
+        self._size = 0
+        self._cutter = _Cutter(level, keep, shape)
+        self._above: Builder | None = None  # there as soon as a level has too many entries for one node
 
     def add(self, key: str, value: object) -> None:
         """Take the next entry."""
         if key <= self._last:
             raise ValueError(f"{key!r} comes after {self._last!r}")
-        self._level.add(key, value)
         self._last = key
+        self._waiting.append((key, value))
+        if self._above is None:
+            self._size += _size((key, value))
+            if self._size <= self._shape.full:
+                return
+            self._above = Builder(self._keep, self._shape, self._level + 1)
+        for entry in self._waiting:
+            if of_node := self._cutter.add(*entry):
+                self._above.add(*of_node)
+        self._waiting.clear()
 
     def end(self) -> Node:
         """Return the root."""
-        return self._level.end()
+        if self._above is None:
+            return Node.of(self._level, self._waiting)
+        for entry in self._cutter.end():
+            self._above.add(*entry)
+        return self._above.end()
 
 
 def build(entries: Iterable[Entry], keep: Keep, shape: Shape = SMALL) -> Node:
@@ -185,7 +219,7 @@ def update(root: Node, changes: Mapping[str, object | None], read: Read, keep: K
     """Return the root of the map with other values; None removes a key. ``read`` also reads what was kept."""
     for level in range(root.level):
         changes = _rewrite(root, level, changes, read, keep, shape)
-    top = _Level(root.level, keep, shape)
+    top = Builder(keep, shape, root.level)
     for key, value in sorted(_changed(dict(root.entries()), changes).items()):
         top.add(key, value)
     return _lowest(top.end(), read, shape)
@@ -241,7 +275,7 @@ def _lowest(root: Node, read: Read, shape: Shape) -> Node:
     for level in range(root.level):
         entries: list[Entry] = []
         size = 0
-        for entry in _at(root, level, read):
+        for entry in _entries(root, "", "", read, level):
             size += _size(entry)
             if size > shape.full:
                 break
@@ -249,15 +283,6 @@ def _lowest(root: Node, read: Read, shape: Shape) -> Node:
         else:
             return Node.of(level, entries)
     return root
-
-
-def _at(node: Node, level: int, read: Read) -> Iterator[Entry]:
-    """Yield the entries of a level."""
-    if node.level == level:
-        yield from node.entries()
-        return
-    for place in range(len(node.keys)):
-        yield from _at(child(node, place, "", read), level, read)
 
 
 def child(node: Node, place: int, after: str, read: Read) -> Node:
@@ -305,42 +330,6 @@ class _Cutter:
         node = Node.of(self._level, self._entries)
         self._entries, self._size = [], 0
         return node.keys[-1], self._keep(node)
-
-
-class _Level:
-    """Takes the entries of a level, and becomes the root unless they are too many for a node."""
-
-    def __init__(self, level: int, keep: Keep, shape: Shape) -> None:
-        self._level = level
-        self._keep = keep
-        self._shape = shape
-        self._all: list[Entry] = []
-        self._size = 0
-        self._cutter = _Cutter(level, keep, shape)
-        self._above: _Level | None = None
-
-    def add(self, key: str, value: object) -> None:
-        if self._above is not None:
-            self._cut(self._above, key, value)
-            return
-        self._all.append((key, value))
-        self._size += _size((key, value))
-        if self._size > self._shape.full:
-            self._above = _Level(self._level + 1, self._keep, self._shape)
-            for entry in self._all:
-                self._cut(self._above, *entry)
-            self._all = []
-
-    def end(self) -> Node:
-        if self._above is None:
-            return Node.of(self._level, self._all)
-        for entry in self._cutter.end():
-            self._above.add(*entry)
-        return self._above.end()
-
-    def _cut(self, above: _Level, key: str, value: object) -> None:
-        if entry := self._cutter.add(key, value):
-            above.add(*entry)
 
 
 def _is_boundary(level: int, key: str, shape: Shape) -> bool:

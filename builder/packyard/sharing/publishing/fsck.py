@@ -6,6 +6,7 @@ It reads all that there is, and changes nothing.
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -60,7 +61,7 @@ def check(store: Store, trusted: Trust = NOBODY) -> Iterator[FileFault]:
     if found.head.number:
         yield from _check_heads(store, there, found.head)
     seen = _Seen(found)
-    yield from seen.walk()
+    yield from list(seen.faults.values())
     if seen.is_whole and found.head.number:
         yield from _check_maps(found)
     channel = found.head.channel
@@ -100,65 +101,49 @@ class _Seen:
     """What is below the roots of an index, as far as it can be read: of its entries, nothing but their keys is held.
 
     ``keys`` are those of bundles, ``yanked`` and ``removed`` those of the records of what is yanked or removed, and
-    ``gone`` those of the bundles that were removed.
+    ``gone`` those of the bundles that were removed. ``faults`` are those of nodes and records, by their keys.
     """
 
     def __init__(self, found: Index) -> None:
         self._index = found
-        self.is_whole = True
+        self.faults: dict[str, FileFault] = {}
         self.keys: set[str] = set()
         self.yanked: set[str] = set()
         self.removed: set[str] = set()
         self.gone: set[str] = set()
-
-    def walk(self) -> Iterator[FileFault]:
-        """Read all nodes and records; yield what is wrong with them."""
-        of = self._index.head
-        below = (each for root in (of.listing, of.releases) for each in self._leaves(root))
-        yield from (each for each in below if isinstance(each, FileFault))
+        for node in (found.head.listing, found.head.releases):
+            deque(self._leaves(node), maxlen=0)
         for package in self._packages():
-            if isinstance(package, FileFault):
-                yield package
-                continue
             self.keys.update(entry.key for entry in package.entries)
             self.yanked.update(yanks.key(entry.name, entry.version) for entry in package.entries if entry.yanked)
             self.yanked.update(yanks.key(each.name, each.version) for each in package.removed)
             self.removed.update(each.key for each in package.removed)
             self.gone.update(bundle_key(each.name, each.version) for each in package.removed)
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of it can be read."""
+        return not self.faults
+
     def entries(self) -> Iterator[IndexEntry]:
         """Read the records again, and yield their entries."""
-        return (entry for each in self._packages() if isinstance(each, Package) for entry in each.entries)
+        return (entry for each in self._packages() for entry in each.entries)
 
-    def _packages(self) -> Iterator[Package | FileFault]:
+    def _packages(self) -> Iterator[Package]:
         for leaf in self._leaves(self._index.head.packages):
-            if isinstance(leaf, FileFault):
-                yield leaf
-                continue
             for name, value in leaf.entries():
                 try:
                     yield self._index.record(name, value)
                 except IntegrityError as error:
-                    yield self._finding(Digest(str(value)), error)
+                    self._note(Digest(str(value)), error)
 
-    def _leaves(self, node: Node) -> Iterator[Node | FileFault]:
-        if not node.level:
-            yield node
-            return
-        for place in range(len(node.keys)):
-            digest = Digest(str(node.values[place]))
-            try:
-                below = tree.child(node, place, "", self._index.nodes.node)
-            except IntegrityError as error:
-                yield self._finding(digest, error)
-            else:
-                yield from self._leaves(below)
+    def _leaves(self, root: Node) -> Iterator[Node]:
+        return tree.sound_leaves(root, self._index.nodes.node, self._note)
 
-    def _finding(self, digest: Digest, error: PackyardError) -> FileFault:
-        self.is_whole = False
-        message = error.problems[0].message
+    def _note(self, digest: Digest, error: PackyardError) -> None:
+        message, key = error.problems[0].message, nodes.key(digest)
         kind = "missing" if message == nodes.MISSING else "altered"
-        return FileFault(kind=kind, key=nodes.key(digest), message=message, hint=_REINDEX)
+        self.faults[key] = FileFault(kind=kind, key=key, message=message, hint=_REINDEX)
 
 
 def _check_maps(found: Index) -> Iterator[FileFault]:

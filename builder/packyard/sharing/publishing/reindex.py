@@ -99,7 +99,7 @@ class _Known:
         for package in _records(found, found.head.packages):
             bundles |= {(each.name, each.version): each.yanked for each in package.entries}
             gone |= {(each.name, each.version): each for each in package.removed}
-        releases = dict(_leaves(found, found.head.releases))
+        releases = dict(_entries(found, found.head.releases))
         closed = frozenset(version for version, value in releases.items() if Release.parse(value).closed)
         return cls(bundles=bundles, closed=closed, removed=gone)
 
@@ -124,18 +124,14 @@ class _Known:
         return replace(package, entries=tuple(entries))
 
 
-def _leaves(found: Index, node: Node, after: str = "") -> Iterator[tuple[str, object]]:
-    """Yield the entries of a map that can be read."""
-    for place, (key, value) in enumerate(node.entries()):
-        if not node.level:
-            yield key, value
-            continue
-        with suppress(IntegrityError):  # damaged, and maybe the reason for a new index
-            yield from _leaves(found, tree.child(node, place, after, found.nodes.node))
+def _entries(found: Index, root: Node) -> Iterator[tuple[str, object]]:
+    """Yield the entries of a map that can be read; what is damaged may be the reason for a new index."""
+    for leaf in tree.sound_leaves(root, found.nodes.node, lambda *_: None):
+        yield from leaf.entries()
 
 
 def _records(found: Index, packages: Node) -> Iterator[Package]:
-    for name, digest in _leaves(found, packages):
+    for name, digest in _entries(found, packages):
         with suppress(IntegrityError):
             yield found.record(name, digest)
 
