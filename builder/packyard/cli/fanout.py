@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from time import time
 
-from packyard.cli import output, state
+from packyard.cli import declare, output, state
 from packyard.core.errors import UsageError
 from packyard.core.work import executor
 from packyard.core.work.cache import Cache
@@ -22,14 +22,14 @@ WORTH_WORKERS = 8
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the flags."""
-    parser.add_argument("--jobs", metavar="N", type=int, help="packages built at once (default: one per processor)")
-    parser.add_argument("--executor", metavar="NAME", help="processes (default), dask, or dask=ADDRESS of a scheduler")
+    declare.value(parser, "--jobs N", "packages built at once (default: one per processor)", type=int)
+    declare.value(parser, "--executor NAME", "processes (default), dask, or dask=ADDRESS of a scheduler")
     add_cache_argument(parser)
 
 
 def add_cache_argument(parser: argparse.ArgumentParser) -> None:
     """Declare the flag of verbs that cache results."""
-    parser.add_argument("--no-cache", action="store_true", help="rebuild everything; do not cache")
+    declare.switch(parser, "--no-cache", "rebuild everything; do not cache")
 
 
 def settings(arguments: argparse.Namespace, workspace: Workspace) -> Settings:

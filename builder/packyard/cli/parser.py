@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
-from packyard.cli import arguments, output, pages, rows, watch
+from packyard.cli import declare, output, pages, rows, watch
 from packyard.cli.flags import Declared
 from packyard.cli.verbs import GROUPS
 from packyard.core.errors import UsageError, suggest
@@ -125,7 +125,7 @@ def make(module: Any, verb: str) -> Parser:
         parser.epilog = pages.listed(GROUPS[verb])
     module.add_arguments(parser)
     rows.add_arguments(parser, module)
-    arguments.add_verbosity(parser)
+    declare.verbosity(parser)
     parser.fit_usage()
     parser.example = getattr(module, "EXAMPLE", "")
     if parser.example and not parser.epilog:

@@ -10,7 +10,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from packyard.cli import libraries, output
+from packyard.cli import declare, libraries, output
 from packyard.core.errors import InputError, Problem
 from packyard.core.files.paths import WORKSPACE
 from packyard.writing.source import library, package, workspace
@@ -20,9 +20,7 @@ from packyard.writing.source.workspace import Workspace
 def add_argument(parser: argparse.ArgumentParser, *, carried: bool = False) -> None:
     """Declare ``--workspace``; ``carried`` as for `find`."""
     otherwise = ", otherwise packyard's own catalogue" if carried else ""
-    parser.add_argument(
-        "--workspace", metavar="DIR", help=f"the folder with packyard.yaml (default: here or above{otherwise})"
-    )
+    declare.value(parser, "--workspace DIR", f"the folder with packyard.yaml (default: here or above{otherwise})")
 
 
 def add_names(parser: argparse.ArgumentParser) -> None:

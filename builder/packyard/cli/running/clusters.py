@@ -10,8 +10,8 @@ from dataclasses import replace
 from functools import cache
 from typing import TypeVar
 
+from packyard.cli import declare, output, state
 from packyard.cli import directory as directories
-from packyard.cli import output, state
 from packyard.core.errors import UnavailableError
 from packyard.core.files.tree import Tree
 from packyard.running.runs import kubectl
@@ -29,15 +29,15 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare kubectl's flags."""
-    parser.add_argument("-n", "--namespace", metavar="NAME", default="", help="as for kubectl")
-    parser.add_argument("--context", metavar="NAME", default="", help="as for kubectl")
-    parser.add_argument("--kubeconfig", metavar="FILE", default="", help="as for kubectl")
+    declare.value(parser, "-n --namespace NAME", "as for kubectl", default="")
+    declare.value(parser, "--context NAME", "as for kubectl", default="")
+    declare.value(parser, "--kubeconfig FILE", "as for kubectl", default="")
 
 
 def add_autoscaled(parser: argparse.ArgumentParser) -> None:
     """Declare the flag of all verbs that look for nodes."""
-    help = "nodes come on demand: that there is none yet is a warning, as where an autoscaler is found"
-    parser.add_argument("--autoscaled", action="store_true", help=help)
+    text = "nodes come on demand: that there is none yet is a warning, as where an autoscaler is found"
+    declare.switch(parser, "--autoscaled", text)
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:
@@ -47,8 +47,8 @@ def add_run(parser: argparse.ArgumentParser) -> None:
 
 def add_pods(parser: argparse.ArgumentParser) -> None:
     """Declare the flags that choose pods of a run."""
-    parser.add_argument("--role", metavar="NAME", default="", help="a role, such as launcher, worker, ps")
-    parser.add_argument("--index", metavar="N", type=count, help="one pod of it, counted from 0")
+    declare.value(parser, "--role NAME", "a role, such as launcher, worker, ps", default="")
+    declare.value(parser, "--index N", "one pod of it, counted from 0", type=count)
 
 
 def count(word: str) -> int:

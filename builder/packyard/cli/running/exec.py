@@ -12,7 +12,7 @@ import argparse
 from collections.abc import Sequence
 from types import SimpleNamespace
 
-from packyard.cli import output
+from packyard.cli import declare, output
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters
 from packyard.core.errors import InputError, Problem
@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     clusters.add_run(parser)
     clusters.add_pods(parser)
-    parser.add_argument("--container", metavar="NAME", default="", help="not the first container, but this one")
+    declare.value(parser, "--container NAME", "not the first container, but this one", default="")
     clusters.add_arguments(parser)
     parser.usage = f"{parser.prog} [flags] RUN [-- COMMAND ...]"
 

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from packyard.cli import bundles, output, preferences
+from packyard.cli import bundles, declare, output, preferences
 from packyard.core.bundle import shipped
 from packyard.core.bundle.manifest import LIBRARY
 from packyard.core.bundle.reference import Reference
@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "packages", metavar="NAME|DIR", nargs="*", help="a package, or the folder of one (default: the whole catalogue)"
     )
-    parser.add_argument("--from", dest="channel", metavar="CHANNEL", help="the address of a channel")
+    declare.value(parser, "--from CHANNEL", "the address of a channel", dest="channel")
 
 
 UseCase = tuple[str, str, list[Object], tuple[Required, ...]]

@@ -15,7 +15,7 @@ import argparse
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
-from packyard.cli import output
+from packyard.cli import declare, output
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters, events, saving
 from packyard.core.errors import InputError, PackyardError, Problem, UsageError
@@ -40,13 +40,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     clusters.add_run(parser)
     clusters.add_pods(parser)
-    parser.add_argument("--container", metavar="NAME", default="", help="not the first container, but this one")
-    parser.add_argument("-f", "--follow", action="store_true", help="go on as more is printed, until the run is over")
-    parser.add_argument("--previous", action="store_true", help="what was printed before the last restart")
-    parser.add_argument("--tail", metavar="N", type=clusters.count, help="only the last lines of each pod")
-    parser.add_argument("--since", metavar="TIME", type=clusters.duration, help="only what is newer: 90s, 15m, 2h")
-    parser.add_argument("--events", action="store_true", help="what happened to the run, instead of what it prints")
-    parser.add_argument("--save", metavar="DIR", default="", help="write the logs of all containers into this folder")
+    declare.value(parser, "--container NAME", "not the first container, but this one", default="")
+    declare.switch(parser, "-f --follow", "go on as more is printed, until the run is over")
+    declare.switch(parser, "--previous", "what was printed before the last restart")
+    declare.value(parser, "--tail N", "only the last lines of each pod", type=clusters.count)
+    declare.value(parser, "--since TIME", "only what is newer: 90s, 15m, 2h", type=clusters.duration)
+    declare.switch(parser, "--events", "what happened to the run, instead of what it prints")
+    declare.value(parser, "--save DIR", "write the logs of all containers into this folder", default="")
     clusters.add_arguments(parser)
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from packyard.cli import output
+from packyard.cli import declare, output
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters, folders
 from packyard.core.errors import PackyardError, UnavailableError
@@ -31,7 +31,7 @@ ROWS = Rows(
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     folders.add_arguments(parser)
-    parser.add_argument("--offline", action="store_true", help="ask no cluster")
+    declare.switch(parser, "--offline", "ask no cluster")
     clusters.add_arguments(parser)
 
 

@@ -6,7 +6,7 @@ import argparse
 import time
 from collections.abc import Sequence
 
-from packyard.cli import output
+from packyard.cli import declare, output
 from packyard.cli.running import clusters, interrupts
 from packyard.cli.running.rollout import now
 from packyard.running.doctor.finding import Finding, unknown
@@ -22,16 +22,9 @@ _MORE = 60  # seconds after which the cluster itself ends pods that nobody waits
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the flags."""
-    parser.add_argument(
-        "--probe", action="store_true", help="also run small Jobs as the use case's own pods, and delete them"
-    )
-    parser.add_argument(
-        "--probe-timeout",
-        metavar="TIME",
-        type=clusters.duration,
-        default="3m",
-        help="how long these may take, the pulling of images included (default: 3m)",
-    )
+    declare.switch(parser, "--probe", "also run small Jobs as the use case's own pods, and delete them")
+    text = "how long these may take, the pulling of images included"
+    declare.value(parser, "--probe-timeout TIME", text, type=clusters.duration, default="3m")
 
 
 def run_after(findings: Sequence[Finding], found: Kubectl, prepared: Prepared, seconds: float) -> list[Finding]:

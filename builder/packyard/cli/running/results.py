@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from packyard.cli import output
+from packyard.cli import declare, output
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters, interrupts
 from packyard.cli.running.status import show_lines
@@ -49,16 +49,10 @@ _SYNC = {"s3": "aws s3 sync", "gs": "gcloud storage rsync --recursive"}
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     clusters.add_run(parser)
-    parser.add_argument("--to", metavar="DIR", default="", help="copy them into this folder; it may have some of them")
-    help = "an image with sh, find, stat and tar for the pod that copies (default: that of the run)"
-    parser.add_argument("--image", metavar="IMAGE", default="", help=help)
-    parser.add_argument(
-        "--timeout",
-        metavar="TIME",
-        type=clusters.duration,
-        default="5m",
-        help="how long the pod may take to start (default: 5m)",
-    )
+    declare.value(parser, "--to DIR", "copy them into this folder; it may have some of them", default="")
+    text = "an image with sh, find, stat and tar for the pod that copies (default: that of the run)"
+    declare.value(parser, "--image IMAGE", text, default="")
+    declare.value(parser, "--timeout TIME", "how long the pod may take to start", type=clusters.duration, default="5m")
     clusters.add_arguments(parser)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import os
 
-from packyard.cli import output
+from packyard.cli import declare, output
 from packyard.cli.rows import Rows
 from packyard.cli.running import folders
 from packyard.running import doctor
@@ -27,13 +27,13 @@ _NAME = "packyard"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     folders.add_arguments(parser)
-    parser.add_argument("-n", "--namespace", metavar="NAME", default="", help="write it into the objects")
-    parser.add_argument("--user", metavar="NAME", action="append", default=[], help="who gets the role; again for more")
-    parser.add_argument("--group", metavar="NAME", action="append", default=[], help="likewise, for all of a group")
-    parser.add_argument("--name", metavar="NAME", default=_NAME, help=f"what the objects are called (default: {_NAME})")
-    parser.add_argument("--cluster", action="store_true", help="add a ClusterRole with which doctor sees everything")
-    help = "add one with which status --usage asks Prometheus and DCGM: it reaches all Services and pods by GET"
-    parser.add_argument("--usage", action="store_true", help=help)
+    declare.value(parser, "-n --namespace NAME", "write it into the objects", default="")
+    declare.value(parser, "--user NAME", "who gets the role; again for more", action="append", default=[])
+    declare.value(parser, "--group NAME", "likewise, for all of a group", action="append", default=[])
+    declare.value(parser, "--name NAME", "what the objects are called", default=_NAME)
+    declare.switch(parser, "--cluster", "add a ClusterRole with which doctor sees everything")
+    text = "add one with which status --usage asks Prometheus and DCGM: it reaches all Services and pods by GET"
+    declare.switch(parser, "--usage", text)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timezone
 
-from packyard.cli import output
+from packyard.cli import declare, output
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters, watching
 from packyard.core.bundle.record import document
@@ -34,32 +34,21 @@ _SHOWS = {"logs": "prints its log", "status": "shows what it does"}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the flags."""
-    parser.add_argument("--diff", action="store_true", help="show what would change on the cluster; store nothing")
-    parser.add_argument(
-        "--force", action="store_true", help="take over what others have set, and objects that belong to no run"
-    )
-    help = "take back what was applied if the run does not start: undeploy, or rollback"
-    parser.add_argument("--atomic", action="store_true", help=help)
-    help = "delete a run of that name first that is over, or has fields that can no longer be changed; claims stay"
-    parser.add_argument("--replace", action="store_true", help=help)
-    parser.add_argument(
-        "--keep",
-        metavar="N",
-        type=clusters.count,
-        default=deploy.KEPT,
-        help=f"records of the run that stay (default: {deploy.KEPT})",
-    )
-    parser.add_argument("--no-wait", action="store_true", help="do not wait until the pods run")
-    parser.add_argument("--watch", action="store_true", help="then show what the run does, until it is over")
-    parser.add_argument(
-        "--timeout", metavar="TIME", type=clusters.duration, default="10m", help="how long to wait (default: 10m)"
-    )
+    declare.switch(parser, "--diff", "show what would change on the cluster; store nothing")
+    declare.switch(parser, "--force", "take over what others have set, and objects that belong to no run")
+    declare.switch(parser, "--atomic", "take back what was applied if the run does not start: undeploy, or rollback")
+    text = "delete a run of that name first that is over, or has fields that can no longer be changed; claims stay"
+    declare.switch(parser, "--replace", text)
+    declare.value(parser, "--keep N", "records of the run that stay", type=clusters.count, default=deploy.KEPT)
+    declare.switch(parser, "--no-wait", "do not wait until the pods run")
+    declare.switch(parser, "--watch", "then show what the run does, until it is over")
+    declare.value(parser, "--timeout TIME", "how long to wait", type=clusters.duration, default="10m")
 
 
 def add_of_new(parser: argparse.ArgumentParser) -> None:
     """Declare the flags of verbs that deploy what no record has yet."""
     clusters.add_autoscaled(parser)
-    parser.add_argument("--no-doctor", action="store_true", help="deploy whatever packyard doctor would find")
+    declare.switch(parser, "--no-doctor", "deploy whatever packyard doctor would find")
 
 
 def now() -> str:

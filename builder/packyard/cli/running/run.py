@@ -15,8 +15,8 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
+from packyard.cli import declare, output, untarred, use_cases
 from packyard.cli import main as command_line
-from packyard.cli import output, untarred, use_cases
 from packyard.cli.running import clusters
 from packyard.core.bundle.manifest import Manifest
 from packyard.core.bundle.reference import Reference
@@ -33,13 +33,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("use_case", metavar="PACKAGE/USECASE")
     parser.add_argument("values", metavar="NAME=VALUE", nargs="*", help="set before the run is deployed")
-    parser.add_argument("--from", dest="channel", metavar="CHANNEL", help="the channel that has the package")
+    declare.value(parser, "--from CHANNEL", "the channel that has the package", dest="channel")
     clusters.add_arguments(parser)
     clusters.add_autoscaled(parser)
-    parser.add_argument("--save", metavar="DIR", default="", help="in the end, write all logs into this folder")
-    help = "show what the run does until it is over, instead of its log"
-    parser.add_argument("--watch", action="store_true", help=help)
-    parser.add_argument("--no-doctor", action="store_true", help="run whatever packyard doctor would find")
+    declare.value(parser, "--save DIR", "in the end, write all logs into this folder", default="")
+    declare.switch(parser, "--watch", "show what the run does until it is over, instead of its log")
+    declare.switch(parser, "--no-doctor", "run whatever packyard doctor would find")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from shutil import get_terminal_size
 
-from packyard.cli import output
+from packyard.cli import declare, output
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters, watching
 from packyard.cli.running.ages import age
@@ -48,15 +48,15 @@ _PODS = ("POD", "ROLE", "STATE", "NODE", "RESTARTS", "AGE", "REASON")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("run", metavar="RUN", nargs="?", default="", help="one run, in detail")
-    parser.add_argument("--package", metavar="NAME", default="", help="only the runs of this package")
+    declare.value(parser, "--package NAME", "only the runs of this package", default="")
     help = f"only these: {', '.join(status.STATES)}"
     parser.add_argument("--state", metavar="STATE", choices=status.STATES, help=help)
-    parser.add_argument("--mine", action="store_true", help="only those that you have deployed")
-    help = "only so many, the newest (default: on a terminal as many as it has lines for)"
-    parser.add_argument("--limit", metavar="N", type=clusters.count, help=help)
-    parser.add_argument("--watch", action="store_true", help="show changes as they come, until all runs are over")
-    help = "also what pods use now: CPU, memory and GPUs, by metrics-server, Prometheus or DCGM"
-    parser.add_argument("--usage", action="store_true", help=help)
+    declare.switch(parser, "--mine", "only those that you have deployed")
+    text = "only so many, the newest (default: on a terminal as many as it has lines for)"
+    declare.value(parser, "--limit N", text, type=clusters.count)
+    declare.switch(parser, "--watch", "show changes as they come, until all runs are over")
+    text = "also what pods use now: CPU, memory and GPUs, by metrics-server, Prometheus or DCGM"
+    declare.switch(parser, "--usage", text)
     clusters.add_arguments(parser)
 
 

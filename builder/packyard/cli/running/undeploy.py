@@ -12,7 +12,7 @@ import argparse
 import time
 from collections.abc import Mapping, Sequence
 
-from packyard.cli import output
+from packyard.cli import declare, output
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters, rollout
 from packyard.cli.running.ages import seconds_since
@@ -32,18 +32,14 @@ _PAUSE = 0.5  # seconds between two looks at the pods
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("runs", metavar="RUN", nargs="*", help="a run, by its name")
-    parser.add_argument("--package", metavar="NAME", help="all runs of a package")
-    parser.add_argument("--all", action="store_true", help="all runs of the namespace")
-    parser.add_argument("--finished", action="store_true", help="only runs that are over; alone, all of the namespace")
-    parser.add_argument(
-        "--older-than", metavar="TIME", type=clusters.duration, help="only runs that were deployed before: 12h, 7d"
-    )
-    parser.add_argument("-y", "--yes", action="store_true", help="do not ask")
-    parser.add_argument("--delete-claims", action="store_true", help="delete claims and volumes of the runs as well")
-    parser.add_argument("--no-wait", action="store_true", help="do not wait until the pods have ended")
-    parser.add_argument(
-        "--timeout", metavar="TIME", type=clusters.duration, default="5m", help="how long to wait (default: 5m)"
-    )
+    declare.value(parser, "--package NAME", "all runs of a package")
+    declare.switch(parser, "--all", "all runs of the namespace")
+    declare.switch(parser, "--finished", "only runs that are over; alone, all of the namespace")
+    declare.value(parser, "--older-than TIME", "only runs that were deployed before: 12h, 7d", type=clusters.duration)
+    declare.switch(parser, "-y --yes", "do not ask")
+    declare.switch(parser, "--delete-claims", "delete claims and volumes of the runs as well")
+    declare.switch(parser, "--no-wait", "do not wait until the pods have ended")
+    declare.value(parser, "--timeout TIME", "how long to wait", type=clusters.duration, default="5m")
     clusters.add_arguments(parser)
 
 

@@ -19,7 +19,7 @@ from collections.abc import Collection, Sequence
 from itertools import chain
 from pathlib import Path
 
-from packyard.cli import output, preferences
+from packyard.cli import declare, output, preferences
 from packyard.cli.channels import BUNDLES, fetching, open_channel, patience, publisher, row, show
 from packyard.cli.sharing import signing
 from packyard.core.errors import InputError, Problem, UnavailableError, UsageError
@@ -38,10 +38,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", metavar="FROM", help="the channel that has the packages")
     parser.add_argument("target", metavar="TO", help="the channel that gets them")
     parser.add_argument("references", metavar="NAME[@VERSION]", nargs="*", help="what is copied (default: all)")
-    parser.add_argument("--with-images", action="store_true", help="copy the images, too, and write site.yaml")
-    parser.add_argument("--images-to", metavar="oci://…", help="the registry that gets the images (default: TO)")
-    parser.add_argument("--site", metavar="FILE", default=site.FILE, help="the file to write (default: %(default)s)")
-    parser.add_argument("--images", metavar="FILE", help="write a list of images, and a script that copies them")
+    declare.switch(parser, "--with-images", "copy the images, too, and write site.yaml")
+    declare.value(parser, "--images-to oci://…", "the registry that gets the images (default: TO)")
+    declare.value(parser, "--site FILE", "the file to write", default=site.FILE)
+    declare.value(parser, "--images FILE", "write a list of images, and a script that copies them")
     signing.add_argument(parser)
 
 

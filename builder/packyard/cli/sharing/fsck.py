@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 
-from packyard.cli import output
+from packyard.cli import declare, output
 from packyard.cli.channels import open_channel, publisher, trust
 from packyard.cli.rows import Rows
 from packyard.cli.sharing import signing
@@ -27,8 +27,8 @@ ROWS = Rows("finding", "kind, key, message, hint", line="{kind:<8} {key}: {messa
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("channel", metavar="CHANNEL")
-    parser.add_argument("--repair", action="store_true", help="first make the index again, under a new head")
-    parser.add_argument("--prune", action="store_true", help="first remove the nodes of the index that no head reaches")
+    declare.switch(parser, "--repair", "first make the index again, under a new head")
+    declare.switch(parser, "--prune", "first remove the nodes of the index that no head reaches")
     signing.add_argument(parser)
 
 

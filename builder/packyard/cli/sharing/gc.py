@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from packyard.cli import output
+from packyard.cli import declare, output
 from packyard.cli.channels import open_channel, publisher
 from packyard.cli.rows import Rows
 from packyard.cli.sharing import signing
@@ -29,14 +29,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("channel", metavar="CHANNEL")
     parser.add_argument("names", metavar="NAME", nargs="*", help="the packages to look at (default: all)")
-    help = "name what is older than the newest N versions that are neither yanked nor pre-releases"
-    parser.add_argument("--keep", metavar="N", type=int, help=help)
-    parser.add_argument("--older-than", metavar="VERSION", default="", help="name what is older than this version")
-    parser.add_argument("--yanked", action="store_true", help="name what was yanked")
-    parser.add_argument("--pre-releases", action="store_true", help="name pre-releases, such as 2.0-rc1")
-    help = "a packyard.lock, whose packages and libraries stay; repeat it for several"
-    parser.add_argument("--lock", metavar="FILE", action="append", default=[], help=help)
-    parser.add_argument("--dry-run", action="store_true", help="only say what would be removed, and what stays")
+    text = "name what is older than the newest N versions that are neither yanked nor pre-releases"
+    declare.value(parser, "--keep N", text, type=int)
+    declare.value(parser, "--older-than VERSION", "name what is older than this version", default="")
+    declare.switch(parser, "--yanked", "name what was yanked")
+    declare.switch(parser, "--pre-releases", "name pre-releases, such as 2.0-rc1")
+    text = "a packyard.lock, whose packages and libraries stay; repeat it for several"
+    declare.value(parser, "--lock FILE", text, action="append", default=[])
+    declare.switch(parser, "--dry-run", "only say what would be removed, and what stays")
     signing.add_argument(parser)
 
 

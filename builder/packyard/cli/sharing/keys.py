@@ -22,7 +22,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Mapping
 
-from packyard.cli import output, preferences
+from packyard.cli import declare, output, preferences
 from packyard.cli.rows import Rows
 from packyard.cli.sharing import signing
 from packyard.core.digest import Digest
@@ -47,16 +47,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("action", choices=ACTIONS, metavar="ACTION", help=f"{', '.join(ACTIONS[:-1])} or {ACTIONS[-1]}")
     parser.add_argument("what", metavar="NAME|FILE|ID", nargs="?", help="the name, file or id of a key")
     parser.add_argument("file", metavar="ROOT", nargs="?", help="of `root`: root.yaml, or a root that was made of it")
-    parser.add_argument("--channel", metavar="ADDRESS", help="trust the key for this channel only")
-    parser.add_argument(
-        "--in",
-        dest="within",
-        metavar="CHANNEL",
-        help="the channel where a key is revoked, or that has the root or head",
-    )
-    parser.add_argument("--head", metavar="NUMBER", type=int, help="of `refresh`: the head that is good")
+    declare.value(parser, "--channel ADDRESS", "trust the key for this channel only")
+    text = "the channel where a key is revoked, or that has the root or head"
+    declare.value(parser, "--in CHANNEL", text, dest="within")
+    declare.value(parser, "--head NUMBER", "of `refresh`: the head that is good", type=int)
     signing.add_argument(parser)
-    parser.add_argument("--no-passphrase", action="store_true", help="do not encrypt the new private key")
+    declare.switch(parser, "--no-passphrase", "do not encrypt the new private key")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from packyard.cli import fanout, output, workspaces
+from packyard.cli import declare, fanout, output, workspaces
 from packyard.cli.channels import BUNDLES, open_channel, publisher, row, show, tell_rootless
 from packyard.cli.sharing import pack, signing
 from packyard.core.bundle import reference
@@ -46,15 +46,14 @@ _SHOWN = 5  # packages that are missing
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     workspaces.add_names(parser)
-    parser.add_argument("--version", help="the version of the packages, and the name of the release")
-    parser.add_argument("--to", metavar="CHANNEL", required=True, help="a directory, or the address of a bucket")
-    parser.add_argument("--dry-run", action="store_true", help="say what would be done; write nothing")
-    parser.add_argument("--close", action="store_true", help="close the release: it never gets another package")
-    parser.add_argument("--shard", metavar="K/N", help="upload part K of N (from 0), and list nothing")
-    parser.add_argument("--join", action="store_true", help="list what was uploaded; with --shard, if it is the last")
-    parser.add_argument("--web", action="store_true", help="also write the page that packyard web writes")
-    help = "ask registries for the digests of images, for the SBOMs"
-    parser.add_argument("--resolve-images", action="store_true", help=help)
+    declare.value(parser, "--version VERSION", "the version of the packages, and the name of the release")
+    declare.value(parser, "--to CHANNEL", "a directory, or the address of a bucket", required=True)
+    declare.switch(parser, "--dry-run", "say what would be done; write nothing")
+    declare.switch(parser, "--close", "close the release: it never gets another package")
+    declare.value(parser, "--shard K/N", "upload part K of N (from 0), and list nothing")
+    declare.switch(parser, "--join", "list what was uploaded; with --shard, if it is the last")
+    declare.switch(parser, "--web", "also write the page that packyard web writes")
+    declare.switch(parser, "--resolve-images", "ask registries for the digests of images, for the SBOMs")
     signing.add_argument(parser)
     workspaces.add_argument(parser)
     fanout.add_arguments(parser)

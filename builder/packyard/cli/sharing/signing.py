@@ -11,7 +11,7 @@ import argparse
 import os
 from collections.abc import Collection, Sequence
 
-from packyard.cli import output, preferences
+from packyard.cli import declare, output, preferences
 from packyard.core.errors import UsageError
 from packyard.sharing.trust import signers
 from packyard.sharing.trust.keyring import Keyring
@@ -23,8 +23,8 @@ PASSPHRASE = "PACKYARD_KEY_PASSPHRASE"
 
 def add_argument(parser: argparse.ArgumentParser) -> None:
     """Declare ``--key``."""
-    help = f"a key to sign with; repeat it to sign with several (default: {KEY}, or the only one that you have)"
-    parser.add_argument("--key", metavar="NAME|URI", action="append", help=help)
+    text = f"a key to sign with; repeat it to sign with several (default: {KEY}, or the only one that you have)"
+    declare.value(parser, "--key NAME|URI", text, action="append")
 
 
 def keys(names: Sequence[str] | None = None, *, of: Collection[str] = ()) -> list[SigningKey]:

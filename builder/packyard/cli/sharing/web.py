@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from packyard.cli import output, preferences
+from packyard.cli import declare, output, preferences
 from packyard.cli.channels import listed, open_channel, trust
 from packyard.cli.rows import Rows
 from packyard.core.bundle.bundle import Bundle
@@ -43,13 +43,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     kind.add_argument("--open", action="store_true", help="serve it on 127.0.0.1, and open it in a browser")
     kind.add_argument("--to", metavar="DIR", help="write the page there; CHANNEL is an https address")
     kind.add_argument("--single-file", metavar="FILE", help="write a page that is one file, with packages inside")
-    parser.add_argument(
-        "--prerender", action="store_true", help="also write a page per package, readable without scripts"
-    )
-    parser.add_argument("--title", metavar="TEXT", help="what the page is called (default: Packages)")
-    help = "a public key that the page names and verifies with"
-    parser.add_argument("--public-key", metavar="FILE", action="append", help=help)
-    parser.add_argument("--port", metavar="PORT", type=int, default=0, help="with --open (default: one that is free)")
+    declare.switch(parser, "--prerender", "also write a page per package, readable without scripts")
+    declare.value(parser, "--title TEXT", "what the page is called (default: Packages)")
+    declare.value(parser, "--public-key FILE", "a public key that the page names and verifies with", action="append")
+    declare.value(parser, "--port PORT", "with --open (default: one that is free)", type=int, default=0)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 
+from packyard.cli import declare
 from packyard.cli.channels import DONE, open_channel, publisher, row
 from packyard.cli.rows import Rows
 from packyard.cli.sharing import signing
@@ -20,8 +21,8 @@ ROWS = Rows("package", DONE, line="{status:<10} {name}@{version}: {yanked}")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("reference", metavar="NAME@VERSION")
-    parser.add_argument("--reason", metavar="TEXT", required=True, help="why, in one line; users read it")
-    parser.add_argument("--in", dest="channel", metavar="CHANNEL", required=True, help="the channel that has it")
+    declare.value(parser, "--reason TEXT", "why, in one line; users read it", required=True)
+    declare.value(parser, "--in CHANNEL", "the channel that has it", dest="channel", required=True)
     signing.add_argument(parser)
 
 

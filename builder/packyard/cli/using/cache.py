@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 
-from packyard.cli import output, state
+from packyard.cli import declare, output, state
 from packyard.cli.channels import bundle_cache, index_cache
 from packyard.cli.libraries import shelf
 from packyard.cli.rows import Rows
@@ -28,7 +28,7 @@ ROWS = Rows(
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    parser.add_argument("--clear", action="store_true", help="delete all that is kept")
+    declare.switch(parser, "--clear", "delete all that is kept")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -14,7 +14,7 @@ import argparse
 import os
 from collections.abc import Iterator
 
-from packyard.cli import output, preferences, state
+from packyard.cli import declare, output, preferences, state
 from packyard.cli.channels import TIMEOUT
 from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
@@ -29,7 +29,7 @@ _SECRETS = (signing.KEY, signing.PASSPHRASE)
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    parser.add_argument("--from", dest="channel", metavar="CHANNEL", help="show the values for this channel")
+    declare.value(parser, "--from CHANNEL", "show the values for this channel", dest="channel")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -16,7 +16,7 @@ import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from packyard.cli import compared, differences, fanout, output, untarred, workspaces
+from packyard.cli import compared, declare, differences, fanout, output, untarred, workspaces
 from packyard.core.errors import UsageError
 from packyard.using.upgrade.difference import Change, Files, compare_all
 from packyard.using.upgrade.merge import edited_by_hand
@@ -29,9 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what = "a folder, a .tar.gz, NAME@VERSION, @VERSION, or the address of a bundle"
     parser.add_argument("old", metavar="A", nargs="?", help=f"{what} (default: here)")
     parser.add_argument("new", metavar="B", nargs="?", help="as A; without it A is an untarred package")
-    parser.add_argument("--from", dest="channel", metavar="CHANNEL", help="the channel that has NAME@VERSION")
-    parser.add_argument("--base", metavar="FILE", help="the bundle that an untarred package came from")
-    parser.add_argument("--text", action="store_true", help="print a unified diff of the files")
+    declare.value(parser, "--from CHANNEL", "the channel that has NAME@VERSION", dest="channel")
+    declare.value(parser, "--base FILE", "the bundle that an untarred package came from")
+    declare.switch(parser, "--text", "print a unified diff of the files")
     git = "compare with a revision (default: HEAD) of the checkout that the workspace is in"
     parser.add_argument("--git", metavar="BASE", nargs="?", const="HEAD", help=git)
     workspaces.add_argument(parser)

@@ -13,9 +13,8 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from packyard.cli import arguments as shared
+from packyard.cli import declare, output, state
 from packyard.cli import directory as directories
-from packyard.cli import output, state
 from packyard.cli.rows import Rows
 from packyard.core.errors import UsageError
 from packyard.core.files.tree import Keep, Tree
@@ -40,8 +39,8 @@ OPTIONS = Rows(
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     directories.add_arguments(parser, "[NAME...]", "NAME is an option.")
-    shared.add_dry_run(parser)
-    parser.add_argument("-R", "--recurse-subpackages", action="store_true", help="in each use case below that it fits")
+    declare.dry_run(parser)
+    declare.switch(parser, "-R --recurse-subpackages", "in each use case below that it fits")
 
 
 def run(arguments: argparse.Namespace) -> int:

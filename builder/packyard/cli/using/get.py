@@ -20,7 +20,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from packyard.cli import output, preferences, state, untarred, use_cases
+from packyard.cli import declare, output, preferences, state, untarred, use_cases
 from packyard.cli.rows import Rows
 from packyard.core.bundle import lock as locks
 from packyard.core.bundle import manifest
@@ -48,13 +48,11 @@ Row = tuple[dict[str, object], str]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("reference", metavar="NAME[@VERSION]", nargs="?")
-    parser.add_argument("--from", dest="channel", metavar="CHANNEL", help="the address of a channel")
+    declare.value(parser, "--from CHANNEL", "the address of a channel", dest="channel")
     parser.add_argument("--into", metavar="DIR", default=".", help="where to unpack (default: here)")
-    parser.add_argument("--lock", metavar="FILE", help="pin what is fetched in this file")
-    parser.add_argument(
-        "--update", action="store_true", help="with --lock: pin other bytes of a version that is pinned"
-    )
-    parser.add_argument("--locked", action="store_true", help=f"fetch only what FILE pins (default: {locks.FILE})")
+    declare.value(parser, "--lock FILE", "pin what is fetched in this file")
+    declare.switch(parser, "--update", "with --lock: pin other bytes of a version that is pinned")
+    declare.switch(parser, "--locked", f"fetch only what FILE pins (default: {locks.FILE})")
 
 
 def run(arguments: argparse.Namespace) -> int:

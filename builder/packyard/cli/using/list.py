@@ -16,8 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from packyard import __version__
-from packyard.cli import arguments as shared
-from packyard.cli import bundles, output, preferences, use_cases, workspaces
+from packyard.cli import bundles, declare, output, preferences, use_cases, workspaces
 from packyard.cli.rows import Rows
 from packyard.core.bundle.manifest import LIBRARY, Manifest
 from packyard.core.bundle.reference import Reference
@@ -58,13 +57,13 @@ _OF_USE_CASES = ("topology", "storage")  # multi-node/user-mounted-nfs
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("words", metavar="WORD", nargs="*", help="only packages that have all of these words")
-    parser.add_argument("--from", dest="channel", metavar="CHANNEL", help="a directory or an http(s) address")
+    declare.value(parser, "--from CHANNEL", "a directory or an http(s) address", dest="channel")
     for fact in _FACTS:
         parser.add_argument(f"--{fact}", metavar="NAME", help=f"only packages of this {fact}")
     for fact in _OF_USE_CASES:
         parser.add_argument(f"--{fact}", metavar="NAME", help=f"only packages with a use case of this {fact}")
-    shared.add_libraries(parser)
-    parser.add_argument("--workspace", metavar="DIR", help="list the packages of a workspace")
+    declare.libraries(parser)
+    declare.value(parser, "--workspace DIR", "list the packages of a workspace")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -8,9 +8,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from packyard.cli import arguments as shared
+from packyard.cli import declare, state
 from packyard.cli import directory as directories
-from packyard.cli import state
 from packyard.cli.using import undo
 from packyard.core.files.tree import Tree
 
@@ -20,7 +19,7 @@ ROWS = undo.ROWS
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     directories.add_arguments(parser)
-    shared.add_dry_run(parser)
+    declare.dry_run(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from packyard.cli import declare, output, state
 from packyard.cli import directory as directories
-from packyard.cli import output, state
 from packyard.cli.rows import Rows
 from packyard.cli.using import edits
 from packyard.cli.using import values as given
@@ -28,12 +28,10 @@ ALL = Rows("use case", "file", "--all", line="{file}", forms=FORMS)
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     directories.add_arguments(parser, "[NAME=VALUE...]")
-    parser.add_argument(
-        "--built-in", action="store_true", help="use packyard's own builder even if kustomize or kubectl is on PATH"
-    )
-    parser.add_argument("--values", metavar="FILE", help="also as if the values of this file were set")
-    parser.add_argument("--all", action="store_true", help="render every use case below DIR, into --out")
-    parser.add_argument("--out", metavar="NEW", help="with --all: a new directory, for a file for each use case")
+    declare.switch(parser, "--built-in", "use packyard's own builder even if kustomize or kubectl is on PATH")
+    declare.value(parser, "--values FILE", "also as if the values of this file were set")
+    declare.switch(parser, "--all", "render every use case below DIR, into --out")
+    declare.value(parser, "--out NEW", "with --all: a new directory, for a file for each use case")
 
 
 def run(arguments: argparse.Namespace) -> int:

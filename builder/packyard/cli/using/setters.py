@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from shlex import quote
 
-from packyard.cli import directory, output, state, use_cases
+from packyard.cli import declare, directory, output, state, use_cases
 from packyard.cli.rows import Rows
 from packyard.cli.using import edits
 from packyard.core.bundle import shipped
@@ -48,8 +48,8 @@ _HOLDS = {True: "yes", False: "BROKEN", None: "not yet known"}
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     directory.add_arguments(parser)
-    parser.add_argument("--unset", action="store_true", help="only required ones without a value")
-    parser.add_argument("--set", action="store_true", help="only those that were set")
+    declare.switch(parser, "--unset", "only required ones without a value")
+    declare.switch(parser, "--set", "only those that were set")
 
 
 def run(arguments: argparse.Namespace) -> int:

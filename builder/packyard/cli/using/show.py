@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from shlex import quote
 from typing import Any
 
-from packyard.cli import bundles, output, pages, preferences, use_cases
+from packyard.cli import bundles, declare, output, pages, preferences, use_cases
 from packyard.cli.bundles import Offer
 from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
@@ -55,7 +55,7 @@ Row = Mapping[str, Any]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("package", metavar="NAME[@VERSION][/USECASE]")
-    parser.add_argument("--from", dest="channel", metavar="CHANNEL", help="the address of a channel")
+    declare.value(parser, "--from CHANNEL", "the address of a channel", dest="channel")
 
 
 def run(arguments: argparse.Namespace) -> int:

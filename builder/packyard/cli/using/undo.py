@@ -17,9 +17,8 @@ import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from packyard.cli import arguments as shared
+from packyard.cli import declare, output, state
 from packyard.cli import directory as directories
-from packyard.cli import output, state
 from packyard.cli.rows import Rows
 from packyard.core.errors import ConflictError, InputError, PackyardError, Problem, UnavailableError, UsageError
 from packyard.core.files.history import History, UndoStep, content
@@ -37,7 +36,7 @@ LIST = Rows("change", "step, title, time, files", when="--list", columns="STEP, 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     directories.add_arguments(parser, "[STEPS]")
-    shared.add_dry_run(parser)
+    declare.dry_run(parser)
     way = parser.add_mutually_exclusive_group()
     way.add_argument("--list", action="store_true", help="list the changes that can be undone, the newest first")
     way.add_argument("--finish", action="store_true", help="only finish an interrupted change")

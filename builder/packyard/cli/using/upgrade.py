@@ -23,8 +23,7 @@ from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 
-from packyard.cli import arguments as shared
-from packyard.cli import bundles, output, preferences, state, untarred
+from packyard.cli import bundles, declare, output, preferences, state, untarred
 from packyard.cli.bundles import Offer
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters, rollout
@@ -55,13 +54,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         help="the top directory of an untarred package (default: here); as in NAME@VERSION, or FILE.tar.gz",
     )
-    parser.add_argument("--from", dest="channel", metavar="CHANNEL", help="another channel than the one it is from")
-    parser.add_argument("--base", metavar="FILE", help="the bundle that DIR came from")
+    declare.value(parser, "--from CHANNEL", "another channel than the one it is from", dest="channel")
+    declare.value(parser, "--base FILE", "the bundle that DIR came from")
     decision = parser.add_mutually_exclusive_group()
     for name, what in (("ours", "yours"), ("theirs", "the new version's"), ("markers", "both, between markers")):
         keep = f"of what conflicts take {what}"
         decision.add_argument(f"--{name}", dest="decision", action="store_const", const=name, default="", help=keep)
-    shared.add_dry_run(parser)
+    declare.dry_run(parser)
     clusters.add_arguments(parser)
     rollout.add_arguments(parser)
     rollout.add_of_new(parser)

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 
-from packyard.cli import output, preferences, untarred, workspaces
+from packyard.cli import declare, output, preferences, untarred, workspaces
 from packyard.cli.bundles import carried
 from packyard.cli.channels import fetching, is_reached, open_to_read
 from packyard.cli.preferences import Setting
@@ -60,11 +60,11 @@ REBUILT = Rows("package", "name, version, tar, rebuilt, inputs, files (path, sta
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("what", metavar="FILE|DIR", nargs="?", default=".", help="a .tar.gz, or an untarred package")
-    parser.add_argument("--from", dest="channel", metavar="CHANNEL", help="compare with what this channel has")
-    parser.add_argument("--rebuild", action="store_true", help="build the package of a .tar.gz again, and compare")
-    parser.add_argument("--identity", help="who signed without a key: an address, or the URL of a workflow")
-    parser.add_argument("--issuer", metavar="URL", help="who says that it is this identity")
-    parser.add_argument("--trusted-root", metavar="FILE", help="the keys of Sigstore to use (default: the public ones)")
+    declare.value(parser, "--from CHANNEL", "compare with what this channel has", dest="channel")
+    declare.switch(parser, "--rebuild", "build the package of a .tar.gz again, and compare")
+    declare.value(parser, "--identity IDENTITY", "who signed without a key: an address, or the URL of a workflow")
+    declare.value(parser, "--issuer URL", "who says that it is this identity")
+    declare.value(parser, "--trusted-root FILE", "the keys of Sigstore to use (default: the public ones)")
     workspaces.add_argument(parser, carried=True)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from packyard.cli import fanout, output, workspaces
+from packyard.cli import declare, fanout, output, workspaces
 from packyard.cli.rows import Rows
 from packyard.cli.writing import readmes
 from packyard.core.bundle import reference
@@ -28,10 +28,10 @@ READMES = readmes.ROWS
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     workspaces.add_names(parser)
-    parser.add_argument("--out", metavar="DIR", help="the folder to build packages into")
-    parser.add_argument("--version", help="the version of the packages")
-    parser.add_argument("--readmes", metavar="DIR", help="write the README of each package to DIR/NAME.md instead")
-    parser.add_argument("--kustomization", action="store_true", help="write the kustomization of each use case instead")
+    declare.value(parser, "--out DIR", "the folder to build packages into")
+    declare.value(parser, "--version VERSION", "the version of the packages")
+    declare.value(parser, "--readmes DIR", "write the README of each package to DIR/NAME.md instead")
+    declare.switch(parser, "--kustomization", "write the kustomization of each use case instead")
     workspaces.add_argument(parser)
     fanout.add_arguments(parser)
 

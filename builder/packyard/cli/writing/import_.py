@@ -7,7 +7,7 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from packyard.cli import output, workspaces
+from packyard.cli import declare, output, workspaces
 from packyard.cli.rows import Rows
 from packyard.core.errors import BeyondError, InputError, UsageError
 from packyard.core.yaml.sources import Sources
@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=disagreement.FIELDS,
         help="what counts where a field and its setter differ",
     )
-    parser.add_argument("--name", help="what to call the package (default: as the folder or the file is called)")
+    declare.value(parser, "--name NAME", "what to call the package (default: as the folder or the file is called)")
     parser.add_argument(
         "--propose",
         metavar="NAME",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from packyard.cli import output
+from packyard.cli import declare, output
 from packyard.cli.rows import Rows
 from packyard.core.errors import UsageError
 from packyard.writing.authoring import init
@@ -18,11 +18,10 @@ EXAMPLE = "packyard init my-models"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("directory", metavar="DIR", help="a new folder, or one without a workspace")
-    parser.add_argument("--name", help="the name of the catalogue (default: that of the folder)")
-    where = "where use cases lie in a package (default: use-cases)"
-    parser.add_argument("--prefix", metavar="PATH", default="use-cases", help=where)
-    licence = "the SPDX identifier of a licence for all packages, unless there is a LICENSE (default: Apache-2.0)"
-    parser.add_argument("--license", metavar="ID", default="Apache-2.0", help=licence)
+    declare.value(parser, "--name NAME", "the name of the catalogue (default: that of the folder)")
+    declare.value(parser, "--prefix PATH", "where use cases lie in a package", default="use-cases")
+    text = "the SPDX identifier of a licence for all packages, unless there is a LICENSE"
+    declare.value(parser, "--license ID", text, default="Apache-2.0")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -19,7 +19,7 @@ import argparse
 import os
 from pathlib import Path
 
-from packyard.cli import fanout, libraries, output, state, workspaces
+from packyard.cli import declare, fanout, libraries, output, state, workspaces
 from packyard.cli.writing import findings, readmes, uses
 from packyard.core.errors import InputError, Problem, UsageError
 from packyard.core.files.paths import MANIFEST, WORKSPACE, root_of
@@ -50,12 +50,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("targets", metavar="NAME|DIR|FILE.tar.gz|NAME=VALUE", nargs="*", help=targets)
     explain = "print why a rule is there, with an example, or all rules; check nothing"
     parser.add_argument("--explain", metavar="RULE", nargs="?", const="", help=explain)
-    parser.add_argument("--strict", action="store_true", help="exit with 1 for warnings, too")
-    whole = "also what is taste, in folders that are neither a workspace nor a package of packyard"
-    parser.add_argument("--all", action="store_true", help=whole)
-    parser.add_argument("--fix", action="store_true", help="correct what is certain, in your sources or files")
-    stale = "only say which READMEs are stale: DIR/NAME.md of each package, or one file"
-    parser.add_argument("--readmes", metavar="DIR", help=stale)
+    declare.switch(parser, "--strict", "exit with 1 for warnings, too")
+    text = "also what is taste, in folders that are neither a workspace nor a package of packyard"
+    declare.switch(parser, "--all", text)
+    declare.switch(parser, "--fix", "correct what is certain, in your sources or files")
+    declare.value(parser, "--readmes DIR", "only say which READMEs are stale: DIR/NAME.md of each package, or one file")
     uses.add_arguments(parser, "lint")
     workspaces.add_argument(parser)
     fanout.add_arguments(parser)

@@ -9,7 +9,7 @@ import argparse
 import shutil
 from collections.abc import Container, Mapping, Sequence
 
-from packyard.cli import output, workspaces
+from packyard.cli import declare, output, workspaces
 from packyard.cli.rows import Rows
 from packyard.core.bundle import archive
 from packyard.core.bundle.archive import Member
@@ -30,18 +30,16 @@ _DEFAULTS = {"framework": "none", "category": "none", "precision": "none", "mode
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("name", metavar="NAME", help="the package: lower case words joined by dashes")
-    base = "a use case with this base, called as the base if not otherwise; may be repeated"
-    parser.add_argument("--base", metavar="[USECASE=]BASE", action="append", help=base)
+    text = "a use case with this base, called as the base if not otherwise; may be repeated"
+    declare.value(parser, "--base [USECASE=]BASE", text, action="append")
     for kind in (STORAGE, PROGRAMS):
         text = "of one use case, or of all that name none; may be repeated"
         parser.add_argument(f"--{kind}", metavar="[USECASE=]NAME", action="append", default=[], help=text)
-    values = "a value that the package, or one use case, gives a setter, such as IMAGE=…; may be repeated"
-    parser.add_argument(
-        "--set", dest="values", metavar="[USECASE=]NAME=VALUE", action="append", default=[], help=values
-    )
+    text = "a value that the package, or one use case, gives a setter, such as IMAGE=…; may be repeated"
+    declare.value(parser, "--set [USECASE=]NAME=VALUE", text, dest="values", action="append", default=[])
     for fact, text in _DEFAULTS.items():
         parser.add_argument(f"--{fact}", metavar="TEXT", help=f"the model's {fact} (default: {text})")
-    parser.add_argument("--description", metavar="TEXT", help="what it does, in a sentence")
+    declare.value(parser, "--description TEXT", "what it does, in a sentence")
     workspaces.add_argument(parser)
 
 

@@ -12,7 +12,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from packyard.cli import output, workspaces
+from packyard.cli import declare, output, workspaces
 from packyard.cli.rows import Rows
 from packyard.cli.writing import uses
 from packyard.core.errors import UsageError
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("values", metavar="NAME=VALUE", nargs="*", help="values that are set")
     uses.add_arguments(parser, "preview")
-    parser.add_argument("--once", action="store_true", help="do not wait for changes")
+    declare.switch(parser, "--once", "do not wait for changes")
     workspaces.add_argument(parser)
 
 

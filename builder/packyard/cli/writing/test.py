@@ -17,7 +17,7 @@ from __future__ import annotations
 import argparse
 import os
 
-from packyard.cli import output, workspaces
+from packyard.cli import declare, output, workspaces
 from packyard.cli.rows import Rows
 from packyard.cli.writing import uses
 from packyard.writing.build.draft import README
@@ -31,11 +31,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("names", metavar="NAME|NAME=VALUE", nargs="*", help="packages (default: all), and values")
     uses.add_arguments(parser, "test")
-    parser.add_argument(
-        "--server", action="store_true", help="ask the API server of kubectl's current context, by a dry run"
-    )
-    strict = "exit with 1 where a check could not be made, too, but for commands of READMEs"
-    parser.add_argument("--strict", action="store_true", help=strict)
+    declare.switch(parser, "--server", "ask the API server of kubectl's current context, by a dry run")
+    declare.switch(parser, "--strict", "exit with 1 where a check could not be made, too, but for commands of READMEs")
     workspaces.add_argument(parser)
 
 

@@ -18,7 +18,7 @@ import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from packyard.cli import compared, differences, fanout, libraries, output, workspaces
+from packyard.cli import compared, declare, differences, fanout, libraries, output, workspaces
 from packyard.cli.rows import Rows
 from packyard.core.bundle.lock import Pin
 from packyard.core.bundle.reference import order
@@ -43,10 +43,10 @@ Found = Mapping[str, tuple[Change, ...]]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     libraries.add_names(parser)
-    parser.add_argument("--dry-run", action="store_true", help="show what would change; write nothing")
-    parser.add_argument("--vendor", action="store_true", help="copy what is pinned into the workspace")
-    parser.add_argument("--strict", action="store_true", help="pin nothing if something breaks, and exit with 1")
-    parser.add_argument("--force", action="store_true", help="pin also what some packages do not compose with")
+    declare.switch(parser, "--dry-run", "show what would change; write nothing")
+    declare.switch(parser, "--vendor", "copy what is pinned into the workspace")
+    declare.switch(parser, "--strict", "pin nothing if something breaks, and exit with 1")
+    declare.switch(parser, "--force", "pin also what some packages do not compose with")
     workspaces.add_argument(parser)
     fanout.add_arguments(parser)
 

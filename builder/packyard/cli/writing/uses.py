@@ -6,16 +6,17 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
+from packyard.cli import declare
 from packyard.core.errors import UsageError
 from packyard.writing.build.used import Use
 
 
 def add_arguments(parser: argparse.ArgumentParser, verb: str) -> None:
     """Declare the flags; values are among the words."""
-    option = f"{verb} with an option enabled, where it fits; may be given several times"
-    parser.add_argument("--option", metavar="NAME", action="append", default=[], dest="options", help=option)
-    preset = f"{verb} with the values of a preset"
-    parser.add_argument("--preset", metavar="NAME", action="append", default=[], dest="presets", help=preset)
+    text = f"{verb} with an option enabled, where it fits; may be given several times"
+    declare.value(parser, "--option NAME", text, action="append", default=[], dest="options")
+    text = f"{verb} with the values of a preset"
+    declare.value(parser, "--preset NAME", text, action="append", default=[], dest="presets")
 
 
 def split(arguments: argparse.Namespace, words: Sequence[str]) -> tuple[list[str], Use]:
