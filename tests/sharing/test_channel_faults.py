@@ -29,7 +29,7 @@ from packyard.sharing.publishing.copy import copy
 from packyard.sharing.publishing.prune import prune
 from packyard.sharing.publishing.reindex import reindex
 from packyard.sharing.publishing.yank import yank
-from packyard.sharing.stores import NotFoundError, Store
+from packyard.sharing.stores import MissingStoreError, NotFoundError, Store
 from packyard.sharing.stores.directory import DirectoryStore
 from sharing.buckets import BUCKET, BucketServer
 from sharing.examples import FailingStore, bundle, forget_writers
@@ -87,7 +87,7 @@ class Reader(threading.Thread):
         while not self.stop.is_set():
             try:
                 entries = access.read(self.store).entries
-            except NotFoundError:
+            except (NotFoundError, MissingStoreError):
                 continue
             except PackyardError as error:
                 self.faults.append(str(error))

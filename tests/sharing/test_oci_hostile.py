@@ -15,7 +15,7 @@ import pytest
 from amount import tries
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, IntegrityError, PackyardError, UnavailableError
-from packyard.sharing.stores import NotFoundError, TooLongError
+from packyard.sharing.stores import MissingStoreError, NotFoundError, TooLongError
 from packyard.sharing.stores.oci import ArtifactAddress, registry
 from packyard.sharing.stores.oci.repositories import OCIStore, bundle_at
 from sharing.servers import Script, Server, answer, answering, for_ever, redirect, slowly
@@ -349,7 +349,7 @@ def test_a_list_of_referrers_leads_to_few_requests_and_to_nothing_wrong(name: st
         is_bundle = b"/manifests/1.0 " in request or Digest.of(bundle).encode() in request
         return [answer(bundle) if is_bundle else NOT_FOUND]
 
-    with answering(script) as server, pytest.raises((IntegrityError, NotFoundError)):
+    with answering(script) as server, pytest.raises((IntegrityError, NotFoundError, MissingStoreError)):
         oci(server).get(f"{KEY}.sha256")
     assert len(server.requests) < 60
 

@@ -15,7 +15,7 @@ from packyard.sharing import fetch, publish
 from packyard.sharing.entry import bundle_key
 from packyard.sharing.index import access
 from packyard.sharing.index.head import POINTER
-from packyard.sharing.stores import NotFoundError
+from packyard.sharing.stores import MissingStoreError, NotFoundError
 from packyard.sharing.stores.directory import DirectoryStore
 from sharing.examples import bundle
 
@@ -59,7 +59,7 @@ class Reader(threading.Thread):
         while not self.stop.is_set():
             try:
                 entries = access.read(self.store).entries
-            except NotFoundError:
+            except (NotFoundError, MissingStoreError):
                 continue
             assert known <= set(map(str, entries))
             for entry in entries:

@@ -156,8 +156,6 @@ def opened_at(bundle: BundleAddress, how: Fetching | None = None) -> Iterator[Fe
     try:
         layer, read = bundle_at(bundle.artifact, patience=how.patience)
         attested = published_with(bundle.artifact, ".intoto.json", patience=how.patience, limit=provenance.LIMIT)
-    except MissingStoreError:
-        raise
     except NotFoundError as error:
         raise InputError(Problem("there is no bundle", file=str(bundle), hint=_IS_RIGHT)) from error
     wanted = Wanted(digest=layer.digest, size=layer.size, what=str(bundle))
@@ -186,7 +184,7 @@ def _plain(store: Store, asked: Reference, how: Fetching, what: str, why: str) -
     key = checksum.key(asked.name, asked.version)
     try:
         digest = checksum.parse(store.get(key, limit=checksum.LIMIT), what=key)
-    except NotFoundError as error:
+    except (NotFoundError, MissingStoreError) as error:
         if why == _AT_ADDRESS:
             raise InputError(Problem(f"there is no {key}", file=what, hint=_IS_RIGHT)) from error
         hint = f"is this the address of a channel, and {asked} right? ({error})"

@@ -16,7 +16,7 @@ from packyard.core.work import parallel
 from packyard.sharing.index import tree
 from packyard.sharing.index.package import Package
 from packyard.sharing.index.tree import Node
-from packyard.sharing.stores import MissingStoreError, NotFoundError, Store, TooLongError, put_all
+from packyard.sharing.stores import NotFoundError, Store, TooLongError, put_all
 
 Item = TypeVar("Item")
 
@@ -105,8 +105,6 @@ class Nodes:
         try:
             if self._store is not None:
                 return self._store.get(key(digest), limit=limit)
-        except MissingStoreError:
-            raise
         except (NotFoundError, TooLongError) as error:
             problem = "is larger than a node of an index" if isinstance(error, TooLongError) else MISSING
             hint = "ask whoever publishes there for: packyard fsck CHANNEL"

@@ -30,6 +30,7 @@ class RememberedStore(ReadOnly):
     def __init__(
         self, store: Store, cache: Cache, tell: Callable[[UnavailableError], object], *, name: str = ""
     ) -> None:
+        self.address = store.address
         self._name = name or store.address
         self._store = store
         self._cache = cache
@@ -37,11 +38,6 @@ class RememberedStore(ReadOnly):
         self._room = cache.limit  # bytes that are kept, as the cache may be smaller than the channel
         self._error: UnavailableError | None = None
         self._once = Lock()
-
-    @property
-    def address(self) -> str:
-        """The address of the store."""
-        return self._store.address
 
     @property
     def is_reached(self) -> bool:

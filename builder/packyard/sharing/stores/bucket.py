@@ -13,7 +13,7 @@ import random
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
@@ -160,13 +160,8 @@ class BucketStore:
         """Remove an object; see `Store.remove`."""
         check_removable(key, is_published=is_published)
         place = self._place(key)
-        try:
-            with _translated(place):
-                self._within(place, time.monotonic() + self.patience, partial(obstore.delete, self.bucket, key))
-        except MissingStoreError:
-            raise
-        except NotFoundError:
-            pass
+        with suppress(NotFoundError), _translated(place):
+            self._within(place, time.monotonic() + self.patience, partial(obstore.delete, self.bucket, key))
         return True
 
     def _get(self, key: str, limit: int) -> tuple[bytes, Any]:
@@ -187,8 +182,6 @@ class BucketStore:
         """Return the digest and the version of what is there, or twice None."""
         try:
             data, version = self._get(key, LIMIT)
-        except MissingStoreError:
-            raise
         except NotFoundError:
             return None, None
         return Digest.of(data), version

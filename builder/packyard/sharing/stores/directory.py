@@ -49,15 +49,13 @@ class DirectoryStore:
     root_dir: Path
     patience: float = PATIENCE
 
+    #: One writer wins: hard links and renames of folders are exclusive.
+    promises = Promises(create=True, swap=True)
+
     @property
     def address(self) -> str:
         """The directory."""
         return str(self.root_dir)
-
-    @property
-    def promises(self) -> Promises:
-        """One writer wins: hard links and renames of folders are exclusive."""
-        return Promises(create=True, swap=True)
 
     def put(self, key: str, data: bytes) -> None:
         """Create an object; see `Store.put`."""
@@ -120,7 +118,7 @@ class DirectoryStore:
             file.unlink()
         return True
 
-    def _missing(self, file: Path) -> NotFoundError:
+    def _missing(self, file: Path) -> NotFoundError | MissingStoreError:
         with _translated(file):
             if self.root_dir.is_dir():
                 return NotFoundError(Problem("is a directory" if file.is_dir() else "no such file", file=str(file)))

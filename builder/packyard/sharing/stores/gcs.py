@@ -50,8 +50,12 @@ _LOGIN = "gcloud auth application-default login, or GOOGLE_APPLICATION_CREDENTIA
 class GCSStore:
     """The store below a prefix of a bucket. ``patience``: the seconds that a call may take."""
 
+    #: Google keeps preconditions on the generation of an object.
+    promises = Promises(create=True, swap=True)
+
     def __init__(self, address: str, *, patience: float = PATIENCE) -> None:
         self._address = BucketAddress.parse(address, "write gs://bucket/path")
+        self.address = str(self._address)
         if self._address.credentials:
             raise InputError(Problem("an address of Google's buckets has no user and password", hint=f"use {_LOGIN}"))
         self._emulator = endpoint.gcs()
@@ -61,16 +65,6 @@ class GCSStore:
 
     def __repr__(self) -> str:
         return f"GCSStore({self.address!r})"
-
-    @property
-    def address(self) -> str:
-        """The address."""
-        return str(self._address)
-
-    @property
-    def promises(self) -> Promises:
-        """Google keeps preconditions on the generation of an object."""
-        return Promises(create=True, swap=True)
 
     def put(self, key: str, data: bytes) -> None:
         """Create an object; see `Store.put`."""
@@ -138,7 +132,7 @@ class GCSStore:
         answer = transfer.send(request)
         if answer.status not in (200, 204):
             refusal = self._refusal(request, answer)
-            if not isinstance(refusal, NotFoundError) or isinstance(refusal, MissingStoreError):
+            if not isinstance(refusal, NotFoundError):
                 raise refusal
         return True
 
@@ -165,7 +159,7 @@ class GCSStore:
                 raise request.refusal("the server does not say which generation it sends", "check the address")
             return Digest.of(answer.body), answer.headers["x-goog-generation"]
         refusal = self._refusal(request, answer)
-        if isinstance(refusal, NotFoundError) and not isinstance(refusal, MissingStoreError):
+        if isinstance(refusal, NotFoundError):
             return None, "0"
         raise refusal
 

@@ -35,16 +35,11 @@ class HTTPStore(ReadOnly):
         if self._credentials and not may_have_secrets(f"{parts.scheme}://{host}"):
             hint = "write https://, or put them into no address"
             raise InputError(Problem("a user and password need TLS, or a server on this machine", hint=hint))
-        self._base = f"{parts.scheme}://{host}{parts.path.rstrip('/')}/"
+        self.address = f"{parts.scheme}://{host}{parts.path.rstrip('/')}/"
         self._patience = patience
 
     def __repr__(self) -> str:
-        return f"HTTPStore({self._base!r})"
-
-    @property
-    def address(self) -> str:
-        """The address without user and password."""
-        return self._base
+        return f"HTTPStore({self.address!r})"
 
     def get(self, key: str, *, limit: int = LIMIT) -> bytes:
         """Return an object's bytes; see `Store.get`."""
@@ -71,9 +66,9 @@ class HTTPStore(ReadOnly):
 
         check_key(key)
         return transfer.Request(
-            url=self._base + quote(key),
+            url=self.address + quote(key),
             authorization=transfer.basic(*self._credentials) if self._credentials else "",
-            place=self._base + key,
+            place=self.address + key,
             limit=limit,
             patience=self._patience,
             connections=self._connections,
@@ -92,7 +87,7 @@ class HTTPStore(ReadOnly):
     def refuse(self) -> NoReturn:
         """Say that HTTP is for reading."""
         hint = "publish to the directory that the server serves"
-        raise UnavailableError(Problem("an HTTP channel is read-only", file=self._base, hint=hint))
+        raise UnavailableError(Problem("an HTTP channel is read-only", file=self.address, hint=hint))
 
 
 def _refusal(request: Request, answer: Answer) -> UnavailableError:

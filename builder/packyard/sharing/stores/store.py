@@ -28,8 +28,8 @@ class NotFoundError(UnavailableError):
     """The store has nothing under that key."""
 
 
-class MissingStoreError(NotFoundError):
-    """There is no store at this address."""
+class MissingStoreError(UnavailableError):
+    """There is no store at this address; whoever takes a missing object for an answer does not take this for one."""
 
 
 class TooLongError(UnavailableError):
@@ -97,10 +97,7 @@ class Store(Protocol):
 class ReadOnly:
     """The verbs that write, refused: of a store that is only read."""
 
-    @property
-    def promises(self) -> Promises:
-        """Nothing can be written."""
-        return Promises(create=False, swap=False)
+    promises = Promises(create=False, swap=False)
 
     def put(self, key: str, data: bytes) -> None:  # noqa: ARG002  # as `Store` has it
         """Refuse."""
@@ -123,8 +120,6 @@ def get_or_none(store: Store, key: str, *, limit: int = LIMIT) -> bytes | None:
     """Return an object's bytes, or None where the store has none; that there is no store remains an error."""
     try:
         return store.get(key, limit=limit)
-    except MissingStoreError:
-        raise
     except NotFoundError:
         return None
 

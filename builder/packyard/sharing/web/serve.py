@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from packyard.core.errors import InputError, UnavailableError
-from packyard.sharing.stores import NotFoundError, Store
+from packyard.sharing.stores import MissingStoreError, NotFoundError, Store
 from packyard.sharing.stores.content import cache_control, content_type
 
 HOST = "127.0.0.1"
@@ -46,7 +46,7 @@ class _Handler(BaseHTTPRequestHandler):
             return 200, key, self._pages[key]
         try:
             return 200, key, self._store.get(key)
-        except (NotFoundError, InputError) as error:
+        except (NotFoundError, MissingStoreError, InputError) as error:
             return 404, "", f"{error}\n".encode()
         except UnavailableError as error:
             return 502, "", f"{error}\n".encode()

@@ -40,24 +40,18 @@ _AT_ONCE = 8
 class OCIStore:
     """The store at ``oci://host/path``; see `Address`. ``patience``: the seconds that a request may take."""
 
+    #: Nothing: registries have no conditional writes.
+    promises = Promises(create=False, swap=False)
+
     def __init__(self, address: str | Address, *, patience: float = PATIENCE) -> None:
         self._address = Address.parse(address) if isinstance(address, str) else address
+        self.address = str(self._address)
         self._registry = Registry(self._address, patience)
         self._known: set[str] = set()  # what was found, or made, to be there
         self._last: tuple[str, Descriptor | None] = ("", None)  # the bundle that something was last published with
 
     def __repr__(self) -> str:
         return f"OCIStore({self.address!r})"
-
-    @property
-    def address(self) -> str:
-        """The address without user and password."""
-        return str(self._address)
-
-    @property
-    def promises(self) -> Promises:
-        """Nothing: registries have no conditional writes."""
-        return Promises(create=False, swap=False)
 
     def put(self, key: str, data: bytes) -> None:
         """Create an object; see `Store.put`."""
@@ -183,7 +177,7 @@ class OCIStore:
             raise self._missing(place)
         return found
 
-    def _missing(self, place: Place) -> NotFoundError:
+    def _missing(self, place: Place) -> NotFoundError | MissingStoreError:
         if self.address in self._known or self._registry.is_there():
             self._known.add(self.address)
             return NotFoundError(Problem("not found", file=self._shown(place)))
