@@ -23,7 +23,7 @@ from packyard.cli.running import probe
 from packyard.core.errors import UnavailableError
 from packyard.core.kubernetes import pods
 from packyard.running.probe import answers, jobs
-from packyard.running.runs import kubectl
+from packyard.running.runs import beside, kubectl
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.prepared import Prepared, prepare
 from packyard.running.runs.run import LABEL
@@ -59,7 +59,7 @@ def test_what_a_container_says_last_is_read_and_all_is_deleted(
     prepared: Prepared, cluster: Api, namespace: str, client: Kubectl, left: Callable[[], list[str]]
 ) -> None:
     probe = jobs.make(fated(prepared, "run"), "abcde", seconds=600)
-    jobs.create(client, probe)
+    beside.create(client, probe.objects)
     wait(lambda: [] if len(running(cluster, namespace)) == 1 else ["no pod"])
     made = {f"{item['kind']} {item['metadata']['name']}" for item in probe.objects}
     assert made <= set(left())

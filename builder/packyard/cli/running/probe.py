@@ -12,6 +12,7 @@ from packyard.cli.running.rollout import now
 from packyard.running.doctor.finding import Finding, unknown
 from packyard.running.probe import answers, jobs
 from packyard.running.probe.answers import Seen
+from packyard.running.runs import beside
 from packyard.running.runs import run as runs
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.prepared import Prepared
@@ -42,7 +43,7 @@ def run(found: Kubectl, prepared: Prepared, seconds: float) -> list[Finding]:
         return answers.conclude(found, probe, Seen([], {}), now())
     output.note(f"probe {probe.name}: {output.counted(len(probe.checks), 'container')} of the use case")
     with interrupts.tidied(lambda: jobs.delete(found, probe)):
-        jobs.create(found, probe)
+        beside.create(found, probe.objects)
         while not (seen := clusters.patiently(lambda: answers.look(found, probe))).is_over and time.monotonic() < end:
             waiting = ", ".join(sorted({reason or "Pending" for reason in seen.waiting.values()}))
             told, before = waiting, told

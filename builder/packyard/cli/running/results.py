@@ -22,12 +22,12 @@ from packyard.cli.rows import Rows
 from packyard.cli.running import clusters, interrupts
 from packyard.cli.running.status import show_lines
 from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError
+from packyard.core.kubernetes.lenient import Object, name_of
 from packyard.running.results import copier as copiers
-from packyard.running.results.copier import Copier
 from packyard.running.results.listing import Listed
 from packyard.running.results.received import Folder
 from packyard.running.results.transfer import Source
-from packyard.running.runs import choose, logs, results, status, sweep
+from packyard.running.runs import beside, choose, logs, results, status, sweep
 from packyard.running.runs import record as records
 from packyard.running.runs import run as runs
 from packyard.running.runs.kubectl import Kubectl
@@ -161,15 +161,14 @@ def _copy(found: Kubectl, arguments: argparse.Namespace, place: Place, to: Path)
         output.note(f"copying from pod {bound.pod}, which alone can read {place.path}")
         container = str(place.container.get("name", ""))
         return _received(Source(kubectl=found, pod=bound.pod, container=container, directory=place.path), to)
-    name = runs.name_beside(arguments.run, "results", runs.new_word())
-    copier = copiers.make(place, name, image=arguments.image, node=bound.node)
+    copier = copiers.make(place, arguments.run, runs.new_word(), image=arguments.image, node=bound.node)
     with interrupts.tidied(lambda: copiers.delete(found, copier)):
-        copiers.create(found, copier)
+        beside.create(found, [copier])
         pod = _started(found, arguments, copier)
         return _received(Source(kubectl=found, pod=pod, container=copiers.CONTAINER, directory=place.path), to)
 
 
-def _started(found: Kubectl, arguments: argparse.Namespace, copier: Copier) -> str:
+def _started(found: Kubectl, arguments: argparse.Namespace, copier: Object) -> str:
     """Return the name of the pod when it runs, and say meanwhile what it waits for."""
     begin, told = time.monotonic(), ""
     try:
@@ -179,7 +178,7 @@ def _started(found: Kubectl, arguments: argparse.Namespace, copier: Copier) -> s
                 hint = "--image names another image, with sh, find, stat and tar: busybox"
                 raise UnavailableError(Problem(f"the pod that copies does not run: {seen.refused}", hint=hint))
             if seen.waiting != told:
-                output.note(f"pod of {copier.name} waits: {seen.waiting}")
+                output.note(f"pod of {name_of(copier)} waits: {seen.waiting}")
             told = seen.waiting
             output.waiting(f"waiting: {told}", time.monotonic() - begin)
             if time.monotonic() > begin + arguments.timeout:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
-from packyard.core.errors import PackyardError, Problem
+from packyard.core.errors import Problem
 from packyard.core.kubernetes import pods
 from packyard.core.kubernetes.kinds import CORE, JOBSET, KUBEFLOW, TRAINER
 from packyard.core.kubernetes.lenient import kind_of, mapping, mappings, name_of, text
@@ -16,10 +16,10 @@ from packyard.core.kubernetes.name_fields import HOLDERS, NAMES
 from packyard.core.kubernetes.pods import Pod
 from packyard.running.probe import contract
 from packyard.running.probe.contract import Check
-from packyard.running.runs import live
-from packyard.running.runs.kubectl import Kubectl, listed
+from packyard.running.runs import beside
+from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.prepared import Prepared
-from packyard.running.runs.run import LABEL, Object, Reference, labels_beside, name_beside
+from packyard.running.runs.run import LABEL, Object
 
 #: What a pod needs of its use case before it starts; a probe has copies.
 _COPIED = ("ConfigMap", "Secret", "ServiceAccount")
@@ -34,7 +34,6 @@ _NOT_MAIN = frozenset(("initContainers", "ephemeralContainers", "sidecars"))
 _RESOURCES = {"requests": {"cpu": "10m", "memory": "64Mi"}, "limits": {"cpu": "500m", "memory": "256Mi"}}
 _STANDARD = "app.kubernetes.io/"
 _PURPOSE = "probe"
-_KEPT = 600  # seconds that a Job stays that has ended, and whose maker was killed
 #: A name that every cluster has, and the groups of kinds whose pods find each other by names.
 _DNS = Check("name", "kubernetes.default.svc", "kubernetes.default.svc")
 _NAMED = (KUBEFLOW, JOBSET, TRAINER)
@@ -61,7 +60,8 @@ class Probe:
 
 def make(prepared: Prepared, word: str, *, seconds: int) -> Probe:
     """Make the probe of a use case; ``word`` tells it from others, and its pods end after ``seconds``."""
-    objects, name = prepared.objects, name_beside(prepared.run, _PURPOSE, word)
+    objects, name = prepared.objects, beside.name(prepared.run, _PURPOSE, word)
+    labels = beside.labels(name, _PURPOSE)
     own = {(text(item.get("kind")), name_of(item)): item for item in objects}
     renamed = {key: f"{name}-{number}" for number, key in enumerate(own) if key[0] in _COPIED}
     tried: dict[str, tuple[Object, Mapping[str, Sequence[Check]]]] = {}
@@ -74,14 +74,14 @@ def make(prepared: Prepared, word: str, *, seconds: int) -> Probe:
         volumes += [{"name": each, "emptyDir": {}} for each in sorted(pod.volume_names - named)]
         made = [_container(name, each, found, checks[each]) for each, found in containers.items()]
         spec = {**_pod(pod), "volumes": volumes, "containers": made, "restartPolicy": "Never"}
-        template = {"metadata": _metadata(pod, objects, name), "spec": _renamed(spec, renamed)}
+        template = {"metadata": _metadata(pod, objects, labels), "spec": _renamed(spec, renamed)}
         tried.setdefault(json.dumps(template, sort_keys=True), (template, checks))
     jobs = {f"{name}-{number}": found for number, found in enumerate(tried.values())}
     return Probe(
         name=name,
         objects=[
-            *(_copy(own[key], new, name, renamed) for key, new in renamed.items()),
-            *(_job(job, name, template, seconds) for job, (template, _) in jobs.items()),
+            *(_copy(own[key], new, labels, renamed) for key, new in renamed.items()),
+            *(beside.job(job, labels, template, seconds) for job, (template, _) in jobs.items()),
         ],
         checks={(job, container): of for job, (_, checks) in jobs.items() for container, of in checks.items()},
         absent=[claim for kind, claim in own if kind == "PersistentVolumeClaim"],
@@ -123,7 +123,7 @@ def _volume(volume: Object, own: Mapping[tuple[str, str], Object]) -> Object:
     return volume
 
 
-def _metadata(pod: Pod[Any], objects: Sequence[Object], name: str) -> Object:
+def _metadata(pod: Pod[Any], objects: Sequence[Object], own: Mapping[str, str]) -> Object:
     """Return annotations and labels of a pod, but for labels by which others would take it for one of the run."""
     sources = [mapping((pod.template or {}).get("metadata"))]
     if pod.is_argo:
@@ -132,7 +132,7 @@ def _metadata(pod: Pod[Any], objects: Sequence[Object], name: str) -> Object:
     annotations = {key: value for each in sources for key, value in mapping(each.get("annotations")).items()}
     selected = {key for item in objects for key in _selected(mapping(item.get("spec")))}
     kept = {key: value for key, value in labels.items() if key not in selected and not key.startswith(_STANDARD)}
-    return {"annotations": annotations, "labels": {**kept, **labels_beside(name, _PURPOSE)}}
+    return {"annotations": annotations, "labels": {**kept, **own}}
 
 
 def _selected(spec: Mapping[str, Any]) -> Iterator[str]:
@@ -142,9 +142,9 @@ def _selected(spec: Mapping[str, Any]) -> Iterator[str]:
         yield from (text(each.get("key")) for each in mappings(selector.get("matchExpressions")))
 
 
-def _copy(item: Object, new: str, name: str, renamed: Mapping[tuple[str, str], str]) -> Object:
+def _copy(item: Object, new: str, labels: Mapping[str, str], renamed: Mapping[tuple[str, str], str]) -> Object:
     annotations = mapping(mapping(item.get("metadata")).get("annotations"))
-    metadata = {"name": new, "labels": labels_beside(name, _PURPOSE), "annotations": annotations}
+    metadata = {"name": new, "labels": labels, "annotations": annotations}
     found = _renamed(item, renamed) if item.get("kind") == "ServiceAccount" else item  # in others, all is data
     return {**found, "metadata": metadata}
 
@@ -160,32 +160,9 @@ def _renamed(value: Any, renamed: Mapping[tuple[str, str], str], field: str = ""
     return {**{key: _renamed(each, renamed, key) for key, each in value.items()}, **names}
 
 
-def _job(job: str, name: str, template: Object, seconds: int) -> Object:
-    return {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": {"name": job, "labels": labels_beside(name, _PURPOSE)},
-        "spec": {
-            "backoffLimit": 0,
-            "activeDeadlineSeconds": seconds,
-            "ttlSecondsAfterFinished": _KEPT,
-            "template": template,
-        },
-    }
-
-
-def create(kubectl: Kubectl, probe: Probe) -> None:
-    """Create the objects of a probe, by one call."""
-    kubectl.run("create", "--filename=-", data=listed(probe.objects))
-
-
 def delete(kubectl: Kubectl, probe: Probe) -> None:
-    """Delete what there is of a probe, by one call; its pods end after that."""
-    made = [Reference.of(each, kubectl.namespace) for each in probe.objects]
-    try:
-        live.delete(kubectl, made)
-    except PackyardError as error:
-        kinds = ",".join(sorted({each.kind.lower() for each in made}))
-        command = kubectl.by_hand("delete", kinds, f"--selector={LABEL}={probe.name}")
-        left = Problem(f"the probe {probe.name} could not be deleted", hint=command)
-        raise type(error)(*error.problems, left) from error
+    """Delete what there is of a probe."""
+    kinds = ",".join(sorted({text(each.get("kind")).lower() for each in probe.objects}))
+    command = kubectl.by_hand("delete", kinds, f"--selector={LABEL}={probe.name}")
+    left = Problem(f"the probe {probe.name} could not be deleted", hint=command)
+    beside.delete(kubectl, probe.objects, left=left)

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from packyard.core.errors import ConflictError, InputError, PackyardError, Problem
+from packyard.core.errors import ConflictError, InputError, Problem
 from packyard.core.kubernetes import trouble
 from packyard.core.kubernetes.lenient import Object, is_ending, labels_of, mapping, mappings, name_of, text
-from packyard.running.runs import live
+from packyard.running.runs import beside
 from packyard.running.runs import look as looking
-from packyard.running.runs.kubectl import Kubectl, listed
+from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.results import Place
-from packyard.running.runs.run import LABEL, Reference, labels_beside
+from packyard.running.runs.run import LABEL
 
-#: Seconds that a pod lives at most, and that its Job stays after it.
-LONGEST, _KEPT = 6 * 3600, 600
+#: Seconds that a pod lives at most.
+LONGEST = 6 * 3600
 CONTAINER = _PURPOSE = "results"
 _ONE_POD, _ONE_NODE = "ReadWriteOncePod", "ReadWriteOnce"
 #: Who a pod is: it has to be allowed to read what the run wrote.
@@ -33,36 +33,26 @@ _RESOURCES = {"requests": {"cpu": "10m", "memory": "64Mi"}, "limits": {"cpu": "1
 _REFUSED = "FailedCreate"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Copier:
-    """The Job of a pod that mounts a place, to be created."""
+def make(place: Place, run: str, word: str, *, image: str = "", node: str = "") -> Object:
+    """Make the Job for a place that a volume holds; on a ``node``, where only that may mount it.
 
-    name: str
-    job: Object
-
-
-def make(place: Place, name: str, *, image: str = "", node: str = "") -> Copier:
-    """Make the Job for a place that a volume holds; on a ``node``, where only that may mount it."""
+    ``word`` tells it from others of the run.
+    """
     assert place.pod
+    name = beside.name(run, _PURPOSE, word)
+    labels = beside.labels(name, _PURPOSE)
     template = {
-        "metadata": _metadata(place, name),
+        "metadata": _metadata(place, labels),
         "spec": _pod(place, image or text(place.container.get("image")), node),
     }
-    spec = {
-        "backoffLimit": 0,
-        "activeDeadlineSeconds": LONGEST,
-        "ttlSecondsAfterFinished": _KEPT,
-        "template": template,
-    }
-    metadata = {"name": name, "labels": labels_beside(name, _PURPOSE)}
-    return Copier(name=name, job={"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": spec})
+    return beside.job(name, labels, template, LONGEST)
 
 
-def _metadata(place: Place, name: str) -> Object:
+def _metadata(place: Place, labels: dict[str, str]) -> Object:
     """Return the annotations of the run's pods, such as that which keeps a sidecar away."""
     assert place.pod
     metadata = mapping((place.pod.template or {}).get("metadata")) or mapping(place.pod.get("podMetadata"))
-    return {"annotations": mapping(metadata.get("annotations")), "labels": labels_beside(name, _PURPOSE)}
+    return {"annotations": mapping(metadata.get("annotations")), "labels": labels}
 
 
 def _pod(place: Place, image: str, node: str) -> Object:
@@ -164,18 +154,10 @@ def _uses(pod: Object, claim: str) -> bool:
     return not is_over and any(each.get("claimName") == claim for each in volumes)
 
 
-def create(kubectl: Kubectl, copier: Copier) -> None:
-    """Create the Job."""
-    kubectl.run("create", "--filename=-", data=listed([copier.job]))
-
-
-def delete(kubectl: Kubectl, copier: Copier) -> None:
+def delete(kubectl: Kubectl, copier: Object) -> None:
     """Delete the Job, and with it its pod."""
-    try:
-        live.delete(kubectl, [Reference.of(copier.job, kubectl.namespace)])
-    except PackyardError as error:
-        hint = kubectl.by_hand("delete", "job", copier.name)
-        raise type(error)(*error.problems, Problem("the pod that copies could not be deleted", hint=hint)) from error
+    hint = kubectl.by_hand("delete", "job", name_of(copier))
+    beside.delete(kubectl, [copier], left=Problem("the pod that copies could not be deleted", hint=hint))
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,11 +169,12 @@ class Started:
     refused: str = ""
 
 
-def look(kubectl: Kubectl, copier: Copier) -> Started:
+def look(kubectl: Kubectl, copier: Object) -> Started:
     """Return whether the pod runs."""
-    pods = [each for each in kubectl.read("get", "pods", f"--selector={LABEL}={copier.name}") if not is_ending(each)]
+    name = name_of(copier)
+    pods = [each for each in kubectl.read("get", "pods", f"--selector={LABEL}={name}") if not is_ending(each)]
     if not pods:
-        if refused := looking.warned(looking.warnings(kubectl), {("Job", copier.name)}, {_REFUSED}):
+        if refused := looking.warned(looking.warnings(kubectl), {("Job", name)}, {_REFUSED}):
             return Started(refused=trouble.of_creation(refused))
         return Started(waiting="it is not made yet")
     phase, said = mapping(pods[0].get("status")).get("phase"), trouble.of_pod(pods[0])

@@ -38,7 +38,6 @@ _INSTANCE = "app.kubernetes.io/instance"
 #: Kubernetes' own choice for generated names: no vowels, and nothing that is easily misread.
 _ALPHABET = "bcdfghjklmnpqrstvwxz2456789"
 _LONGEST = 63  # characters of a label's value
-_BESIDE = 40  # characters of the name of a run in that of what a verb makes for it
 
 
 def _like(pattern: str) -> Callable[[object], str]:
@@ -85,16 +84,6 @@ class Reference:
 def new_word() -> str:
     """Return a short word for a run that nobody named; it begins with a letter, as names of Services must."""
     return secrets.choice(_ALPHABET[:20]) + "".join(secrets.choice(_ALPHABET) for _ in range(4))
-
-
-def name_beside(run: str, purpose: str, word: str) -> str:
-    """Return the name of what a verb makes for a run, and deletes; ``word`` tells it from others."""
-    return f"{run[:_BESIDE].rstrip('-.')}-{purpose}-{word}"
-
-
-def labels_beside(name: str, purpose: str) -> dict[str, str]:
-    """Return the labels of what has such a name, and of its pods."""
-    return {**MANAGED, PURPOSE: purpose, LABEL: name}
 
 
 def name_of(objects: Sequence[Mapping[str, Any]], otherwise: str) -> str:
