@@ -217,6 +217,11 @@ class Entry(Child):
         """The key as text; an empty text for a key that is a mapping, a list or an alias."""
         return self.key.value if isinstance(self.key, Scalar) else ""
 
+    @property
+    def text(self) -> str:
+        """The value as text; an empty text for a value that is a mapping, a list or an alias."""
+        return self.value.value if isinstance(self.value, Scalar) else ""
+
 
 class Item(Child):
     """A value in a sequence."""

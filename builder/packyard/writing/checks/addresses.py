@@ -52,19 +52,16 @@ def check(parsed: Parsed) -> Iterator[Finding]:
     if not known.ports and not known.pods:
         return
     for root in parsed.objects:
-        if is_kind(root, CORE, "ConfigMap"):
-            data = root.mapping("data")
-            values = {entry.name: entry.value for entry in (data.entries if data else ())}
-            yield from _stated(values, values, known)
-            yield from _paired(values, values, known)
-        for pod in parsed.pods_of(root):
-            for container in pod.containers:
-                own = variables.find(container, parsed).values
-                told = {each.text("name"): each.get("value") for each in mappings(container.get("env"))}
-                yield from _stated({name: node for name, node in told.items() if node}, own, known)
-                yield from _paired(own, told, known)
-                for word in variables.words(container):
-                    yield from _in_text(word, _expanded(word.value, own), known)
+        data = {entry.name: entry.value for entry in variables.data_of(root)}
+        yield from _stated(data, data, known)
+        yield from _paired(data, data, known)
+        for container in parsed.containers_of(root):
+            own = variables.find(container, parsed).values
+            told = {each.text("name"): each.get("value") for each in mappings(container.get("env"))}
+            yield from _stated({name: node for name, node in told.items() if node}, own, known)
+            yield from _paired(own, told, known)
+            for word in variables.words(container):
+                yield from _in_text(word, _expanded(word.value, own), known)
 
 
 def _known(parsed: Parsed) -> _Known:
@@ -85,16 +82,16 @@ def _known(parsed: Parsed) -> _Known:
         elif is_kind(root, APPS, "StatefulSet") and spec.text("serviceName"):
             _add(found, spec.text("serviceName"), name.value, [spec.get("replicas")])
         elif is_kind(root, BATCH, "Job") and spec.text("completionMode") == "Indexed":
-            template = spec.mapping("template", "spec")
-            _add(found, template.text("subdomain") if template else "", name.value, [spec.get("completions")])
+            subdomain = spec.scalar("template", "spec", "subdomain")
+            _add(found, subdomain.value if subdomain else "", name.value, [spec.get("completions")])
     for made in job_sets.find(parsed.objects):
         service = made.service.value if made.service else ""
         for each in made.pod_sets:
             size = next((node for node in each.sizes if node is not None), None)
             _add(found, service, f"{made.name.value}-{each.role}", [each.replicas, size])
         if service:
-            pods = (pod for root in parsed.objects if root.get("spec") is made.spec for pod in parsed.pods_of(root))
-            ports = {port for pod in pods for port in _declared(pod.containers)}
+            roots = (root for root in parsed.objects if root.get("spec") is made.spec)
+            ports = {port for root in roots for port in _declared(parsed.containers_of(root))}
             found.ports[service] = found.ports.get(service, set()) | ports
     return found
 

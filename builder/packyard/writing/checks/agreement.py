@@ -12,9 +12,9 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from packyard.core.errors import suggest
-from packyard.core.kubernetes.kinds import JOBSET, KUBEFLOW, TRAINER, is_kind, kind_of, name_of
-from packyard.core.yaml.document import mappings, scalars
-from packyard.core.yaml.node import MappingNode, Node, Scalar
+from packyard.core.kubernetes.kinds import JOBSET, KUBEFLOW, TRAINER, is_kind, kind_of, names
+from packyard.core.yaml.document import entries, mappings, scalars
+from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar
 from packyard.writing.checks import keys, variables
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
@@ -40,11 +40,7 @@ _CONTAINER = {"PyTorchJob": "pytorch", "TFJob": "tensorflow", "XGBoostJob": "xgb
 
 def check(parsed: Parsed) -> Iterator[Finding]:
     """Find names that nothing has, and those that two have."""
-    runtimes = {
-        (root.text("kind"), name.value): spec
-        for root in parsed.objects
-        if (spec := _job_set_of(root)) and (name := name_of(root)) and is_kind(root, TRAINER, *_RUNTIMES)
-    }
+    runtimes = {kind: parsed.named(TRAINER, kind) for kind in _RUNTIMES}
     for root in parsed.objects:
         spec = _job_set_of(root)
         yield from _job_set(spec) if spec else ()
@@ -53,7 +49,8 @@ def check(parsed: Parsed) -> Iterator[Finding]:
         if kind_of(root)[0] == KUBEFLOW and kind_of(root)[1] in _REPLICAS:
             yield from _replicas(root, *_REPLICAS[kind_of(root)[1]])
         cluster = cluster_of(root)
-        yield from twice("group", _named(cluster.get("workerGroupSpecs"), "groupName")) if cluster else ()
+        groups = mappings(cluster.get("workerGroupSpecs")) if cluster else []
+        yield from twice("group", list(filter(None, (group.scalar("groupName") for group in groups))))
         for holder, entry in parsed.entries_of(root, "podFailurePolicy"):
             yield from _failures(holder, entry.value)
 
@@ -67,11 +64,11 @@ def _job_set_of(root: MappingNode) -> MappingNode | None:
 
 def _job_set(spec: MappingNode) -> Iterator[Finding]:
     jobs = mappings(spec.get("replicatedJobs"))
-    names = _named(spec.get("replicatedJobs"), "name")
-    yield from twice("replicatedJob", names)
-    known = [each.value for each in names]
+    called = names(spec.get("replicatedJobs"))
+    yield from twice("replicatedJob", called)
+    known = [each.value for each in called]
     for number, job in enumerate(jobs):
-        for waited in _named(job.get("dependsOn"), "name"):
+        for waited in names(job.get("dependsOn")):
             if waited.value in known[number:] and waited.value not in known[:number]:
                 is_itself = waited.value == job.text("name")
                 what = "itself" if is_itself else f"{waited.value}, which does not stand before it"
@@ -82,8 +79,7 @@ def _job_set(spec: MappingNode) -> Iterator[Finding]:
     policies = [each for each in (spec.mapping("successPolicy"), spec.mapping("failurePolicy")) if each]
     policies += [rule for each in policies for rule in mappings(each.get("rules"))]
     named = [name for each in policies for name in scalars(each.get("targetReplicatedJobs"))]
-    coordinator = spec.find("coordinator", "replicatedJob")
-    for name in (*named, *([coordinator] if isinstance(coordinator, Scalar) else [])):
+    for name in (*named, *filter(None, [spec.scalar("coordinator", "replicatedJob")])):
         yield from _unknown("replicatedJob", name, known)
 
 
@@ -93,41 +89,42 @@ def _count(holder: MappingNode, field: str) -> int:
     return int(text) if text.isdecimal() else sys.maxsize
 
 
-def _overrides(root: MappingNode, runtimes: Mapping[tuple[str, str], MappingNode]) -> Iterator[Finding]:
+def _overrides(root: MappingNode, runtimes: Mapping[str, Mapping[str, MappingNode]]) -> Iterator[Finding]:
     """Find jobs and containers of a runtime of the package that it does not have."""
     reference = root.mapping("spec", "runtimeRef")
-    spec = reference and runtimes.get((reference.text("kind", _RUNTIMES[1]), reference.text("name")))
+    named = runtimes.get(reference.text("kind", _RUNTIMES[1]), {}) if reference else {}
+    runtime = named.get(reference.text("name")) if reference else None
+    spec = _job_set_of(runtime) if runtime else None
     jobs = {job.text("name"): job for job in mappings(spec.get("replicatedJobs"))} if spec else {}
     for override in (each for key in _OVERRIDES for each in mappings(root.find("spec", key)) if jobs):
-        targets = _named(override.get("targetJobs"), "name")
+        targets = names(override.get("targetJobs"))
         for name in targets:
             yield from _unknown("replicatedJob of the runtime", name, jobs)
         having = [job for name, job in jobs.items() if not targets or name in {each.value for each in targets}]
         known = {name for job in having for name in _containers(job.mapping("template", "spec", "template", "spec"))}
         pod = override.mapping("spec") or override
-        for name in (name for key in ("initContainers", "containers") for name in _named(pod.get(key), "name")):
+        for name in (name for key in ("initContainers", "containers") for name in names(pod.get(key))):
             yield from _unknown("container of the runtime", name, known) if known else ()
 
 
 def _replicas(root: MappingNode, field: str, types: Iterable[str]) -> Iterator[Finding]:
-    replicas, wanted = root.mapping("spec", field), _CONTAINER.get(root.text("kind"), "")
+    replicas, wanted = entries(root.find("spec", field)), _CONTAINER.get(root.text("kind"), "")
     yield from _policy(root, replicas)
-    for entry in replicas.entries if replicas else ():
+    for entry in replicas:
         if isinstance(entry.key, Scalar):
             yield from _unknown("type of replicas", entry.key, types)
-        pod = entry.value.mapping("template", "spec") if isinstance(entry.value, MappingNode) else None
-        names = _named(pod.get("containers"), "name") if pod else []
-        if wanted and names and wanted not in {each.value for each in names}:
+        called = names(entry.value.find("template", "spec", "containers"))
+        if wanted and called and wanted not in {each.value for each in called}:
             message = (
                 f"no container of {entry.name} is called {wanted!r}, and the operator refuses the {root.text('kind')}"
             )
-            yield breach("no-such-part", names[0], message, f"call the one that trains {wanted}")
+            yield breach("no-such-part", called[0], message, f"call the one that trains {wanted}")
 
 
-def _policy(root: MappingNode, replicas: MappingNode | None) -> Iterator[Finding]:
+def _policy(root: MappingNode, replicas: Sequence[Entry]) -> Iterator[Finding]:
     """Find numbers and words that the operator refuses, or waits for in vain."""
     kind, counts = root.text("kind"), 0
-    for entry in replicas.entries if replicas else ():
+    for entry in replicas:
         each = entry.value
         if not isinstance(each, MappingNode):
             continue
@@ -139,10 +136,9 @@ def _policy(root: MappingNode, replicas: MappingNode | None) -> Iterator[Finding
             )
         words = _RESTARTS[:2] if kind == "MPIJob" else _RESTARTS
         yield from _word(each.get("restartPolicy"), "restartPolicy", words)
-    policy = root.mapping("spec", "runPolicy")
-    yield from _word(policy.get("cleanPodPolicy") if policy else None, "cleanPodPolicy", ("None", "Running", "All"))
-    least = policy.find("schedulingPolicy", "minAvailable") if policy else None
-    if isinstance(least, Scalar) and least.value.isdecimal() and int(least.value) > counts:
+    yield from _word(root.find("spec", "runPolicy", "cleanPodPolicy"), "cleanPodPolicy", ("None", "Running", "All"))
+    least = root.scalar("spec", "runPolicy", "schedulingPolicy", "minAvailable")
+    if least and least.value.isdecimal() and int(least.value) > counts:
         message = f"minAvailable is {least.value}, and there are {counts} pods: they wait for ever"
         yield breach("wrong-value", least, message, f"minAvailable: {counts}")
 
@@ -155,9 +151,9 @@ def _word(node: Node | None, field: str, words: Sequence[str]) -> Iterator[Findi
 def _failures(job: MappingNode, policy: Node) -> Iterator[Finding]:
     """Find containers of a Job's rules that its pods do not have."""
     known = _containers(job.mapping("template", "spec"))
-    for rule in mappings(policy.get("rules")) if isinstance(policy, MappingNode) else ():
-        name = rule.find("onExitCodes", "containerName")
-        if isinstance(name, Scalar) and known:
+    for rule in mappings(policy.get("rules")):
+        name = rule.scalar("onExitCodes", "containerName")
+        if name and known:
             yield from _unknown("container", name, known)
 
 
@@ -167,11 +163,6 @@ def _unknown(what: str, name: Scalar, known: Iterable[str]) -> Iterator[Finding]
         yield breach("no-such-part", name, f"there is no {what} {name.value!r}", hint)
 
 
-def _named(listed: Node | None, key: str) -> list[Scalar]:
-    found = (each.get(key) for each in mappings(listed))
-    return [each for each in found if isinstance(each, Scalar)]
-
-
 def _containers(pod: MappingNode | None) -> list[str]:
     keys = ("initContainers", "containers")
-    return [name.value for key in keys for name in _named(pod.get(key), "name")] if pod else []
+    return [name.value for key in keys for name in names(pod.get(key))] if pod else []

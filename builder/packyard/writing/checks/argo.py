@@ -47,8 +47,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
 def _removed(root: MappingNode) -> Iterator[Finding]:
     """Find a setting of the controller that Argo 3.4 refuses."""
     for entry in variables.data_of(root):
-        text = entry.value.value if isinstance(entry.value, Scalar) else ""
-        if entry.name.startswith(_EXECUTOR) or re.search(rf"^{_EXECUTOR}s?:", text, re.MULTILINE):
+        if entry.name.startswith(_EXECUTOR) or re.search(rf"^{_EXECUTOR}s?:", entry.text, re.MULTILINE):
             message = f"{_EXECUTOR} is refused since Argo 3.4, which has one executor"
             yield breach("removed-setting", entry, message, "remove it")
 

@@ -39,14 +39,13 @@ _WITHOUT_BASH = ("busybox", "alpine")
 def check(parsed: Parsed) -> Iterator[Finding]:
     """Find what is wrong with the commands of containers."""
     for root in parsed.objects:
-        for pod in parsed.pods_of(root):
-            for container in pod.containers:
-                yield from _container(container, parsed, variables.given(root))
+        for container in parsed.containers_of(root):
+            yield from _container(container, parsed, variables.given(root))
 
 
 def _container(container: MappingNode, parsed: Parsed, given: Sequence[str]) -> Iterator[Finding]:
     texts = list(variables.words(container))
-    texts += [source for source in [container.get("source")] if isinstance(source, Scalar)]
+    texts += filter(None, [container.scalar("source")])
     if not texts:
         return
     in_shell = any(PurePosixPath(word).name in _SHELLS for text in texts for word in text.value.split())
@@ -96,8 +95,8 @@ def _of_variables(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
     own = variables.find(container, parsed)
     above = {name for name, place in own.named.items() if isinstance(place, Entry)}  # those of ConfigMaps
     for each in mappings(container.get("env")):
-        value = each.get("value")
-        for name in dict.fromkeys(_REFERENCE.findall(value.value)) if isinstance(value, Scalar) else ():
+        value = each.scalar("value")
+        for name in dict.fromkeys(_REFERENCE.findall(value.value)) if value else ():
             later = name in own.named and name not in above
             if later or (name not in above and own.complete and suggest(name, own.named)):
                 message = (

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from packyard.core.errors import suggest
-from packyard.core.kubernetes.kinds import CORE, NETWORKING, is_kind, kind_of, name_of
+from packyard.core.kubernetes.kinds import CORE, NETWORKING, is_kind, kind_of
 from packyard.core.kubernetes.pods import Pod
-from packyard.core.yaml.document import mappings, walk
+from packyard.core.yaml.document import entries, mappings, walk
 from packyard.core.yaml.node import MappingNode, Scalar
 from packyard.writing.checks import selectors
 from packyard.writing.checks.finding import Finding, breach
@@ -22,19 +22,13 @@ def check(parsed: Parsed) -> Iterator[Finding]:
     """Find backends and ports that are not there."""
     if not parsed.complete:
         return
-    services = {
-        name.value: mappings(root.find("spec", "ports"))
-        for root in parsed.objects
-        if is_kind(root, CORE, "Service") and (name := name_of(root))
-    }
+    services = {name: mappings(root.find("spec", "ports")) for name, root in parsed.named(CORE, "Service").items()}
     found_pods = [pod for root in parsed.objects for pod in parsed.pods_of(root)]
     for root in parsed.objects:
         if is_kind(root, NETWORKING, "Ingress"):
-            for node in walk(root.get("spec")):
-                service = node.mapping("service") if isinstance(node, MappingNode) else None
-                if service:
-                    yield from _service(service.get("name"), services, parsed)
-                    yield from _ingress_port(service, services)
+            for service in (found for node in walk(root.get("spec")) if (found := node.mapping("service"))):
+                yield from _service(service.get("name"), services, parsed)
+                yield from _ingress_port(service, services)
         elif kind_of(root)[0] == GATEWAY:
             for rule in mappings(root.find("spec", "rules")):
                 for each in mappings(rule.get("backendRefs")):
@@ -57,10 +51,10 @@ def _service(name: object, services: dict[str, list[MappingNode]], parsed: Parse
 
 def _ingress_port(service: MappingNode, services: dict[str, list[MappingNode]]) -> Iterator[Finding]:
     ports = services.get(service.text("name"))
-    name = service.find("port", "name")
+    name = service.scalar("port", "name")
     yield from _number(service.find("port", "number"), ports)
     known = {each.text("name") for each in ports or ()} - {""}
-    if ports is not None and isinstance(name, Scalar) and name.value and name.value not in known:
+    if ports is not None and name and name.value and name.value not in known:
         hint = suggest(name.value, known) or f"it has {', '.join(sorted(known)) or 'no named port'}"
         yield breach("no-such-port", name, f"the Service has no port {name.value!r}", hint)
 
@@ -100,12 +94,11 @@ def _peers(rule: MappingNode, field: str, found_pods: list[Pod[MappingNode]], pa
     """Find a peer that is nearly a pod of the package: others may be anywhere in its namespace."""
     known: dict[str, set[str]] = {}
     for pod in found_pods:
-        labels = selectors.labels_of(pod)
-        for entry in labels.entries if labels else ():
-            known.setdefault(entry.name, set()).add(labels.text(entry.name) if labels else "")
+        for entry in entries(selectors.labels_of(pod)):
+            known.setdefault(entry.name, set()).add(entry.text)
     for peer in mappings(rule.get(field)):
-        labels = peer.mapping("podSelector", "matchLabels") if not peer.get("namespaceSelector") else None
-        for entry in labels.entries if labels else ():
+        labels = peer.find("podSelector", "matchLabels") if not peer.get("namespaceSelector") else None
+        for entry in entries(labels):
             value = entry.value
             if isinstance(value, Scalar) and value.value not in known.get(entry.name, {value.value}):
                 near = suggest(value.value, known[entry.name])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from packyard.core.kubernetes.kinds import APPS, POLICY, is_kind, kind_of, name_of, of
-from packyard.core.yaml.node import MappingNode, Scalar
+from packyard.core.yaml.node import MappingNode
 from packyard.writing.checks import selectors
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
@@ -16,15 +16,15 @@ _SCALED = of(APPS, "Deployment", "StatefulSet", "ReplicaSet")
 def check(parsed: Parsed) -> Iterator[Finding]:
     """Find budgets that are as large as what they are for."""
     for root in parsed.objects:
-        spec = root.mapping("spec") if is_kind(root, POLICY, "PodDisruptionBudget") else None
-        least, most = (spec.get("minAvailable"), spec.get("maxUnavailable")) if spec else (None, None)
-        replicas = _replicas(root, parsed)
+        if not is_kind(root, POLICY, "PodDisruptionBudget"):
+            continue
+        least, most = root.scalar("spec", "minAvailable"), root.scalar("spec", "maxUnavailable")
         message = ""
-        if isinstance(most, Scalar) and most.value in ("0", "0%"):
+        if most and most.value in ("0", "0%"):
             message = "maxUnavailable is 0"
-        elif isinstance(least, Scalar) and least.value == "100%":
+        elif least and least.value == "100%":
             message = "minAvailable is 100%"
-        elif isinstance(least, Scalar) and least.value.isdecimal() and 0 < replicas <= int(least.value):
+        elif least and least.value.isdecimal() and 0 < (replicas := _replicas(root, parsed)) <= int(least.value):
             message = f"minAvailable is {least.value}, and there are {replicas} pods"
         if message:
             hint = "let one of them go: maxUnavailable: 1"
@@ -35,9 +35,7 @@ def _replicas(budget: MappingNode, parsed: Parsed) -> int:
     """Return how many pods a budget is for, of those that an autoscaler makes the fewest; 0 where nobody knows."""
     selector = budget.mapping("spec", "selector", "matchLabels")
     scalers = [spec for root in parsed.objects if (spec := root.mapping("spec")) and spec.mapping("scaleTargetRef")]
-    fewest = {
-        target.value: spec for spec in scalers if isinstance(target := spec.find("scaleTargetRef", "name"), Scalar)
-    }
+    fewest = {target.value: spec for spec in scalers if (target := spec.scalar("scaleTargetRef", "name"))}
     count = 0
     for root in parsed.objects if selector and parsed.complete else ():
         if not selectors.selected(selector, parsed.pods_of(root)):

@@ -22,11 +22,7 @@ _ELSEWHERE = ("nfs", "hostPath")
 
 def check(parsed: Parsed) -> Iterator[Finding]:
     """Find claims that several pods write where one may, and settings of volumes that do not work."""
-    claims = {
-        name.value: root
-        for root in parsed.objects
-        if is_kind(root, CORE, "PersistentVolumeClaim") and (name := name_of(root)) and name.value
-    }
+    claims = parsed.named(CORE, "PersistentVolumeClaim")
     users: dict[str, list[MappingNode]] = {}
     for root in parsed.objects:
         for pod in parsed.pods_of(root):
@@ -46,8 +42,8 @@ def _claimed(pod: Pod[MappingNode]) -> Iterator[Scalar]:
     """Yield the names of the claims that a pod may write."""
     for volume in pod.volumes:
         claim = volume.mapping("persistentVolumeClaim")
-        name = claim.get("claimName") if claim else None
-        if claim and isinstance(name, Scalar) and name.value and claim.text("readOnly") != "true":
+        name = claim.scalar("claimName") if claim else None
+        if claim and name and name.value and claim.text("readOnly") != "true":
             mounts = [
                 mount
                 for container in pod.containers
@@ -101,7 +97,7 @@ def _several(claim: MappingNode, roots: list[MappingNode]) -> Iterator[Finding]:
 
 def _group(pod: Pod[MappingNode]) -> Iterator[Finding]:
     """Find an fsGroup where no volume takes it: neither NFS nor directories of nodes do."""
-    context = pod.spec.mapping("securityContext")
+    context = pod.spec.get("securityContext")
     entry = context.entry("fsGroup") if context else None
     if entry and pod.volumes and all(any(volume.get(kind) for kind in _ELSEWHERE) for volume in pod.volumes):
         message = "fsGroup has no effect here: Kubernetes changes no group on NFS or in a directory of a node"
@@ -137,5 +133,5 @@ def _host_paths(root: MappingNode, pod: Pod[MappingNode], parsed: Parsed) -> Ite
 
 
 def _called(root: MappingNode) -> str:
-    name, metadata = name_of(root), root.mapping("metadata")
-    return name.value if name else metadata.text("generateName") if metadata else ""
+    name = name_of(root) or root.scalar("metadata", "generateName")
+    return name.value if name else ""

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from packyard.core.errors import Problem
 from packyard.core.kubernetes.kinds import LASTING, kind_of, name_of
 from packyard.using.setters.definition import Setter
 from packyard.writing.checks.finding import Finding, finding
@@ -50,15 +51,10 @@ def check(named: Iterable[Named]) -> Iterator[Finding]:
         if folders[0] != folders[1]:
             above = {folder.rpartition("/")[0] for folder in folders}
             is_storage = len(above) == 1 and above != {""}
-            yield Finding(
-                file=each.file,
-                line=each.line,
-                column=each.column,
-                rule="shared-name",
-                severity="error",
-                message=f"another use case has {each.kind} {each.name!r} too: one overwrites the other in a namespace",
-                hint=f"also at {first.file}:{first.line}{_OF_STORAGE if is_storage else ''}",
-            )
+            message = f"another use case has {each.kind} {each.name!r} too: one overwrites the other in a namespace"
+            hint = f"also at {first.file}:{first.line}{_OF_STORAGE if is_storage else ''}"
+            problem = Problem(message, file=each.file, line=each.line, column=each.column, hint=hint)
+            yield finding("shared-name", problem, "error")
 
 
 def kinds(use_cases: Sequence[Parsed]) -> Iterator[Finding]:

@@ -18,9 +18,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from packyard.core.bundle.archive import Member
-from packyard.core.errors import suggest
+from packyard.core.errors import Problem, suggest
 from packyard.writing.checks.explanation import table
-from packyard.writing.checks.finding import REMOVE, Finding
+from packyard.writing.checks.finding import REMOVE, Finding, finding
 
 MARK = b"packyard: allow"
 _HOLDING = re.compile(r"\.(ya?ml|json6902|md|markdown)\Z|(^|/)(Krmfile|Kptfile|Kustomization)\Z")
@@ -39,16 +39,8 @@ class _Exception:
     reason: str
 
     def finding(self, rule: str, message: str, hint: str, fix: str = "") -> Finding:
-        return Finding(
-            file=self.file,
-            line=self.line,
-            column=self.column,
-            rule=rule,
-            severity="error",
-            message=message,
-            hint=hint,
-            fix=fix,
-        )
+        problem = Problem(message, file=self.file, line=self.line, column=self.column, hint=hint)
+        return replace(finding(rule, problem, "error"), fix=fix)
 
 
 def apply(
@@ -66,15 +58,15 @@ def apply(
     """
     found = {(each.file, each.applies, each.rule): each for name in files for each in _find(name, files[name])}
     left, used = list[Finding](), set[tuple[str, int, str]]()
-    for finding in findings:
-        key = (finding.file, finding.line, finding.rule)
+    for each in findings:
+        key = (each.file, each.line, each.rule)
         if key in found and found[key].reason:
             used.add(key)
         else:
-            left.append(finding)
-    for key, each in found.items():
-        is_needed = key in used or each.file not in judged or each.rule in unjudged
-        left += _faults(each, is_needed=is_needed, shipped=shipped)
+            left.append(each)
+    for key, comment in found.items():
+        is_needed = key in used or comment.file not in judged or comment.rule in unjudged
+        left += _faults(comment, is_needed=is_needed, shipped=shipped)
     return left
 
 

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from packyard.core.kubernetes.groups import resource_of
 from packyard.core.kubernetes.kinds import name_of
+from packyard.core.yaml.document import entries
 from packyard.core.yaml.node import MappingNode
 from packyard.using.setters.definition import Setter
 from packyard.writing.checks.finding import Finding
@@ -39,14 +40,11 @@ class Folder:
 
     def _note(self, root: MappingNode) -> None:
         """Note what commands may call an object, and the labels of it and of its pods."""
-        name = name_of(root)
-        resource = resource_of(root.text("kind"))
-        if name:
-            self.names.setdefault(resource, {})[name.value] = root
+        if name := name_of(root):
+            self.names.setdefault(resource_of(root.text("kind")), {})[name.value] = root
         for each in (root, root.mapping("spec", "template")):
-            labels = each.mapping("metadata", "labels") if each else None
-            for entry in labels.entries if labels else ():
-                self.labels.setdefault(entry.name, set()).add(labels.text(entry.name) if labels else "")
+            for entry in entries(each.find("metadata", "labels") if each else None):
+                self.labels.setdefault(entry.name, set()).add(entry.text)
 
     def has(self, path: str) -> bool | None:
         """Say whether there is such a file or folder; None where the path leads out, and others may be there."""

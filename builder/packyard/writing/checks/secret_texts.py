@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from packyard.core.kubernetes import plain_secrets
 from packyard.core.kubernetes.kinds import CORE, is_kind
-from packyard.core.yaml.document import walk
+from packyard.core.yaml.document import entries, walk
 from packyard.core.yaml.node import MappingNode, Node, Scalar, Source
 from packyard.writing.checks import variables
 from packyard.writing.checks.finding import Finding, breach
@@ -45,17 +45,16 @@ def check(parsed: Parsed) -> Iterator[Finding]:
 
 def _secret(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
     """Find values of a Secret that are more than the place of one, but for those that users have to set."""
-    for held in (root.mapping(field) for field in ("data", "stringData")):
-        for entry in held.entries if held else ():
-            text = entry.value.value if isinstance(entry.value, Scalar) else ""
-            if (
-                text
-                and not plain_secrets.is_place(text)
-                and not _is_asked_for(entry.value, parsed)
-                and (not _SETTINGS.search(entry.name) or plain_secrets.find(text))
-            ):
-                message = f"{entry.name} is a secret in plain text (base64 does not hide it)"
-                yield breach("plain-secret", entry, message, _HINT)
+    for entry in (*entries(root.get("data")), *entries(root.get("stringData"))):
+        text = entry.text
+        if (
+            text
+            and not plain_secrets.is_place(text)
+            and not _is_asked_for(entry.value, parsed)
+            and (not _SETTINGS.search(entry.name) or plain_secrets.find(text))
+        ):
+            message = f"{entry.name} is a secret in plain text (base64 does not hide it)"
+            yield breach("plain-secret", entry, message, _HINT)
 
 
 def _is_asked_for(value: Node, parsed: Parsed) -> bool:
