@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from packyard.core.kubernetes.kinds import OPAQUE, kind_of
-from packyard.core.yaml.document import walk
+from packyard.core.yaml.document import entries, walk
 from packyard.core.yaml.node import Collection, Entry, MappingNode, Scalar
 from packyard.writing.checks.finding import REMOVE, Finding, breach
 from packyard.writing.checks.parsed import Parsed
@@ -45,22 +45,21 @@ _YEAR = 365 * 24 * 60 * 60
 def check(parsed: Parsed) -> Iterator[Finding]:
     """Find fields that can be left out."""
     for entry in parsed.krmfile.entries if parsed.krmfile else ():
-        for node in walk(entry.value):
-            for field in node.entries if isinstance(node, MappingNode) else ():
-                if field.name in _SWITCHES and isinstance(field.value, Scalar) and field.value.value == "false":
-                    message = f"{field.name} is false by default"
-                    yield breach("default-written-out", field, message, "remove it", REMOVE)
+        for field in (field for node in walk(entry.value) for field in entries(node)):
+            if field.name in _SWITCHES and field.text == "false":
+                yield _left_out(field, f"{field.name} is false by default")
     for root in parsed.objects:
         if kind_of(root) in OPAQUE:
             continue
-        for node in walk(root):
-            for entry in node.entries if isinstance(node, MappingNode) else ():
-                if _is_default(entry, bool(parsed.changed_by(entry.value))):
-                    message = f"{entry.name} has the value that Kubernetes uses by default"
-                    yield breach("default-written-out", entry, message, "remove it", REMOVE)
-        for pod in parsed.pods_of(root):
-            for container in pod.containers:
-                yield from _resources(container, parsed)
+        for entry in (entry for node in walk(root) for entry in entries(node)):
+            if _is_default(entry, bool(parsed.changed_by(entry.value))):
+                yield _left_out(entry, f"{entry.name} has the value that Kubernetes uses by default")
+        for container in parsed.containers_of(root):
+            yield from _resources(container, parsed)
+
+
+def _left_out(entry: Entry, message: str) -> Finding:
+    return breach("default-written-out", entry, message, "remove it", REMOVE)
 
 
 def _is_default(entry: Entry, is_bound: bool) -> bool:
@@ -80,14 +79,9 @@ def _is_default(entry: Entry, is_bound: bool) -> bool:
 
 def _resources(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
     """Find requests that equal the limit, now and after each set: that is their default."""
-    resources = container.mapping("resources")
-    requests = resources.mapping("requests") if resources else None
-    limits = resources.mapping("limits") if resources else None
-    for entry in requests.entries if requests and limits else ():
-        assert limits is not None
-        limit = limits.get(entry.name)
-        if not isinstance(entry.value, Scalar) or not isinstance(limit, Scalar) or entry.value.value != limit.value:
+    for entry in entries(container.find("resources", "requests")):
+        limit = container.scalar("resources", "limits", entry.name)
+        if not isinstance(entry.value, Scalar) or not limit or entry.value.value != limit.value:
             continue
         if parsed.changed_by(entry.value) == parsed.changed_by(limit):
-            message = f"the request of {entry.name} equals the limit, which is the default"
-            yield breach("default-written-out", entry, message, "remove it", REMOVE)
+            yield _left_out(entry, f"the request of {entry.name} equals the limit, which is the default")

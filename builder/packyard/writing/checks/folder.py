@@ -14,11 +14,13 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from packyard.core.bundle import manifest, shipped
+from packyard.core.bundle import manifest
+from packyard.core.bundle.shipped import package_of
 from packyard.core.errors import InputError, IntegrityError
 from packyard.core.files import regular
 from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import images, kustomization, schemas
+from packyard.core.kubernetes.kinds import CUSTOM
 from packyard.core.kubernetes.schemas import Judge
 from packyard.core.work.memo import Memo
 from packyard.core.yaml.document import parse_file
@@ -37,7 +39,6 @@ from packyard.writing.checks.parsed import Parsed, parse
 from packyard.writing.checks.shipped_options import ShippedOptions
 
 _CHART = "Chart.yaml"
-_DEFINITION = "CustomResourceDefinition"
 _PAGE = re.compile(r"\.(md|markdown)\Z", re.IGNORECASE)
 #: Files that use cases of a package share.
 _PROGRAM = re.compile(rf"(^|/){PROGRAMS}/[^/]+/([^/]+\.(py|sh)|{re.escape(kustomization.FILE)})\Z")
@@ -80,14 +81,13 @@ def lint(tree: Tree, *, judges: Sequence[Judge], is_closed: bool = False) -> Lin
 
     found: list[Finding] = []
     options = ShippedOptions(memo)
+    shipped = {folder: False if _is_copy(tree, folder) else None for folder in read}
     for folder, package in read.items():
-        is_shipped = False if _is_copy(tree, folder) else None
-        there = find(package, parsed[folder], shipped=is_shipped, judges=judges, exists=exists)
+        there = find(package, parsed[folder], shipped=shipped[folder], judges=judges, exists=exists)
         found += (each for each in there if folder or not _is_of_package(each.file.removeprefix(tree.prefix), packages))
     for folder, package in read.items():
-        is_shipped = False if _is_copy(tree, folder) else None
-        found += options.find(package, parsed[folder], found, judges=judges, shipped=is_shipped)
-    own = [each for folder, each in parsed.items() if folder in seen.setters and not _is_copy(tree, folder)]
+        found += options.find(package, parsed[folder], found, judges=judges, shipped=shipped[folder])
+    own = [each for folder, each in parsed.items() if folder in seen.setters and shipped[folder] is None]
     shared = collisions.check([named for each in own for named in collisions.names(each)])
     found += (replace(each, severity="warning") for each in shared)  # nobody says that they are applied together
     found += [*collisions.kinds(own), *collisions.definitions(own)]
@@ -97,7 +97,7 @@ def lint(tree: Tree, *, judges: Sequence[Judge], is_closed: bool = False) -> Lin
     named = {tree.prefix + file: tree.read(file) for file in files if exception.may_have(file) and tree.has_file(file)}
     shipped_with = _exceptions(tree, files)
     found = [each for each in found if each.rule not in shipped_with.get(os.path.normpath(each.file), ())]
-    judged = [] if any(_is_copy(tree, each) for each in read) else list(named)
+    judged = [] if False in shipped.values() else list(named)
     left = exception.apply(dict.fromkeys(found), named, judged, shipped=False)
     return Linted(in_order(left), list(read))
 
@@ -105,9 +105,8 @@ def lint(tree: Tree, *, judges: Sequence[Judge], is_closed: bool = False) -> Lin
 def _with_definitions(judges: Sequence[Judge], parsed: Iterable[Parsed]) -> list[Judge]:
     """Return judges by the CustomResourceDefinitions of a folder itself, and by others for its other kinds."""
     found: dict[str, list[Mapping[str, object]]] = {}
-    for document in (document for each in parsed for document in each.documents):
-        root = document.root
-        if isinstance(root, MappingNode) and root.text("kind") == _DEFINITION:
+    for root in (document.root for each in parsed for document in each.documents):
+        if root and root.text("kind") == CUSTOM[1]:
             with suppress(InputError):  # which other checks report
                 value = to_value(root)
                 found.setdefault(root.source.name, []).append(value if isinstance(value, dict) else {})
@@ -180,7 +179,7 @@ def _exceptions(tree: Tree, files: Iterable[str]) -> dict[str, Collection[str]]:
     here = os.path.realpath(tree.root_dir)
     for folder in {"", *below}:
         with suppress(IntegrityError):  # of which verify tells
-            if package := shipped.package_of(Path(tree.root_dir, folder)):
+            if package := package_of(Path(tree.root_dir, folder)):
                 root, described = package
                 for path, rules in described.exceptions.items():
                     shown = tree.prefix + os.path.relpath(f"{root}/{path}", here)
@@ -204,8 +203,7 @@ def images_of(parsed: Iterable[Parsed]) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for each in parsed:
         for build in map(each.of, each.builds):
-            for pod in (pod for root in build.objects for pod in build.pods_of(root)):
-                for container in pod.containers:
-                    image = images.parse(build.image(container.text("image")))
-                    found.setdefault(image.name, set()).add(image.tag)
+            for container in (container for root in build.objects for container in build.containers_of(root)):
+                image = images.parse(build.image(container.text("image")))
+                found.setdefault(image.name, set()).add(image.tag)
     return {name: tags for name, tags in found.items() if "" not in tags}

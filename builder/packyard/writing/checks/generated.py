@@ -9,7 +9,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable, Mapping
 
-from packyard.core.yaml.document import mappings, scalars
+from packyard.core.yaml.document import entries, mappings, scalars
 from packyard.core.yaml.node import MappingNode, Node
 from packyard.core.yaml.pointer import steps
 from packyard.using.kustomize import selector
@@ -54,8 +54,7 @@ def _is_for(patch: Node, target: Mapping[str, str] | None, name: str) -> bool:
 
 def _added(patch: Node) -> frozenset[str] | None:
     if isinstance(patch, MappingNode):
-        data = patch.mapping("data")
-        return frozenset(entry.name for entry in data.entries) if data else frozenset()
+        return frozenset(entry.name for entry in entries(patch.get("data")))
     paths = [each.text("path") for each in mappings(patch)]
     if not all(path.count("/") > 1 for path in paths):  # all of data, or what is copied
         return None

@@ -65,11 +65,9 @@ def _must_have(image: object, root: MappingNode, pod: Pod[MappingNode], parsed: 
 
 def _policy(container: MappingNode, policies: dict[str, Scalar]) -> Iterator[Finding]:
     """Find an image that one container pulls each time, and another one only where it is missing."""
-    image, policy = container.text("image"), container.get("imagePullPolicy")
-    if not image or not isinstance(policy, Scalar):
-        return
-    first = policies.setdefault(image, policy)
-    if first.value != policy.value:
+    image, policy = container.text("image"), container.scalar("imagePullPolicy")
+    first = policies.setdefault(image, policy) if image and policy else policy
+    if policy and first and first.value != policy.value:
         line = first.source.locate(first.start)[0]
         message = f"imagePullPolicy is {policy.value} here and {first.value} at line {line} of {first.source.name}"
         yield breach("pull-policy-differs", policy, message, "pull one image in one way")

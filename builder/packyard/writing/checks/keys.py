@@ -32,9 +32,8 @@ def check(parsed: Parsed) -> Iterator[Finding]:
             yield from _storage(root)
         if is_kind(root, CORE, "Service"):
             yield from _address(root.find("spec", "clusterIP"))
-        for subject in (
-            mappings(root.get("subjects")) if is_kind(root, RBAC, "RoleBinding", "ClusterRoleBinding") else ()
-        ):
+        is_binding = is_kind(root, RBAC, "RoleBinding", "ClusterRoleBinding")
+        for subject in mappings(root.get("subjects")) if is_binding else ():
             yield from word(subject.get("kind"), "kind", _SUBJECTS)
         for pod in parsed.pods_of(root):
             yield from word(pod.spec.find("nodeSelector", "kubernetes.io/os"), "kubernetes.io/os", _SYSTEMS)
@@ -78,11 +77,12 @@ def _pod(pod: Pod[MappingNode], parsed: Parsed) -> Iterator[Finding]:
                 yield from _items(held, pod, parsed)
     for container in pod.containers:
         for each in mappings(container.get("env")):
-            yield from _key(each.mapping("valueFrom", "configMapKeyRef"), parsed)
+            if reference := each.mapping("valueFrom", "configMapKeyRef"):
+                yield from _missing(reference.scalar("key"), reference, parsed)
             yield from _field_path(each.find("valueFrom", "fieldRef", "fieldPath"), pod)
         for mount in mappings(container.get("volumeMounts")):
-            known, path = files.get(mount.text("name")), mount.get("subPath")
-            if known and isinstance(path, Scalar) and path.value and path.value not in known and "$(" not in path.value:
+            known, path = files.get(mount.text("name")), mount.scalar("subPath")
+            if known and path and path.value and path.value not in known and "$(" not in path.value:
                 message = f"the volume has no file {path.value!r}: an empty directory is mounted"
                 hint = suggest(path.value, known) or f"it has {', '.join(sorted(known))}"
                 yield breach("no-such-key", path, message, hint)
@@ -97,35 +97,21 @@ def files_of(held: MappingNode, parsed: Parsed) -> set[str]:
 
 
 def _items(held: MappingNode, pod: Pod[MappingNode], parsed: Parsed) -> Iterator[Finding]:
-    known = variables.keys_of(held.text("name"), parsed) if held.get("name") else set()
     for item in mappings(held.get("items")):
-        key = item.get("key")
-        if (
-            held.text("optional") != "true"
-            and known
-            and isinstance(key, Scalar)
-            and key.value not in known
-            and parsed.complete
-        ):
-            yield _missing(key, known)
+        if held.get("name"):
+            yield from _missing(item.scalar("key"), held, parsed)
         yield from _field_path(item.find("fieldRef", "fieldPath"), pod)
         if held.get("name") is None and item.get("fieldRef") is None and item.get("resourceFieldRef") is None:
             message = "the file has no fieldRef, and the API server rejects the pod"
             yield breach("no-such-key", item, message, "fieldRef: {fieldPath: metadata.name}")
 
 
-def _key(reference: MappingNode | None, parsed: Parsed) -> Iterator[Finding]:
+def _missing(key: Scalar | None, reference: MappingNode, parsed: Parsed) -> Iterator[Finding]:
     """Find a key that a ConfigMap of the package does not have."""
-    if reference is None or reference.text("optional") == "true":
-        return
-    key, known = reference.get("key"), variables.keys_of(reference.text("name"), parsed)
-    if known and parsed.complete and isinstance(key, Scalar) and key.value not in known:
-        yield _missing(key, known)
-
-
-def _missing(key: Scalar, known: set[str]) -> Finding:
-    hint = suggest(key.value, known) or f"it has {', '.join(sorted(known))}"
-    return breach("no-such-key", key, f"the ConfigMap has no key {key.value!r}", hint)
+    known = variables.keys_of(reference.text("name"), parsed) if reference.text("optional") != "true" else set()
+    if known and parsed.complete and key and key.value not in known:
+        hint = suggest(key.value, known) or f"it has {', '.join(sorted(known))}"
+        yield breach("no-such-key", key, f"the ConfigMap has no key {key.value!r}", hint)
 
 
 def _field_path(path: Node | None, pod: Pod[MappingNode]) -> Iterator[Finding]:

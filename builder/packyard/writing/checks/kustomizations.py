@@ -45,13 +45,11 @@ _REMOTE = re.compile(r"[a-z][a-z0-9+.-]*::?/?/|git@|[^/]*\.[a-z]{2,}/.|.*(\?|\.g
 
 def check(parsed: Parsed, exists: Exists) -> Iterator[Finding]:
     """Find what kustomize refuses or passes over; ``exists`` says which files are there."""
-    for document in parsed.documents:
-        root = document.root
-        if isinstance(root, MappingNode) and _is_kustomization(root, document.source.name):
-            yield from _header(root)
-            yield from _fields(root)
-            yield from _paths(root, exists)
-            yield from _without_objects(root, parsed)
+    for root in _kustomizations(parsed):
+        yield from _header(root)
+        yield from _fields(root)
+        yield from _paths(root, exists)
+        yield from _without_objects(root, parsed)
     yield from _unlisted(parsed)
     for build in parsed.builds:
         yield from build.refused
@@ -60,16 +58,21 @@ def check(parsed: Parsed, exists: Exists) -> Iterator[Finding]:
         yield from _subjects(build)
 
 
-def _is_kustomization(root: MappingNode, file: str) -> bool:
-    return root.text("apiVersion").startswith(f"{GROUP}/") or posixpath.basename(file) in NAMES
+def _kustomizations(parsed: Parsed) -> list[MappingNode]:
+    roots = (document.root for document in parsed.documents)
+    return [root for root in roots if isinstance(root, MappingNode) and _is_kustomization(root)]
+
+
+def _is_kustomization(root: MappingNode) -> bool:
+    return root.text("apiVersion").startswith(f"{GROUP}/") or posixpath.basename(root.source.name) in NAMES
 
 
 def _header(root: MappingNode) -> Iterator[Finding]:
     """Find an apiVersion or a kind that kustomize refuses; it takes a file without both."""
-    version, kind = root.get("apiVersion"), root.get("kind")
+    version, kind = root.scalar("apiVersion"), root.scalar("kind")
     wanted = kustomization.VERSIONS.get(root.text("kind", "Kustomization"))
     for node, right in ((kind, tuple(kustomization.VERSIONS)), (version, (wanted,) if wanted else ())):
-        if isinstance(node, Scalar) and right and node.value not in right:
+        if node and right and node.value not in right:
             message = f"{node.value} is no kustomization that kustomize reads"
             yield breach("no-kustomization", node, message, " or ".join(right))
 
@@ -100,7 +103,7 @@ def _fields(root: MappingNode) -> Iterator[Finding]:
             hint = f"use {_REPLACED[entry.name]}; kustomize edit fix rewrites it"
             yield breach("deprecated-field", entry, message, hint)
     namespace = root.entry("namespace")
-    if namespace and isinstance(namespace.value, Scalar) and namespace.value.value == "default":
+    if namespace and namespace.text == "default":
         message = "everything goes into the namespace default, whatever namespace kubectl is told"
         yield breach("namespace-default", namespace, message, "leave it to the user")
 
@@ -122,8 +125,7 @@ def _named(root: MappingNode) -> Iterator[tuple[Scalar, str]]:
         yield from ((item, item.value) for item in scalars(root.get(field)))
     for field in ("patches", "patchesJson6902", "replacements"):
         for each in mappings(root.get(field)):
-            path = each.get("path")
-            if isinstance(path, Scalar):
+            if path := each.scalar("path"):
                 yield path, path.value
     for generator in ("configMapGenerator", "secretGenerator"):
         for each in mappings(root.get(generator)):
@@ -134,22 +136,18 @@ def _named(root: MappingNode) -> Iterator[tuple[Scalar, str]]:
 
 def _unlisted(parsed: Parsed) -> Iterator[Finding]:
     """Find manifests beside a kustomization that none takes in, neither as objects nor as patches."""
-    roots = [
-        document.root
-        for document in parsed.documents
-        if isinstance(document.root, MappingNode) and _is_kustomization(document.root, document.source.name)
-    ]
+    roots = _kustomizations(parsed)
     folders = {posixpath.dirname(root.source.name) for root in roots}
     listed = {
         posixpath.normpath(posixpath.join(posixpath.dirname(root.source.name), text))
         for root in roots
         for _, text in _named(root)
     }
-    for document in parsed.documents:
-        root, file = document.root, document.source.name
+    for root in (document.root for document in parsed.documents):
         if not isinstance(root, MappingNode) or not root.mapping("metadata") or not root.get("kind"):
             continue
-        is_beside = posixpath.dirname(file) in folders and not _is_kustomization(root, file)
+        file = root.source.name
+        is_beside = posixpath.dirname(file) in folders and not _is_kustomization(root)
         if is_beside and posixpath.normpath(file) not in listed:
             message = "no kustomization takes this file in, so nothing of it is applied"
             yield breach("unlisted-file", root, message, "list it in resources, or remove it")
@@ -159,19 +157,19 @@ def _unreached(build: Build, parsed: Parsed) -> Iterator[Finding]:
     """Find entries that reach no object, where all objects are known."""
     if not build.is_whole:
         return
-    containers = [each for root in build.objects for pod in parsed.pods_of(root) for each in pod.containers]
+    containers = [each for root in build.objects for each in parsed.containers_of(root)]
     used = {images.parse(each.text("image")).name for each in containers}
     known = {name for root in build.objects if (name := _name(root))}
     elsewhere = any(root.get("configurations") for root in build.kustomizations)  # say where more images stand
     for root in build.kustomizations:
         for each in mappings(root.get("images")) if not elsewhere else ():
-            old = each.get("name")
-            if isinstance(old, Scalar) and used and old.value not in used | _renamed(build):
+            old = each.scalar("name")
+            if old and used and old.value not in used | _renamed(build):
                 message = f"no container has the image {old.value}"
                 yield breach("entry-without-target", old, message, suggest(old.value, used))
         for each in mappings(root.get("replicas")):
-            called = each.get("name")
-            if isinstance(called, Scalar) and called.value not in known:
+            called = each.scalar("name")
+            if called and called.value not in known:
                 message = f"no object is called {called.value}, and kustomize fails"
                 yield breach("entry-without-target", called, message, suggest(called.value, known), severity="error")
         for each in mappings(root.get("patches")):
