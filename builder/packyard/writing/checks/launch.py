@@ -17,7 +17,7 @@ from math import prod
 from packyard.core.kubernetes import mpi_jobs
 from packyard.core.kubernetes.kinds import BATCH, JOBSET, KUBEFLOW, is_kind
 from packyard.core.kubernetes.pods import Pod
-from packyard.core.yaml.document import mappings
+from packyard.core.yaml.document import entries, mappings
 from packyard.core.yaml.node import MappingNode, Node, Scalar
 from packyard.writing.checks import variables
 from packyard.writing.checks.explanation import Severity
@@ -54,12 +54,11 @@ def check(parsed: Parsed) -> Iterator[Finding]:
         if is_kind(root, KUBEFLOW, "MPIJob"):
             yield from _mpi_job(root, parsed)
         elif counted := _pods(root, parsed):
-            for pod in parsed.pods_of(root):
-                yield from _told(pod, counted, parsed)
-        for pod in parsed.pods_of(root):
-            for container in pod.containers:
-                yield from _tf_config(container, parsed)
-                yield from _beyond_gpus(container, parsed)
+            for container in parsed.containers_of(root):
+                yield from _told(container, counted, parsed)
+        for container in parsed.containers_of(root):
+            yield from _tf_config(container, parsed)
+            yield from _beyond_gpus(container, parsed)
 
 
 def _mpi_job(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
@@ -69,9 +68,9 @@ def _mpi_job(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
     if spec is None or worker is None:
         return
     slots = _number(spec.get("slotsPerWorker"), parsed, 1)
-    yield from _slots(
-        spec.get("slotsPerWorker"), slots, [p for p in parsed.pods_of(root) if "Worker" in p.path], parsed
-    )
+    for pod in parsed.pods_of(root):
+        if "Worker" in pod.path:
+            yield from _slots(spec.get("slotsPerWorker"), slots, pod, parsed)
     workers = _number(worker.get("replicas"), parsed, 1)
     if not slots or not workers:
         return
@@ -93,11 +92,9 @@ def _mpi_job(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
             yield breach("process-count", place, message, "leave it out: mpirun fills the slots")
 
 
-def _slots(
-    node: Node | None, slots: _Number | None, workers: Sequence[Pod[MappingNode]], parsed: Parsed
-) -> Iterator[Finding]:
+def _slots(node: Node | None, slots: _Number | None, worker: Pod[MappingNode], parsed: Parsed) -> Iterator[Finding]:
     """Find slots that are not as many as the GPUs of a worker."""
-    for container in (container for pod in workers for container in pod.containers):
+    for container in worker.containers:
         count = _gpus(container, parsed)
         if isinstance(node, Scalar) and slots and count and count.value and count.value != slots.value:
             message = f"a worker has {count.value} GPUs and {slots.value} slots, which are the processes on it"
@@ -106,9 +103,8 @@ def _slots(
 
 def _gpus(container: MappingNode, parsed: Parsed) -> _Number | None:
     """Return how many GPUs a container has; 0 where it does not ask for any as a resource."""
-    limits = container.mapping("resources", "limits")
-    gpus = next((entry.value for entry in limits.entries if entry.name.endswith("/gpu")), None) if limits else None
-    return _number(gpus, parsed, 0)
+    limits = entries(container.find("resources", "limits"))
+    return _number(next((entry.value for entry in limits if entry.name.endswith("/gpu")), None), parsed, 0)
 
 
 def _beyond_gpus(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
@@ -177,12 +173,11 @@ def _pods(root: MappingNode, parsed: Parsed) -> _Number | None:
         jobs = mappings(spec.get("replicatedJobs"))
         inner = jobs[0].mapping("template", "spec") if len(jobs) == 1 and not jobs[0].get("replicas") else None
         return _number(inner.get("completions"), parsed) if inner else None
-    replicas = (
-        spec.mapping(_FRAMEWORK.get(root.text("kind"), "")) if spec and is_kind(root, KUBEFLOW, *_FRAMEWORK) else None
-    )
+    field = _FRAMEWORK.get(root.text("kind"), "") if is_kind(root, KUBEFLOW, *_FRAMEWORK) else ""
+    replicas = root.mapping("spec", field)
     if replicas is None:
         return None
-    roles = [entry.value for entry in replicas.entries if isinstance(entry.value, MappingNode)]
+    roles = (entry.value for entry in replicas.entries if isinstance(entry.value, MappingNode))
     counts = [_number(role.get("replicas"), parsed, 1) for role in roles]
     known = [count for count in counts if count]
     if len(known) < len(counts):
@@ -190,29 +185,20 @@ def _pods(root: MappingNode, parsed: Parsed) -> _Number | None:
     return _Number(sum(count.value for count in known), frozenset().union(*(count.setters for count in known)))
 
 
-def _told(pod: Pod[MappingNode], pods: _Number, parsed: Parsed) -> Iterator[Finding]:
+def _told(container: MappingNode, pods: _Number, parsed: Parsed) -> Iterator[Finding]:
     """Find a program that is told another number of pods than there are, now or after a set."""
-    for container in pod.containers:
-        told = [
-            (word, int(found[1]), found.group())
-            for word in variables.words(container)
-            if (found := _NODES.search(word.value))
-        ]
-        told += [
-            (value, int(value.value), value.value)
-            for each in mappings(container.get("env"))
-            if each.text("name") in _COUNTS
-            and isinstance(value := each.get("value"), Scalar)
-            and value.value.isdecimal()
-        ]
-        for node, number, text in told:
-            if number != pods.value:
-                message = f"the program is told of {number} pods, and there are {pods.value}"
-                yield breach("process-count", within(node, text), message, "make both the same number")
-            elif parsed.changed_by(node) != pods.setters:
-                changed = ", ".join(sorted(pods.setters ^ parsed.changed_by(node)))
-                message = f"the number of pods and the number that the program is told part with {changed}"
-                yield breach("process-count", node, message, "give both the same setter comment")
+    words = ((word, _NODES.search(word.value)) for word in variables.words(container))
+    told = [(word, int(found[1]), found.group()) for word, found in words if found]
+    counts = [each.scalar("value") for each in mappings(container.get("env")) if each.text("name") in _COUNTS]
+    told += [(value, int(value.value), value.value) for value in counts if value and value.value.isdecimal()]
+    for node, number, text in told:
+        if number != pods.value:
+            message = f"the program is told of {number} pods, and there are {pods.value}"
+            yield breach("process-count", within(node, text), message, "make both the same number")
+        elif parsed.changed_by(node) != pods.setters:
+            changed = ", ".join(sorted(pods.setters ^ parsed.changed_by(node)))
+            message = f"the number of pods and the number that the program is told part with {changed}"
+            yield breach("process-count", node, message, "give both the same setter comment")
 
 
 def _tf_config(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:

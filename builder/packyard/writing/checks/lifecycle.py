@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from packyard.core.kubernetes.kinds import APPS, BATCH, CORE, JOBSET, KUBEFLOW, TRAINER, is_kind, of
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.document import mappings, walk
-from packyard.core.yaml.node import MappingNode, Scalar
+from packyard.core.yaml.node import MappingNode
 from packyard.writing.checks import variables
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
+from packyard.writing.checks.selectors import selected
 
 _ENDLESS = (*of(APPS, "Deployment", "DaemonSet", "ReplicaSet", "StatefulSet"), (CORE, "ReplicationController"))
 _OF_JOBS = ((JOBSET, "JobSet"), *of(TRAINER, "TrainingRuntime", "ClusterTrainingRuntime"))
@@ -23,7 +24,8 @@ _MOST_RETRIES = 100
 
 def check(parsed: Parsed) -> Iterator[Finding]:
     """Find pods that the API server rejects for how they end, that never end, or that get requests too early."""
-    served = [selector for root in parsed.objects if (selector := _selector(root))]
+    selectors = (root.mapping("spec", "selector") for root in parsed.objects if is_kind(root, CORE, "Service"))
+    served = [selector for selector in selectors if selector and selector.entries]
     for root in parsed.objects:
         if is_kind(root, CORE, "ReplicationController"):
             message = "a ReplicationController starts what has ended again, and nobody updates it step by step"
@@ -38,9 +40,8 @@ def check(parsed: Parsed) -> Iterator[Finding]:
 
 
 def _restarts(pod: Pod[MappingNode], root: MappingNode) -> Iterator[Finding]:
-    policy = pod.spec.get("restartPolicy") if not pod.is_argo else None
-    text = policy.value if isinstance(policy, Scalar) else ""
-    place = policy if isinstance(policy, Scalar) else pod.spec
+    policy = pod.spec.scalar("restartPolicy") if not pod.is_argo else None
+    text, place = (policy.value, policy) if policy else ("", pod.spec)
     if is_kind(root, BATCH, "Job", "CronJob"):
         if text not in ("OnFailure", "Never"):
             what = f"is {text!r}" if text else "is missing"
@@ -59,11 +60,8 @@ def _restarts(pod: Pod[MappingNode], root: MappingNode) -> Iterator[Finding]:
 
 
 def _retries(root: MappingNode) -> Iterator[Finding]:
-    spec = root.mapping("spec")
-    holders = [spec, spec.mapping("runPolicy")] if spec else []
-    for holder in holders:
-        node = holder.get("backoffLimit") if holder else None
-        if isinstance(node, Scalar) and node.value.isdecimal() and int(node.value) > _MOST_RETRIES:
+    for node in (root.scalar("spec", "backoffLimit"), root.scalar("spec", "runPolicy", "backoffLimit")):
+        if node and node.value.isdecimal() and int(node.value) > _MOST_RETRIES:
             message = f"a run that cannot work is tried {node.value} times, which takes days"
             yield breach("endless-retries", node, message, "lower backoffLimit")
 
@@ -71,12 +69,7 @@ def _retries(root: MappingNode) -> Iterator[Finding]:
 def _idle(root: MappingNode) -> Iterator[Finding]:
     """Find a Job that would run more pods at once than it needs in all."""
     for node in walk(root):
-        most, needed = (
-            (node.text(field) for field in ("parallelism", "completions"))
-            if isinstance(node, MappingNode)
-            else ("", "")
-        )
-        entry = node.entry("parallelism") if isinstance(node, MappingNode) else None
+        most, needed, entry = node.text("parallelism"), node.text("completions"), node.entry("parallelism")
         if entry and most.isdecimal() and needed.isdecimal() and int(most) > int(needed):
             message = f"parallelism is {most}, and the Job needs {needed} pods in all: no more run"
             yield breach("parallelism-without-effect", entry, message, "make them the same")
@@ -92,16 +85,9 @@ def _training(pod: Pod[MappingNode], root: MappingNode, parsed: Parsed) -> Itera
             yield breach("training-restarts", found, message, "make it a Job, or a TFJob")
 
 
-def _selector(root: MappingNode) -> dict[str, str]:
-    found = root.mapping("spec", "selector") if is_kind(root, CORE, "Service") else None
-    entries = found.entries if found else []
-    return {entry.name: entry.value.value for entry in entries if isinstance(entry.value, Scalar)}
-
-
-def _unready(pod: Pod[MappingNode], served: list[dict[str, str]]) -> Iterator[Finding]:
+def _unready(pod: Pod[MappingNode], served: list[MappingNode]) -> Iterator[Finding]:
     """Find pods behind a Service that get requests before they can answer."""
-    labels = pod.template.mapping("metadata", "labels") if pod.template else None
-    if labels is None or not any(all(labels.text(name) == text for name, text in each.items()) for each in served):
+    if not any(selected(selector, [pod]) for selector in served):
         return
     listed = mappings(pod.spec.get("containers"))
     if listed and not any(container.get("readinessProbe") for container in listed):

@@ -41,6 +41,11 @@ class _Mount:
     volume: MappingNode
 
     @property
+    def written(self) -> MappingNode | None:
+        """The source of the volume whose files the kubelet writes, if it is one."""
+        return next((found for kind in _WRITTEN if (found := self.volume.mapping(kind))), None)
+
+    @property
     def is_foreign(self) -> bool:
         """Whether others own the directories of the volume."""
         return any(entry.name in _FOREIGN for entry in self.volume.entries)
@@ -75,8 +80,8 @@ def check(parsed: Parsed) -> Iterator[Finding]:
 
 def _mounts(container: MappingNode, volumes: dict[str, MappingNode]) -> Iterator[_Mount]:
     for node in mappings(container.get("volumeMounts")):
-        path, volume = node.get("mountPath"), volumes.get(node.text("name"))
-        if isinstance(path, Scalar) and path.value and volume is not None:
+        path, volume = node.scalar("mountPath"), volumes.get(node.text("name"))
+        if path and path.value and volume is not None:
             yield _Mount(node, path, volume)
 
 
@@ -113,11 +118,10 @@ def _below(mounts: list[_Mount], pod: Pod[MappingNode], container: MappingNode) 
 
 def _unreadable(mounts: list[_Mount], pod: Pod[MappingNode], container: MappingNode) -> Iterator[Finding]:
     """Find files of a Secret or a ConfigMap whose mode does not let the user of the container read them."""
-    context = pod.spec.mapping("securityContext")
-    if _runs_as_root(pod, container) or (context and context.get("fsGroup")):
+    if _runs_as_root(pod, container) or pod.spec.find("securityContext", "fsGroup"):
         return
     for mount in mounts:
-        held = next((found for kind in _WRITTEN if (found := mount.volume.mapping(kind))), None)
+        held = mount.written
         modes = [held.get("defaultMode"), *(item.get("mode") for item in mappings(held.get("items")))] if held else []
         for mode in modes:
             number = _mode(mode)
@@ -138,12 +142,16 @@ def _mode(node: Node | None) -> int | None:
         return None
 
 
+def confinement(container: MappingNode, pod: Pod[MappingNode], field: str) -> Scalar | None:
+    """Return what a container's securityContext says, or else that of its pod."""
+    held = (each.scalar(field) for each in (container.get("securityContext"), pod.get("securityContext")) if each)
+    return next((each for each in held if each and each.value), None)
+
+
 def _runs_as_root(pod: Pod[MappingNode], container: MappingNode) -> bool:
     """Say whether a container is not known to run as another user."""
-    contexts = [found for each in (container, pod.spec) if (found := each.mapping("securityContext"))]
-    user = next((text for each in contexts if (text := each.text("runAsUser"))), "")
-    promise = next((text for each in contexts if (text := each.text("runAsNonRoot"))), "")
-    return user == "0" or (not user and promise != "true")
+    user, promise = (confinement(container, pod, field) for field in ("runAsUser", "runAsNonRoot"))
+    return bool(user and user.value == "0") or (not user and not (promise and promise.value == "true"))
 
 
 def _results(mounts: list[_Mount], container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
@@ -202,7 +210,7 @@ def _not_executable(mounts: list[_Mount], container: MappingNode) -> Iterator[Fi
     """Find a program that is a file of a ConfigMap or a Secret, which nobody may execute unless its mode says so."""
     first = next(variables.words(container), None) if container.get("command") else None
     for mount in mounts if first else ():
-        held = next((found for kind in _WRITTEN if (found := mount.volume.mapping(kind))), None)
+        held = mount.written
         if first and held and mount.holds(first.value) and held.get("items") is None:
             mode = _mode(held.get("defaultMode"))
             if held.get("defaultMode") is None or (mode is not None and not mode & _OTHERS_EXECUTE):

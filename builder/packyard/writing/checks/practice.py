@@ -17,17 +17,17 @@ from packyard.core.kubernetes.kinds import (
     RBAC,
     is_kind,
     kind_of,
-    name_of,
     names,
     of,
 )
 from packyard.core.kubernetes.outcome import is_endless
 from packyard.core.kubernetes.pods import Pod
-from packyard.core.yaml.document import mappings
+from packyard.core.yaml.document import entries, mappings
 from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar, SequenceNode
 from packyard.using.setters.definition import Setter
 from packyard.writing.checks import variables
 from packyard.writing.checks.finding import Finding, breach
+from packyard.writing.checks.mounts import confinement
 from packyard.writing.checks.parsed import Parsed
 
 _LABELS = ("app.kubernetes.io/name", "app.kubernetes.io/instance")
@@ -66,10 +66,10 @@ class _Package:
         self._bound = {id(each.node): parsed.definitions.resolve(each.reference) for each in parsed.bound}
         self.silent: set[str] = set()  # accounts that mount no token by themselves
         self.trusted: set[str] = set()  # accounts with rights, which are of no use without a token
+        for name, root in parsed.named(CORE, "ServiceAccount").items():
+            if root.text("automountServiceAccountToken") == "false":
+                self.silent.add(name)
         for root in parsed.objects:
-            name = name_of(root)
-            if is_kind(root, CORE, "ServiceAccount") and root.text("automountServiceAccountToken") == "false":
-                self.silent.add(name.value if name else "")
             if is_kind(root, RBAC, "RoleBinding", "ClusterRoleBinding"):
                 self.trusted |= {name.value for name in names(root.get("subjects"))}
 
@@ -111,9 +111,8 @@ def _metadata(node: MappingNode, other: Entry | None) -> Entry | None:
 def _sidecar(template: MappingNode, root: MappingNode) -> Iterator[Finding]:
     if is_endless(kind_of(root)) or kind_of(root) in _CLUSTERS:
         return
-    metadata = template.mapping("metadata")
-    marks = [metadata.mapping(field) for field in ("annotations", "labels")] if metadata else []
-    if not any(mark.text(_INJECT) == "false" for mark in marks if mark):
+    marks = (template.scalar("metadata", field, _INJECT) for field in ("annotations", "labels"))
+    if not any(mark.value == "false" for mark in marks if mark):
         place = _metadata(template, template.entry("spec"))
         message = f'the pod has no annotation {_INJECT}: "false": in a service mesh its proxy keeps it from ending'
         yield breach("sidecar", place or template, message)
@@ -164,7 +163,7 @@ def _pod(pod: Pod[MappingNode], root: MappingNode, package: _Package) -> Iterato
         yield from _image(container, label, package)
         yield from _command(container, label)
         yield from _resources(container, label, pod)
-        yield from _user(container, label, [container.get("securityContext"), pod.get("securityContext")])
+        yield from _user(container, label, pod)
 
 
 def _token(spec: MappingNode, package: _Package) -> Iterator[Finding]:
@@ -180,12 +179,10 @@ def _token(spec: MappingNode, package: _Package) -> Iterator[Finding]:
 
 def _root_with_group(pod: Pod[MappingNode], package: _Package) -> Iterator[Finding]:
     """Find user 0 with an fsGroup, or a setter that admits 0: ssh as root ignores a key that a group can read."""
-    context = pod.spec.mapping("securityContext")
-    if context is None or context.get("fsGroup") is None:
+    if pod.spec.find("securityContext", "fsGroup") is None:
         return
-    for each in (context, *(container.mapping("securityContext") for container in pod.containers)):
-        user = each.get("runAsUser") if each else None
-        if not isinstance(user, Scalar):
+    for user in (each.scalar("securityContext", "runAsUser") for each in (pod.spec, *pod.containers)):
+        if user is None:
             continue
         setter = package.setter(user)
         least = setter.schema.get("minimum") if setter else None
@@ -199,14 +196,13 @@ def _root_with_group(pod: Pod[MappingNode], package: _Package) -> Iterator[Findi
 
 
 def _image(container: MappingNode, label: str, package: _Package) -> Iterator[Finding]:
-    image = container.get("image")
-    if not isinstance(image, Scalar) or not image.value or package.parsed.waits(image):
+    image = container.scalar("image")
+    if not image or not image.value or package.parsed.waits(image):
         return
     parsed = images.parse(package.parsed.image(image.value))
     if not parsed.is_moving:
         return
-    node = container.get("imagePullPolicy")
-    policy = container.text("imagePullPolicy")
+    node, policy = container.get("imagePullPolicy"), container.text("imagePullPolicy")
     if node and policy == "Always" and package.shipped:
         message = f"the image of {label} is pulled at each start, as its tag moves"
         yield breach("pulled-each-time", node, message, "use a tag that does not move, or say why")
@@ -229,7 +225,7 @@ def _command(container: MappingNode, label: str) -> Iterator[Finding]:
 
 def _resources(container: MappingNode, label: str, pod: Pod[MappingNode]) -> Iterator[Finding]:
     """Find a container that neither has limits nor is within its pod's; without a request it requests its limit."""
-    limits = [*_entries(container.find("resources", "limits")), *_entries(pod.spec.find("resources", "limits"))]
+    limits = [*entries(container.find("resources", "limits")), *entries(pod.spec.find("resources", "limits"))]
     place = container.entry("resources") or container
     if not limits:
         message = f"{label} has no limits: it may starve its neighbors, or be evicted first"
@@ -239,19 +235,14 @@ def _resources(container: MappingNode, label: str, pod: Pod[MappingNode]) -> Ite
         yield breach("no-resources", place, message)
 
 
-def _user(container: MappingNode, label: str, settings: Iterable[Node | None]) -> Iterator[Finding]:
-    """Find a container that may run as root: the first of the settings that has a field decides."""
-    said = [setting for setting in settings if isinstance(setting, MappingNode)]
-    promise = next((text for each in said if (text := each.text("runAsNonRoot"))), "")
-    user = next((node for each in said if isinstance(node := each.get("runAsUser"), Scalar)), None)
-    if promise == "true" and user and user.value == "0":
+def _user(container: MappingNode, label: str, pod: Pod[MappingNode]) -> Iterator[Finding]:
+    """Find a container that may run as root."""
+    user, promise = (confinement(container, pod, field) for field in ("runAsUser", "runAsNonRoot"))
+    is_confined = promise is not None and promise.value == "true"
+    if is_confined and user and user.value == "0":
         message = f"{label} is user 0, which runAsNonRoot refuses: it never starts"
         yield breach("runs-as-root", user, message, "another number, such as 1000", severity="error")
-    elif promise != "true":
+    elif not is_confined:
         place = user if user and user.value == "0" else container
         message = f"{label} {'runs' if place is user else 'may run'} as root"
         yield breach("runs-as-root", place, message, "runAsNonRoot: true")
-
-
-def _entries(node: Node | None) -> list[Entry]:
-    return node.entries if isinstance(node, MappingNode) else []
