@@ -21,8 +21,8 @@ def join(store: Store, by: Publisher = UNSIGNED) -> list[IndexEntry]:
     """List all that is pending and complete, return it by its keys; raise what cannot be listed, after the rest is."""
     joined: list[IndexEntry] = []
     with access.writer(store, by) as writer:
-        while rest := _complete(writer.store, (latest := writer.current().head), writer.by.trusted):
-            listed = list_all(writer, (), latest.channel)
+        while rest := _complete(writer.store, writer.current().head, writer.by.trusted):
+            listed = list_all(writer)
             if not listed:
                 writer.current().add(*_entries(rest))  # which refuses them
             joined += _entries(listed)
@@ -36,10 +36,12 @@ def missing(store: Store, names: Iterable[str], version: str, *, trusted: Trust 
     return [name for name in names if name not in waiting and version not in found.versions(name)]
 
 
-def list_all(writer: Writer, entries: Sequence[IndexEntry], channel: str) -> list[Pending]:
-    """Let a head list entries whose objects are in the store, with all that is pending; return what is listed."""
-    own = pending.put(writer.store, entries, writer.by.keys, channel)
-    listed = list(own)
+def list_all(writer: Writer, own: Sequence[Pending] = ()) -> list[Pending]:
+    """Let a head list what is pending: all of our own, whose objects are in the store, and what is complete of others.
+
+    Return what is listed; its records are removed.
+    """
+    entries, listed = _entries(own), list(own)
 
     def change(found: Index) -> Index:
         listed[len(own) :] = []

@@ -1,11 +1,13 @@
 """Publishing: the order in which the objects of bundles are written and listed.
 
-A new channel first gets an empty head. Then come the objects of all bundles, a pending record that names them, and at
-last the nodes and the head that list them: whatever a head lists exists. What an interrupted publish left is not
-listed; the next publisher lists it if it is complete, and publishing the same bundles again completes it.
-Everything is checked before the first write; only a second publisher at the same time can cause a later refusal.
+    <version>/<name>.tar.gz…    each bundle, and what is known of it (`upload`)
+    index/pending/….json        a record that names them: they are here, and nobody lists them yet (`pending`)
+    index/nodes/…, heads/….json a head that lists what is pending, with the nodes that are new (`join`)
 
-What one bundle becomes is in `upload`, how it is listed with what others left in `join`.
+Only the head counts: whatever one lists exists, and without it nothing is published. What an interrupted publish left
+is listed by the next publisher if it is complete, and publishing the same bundles again completes it. A new channel
+first gets an empty head, which has its id. Everything is checked before the first write; only a second publisher at the
+same time can cause a later refusal.
 """
 
 from __future__ import annotations
@@ -65,10 +67,9 @@ def publish(
         for upload, (entry, _) in zip(uploads, wrote, strict=True):
             if str(entry) in new:
                 upload.check_provenance(store, entry, attest, wanted)
-        if new and not is_listed:
-            pending.put(store, [*new.values()], by.keys, before.head.channel)
-        elif is_listed and (new or store.list(pending.FOLDER)):
-            join.list_all(writer, [*new.values()], before.head.channel)
+        own = pending.put(store, [*new.values()], by.keys, before.head.channel)
+        if is_listed and (own or store.list(pending.FOLDER)):
+            join.list_all(writer, own)
 
     def status(upload: Upload, entry: IndexEntry, is_new: bool) -> Status:
         if str(entry) in new and not is_listed:
