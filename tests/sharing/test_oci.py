@@ -20,7 +20,7 @@ from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, IntegrityError, UnavailableError
 from packyard.sharing.stores import MissingStoreError, NotFoundError, Store, TooLongError, open_store, transfer
 from packyard.sharing.stores.oci import ArtifactAddress
-from packyard.sharing.stores.oci.repositories import OCIStore, bundle_at, published_with
+from packyard.sharing.stores.oci.repositories import OCIStore
 from sharing.examples import bundle
 from sharing.store_contract import StoreContract
 
@@ -307,7 +307,7 @@ def at(store: OCIStore) -> Callable[[str], bytes]:
     def get(mark: str) -> bytes:
         address = ArtifactAddress.parse(f"{store.address}/bert{mark}")
         assert address
-        return b"".join(bundle_at(address)[1](0))
+        return b"".join(store.at(address.name, address.reference)[1](0))
 
     return get
 
@@ -403,11 +403,9 @@ def test_what_was_published_with_a_bundle_is_got_by_its_address(store: OCIStore)
         address = ArtifactAddress.parse(f"{store.address}/bert{mark}")
         assert address
         for end in ENDS:
-            assert published_with(address, end) == f"{end} of {KEY}\n".encode()
+            assert store.published_with("bert", address.reference, end) == f"{end} of {KEY}\n".encode()
     store.put("2.0/bert.tar.gz", b"alone")
-    address = ArtifactAddress.parse(f"{store.address}/bert:2.0")
-    assert address
-    assert published_with(address, ".intoto.json") is None
+    assert store.published_with("bert", "2.0", ".intoto.json") is None
 
 
 # The clients of others.

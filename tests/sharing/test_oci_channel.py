@@ -14,7 +14,7 @@ from packyard.core.errors import ConflictError
 from packyard.sharing import fetch, open_store, publish
 from packyard.sharing.index import access
 from packyard.sharing.stores.oci import ArtifactAddress
-from packyard.sharing.stores.oci.repositories import bundle_at
+from packyard.sharing.stores.oci.repositories import OCIStore
 from sharing.examples import bundle
 
 PUBLISHERS, VERSIONS = 3, 2
@@ -37,7 +37,7 @@ def test_what_is_published_is_fetched_by_name_version_and_address(address: str) 
     assert fetch(open_store(address), "bert@1.0") == one
     asked = ArtifactAddress.parse(f"{address}/bert:1.1+cpu")
     assert asked
-    layer, read = bundle_at(asked)
+    layer, read = OCIStore(asked.channel).at(asked.name, asked.reference)
     assert (layer.digest, b"".join(read(0))) == (two.digest, two.data)
 
 

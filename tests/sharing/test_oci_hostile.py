@@ -17,7 +17,7 @@ from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, IntegrityError, PackyardError, UnavailableError
 from packyard.sharing.stores import MissingStoreError, NotFoundError, TooLongError
 from packyard.sharing.stores.oci import ArtifactAddress, registry
-from packyard.sharing.stores.oci.repositories import OCIStore, bundle_at
+from packyard.sharing.stores.oci.repositories import OCIStore
 from sharing.servers import Script, Server, answer, answering, for_ever, redirect, slowly
 
 KEY = "1.0/bert.tar.gz"
@@ -196,7 +196,7 @@ def test_by_its_digest_only_the_very_manifest_is_taken() -> None:
         address = ArtifactAddress.parse(f"{oci(server).address}/bert@sha256:{'0' * 64}")
         assert address
         with pytest.raises(IntegrityError, match=f"expected sha256:{'0' * 64}, found"):
-            bundle_at(address)
+            OCIStore(address.channel).at(address.name, address.reference)
 
 
 # Lists.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from packyard.cli import declare, output, state
@@ -46,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
         usecases.check(directory, "render", words, all_by="--all --out NEW")
     state.tell_pending(Tree(directory))
     path = "" if arguments.built_in else os.environ.get("PATH", "")
-    with _source(directory, values) as source:
+    with every.with_values(directory, values) as source:
         if arguments.all:
             written = every.write(every.render_all(source, path=path), Path(arguments.out))
         else:
@@ -64,13 +63,3 @@ def _objects(rendered: bytes) -> Iterator[object]:
 
     for item in objects.parse(Source("", rendered.decode())):
         yield item.root
-
-
-@contextmanager
-def _source(directory: Path, values: every.Values) -> Iterator[Path]:
-    """Yield the directory to render: itself, or a copy with the values."""
-    if not values:
-        yield directory
-        return
-    with every.with_values(directory, values) as copy:
-        yield copy

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,7 +58,7 @@ def prepare(directory: Path, values: Mapping[str, Sequence[str]], *, path: str) 
 
     Raises `InputError` as `render` does, among others for what is required and not set.
     """
-    with _valued(directory, values) as source:
+    with every.with_values(directory, values) as source:
         inputs = Inputs.read(source)
         objects = [item.root for item in parse(Source("", render(source, path=path, inputs=inputs).decode()))]
     root, manifest = shipped.package_of(directory) or ("", None)
@@ -94,12 +93,3 @@ def _called(manifest: manifests.Manifest, use_case: str) -> str:
 def is_secret(setter: str) -> bool:
     """Say whether the value of a setter is for nobody else to see, by its name."""
     return _SECRET.search(setter) is not None
-
-
-@contextmanager
-def _valued(directory: Path, values: Mapping[str, Sequence[str]]) -> Iterator[Path]:
-    if not values:
-        yield directory
-        return
-    with every.with_values(directory, values) as copy:
-        yield copy

@@ -151,11 +151,12 @@ def opened_at(bundle: BundleAddress, how: Fetching | None = None) -> Iterator[Fe
         with _plain(store, Reference.parse(bundle.reference), how, str(bundle), _AT_ADDRESS) as fetched:
             yield fetched
         return
-    from packyard.sharing.stores.oci.repositories import bundle_at, published_with
+    from packyard.sharing.stores.oci.repositories import OCIStore
 
+    registry, place = OCIStore(bundle.artifact.channel, patience=how.patience), bundle.artifact
     try:
-        layer, read = bundle_at(bundle.artifact, patience=how.patience)
-        attested = published_with(bundle.artifact, ".intoto.json", patience=how.patience, limit=provenance.LIMIT)
+        layer, read = registry.at(place.name, place.reference)
+        attested = registry.published_with(place.name, place.reference, ".intoto.json", limit=provenance.LIMIT)
     except NotFoundError as error:
         raise InputError(Problem("there is no bundle", file=str(bundle), hint=_IS_RIGHT)) from error
     wanted = Wanted(digest=layer.digest, size=layer.size, what=str(bundle))
@@ -163,8 +164,7 @@ def opened_at(bundle: BundleAddress, how: Fetching | None = None) -> Iterator[Fe
         yield fetched
 
 
-@contextmanager
-def _without_index(store: Store, asked: Reference, how: Fetching) -> Iterator[Fetched]:
+def _without_index(store: Store, asked: Reference, how: Fetching) -> AbstractContextManager[Fetched]:
     if asked.version is None:
         hint = f"is {store.address} a channel? If so, give a version: {asked.name}@VERSION"
         raise UnavailableError(Problem(f"the channel has no index that tells which version {asked} is", hint=hint))
@@ -172,13 +172,10 @@ def _without_index(store: Store, asked: Reference, how: Fetching) -> Iterator[Fe
         hint = f"ask whoever publishes there; what lies there has an address: {store.address.rstrip('/')}/"
         hint += bundle_key(asked.name, asked.version)
         raise IntegrityError(Problem("has no index any more, and you trust keys for it", file=store.address, hint=hint))
-    why = "the version that was asked for; the channel has no index"
-    with _plain(store, asked, how, str(asked), why) as fetched:
-        yield fetched
+    return _plain(store, asked, how, str(asked), "the version that was asked for; the channel has no index")
 
 
-@contextmanager
-def _plain(store: Store, asked: Reference, how: Fetching, what: str, why: str) -> Iterator[Fetched]:
+def _plain(store: Store, asked: Reference, how: Fetching, what: str, why: str) -> AbstractContextManager[Fetched]:
     """Open the file of a version, which has the digest that the checksum file beside it says."""
     assert asked.version
     key = checksum.key(asked.name, asked.version)
@@ -192,8 +189,7 @@ def _plain(store: Store, asked: Reference, how: Fetching, what: str, why: str) -
     attested = provenance.get(store, asked.name, asked.version)
     read = _reading(store, bundle_key(asked.name, asked.version))
     check = partial(_check, name=asked.name, version=asked.version, what=what)
-    with _unlisted(read, Wanted(digest=digest, what=what), attested, how, check, why) as fetched:
-        yield fetched
+    return _unlisted(read, Wanted(digest=digest, what=what), attested, how, check, why)
 
 
 @contextmanager

@@ -83,11 +83,6 @@ class Package:
         return self.latest or (self.entries[-1] if self.entries else None)
 
     @property
-    def model(self) -> Mapping[str, str]:
-        """The facts of the package."""
-        return leading.model if (leading := self._leading()) else {}
-
-    @property
     def kind(self) -> str:
         """Library for one, else empty."""
         return leading.kind if (leading := self._leading()) else ""

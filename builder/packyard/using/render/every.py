@@ -69,8 +69,12 @@ def drafts(directory: Path, *, path: str) -> dict[str, list[Object]]:
 def with_values(directory: Path, values: Values) -> Iterator[Path]:
     """Yield a copy of a directory in which values are set; an error names the files of the directory itself.
 
-    A value is set in every use case below that has the setter, and in the options that it has enabled.
+    Without values it is the directory. A value is set in every use case below that has the setter, and in the options
+    that it has enabled.
     """
+    if not values:
+        yield directory
+        return
     package = options.package_of(directory)
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         copied = Path(os.path.realpath(folder), "package")

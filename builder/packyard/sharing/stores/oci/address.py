@@ -93,6 +93,11 @@ class ArtifactAddress:
     tag: str = ""
     digest: Digest | None = None
 
+    @property
+    def reference(self) -> str:
+        """What chooses it among those of its name: the digest, or the tag."""
+        return self.digest or self.tag
+
     @classmethod
     def parse(cls, text: str) -> ArtifactAddress | None:
         """Read the address of an artifact; None for any other address. A ``+`` of a version may stand in the tag."""

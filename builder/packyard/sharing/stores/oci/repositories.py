@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, Problem, UnavailableError
 from packyard.core.files.regular import LIMIT
 from packyard.sharing.stores.oci import artifact, cosign, referrers, spelling
-from packyard.sharing.stores.oci.address import Address, ArtifactAddress
+from packyard.sharing.stores.oci.address import Address
 from packyard.sharing.stores.oci.artifact import Artifact, Descriptor
 from packyard.sharing.stores.oci.registry import Registry
 from packyard.sharing.stores.oci.spelling import Place
@@ -130,24 +131,24 @@ class OCIStore:
     def at(self, name: str, reference: str) -> tuple[Descriptor, Callable[[int], Iterator[bytes]]]:
         """Return the layer of an artifact by its tag or the digest of its manifest, and what reads it from an offset.
 
-        Errors as of `read`; the bytes are not verified.
+        The manifest is verified, the bytes are not. Errors as of `read`, and `IntegrityError` for what is no bundle.
         """
         place = Place(repository=name, tag=reference)
         layer = self._found(place).layer
         return layer, partial(self._pieces, place, layer)
 
-    def published_with(self, name: str, reference: str, end: str, *, limit: int = LIMIT) -> bytes:
-        """Return what was published with a bundle, by the tag or the digest of its manifest; errors as of `get`.
+    def published_with(self, name: str, reference: str, end: str, *, limit: int = LIMIT) -> bytes | None:
+        """Return what was published with a bundle, by the tag or the digest of its manifest; None if there is nothing.
 
-        ``end`` is that of its key, for example ``.intoto.json``.
+        ``end`` is that of its key, for example ``.intoto.json``. Other errors as of `get`.
         """
         place = Place(repository=name, tag=reference, kind=end)
-        if key := spelling.key(name, reference):
-            return self.get(key + end, limit=limit)
-        found = self._referrer(place, self._found(place).manifest.digest)
-        if found is None:
-            raise self._missing(place)
-        return self._content(place, found.layer, limit)
+        with suppress(NotFoundError):
+            if key := spelling.key(name, reference):
+                return self.get(key + end, limit=limit)
+            if found := self._referrer(place, self._found(place).manifest.digest):
+                return self._content(place, found.layer, limit)
+        return None
 
     def _object(self, key: str, place: Place) -> Artifact:
         """Return the object of a key, also where only its bundle says that it is there."""
@@ -279,30 +280,6 @@ class OCIStore:
 
     def _shown(self, place: Place) -> str:
         return self._registry.place(self._repository(place), place.tag)
-
-
-def bundle_at(
-    address: ArtifactAddress, *, patience: float = PATIENCE
-) -> tuple[Descriptor, Callable[[int], Iterator[bytes]]]:
-    """Return what the bundle at an address has to be, by its verified manifest, and what reads it from an offset on.
-
-    Raises `NotFoundError`, or `IntegrityError` for something that is no bundle.
-    """
-    return OCIStore(address.channel, patience=patience).at(address.name, address.digest or address.tag)
-
-
-def published_with(
-    address: ArtifactAddress, end: str, *, patience: float = PATIENCE, limit: int = LIMIT
-) -> bytes | None:
-    """Return what was published with the bundle at an address, by the end of its key: ``.intoto.json``, for example.
-
-    None if there is nothing; other errors as of `bundle_at`.
-    """
-    store = OCIStore(address.channel, patience=patience)
-    try:
-        return store.published_with(address.name, address.digest or address.tag, end, limit=limit)
-    except NotFoundError:
-        return None
 
 
 def _place(key: str) -> Place:
