@@ -35,7 +35,8 @@ _KEYWORDS = frozenset(
         *("allOf", "anyOf", "oneOf", "not", "externalDocs", "deprecated", "writeOnly"),
     )
 )
-_TYPES = ("string", "integer", "number", "boolean", "array", "object")
+#: The types of OpenAPI.
+TYPES = ("string", "integer", "number", "boolean", "array", "object")
 
 
 def check(parsed: Parsed) -> Iterator[Finding]:
@@ -62,8 +63,8 @@ def _definition(entry: Entry, definition: MappingNode, name: str, kind: str) -> 
         if keyword.name not in _KEYWORDS and not keyword.name.startswith("x-"):
             yield _unknown(keyword, f"the definition of {name}", _KEYWORDS)
     said = definition.get("type")
-    if isinstance(said, Scalar) and said.value not in _TYPES:
-        hint = suggest(said.value, _TYPES) or f"must be one of {', '.join(_TYPES)}"
+    if isinstance(said, Scalar) and said.value not in TYPES:
+        hint = suggest(said.value, TYPES) or f"must be one of {', '.join(TYPES)}"
         yield breach("wrong-value", said, f"type of {name} is {said.value!r}", hint)
     body = definition.mapping("x-k8s-cli", kind)
     if body is None:
@@ -75,19 +76,16 @@ def _definition(entry: Entry, definition: MappingNode, name: str, kind: str) -> 
         if field.name not in fields:
             yield _unknown(field, f"{kind} {name}", fields)
         elif not _fits(field.value, fields[field.name]):
-            message = (
-                f"{field.name} of {kind} {name} must be {'true or false' if fields[field.name] == 'switch' else 'text'}"
-            )
+            wanted = "true or false" if fields[field.name] == "switch" else "text"
+            message = f"{field.name} of {kind} {name} must be {wanted}"
             yield breach("wrong-type", field.value, message, "change the quotes")
     inner = body.text("name")
     if inner != name:
-        place = body.entry("name") or entry
-        message = (
-            f"the definition of {name} is named {inner!r} inside" if inner else f"the definition of {name} has no name"
-        )
+        has = f"is named {inner!r} inside" if inner else "has no name"
+        place, message = body.entry("name") or entry, f"the definition of {name} {has}"
         yield breach("two-names", place, message, f"name: {name}")
-    wanted = ("pattern", "values") if kind == "substitution" else ("listValues" if body.get("listValues") else "value",)
-    for missing in (each for each in wanted if body.get(each) is None):
+    needed = ("pattern", "values") if kind == "substitution" else ("listValues" if body.get("listValues") else "value",)
+    for missing in (each for each in needed if body.get(each) is None):
         message = f"{kind} {name} has no {missing}"
         yield breach("missing-field", entry, message, "add it, empty if users have to set it")
 

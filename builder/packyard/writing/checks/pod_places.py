@@ -8,6 +8,7 @@ from packyard.core.errors import suggest
 from packyard.core.kubernetes import pods
 from packyard.core.kubernetes.kinds import kind_of
 from packyard.core.kubernetes.pods import ANNOTATION, Told
+from packyard.core.yaml.document import entries, items
 from packyard.core.yaml.node import MappingNode, Node, Scalar, SequenceNode
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
@@ -18,8 +19,7 @@ _LIST = "[*]"
 def check(parsed: Parsed) -> Iterator[Finding]:
     """Find paths that lead to no pod, fields that are no containers, and annotations that are not read."""
     for root in parsed.fresh:
-        annotations = root.mapping("metadata", "annotations")
-        for entry in annotations.entries if annotations else ():
+        for entry in entries(root.find("metadata", "annotations")):
             if entry.name == ANNOTATION:
                 yield from _said(root, entry.value, parsed)
             elif entry.name.startswith("packyard/") and (hint := suggest(entry.name, [ANNOTATION])):
@@ -48,32 +48,24 @@ def _said(root: MappingNode, node: Node, parsed: Parsed) -> Iterator[Finding]:
 
 def _lost(root: MappingNode, place: Told) -> tuple[str, str]:
     """Return how far a path leads, and what may be meant."""
-    value: Node | None = root
+    value: Node = root
     done: list[str] = []
     for step in place.path.replace("[", ".[").split("."):
-        above, value = value, _items(value) if step == _LIST else _field(value, step)
-        if value is None:
-            return _stop(root, done, step, above)
+        inside = next(iter(items(value)), None) if step == _LIST else value.get(step)
+        if inside is None:
+            return _stop(root, done, step, value)
+        value = inside
         done.append(step)
     what = "is a list" if isinstance(value, SequenceNode) else "is a text"
     hint = f"{place.path}{_LIST} is each item of it" if isinstance(value, SequenceNode) else "a pod is a mapping"
     return f"{place.path} {what}, and no pod", hint
 
 
-def _stop(root: MappingNode, done: list[str], step: str, above: Node | None) -> tuple[str, str]:
+def _stop(root: MappingNode, done: list[str], step: str, above: Node) -> tuple[str, str]:
     where = ".".join(done).replace(f".{_LIST}", _LIST) or f"this {root.text('kind')}"
     if isinstance(above, SequenceNode):
         return f"{where} is a list", f"{where}{_LIST} is each item of it"
     if step == _LIST:
         return f"{where} has no items", "leave [*] out" if isinstance(above, MappingNode) else ""
-    known = [entry.name for entry in above.entries] if isinstance(above, MappingNode) else []
+    known = [entry.name for entry in entries(above)]
     return f"{where} has no field {step!r}", suggest(step, known) or "a path is such as spec.tasks[*].template.spec"
-
-
-def _items(value: Node | None) -> Node | None:
-    """Return the first item of a list, which stands for all."""
-    return value.items[0].value if isinstance(value, SequenceNode) and value.items else None
-
-
-def _field(value: Node | None, step: str) -> Node | None:
-    return value.get(step) if isinstance(value, MappingNode) else None

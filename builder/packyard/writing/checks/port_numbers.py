@@ -48,8 +48,8 @@ def _probes(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
     asked = [container.mapping(probe, kind) for probe in PROBES for kind in ASKED]
     asked += [container.mapping("lifecycle", hook, "httpGet") for hook in ("postStart", "preStop")]
     declared = mappings(container.get("ports"))
-    for port in (each.get("port") for each in asked if each):
-        if not isinstance(port, Scalar) or not _PORT.match(port.value):
+    for port in (each.scalar("port") for each in asked if each):
+        if not port or not _PORT.match(port.value):
             continue
         same = [each.get("containerPort") for each in declared if each.text("containerPort") == port.value]
         if port.value.isdecimal() and port.style != "plain":
@@ -124,11 +124,9 @@ def _listens(container: MappingNode) -> Iterator[Finding]:
     """Find a declared port that no argument names, where arguments name others."""
     declared = mappings(container.get("ports"))
     told = {number for word in variables.words(container) for number in _PORT_FLAG.findall(word.value)}
-    numbers = [port.get("containerPort") for port in declared]
-    if told and numbers and not told & {node.value for node in numbers if isinstance(node, Scalar)}:
-        place = declared[0]
+    if told and declared and not told & {port.text("containerPort") for port in declared}:
         message = f"the program is told to listen on {', '.join(sorted(told))}, which is not declared"
-        yield breach("port-differs", place, message, "declare the port that it is told")
+        yield breach("port-differs", declared[0], message, "declare the port that it is told")
 
 
 def _told(container: MappingNode, pod: Pod[MappingNode], parsed: Parsed) -> frozenset[str]:
@@ -137,20 +135,19 @@ def _told(container: MappingNode, pod: Pod[MappingNode], parsed: Parsed) -> froz
     nodes = [*variables.words(container), *own.values.values()]
     for volume in pod.volumes:
         source = volume.mapping("configMap")
-        entries = variables.config_map(source.text("name"), parsed) if source else None
-        nodes += [entry.value for entry in entries or ()]
+        held = variables.config_map(source.text("name"), parsed) if source else None
+        nodes += [entry.value for entry in held or ()]
     return frozenset[str]().union(*map(parsed.changed_by, nodes))
 
 
 def _crossed(service: MappingNode) -> Iterator[Finding]:
     """Find a port that leads to another protocol than its number promises."""
     for port in mappings(service.find("spec", "ports")):
-        node, target = port.get("port"), port.text("targetPort")
-        aim = port.get("targetPort")
-        if isinstance(aim, Scalar) and aim.value.isdecimal() and aim.style != "plain":
+        node, aim, target = port.scalar("port"), port.scalar("targetPort"), port.text("targetPort")
+        if aim and aim.value.isdecimal() and aim.style != "plain":
             yield _as_text(aim)
         for server, ports in _SERVERS:
-            if isinstance(node, Scalar) and target != node.value and target in ports and node.value in ports:
+            if node and target != node.value and target in ports and node.value in ports:
                 message = (
                     f"at port {node.value} {server} speaks {ports[node.value]}, and this leads to its {ports[target]}"
                 )

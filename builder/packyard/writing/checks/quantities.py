@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from packyard.core.errors import suggest
 from packyard.core.kubernetes import quantity
+from packyard.core.yaml.document import entries
 from packyard.core.yaml.node import MappingNode, Scalar
 from packyard.core.yaml.values import implicit_type
 from packyard.writing.checks import variables
@@ -24,32 +25,25 @@ _KNOWN = ("cpu", "memory", "ephemeral-storage")
 def check(parsed: Parsed) -> Iterator[Finding]:
     """Find amounts that the API server rejects."""
     for root in parsed.fresh:
-        for pod in parsed.pods_of(root):
-            for container in pod.containers:
-                resources = container.mapping("resources")
-                if resources:
-                    yield from _resources(resources)
-            for volume in pod.volumes:
-                yield from _amount(volume.find("emptyDir", "sizeLimit"), "sizeLimit")
+        for container in parsed.containers_of(root):
+            if resources := container.mapping("resources"):
+                yield from _resources(resources)
+        for volume in (volume for pod in parsed.pods_of(root) for volume in pod.volumes):
+            yield from _amount(volume.find("emptyDir", "sizeLimit"), "sizeLimit")
         place = _SIZES.get(root.text("kind"))
         yield from _amount(root.find("spec", *place, "storage") if place else None, "storage", is_some=True)
 
 
 def _resources(resources: MappingNode) -> Iterator[Finding]:
-    limits, requests = resources.mapping("limits"), resources.mapping("requests")
-    for held in (limits, requests):
-        for entry in held.entries if held else ():
-            yield from _amount(entry.value, entry.name)
-            if (
-                entry.name not in _KNOWN
-                and not entry.name.startswith("hugepages-")
-                and not re.search(r"/|\{\{", entry.name)
-            ):
-                message = f"there is no resource {entry.name!r}: the API server rejects the pod"
-                hint = suggest(entry.name, _KNOWN) or "cpu, memory, ephemeral-storage, or DOMAIN/NAME of a device"
-                yield breach("no-such-resource", entry, message, hint)
-    for entry in requests.entries if requests else ():
-        limit = limits.get(entry.name) if limits else None
+    requests = entries(resources.get("requests"))
+    for entry in (*entries(resources.get("limits")), *requests):
+        yield from _amount(entry.value, entry.name)
+        if entry.name not in _KNOWN and not re.search(r"^hugepages-|/|\{\{", entry.name):
+            message = f"there is no resource {entry.name!r}: the API server rejects the pod"
+            hint = suggest(entry.name, _KNOWN) or "cpu, memory, ephemeral-storage, or DOMAIN/NAME of a device"
+            yield breach("no-such-resource", entry, message, hint)
+    for entry in requests:
+        limit = resources.find("limits", entry.name)
         if limit is None and _is_device(entry.name):
             message = f"a request of {entry.name} has to have a limit, which equals it: a device is not shared"
             yield breach("request-above-limit", entry, message, "write it as a limit alone")

@@ -35,15 +35,14 @@ def cluster_of(root: MappingNode) -> MappingNode | None:
 
 
 def _versions(root: MappingNode, cluster: MappingNode, parsed: Parsed) -> Iterator[Finding]:
-    said = cluster.get("rayVersion")
-    if not isinstance(said, Scalar) or not _VERSION.match(said.value):
+    said = cluster.scalar("rayVersion")
+    if said is None or not _VERSION.match(said.value):
         return
     found: list[tuple[Scalar, str]] = []
-    for container in (container for pod in parsed.pods_of(root) for container in pod.containers):
-        node = container.get("image")
-        image = images.parse(parsed.image(node.value)) if isinstance(node, Scalar) else None
-        version = _VERSION.match(image.tag) if image and _OFFICIAL.match(image.name) else None
-        if version and isinstance(node, Scalar):
+    for node in filter(None, (container.scalar("image") for container in parsed.containers_of(root))):
+        image = images.parse(parsed.image(node.value))
+        version = _VERSION.match(image.tag) if _OFFICIAL.match(image.name) else None
+        if version:
             found.append((node, version[1]))
     versions = {each for _, each in found}
     if len(versions) == 1 and said.value not in versions:
@@ -57,7 +56,7 @@ def _versions(root: MappingNode, cluster: MappingNode, parsed: Parsed) -> Iterat
 
 
 def _sizes(group: MappingNode) -> Iterator[Finding]:
-    least, most = group.get("minReplicas"), group.text("maxReplicas")
-    if isinstance(least, Scalar) and least.value.isdecimal() and most.isdecimal() and int(least.value) > int(most):
+    least, most = group.scalar("minReplicas"), group.text("maxReplicas")
+    if least and least.value.isdecimal() and most.isdecimal() and int(least.value) > int(most):
         message = f"minReplicas is {least.value}, and maxReplicas {most}"
         yield breach("wrong-value", least, message, "raise maxReplicas")

@@ -27,7 +27,7 @@ from packyard.core.kubernetes.kinds import (
     of,
 )
 from packyard.core.kubernetes.name_fields import ALWAYS_THERE, HOLDERS, NAMES, TYPED
-from packyard.core.yaml.document import mappings, walk
+from packyard.core.yaml.document import entries, mappings, walk
 from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar
 from packyard.using.setters.comment import parse
 from packyard.writing.checks import variables
@@ -133,19 +133,17 @@ def _names(parsed: Parsed) -> dict[Kind, dict[str, Scalar]]:
 
 def _references(root: MappingNode, spaces: Container[str]) -> Iterator[_Reference | Finding]:
     """Yield the references of an object; an account in a namespace of ``spaces`` is one of the package."""
-    for node in walk(root):
-        for entry in node.entries if isinstance(node, MappingNode) else ():
-            found = _read(entry, root)
-            if found is not None:
-                yield found
-            elif entry.name == "imagePullSecrets":
-                yield from (_Reference((CORE, "Secret"), name) for name in names(entry.value) if name.value)
-            elif entry.name == "subjects":
-                for item in mappings(entry.value):
-                    name = item.get("name")
-                    is_own = item.text("kind") == "ServiceAccount" and item.text("namespace") in spaces
-                    if is_own and isinstance(name, Scalar):
-                        yield _Reference((CORE, "ServiceAccount"), name)
+    for entry in (entry for node in walk(root) for entry in entries(node)):
+        found = _read(entry, root)
+        if found is not None:
+            yield found
+        elif entry.name == "imagePullSecrets":
+            yield from (_Reference((CORE, "Secret"), name) for name in names(entry.value) if name.value)
+        elif entry.name == "subjects":
+            for item in mappings(entry.value):
+                name = item.scalar("name")
+                if name and item.text("kind") == "ServiceAccount" and item.text("namespace") in spaces:
+                    yield _Reference((CORE, "ServiceAccount"), name)
 
 
 def _read(entry: Entry, root: MappingNode) -> _Reference | Finding | None:
@@ -157,21 +155,15 @@ def _read(entry: Entry, root: MappingNode) -> _Reference | Finding | None:
     if entry.name == "volumeName" and is_kind(root, CORE, "PersistentVolumeClaim"):
         return _Reference((CORE, "PersistentVolume"), value) if isinstance(value, Scalar) and value.value else None
     if entry.name in TYPED and isinstance(value, MappingNode):
-        name = value.get("name")
-        cluster = value.text("kind").startswith("Cluster")
+        name, kind = value.scalar("name"), value.text("kind")
+        cluster = kind.startswith("Cluster")
         group = value.text("apiGroup", group_of(value.text("apiVersion", TYPED[entry.name])))
-        return (
-            _Reference((group, value.text("kind")), name, said=value.get("kind"), is_of_cluster=cluster)
-            if isinstance(name, Scalar)
-            else None
-        )
+        return _Reference((group, kind), name, said=value.get("kind"), is_of_cluster=cluster) if name else None
     if entry.name not in HOLDERS:
         return None
     kind, keys = HOLDERS[entry.name]
-    named = next((key for key in keys if _name(value, key)), "")
-    if named and isinstance(value, MappingNode):
-        name = _name(value, named)
-        assert name is not None
+    name = next(filter(None, (_name(value, key) for key in keys)), None)
+    if name:
         optional = variables.is_filled_in(name.value) or value.text("optional") == "true"
         return _Reference((CORE, kind), name, optional=optional)
     if (
@@ -185,13 +177,13 @@ def _read(entry: Entry, root: MappingNode) -> _Reference | Finding | None:
 
 
 def _name(value: Node, key: str) -> Scalar | None:
-    found = value.get(key) if isinstance(value, MappingNode) else None
-    return found if isinstance(found, Scalar) and found.value else None
+    found = value.scalar(key)
+    return found if found and found.value else None
 
 
 def _is_unset(value: Node, key: str) -> bool:
     """Say whether a name is empty only until its setter is set."""
-    found = value.get(key) if isinstance(value, MappingNode) else None
+    found = value.get(key)
     return found is not None and found.comment is not None and parse(found.comment.text) is not None
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from packyard.core.errors import suggest
-from packyard.core.kubernetes.kinds import ARGO, RBAC, is_kind, name_of, names
+from packyard.core.kubernetes.kinds import ARGO, RBAC, is_kind, names
 from packyard.core.yaml.document import mappings, scalars
-from packyard.core.yaml.node import MappingNode, Scalar
+from packyard.core.yaml.node import MappingNode
+from packyard.writing.checks.embedded import spec_of
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
 
@@ -130,24 +131,19 @@ def _listed(texts: set[str]) -> str:
 
 def _workflows(parsed: Parsed) -> Iterator[Finding]:
     """Find accounts of workflows whose role in the package lets their pods report no results."""
-    roles = {
-        (root.text("kind"), name.value): root
-        for root in parsed.objects
-        if is_kind(root, RBAC, "Role", "ClusterRole") and (name := name_of(root))
-    }
+    roles = {kind: parsed.named(RBAC, kind) for kind in ("Role", "ClusterRole")}
     bound: dict[str, list[MappingNode]] = {}
     for root in parsed.objects:
         reference = root.mapping("roleRef") if is_kind(root, RBAC, "RoleBinding", "ClusterRoleBinding") else None
-        role = roles.get((reference.text("kind"), reference.text("name"))) if reference else None
+        role = roles.get(reference.text("kind"), {}).get(reference.text("name")) if reference else None
         for subject in names(root.get("subjects")) if role else ():
             assert role is not None
             bound.setdefault(subject.value, []).append(role)
     for root in parsed.objects:
-        spec = root.mapping("spec") if is_kind(root, ARGO, "Workflow", "WorkflowTemplate", "CronWorkflow") else None
-        spec = (spec.mapping("workflowSpec") or spec) if spec else None
-        account = spec.get("serviceAccountName") if spec else None
-        given = bound.get(account.value, []) if isinstance(account, Scalar) else []
-        if isinstance(account, Scalar) and given and not any(map(_reports, given)):
+        spec = spec_of(root)
+        account = spec.scalar("serviceAccountName") if spec else None
+        given = bound.get(account.value, []) if account else []
+        if account and given and not any(map(_reports, given)):
             message = (
                 f"{account.value} may not create {_RESULTS}: the pods of the workflow cannot report since Argo 3.4"
             )

@@ -15,6 +15,7 @@ from packyard.core.kubernetes import mpi_jobs, pod_security, pods
 from packyard.core.kubernetes.kinds import CORE, is_kind
 from packyard.core.kubernetes.lenient import Object
 from packyard.core.kubernetes.pods import Pod
+from packyard.core.yaml.document import entries
 from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar
 from packyard.core.yaml.values import to_value
 from packyard.writing.checks import variables
@@ -37,10 +38,9 @@ def check(parsed: Parsed) -> Iterator[Finding]:
         yield from _levels(root, parsed)
         if is_kind(root, CORE, "Service"):
             yield from _public(root)
-        for pod in parsed.pods_of(root):
-            for container in pod.containers:
-                yield from _root_ranks(container)
-                yield from _plain(container, parsed)
+        for container in parsed.containers_of(root):
+            yield from _root_ranks(container)
+            yield from _plain(container, parsed)
 
 
 def _levels(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
@@ -80,9 +80,9 @@ def _place(pod: Pod[MappingNode], objection: str) -> Entry | Node:
 
 def _public(service: MappingNode) -> Iterator[Finding]:
     """Find a load balancer that everybody may reach."""
-    spec, marks = service.mapping("spec"), service.mapping("metadata", "annotations")
+    spec = service.mapping("spec")
     entry = spec.entry("type") if spec and spec.text("type") == "LoadBalancer" else None
-    limited = any(_LIMITED.search(mark.name) for mark in marks.entries) if marks else False
+    limited = any(_LIMITED.search(mark.name) for mark in entries(service.find("metadata", "annotations")))
     if spec and entry and not spec.get("loadBalancerSourceRanges") and not limited:
         message = "the load balancer answers everybody who reaches it"
         yield breach("open-load-balancer", entry, message, "add loadBalancerSourceRanges")

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from packyard.core.kubernetes.groups import BUILT_IN_GROUPS
 from packyard.core.kubernetes.kinds import APPS, CORE, NETWORKING, POLICY, is_kind, kind_of, name_of, namespace_of, of
 from packyard.core.kubernetes.pods import Pod
-from packyard.core.yaml.document import mappings
-from packyard.core.yaml.node import Entry, MappingNode, Scalar, SequenceNode
+from packyard.core.yaml.document import entries, mappings
+from packyard.core.yaml.node import Collection, Entry, MappingNode, Node, Scalar
 from packyard.writing.checks.explanation import Severity
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
@@ -48,24 +48,24 @@ def check(parsed: Parsed) -> Iterator[Finding]:
 def _workload(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
     """Find a workload whose selector its own pods do not match, now or after a set: the API server rejects it."""
     yield from _empty(root)
-    selector = root.mapping("spec", "selector", "matchLabels")
-    template = root.mapping("spec", "template", "metadata", "labels")
-    if selector is None or kind_of(root) not in _SELECTING:
-        return
-    for entry in selector.entries:
-        there = template.get(entry.name) if template else None
+    for entry in entries(root.find("spec", "selector", "matchLabels")) if kind_of(root) in _SELECTING else ():
+        there = root.scalar("spec", "template", "metadata", "labels", entry.name)
         if not isinstance(entry.value, Scalar):
             continue
-        if not isinstance(there, Scalar) or there.value != entry.value.value:
-            has = f"has {there.value!r}" if isinstance(there, Scalar) else "does not have"
-            message = f"the selector wants label {entry.name}: {entry.value.value}, which the pod {has}"
+        if not there or there.value != entry.text:
+            has = f"has {there.value!r}" if there else "does not have"
+            message = f"the selector wants label {entry.name}: {entry.text}, which the pod {has}"
             yield breach("selects-nothing", entry, message, "write the same in both")
-        elif parsed.changed_by(there) != parsed.changed_by(entry.value):
-            here = _listed(parsed.changed_by(entry.value))
-            message = (
-                f"this {entry.name} changes with {here}, and that of the pod with {_listed(parsed.changed_by(there))}"
-            )
-            yield breach("reference-left-behind", entry.value, message, "give both the same comment")
+        else:
+            yield from _parted(entry.value, entry.name, [there], "the pod", parsed)
+
+
+def _parted(node: Scalar, what: str, others: Iterable[Node | None], whose: str, parsed: Parsed) -> Iterator[Finding]:
+    """Find a text that a set changes, and with it none of the others that it has to be like, or the other way round."""
+    here, there = parsed.changed_by(node), [parsed.changed_by(each) for each in others]
+    if here not in there:
+        message = f"this {what} changes with {_listed(here)}, and that of {whose} with {_listed(there[0])}"
+        yield breach("reference-left-behind", node, message, "give both the same comment")
 
 
 def _spread(pod: Pod[MappingNode]) -> Iterator[Finding]:
@@ -80,13 +80,11 @@ def _spread(pod: Pod[MappingNode]) -> Iterator[Finding]:
 
 def _empty(root: MappingNode) -> Iterator[Finding]:
     """Find a workload whose selector says nothing."""
-    entry = spec.entry("selector") if kind_of(root) in _SELECTING and (spec := root.mapping("spec")) else None
+    spec = root.get("spec") if kind_of(root) in _SELECTING else None
+    entry = spec.entry("selector") if spec else None
     held = entry.value if entry else None
-    if (
-        entry
-        and isinstance(held, MappingNode)
-        and not any(isinstance(each.value, MappingNode | SequenceNode) and each.value.children for each in held.entries)
-    ):
+    said = [each for each in entries(held) if isinstance(each.value, Collection) and each.value.children]
+    if entry and isinstance(held, MappingNode) and not said:
         message = "the selector selects by nothing: the API server rejects it"
         yield breach("selects-nothing", entry, message, "name a label of the pod")
 
@@ -157,14 +155,12 @@ def _ports(
             for field in ("name", "containerPort")
             if each.text(field) == target.value
         ]
-        here, there = parsed.changed_by(target), [parsed.changed_by(node) for node in matching]
         if not matching and parsed.complete:
             known = {each.text("name") or each.text("containerPort") for each in declared} - {""}
             message = f"no container of the selected pods declares port {target.value}"
             yield breach("no-such-port", target, message, f"they declare {', '.join(sorted(known))}")
-        elif matching and here not in there:
-            message = f"this port changes with {_listed(here)}, and that of the container with {_listed(there[0])}"
-            yield breach("reference-left-behind", target, message, "give both the same comment")
+        elif matching:
+            yield from _parted(target, "port", matching, "the container", parsed)
 
 
 def _is_operated(root: MappingNode, parsed: Parsed) -> bool:
@@ -197,10 +193,7 @@ def _selected(selector: MappingNode, labels: list[MappingNode], parsed: Parsed, 
         hint = "compare it with the pod's labels"
         yield breach("selects-nothing", selector, message, hint, severity="warning" if parsed.is_loose else "error")
     for name, value in wanted.items() if matching else ():
-        here, there = parsed.changed_by(value), [parsed.changed_by(each.get(name)) for each in matching]
-        if here not in there:
-            message = f"this {name} changes with {_listed(here)}, and that of the pods with {_listed(there[0])}"
-            yield breach("reference-left-behind", value, message, "give both the same comment")
+        yield from _parted(value, name, [each.get(name) for each in matching], "the pods", parsed)
 
 
 def _is_given(entry: Entry) -> bool:
@@ -222,7 +215,7 @@ def _instances(parsed: Parsed) -> Iterator[Finding]:
     holders = [each for root in renamed for each in (root, *(pod.template for pod in parsed.pods_of(root)))]
     labels = [found for each in holders if each and (found := each.mapping("metadata", "labels"))]
     labels += [found for root in parsed.objects if (found := _own_pods(root))]
-    nodes = [node for each in labels if isinstance(node := each.get(_INSTANCE), Scalar)]
+    nodes = list(filter(None, (each.scalar(_INSTANCE) for each in labels)))
     setters = frozenset[str]().union(*map(parsed.changed_by, nodes))
     naming = frozenset[str]().union(*(parsed.changed_by(name_of(root)) for root in renamed))
     for node in nodes if setters or naming else ():

@@ -11,11 +11,12 @@ import math
 import re
 import zoneinfo
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from itertools import chain
 
 from packyard.core.errors import suggest
 from packyard.core.kubernetes import quantity
-from packyard.core.kubernetes.kinds import APPS, BATCH, CORE, LWS, group_of
+from packyard.core.kubernetes.kinds import APPS, BATCH, CORE, LWS, NETWORKING, POLICY, Kind, kind_of
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.document import mappings
 from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar
@@ -36,7 +37,7 @@ Fault = tuple[Node | Entry, str, str]
 def check(parsed: Parsed) -> Iterator[Finding]:
     """Find what an API server refuses, for a place with what is wrong there and what is right."""
     for root in parsed.fresh:
-        rule = _OBJECTS.get((group_of(root.text("apiVersion")), root.text("kind")))
+        rule = _OBJECTS.get(kind_of(root))
         spec = root.mapping("spec")
         found = rule(spec) if rule and spec else iter(())
         for place, message, hint in chain(found, *map(_pod, parsed.pods_of(root))):
@@ -47,12 +48,8 @@ def _pod(pod: Pod[MappingNode]) -> Iterator[Fault]:
     for volume in pod.volumes:
         sources = [entry for entry in volume.entries if entry.name != "name" and not is_null(entry.value)]
         if len(sources) > 1:
-            names = " and ".join(entry.name for entry in sources)
-            yield (
-                sources[1],
-                f"volume {volume.text('name')!r} has {names}",
-                f"put `{sources[0].name}: null` into the patch",
-            )
+            message = f"volume {volume.text('name')!r} has {' and '.join(entry.name for entry in sources)}"
+            yield sources[1], message, f"put `{sources[0].name}: null` into the patch"
         yield from _nfs(volume)
     for container in pod.containers:
         for each in mappings(container.get("env")):
@@ -84,21 +81,15 @@ def _twice(listed: list[MappingNode], what: str, *fields: str) -> Iterator[Fault
 def _claims(container: MappingNode, pod: Pod[MappingNode]) -> Iterator[Fault]:
     """Find a claim of devices that the pod does not have."""
     claims = [each.text("name") for each in mappings(pod.get("resourceClaims"))]
-    resources = container.mapping("resources")
-    for each in mappings(resources.get("claims")) if resources else ():
+    for each in mappings(container.find("resources", "claims")):
         if each.text("name") not in claims:
             yield each, f"the pod has no resource claim {each.text('name')!r}", "list it in resourceClaims"
 
 
 def _nfs(holder: MappingNode) -> Iterator[Fault]:
-    nfs = holder.mapping("nfs")
-    path = nfs.get("path") if nfs else None
-    if _is_set(path) and isinstance(path, Scalar) and not path.value.startswith("/"):
+    path = holder.scalar("nfs", "path")
+    if path and _is_set(path) and not path.value.startswith("/"):
         yield path, f"the path of an NFS export is absolute, not {path.value!r}", f"/{path.value}"
-
-
-def _autoscaler(spec: MappingNode) -> Iterator[Fault]:
-    yield from _ordered(spec, "minReplicas", "maxReplicas")
 
 
 def _ordered(holder: MappingNode, less: str, more: str, *, is_equal_right: bool = True) -> Iterator[Fault]:
@@ -133,15 +124,10 @@ def _daemon_set(spec: MappingNode) -> Iterator[Fault]:
 
 def _deployment(spec: MappingNode) -> Iterator[Fault]:
     yield from _ordered(spec, "minReadySeconds", "progressDeadlineSeconds", is_equal_right=False)
-    strategy = spec.mapping("strategy")
-    rolling = strategy.mapping("rollingUpdate") if strategy else None
-    if strategy is None or rolling is None:
-        return
-    if strategy.text("type") == "Recreate":
-        yield from _at(
-            strategy, "rollingUpdate", "a Deployment that is recreated rolls nothing", "remove rollingUpdate"
-        )
-    else:
+    type_, rolling = spec.scalar("strategy", "type"), spec.mapping("strategy", "rollingUpdate")
+    if rolling and type_ and type_.value == "Recreate":
+        yield rolling, "a Deployment that is recreated rolls nothing", "remove rollingUpdate"
+    elif rolling:
         yield from _still(rolling)
 
 
@@ -152,10 +138,10 @@ def _still(rolling: MappingNode) -> Iterator[Fault]:
 
 
 def _groups(spec: MappingNode) -> Iterator[Fault]:
-    template, strategy = spec.mapping("leaderWorkerTemplate"), spec.mapping("rolloutStrategy")
-    if template and template.text("size") == "0":
-        yield from _at(template, "size", "a group has 0 pods", "its leader is one of them: size: 1")
-    rolling = strategy.mapping("rollingUpdateConfiguration") if strategy else None
+    size = spec.scalar("leaderWorkerTemplate", "size")
+    if size and size.value == "0":
+        yield size, "a group has 0 pods", "its leader is one of them: size: 1"
+    rolling = spec.mapping("rolloutStrategy", "rollingUpdateConfiguration")
     yield from _still(rolling) if rolling else ()
 
 
@@ -172,8 +158,7 @@ def _service(spec: MappingNode) -> Iterator[Fault]:
 
 def _ingress(spec: MappingNode) -> Iterator[Fault]:
     for rule in mappings(spec.get("rules")):
-        http = rule.mapping("http")
-        for path in mappings(http.get("paths")) if http else ():
+        for path in mappings(rule.find("http", "paths")):
             if path.text("pathType") in _PATH_TYPES and not path.text("path").startswith("/"):
                 yield from _at(path, "pathType", "a path of this pathType begins with /", f"path: /{path.text('path')}")
 
@@ -185,12 +170,10 @@ def _job(spec: MappingNode) -> Iterator[Fault]:
 
 
 def _cron_job(spec: MappingNode) -> Iterator[Fault]:
-    schedule = spec.get("schedule")
-    fault = _schedule(schedule.value) if isinstance(schedule, Scalar) and _is_set(schedule) else ""
-    if fault and schedule:
+    schedule, zone = spec.scalar("schedule"), spec.scalar("timeZone")
+    if schedule and _is_set(schedule) and (fault := _schedule(schedule.value)):
         yield schedule, fault, "minute hour day-of-month month day-of-week, as in 0 3 * * 1-5"
-    zone = spec.get("timeZone")
-    if isinstance(zone, Scalar) and _is_set(zone):
+    if zone and _is_set(zone):
         zones = zoneinfo.available_timezones()  # none where the system has no table of them
         if zones and zone.value not in zones:
             hint = suggest(zone.value, zones) or "Etc/UTC, or Europe/Berlin"
@@ -227,22 +210,22 @@ def _schedule(text: str) -> str:
     return ""
 
 
-def _is_set(node: Node | None) -> bool:
+def _is_set(node: Scalar) -> bool:
     """Say whether a field has a text that no template and no setter fills in later."""
-    return isinstance(node, Scalar) and bool(node.value) and not variables.is_filled_in(node.value)
+    return bool(node.value) and not variables.is_filled_in(node.value)
 
 
 def _at(holder: MappingNode, field: str, message: str, hint: str) -> Iterator[Fault]:
     yield holder.get(field) or holder, message, hint
 
 
-_OBJECTS: Mapping[tuple[str, str], Callable[[MappingNode], Iterator[Fault]]] = {
-    ("autoscaling", "HorizontalPodAutoscaler"): _autoscaler,
-    ("policy", "PodDisruptionBudget"): _budget,
+_OBJECTS: Mapping[Kind, Callable[[MappingNode], Iterator[Fault]]] = {
+    ("autoscaling", "HorizontalPodAutoscaler"): partial(_ordered, less="minReplicas", more="maxReplicas"),
+    (POLICY, "PodDisruptionBudget"): _budget,
     (APPS, "Deployment"): _deployment,
     (CORE, "Service"): _service,
     (CORE, "PersistentVolume"): _nfs,
-    ("networking.k8s.io", "Ingress"): _ingress,
+    (NETWORKING, "Ingress"): _ingress,
     (CORE, "LimitRange"): _limit_range,
     (APPS, "DaemonSet"): _daemon_set,
     (LWS, "LeaderWorkerSet"): _groups,

@@ -8,8 +8,8 @@ from difflib import get_close_matches
 from itertools import islice
 
 from packyard.core.errors import InputError, Problem, suggest
-from packyard.core.yaml.document import items, mappings, scalars
-from packyard.core.yaml.node import Comment, Entry, MappingNode, Node, Scalar, SequenceNode, Source
+from packyard.core.yaml.document import entries, items, mappings, scalars
+from packyard.core.yaml.node import Comment, Entry, MappingNode, Scalar, SequenceNode, Source
 from packyard.core.yaml.values import double_quoted, implicit_type
 from packyard.using.setters import patterns
 from packyard.using.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX, DefinitionRef, parse, parse_ref
@@ -17,10 +17,10 @@ from packyard.using.setters.definition import Definitions, Setter, Substitution,
 from packyard.using.setters.fields import Binding, sets
 from packyard.using.setters.handedits import expected
 from packyard.using.setters.refusal import refusal, review
+from packyard.writing.checks.definitions import TYPES
 from packyard.writing.checks.finding import REMOVE, Finding, breach, finding
 from packyard.writing.checks.parsed import Parsed
 
-_TYPES = ("string", "integer", "number", "boolean", "array", "object")
 _MOST_BROKEN = 100  # the most substitutions that are checked
 #: What was to be a setter comment.
 _BROKEN = re.compile(
@@ -150,10 +150,9 @@ def _setter(entry: Entry, setter: Setter, *, shipped: bool | None) -> Iterator[F
 
 def _untyped(entry: Entry, setter: Setter) -> Finding | None:
     """Find a type that is none, told by its likeness to one."""
-    near = suggest(setter.type, _TYPES) if setter.type and full_type(setter.type) not in _TYPES else ""
-    place = entry.value.get("type") if isinstance(entry.value, MappingNode) else None
+    near = suggest(setter.type, TYPES) if setter.type and full_type(setter.type) not in TYPES else ""
     message = f"setter {setter.name} takes no value: there is no type {setter.type!r}"
-    return breach("invalid-keyword", place or entry, message, near) if near else None
+    return breach("invalid-keyword", entry.value.get("type") or entry, message, near) if near else None
 
 
 def _crossed(entry: Entry, setter: Setter) -> Finding | None:
@@ -162,28 +161,23 @@ def _crossed(entry: Entry, setter: Setter) -> Finding | None:
     if not isinstance(least, int | float) or not isinstance(most, int | float) or least <= most:
         return None
     is_low = setter.text.isdecimal() and int(setter.text) > most and int(setter.text) >= least
-    place = entry.value.get("maximum" if is_low else "minimum") if isinstance(entry.value, MappingNode) else None
+    place = entry.value.get("maximum" if is_low else "minimum") or entry
     message = f"setter {setter.name} takes no value: its minimum {least} is above its maximum {most}"
-    return breach("invalid-keyword", place or entry, message, "swap them, or correct one")
+    return breach("invalid-keyword", place, message, "swap them, or correct one")
 
 
 def _refused(entry: Entry, body: MappingNode, setter: Setter) -> Iterator[Finding]:
     """Find a value, a default or an example that the definition itself rejects."""
-    shipped = body.get("value") if not setter.is_list else None
-    schema = entry.value if isinstance(entry.value, MappingNode) else None
-    for what, node in (("value", shipped), *((name, schema and schema.get(name)) for name in ("default", "example"))):
-        judged = isinstance(node, Scalar) and not setter.is_list and (node.value or what == "example")
-        if isinstance(node, Scalar) and judged and (fault := refusal(setter, [node.value])):
+    held = {"value": body, "default": entry.value, "example": entry.value} if not setter.is_list else {}
+    for what, node in ((name, each.scalar(name)) for name, each in held.items()):
+        if node and (node.value or what == "example") and (fault := refusal(setter, [node.value])):
             message = f"the {what} of {setter.name} is rejected by its own definition: {fault}"
             yield breach("refused-value", node, message, "fix one of them")
 
 
 def _values(body: MappingNode) -> Iterator[Scalar]:
-    value, listed = body.get("value"), body.get("listValues")
-    nodes: list[Node] = [value] if value is not None else []
-    nodes += items(listed)
-    names = body.mapping("enumValues")
-    nodes += [entry.value for entry in names.entries] if names else []
+    named = (entry.value for entry in entries(body.get("enumValues")))
+    nodes = (body.get("value"), *items(body.get("listValues")), *named)
     return (node for node in nodes if isinstance(node, Scalar))
 
 
@@ -256,17 +250,12 @@ def _resolves(marker: tuple[str, DefinitionRef | None], definitions: Definitions
 def _name(entry: Entry) -> tuple[str, str]:
     """Return name and kind of a definition; the kind is empty where it is neither setter nor substitution."""
     for prefix, kind in ((SETTER_PREFIX, "setter"), (SUBSTITUTION_PREFIX, "substitution")):
-        if entry.name.startswith(prefix) and _has_body(entry, kind):
+        if entry.name.startswith(prefix) and entry.value.mapping("x-k8s-cli", kind):
             return entry.name.removeprefix(prefix), kind
     return entry.name, ""
 
 
-def _has_body(entry: Entry, kind: str) -> bool:
-    return isinstance(entry.value, MappingNode) and entry.value.mapping("x-k8s-cli", kind) is not None
-
-
 def _body(entry: Entry, kind: str) -> MappingNode:
-    assert isinstance(entry.value, MappingNode)
     body = entry.value.mapping("x-k8s-cli", kind)
     assert body is not None
     return body

@@ -9,7 +9,6 @@ import re
 from collections.abc import Collection, Iterator
 
 from packyard.core.errors import suggest
-from packyard.core.kubernetes.kinds import CORE, is_kind
 from packyard.core.yaml.node import Scalar
 from packyard.writing.checks import variables
 from packyard.writing.checks.finding import Finding, breach, within
@@ -35,28 +34,25 @@ def check(parsed: Parsed) -> Iterator[Finding]:
     """Find variables of scripts that are misspelled."""
     said: set[str] = set()
     for root in parsed.objects:
-        for pod in parsed.pods_of(root):
-            for container in pod.containers:
-                own = variables.find(container, parsed).named
-                said |= set(own)
-                words = list(variables.words(container))
-                if any(_SHELL.match(word.value) for word in words[:2]):
-                    for word in words:
-                        yield from _script(word, word.value, own)
+        for container in parsed.containers_of(root):
+            own = variables.find(container, parsed).named
+            said |= set(own)
+            words = list(variables.words(container))
+            for word in words if any(_SHELL.match(word.value) for word in words[:2]) else ():
+                yield from _script(word, own)
     for root in parsed.objects:
-        data = root.mapping("data") if is_kind(root, CORE, "ConfigMap") else None
-        entries = data.entries if data else []
-        for value in (entry.value for entry in entries if entry.name.endswith(".sh")):
+        data = variables.data_of(root)
+        for value in (entry.value for entry in data if entry.name.endswith(".sh")):
             if isinstance(value, Scalar):
-                yield from _script(value, value.value, said | {each.name for each in entries})
+                yield from _script(value, said | {each.name for each in data})
 
 
-def _script(node: Scalar, text: str, own: Collection[str]) -> Iterator[Finding]:
+def _script(node: Scalar, own: Collection[str]) -> Iterator[Finding]:
     known = {*own, *_SHELLS_OWN, *variables.GIVEN}
-    for found in _SET.finditer(text):
+    for found in _SET.finditer(node.value):
         known.update(" ".join(filter(None, found.groups())).split())
     told: set[str] = set()
-    for found in _USED.finditer(text):
+    for found in _USED.finditer(node.value):
         name = found[1] or found[2] or found[3]
         if name in known or name in told:
             continue

@@ -10,15 +10,15 @@ from collections.abc import Iterator
 
 from packyard.core.errors import InputError
 from packyard.core.kubernetes.fieldtypes import field_type
-from packyard.core.kubernetes.kinds import CORE, is_kind, name_of
+from packyard.core.kubernetes.kinds import name_of
 from packyard.core.kubernetes.name_fields import NAMES
-from packyard.core.yaml.document import walk
-from packyard.core.yaml.node import Child, Entry, MappingNode, Scalar
-from packyard.using.setters.comment import SETTER_PREFIX, parse
+from packyard.core.yaml.document import entries, walk
+from packyard.core.yaml.node import Child, Entry, Scalar
+from packyard.using.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX, parse
 from packyard.using.setters.definition import Setter
-from packyard.using.setters.fields import Binding
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
+from packyard.writing.checks.variables import data_of
 
 #: A text as short as a number or a letter is the same in two places by chance.
 _SHORTEST = 4
@@ -78,14 +78,8 @@ def _typed(parsed: Parsed, setters: dict[str, Setter], entries: dict[str, Entry]
 def _purposes(parsed: Parsed, entries: dict[str, Entry]) -> Iterator[Finding]:
     """Find setters that change the name of an object and the image that is pulled."""
     naming = frozenset[str]().union(*(parsed.changed_by(name_of(root)) for root in parsed.objects))
-    pulling = frozenset[str]().union(
-        *(
-            parsed.changed_by(container.get("image"))
-            for root in parsed.objects
-            for pod in parsed.pods_of(root)
-            for container in pod.containers
-        )
-    )
+    images = (each.get("image") for root in parsed.objects for each in parsed.containers_of(root))
+    pulling = frozenset[str]().union(*map(parsed.changed_by, images))
     for name in sorted(naming & pulling & set(entries)):
         message = f"setter {name} names objects and is part of an image: who renames a run pulls another image"
         yield breach("two-purposes", entries[name], message, "make it two setters")
@@ -97,12 +91,11 @@ def _forgotten(parsed: Parsed, setters: dict[str, Setter]) -> Iterator[Finding]:
     for value, message, hint in _alike(parsed):
         places.setdefault((message, hint), []).append(value)
     for (message, hint), (first, *others) in places.items():
-        lines = [f"{each.source.name}:{each.source.locate(each.start)[0]}" for each in others]
+        lines = [each.place for each in others]
         yield breach("forgotten-field", first, message, f"{hint}; likewise {', '.join(lines)}" if lines else hint)
     yield from _half_bound(parsed)
     for root in parsed.objects:
-        data = root.mapping("data") if is_kind(root, CORE, "ConfigMap") else None
-        for entry in data.entries if data else ():
+        for entry in data_of(root):
             setter, node = setters.get(entry.name), entry.value
             if setter is None or not isinstance(node, Scalar) or node.value != setter.text or not node.value:
                 continue
@@ -115,16 +108,15 @@ def _alike(parsed: Parsed) -> Iterator[tuple[Scalar, str, str]]:
     """Yield the fields that are like a bound one, and have the value of a setter, with what is to be said of them."""
     bound = {(_key(each.part), each.node.value): each for each in parsed.bound if isinstance(each.node, Scalar)}
     known = dict(_texts(parsed))
-    entries = (entry for document in parsed.documents for node in walk(document.root)
-               for entry in (node.entries if isinstance(node, MappingNode) else ()))  # fmt: skip
-    for entry in entries:
+    nodes = (node for document in parsed.documents for node in walk(document.root))
+    for entry in (entry for node in nodes for entry in entries(node)):
         value = entry.value
         if not isinstance(value, Scalar) or len(value.value) < _SHORTEST:
             continue
         same, name = bound.get((entry.name, value.value)), known.get(value.value)
         if not (same or name) or parsed.changed_by(value) or _is_commented(value):
             continue
-        if same and same.node is not value and _is_set(same, parsed):
+        if same and same.node is not value and parsed.changed_by(same.node):
             line = same.node.source.locate(same.node.start)[0]
             there = f"line {line} of {same.node.source.name}"
             message = f"{entry.name} is {value.value}, as at {there}, but no set changes it here"
@@ -138,12 +130,11 @@ def _half_bound(parsed: Parsed) -> Iterator[Finding]:
     """Find a Job of as many pods at once as in all, of which a set changes one number alone."""
     for root in parsed.objects:
         for holder, entry in parsed.entries_of(root, "completions"):
-            done, at_once = entry.value, holder.get("parallelism")
-            if not isinstance(done, Scalar) or not isinstance(at_once, Scalar) or done.value != at_once.value:
+            done, at_once = entry.value, holder.scalar("parallelism")
+            if not isinstance(done, Scalar) or not at_once or done.value != at_once.value:
                 continue
-            if holder.text("completionMode") == "Indexed" and bool(parsed.changed_by(done)) != bool(
-                parsed.changed_by(at_once)
-            ):
+            is_half = bool(parsed.changed_by(done)) != bool(parsed.changed_by(at_once))
+            if holder.text("completionMode") == "Indexed" and is_half:
                 fixed, other = (at_once, done) if parsed.changed_by(done) else (done, at_once)
                 names = ", ".join(sorted(parsed.changed_by(other)))
                 message = f"completions and parallelism are {done.value}, and {names} changes one of them alone"
@@ -153,6 +144,11 @@ def _half_bound(parsed: Parsed) -> Iterator[Finding]:
 def _texts(parsed: Parsed) -> Iterator[tuple[str, str]]:
     """Yield the texts that setters and substitutions make, with their names."""
     yield from ((setter.text, name) for name, setter in parsed.definitions.setters.items())
+    yield from _expanded(parsed)
+
+
+def _expanded(parsed: Parsed) -> Iterator[tuple[str, str]]:
+    """Yield the texts that substitutions make, with their names."""
     for name, substitution in parsed.definitions.substitutions.items():
         try:
             yield parsed.definitions.expand(substitution), name
@@ -162,17 +158,12 @@ def _texts(parsed: Parsed) -> Iterator[tuple[str, str]]:
 
 def _is_distinct(entry: Entry) -> bool:
     """Say whether a field does not have the text of a setter by chance."""
-    text = entry.value.value if isinstance(entry.value, Scalar) else ""
     is_reference = entry.name in (*NAMES, "volumeName")  # which `references` judges
-    return entry.name in _NUMBERED or (len(text) >= _DISTINCT and not is_reference)
+    return entry.name in _NUMBERED or (len(entry.text) >= _DISTINCT and not is_reference)
 
 
 def _is_commented(node: Scalar) -> bool:
     return node.comment is not None and parse(node.comment.text) is not None
-
-
-def _is_set(bound: Binding, parsed: Parsed) -> bool:
-    return bool(parsed.changed_by(bound.node))
 
 
 def _key(part: Child) -> str:
@@ -182,16 +173,9 @@ def _key(part: Child) -> str:
 def _slashes(parsed: Parsed) -> Iterator[Finding]:
     """Find a path with two slashes, of a value that begins with one and a pattern that has one before it."""
     assert parsed.krmfile is not None
-    for substitution in parsed.definitions.substitutions.values():
-        try:
-            text = parsed.definitions.expand(substitution)
-        except InputError:  # which `setters` reports
-            continue
-        if "//" not in text.replace("://", ""):
-            continue
-        entry = next(
-            (each for each in parsed.krmfile.entries if each.name.endswith(f".substitutions.{substitution.name}")), None
-        )
-        if entry:
-            message = f"substitution {substitution.name} makes {text!r}, with two slashes"
+    entries = {each.name: each for each in reversed(parsed.krmfile.entries)}
+    for text, name in _expanded(parsed):
+        entry = entries.get(SUBSTITUTION_PREFIX + name)
+        if entry and "//" in text.replace("://", ""):
+            message = f"substitution {name} makes {text!r}, with two slashes"
             yield breach("double-slash", entry, message, "take one from the pattern or the value")

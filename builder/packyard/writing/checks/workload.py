@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from packyard.core.kubernetes.groups import is_cluster_scoped
 from packyard.core.kubernetes.kinds import RBAC, kind_of, name_of, names
 from packyard.core.kubernetes.pods import Pod
-from packyard.core.yaml.document import mappings, walk
+from packyard.core.yaml.document import entries, mappings, walk
 from packyard.core.yaml.node import MappingNode, Scalar
 from packyard.writing.checks.builds import Build
 from packyard.writing.checks.explanation import Severity
@@ -43,8 +43,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
         for pod in found_pods:
             yield from _nodes(pod, parsed)
             volumes = pod.volume_names
-            called = (container.get("name") for container in pod.containers)
-            yield from twice("container", [name for name in called if isinstance(name, Scalar)])
+            yield from twice("container", list(filter(None, (each.scalar("name") for each in pod.containers))))
             for container in pod.containers:
                 yield from _container(container, volumes)
 
@@ -59,7 +58,7 @@ def _objects(build: Build) -> Iterator[Finding]:
         identity = (root.text("apiVersion"), root.text("kind"), metadata.text("namespace"), name.value, apart)
         first = seen.setdefault(identity, name)
         if first is not name:
-            hint = f"also at {first.source.name}:{first.source.locate(first.start)[0]}"
+            hint = f"also at {first.place}"
             message = f"{root.text('kind')} {name.value!r} occurs twice"
             severity: Severity = "error"
             if build.is_loose and first.source is not name.source:
@@ -87,15 +86,14 @@ def _namespaces(build: Build, parsed: Parsed) -> Iterator[Finding]:
 
 def _metadata(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
     """Find a namespace of what has none, and annotations that a field has replaced."""
-    metadata = root.mapping("metadata")
+    metadata = root.get("metadata")
     namespace = metadata.entry("namespace") if metadata else None
     if namespace and is_cluster_scoped(root.text("apiVersion"), root.text("kind")):
         message = f"a {root.text('kind')} is in no namespace: the field has no effect"
         yield breach("namespace-without-effect", namespace, message, "remove it")
     templates = [pod.template for pod in parsed.pods_of(root) if pod.template is not root]
     for holder in (root, *templates):
-        marks = holder.mapping("metadata", "annotations") if holder else None
-        for entry in marks.entries if marks else ():
+        for entry in entries(holder.find("metadata", "annotations") if holder else None):
             if entry.name.startswith(_DEAD_ANNOTATIONS):
                 message = f"nothing reads the annotation {entry.name} any more"
                 yield breach("ignored-annotation", entry, message, "use the field")
@@ -103,11 +101,10 @@ def _metadata(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
 
 def _nodes(pod: Pod[MappingNode], parsed: Parsed) -> Iterator[Finding]:
     """Find a pod for one node, or for one type of machine, that no setter changes."""
-    selector = pod.spec.mapping("nodeSelector")
-    entries = [entry for entry in selector.entries if entry.name in _PINNING] if selector else []
-    for entry in [*entries, *filter(None, [pod.spec.entry("nodeName")])]:
-        if isinstance(entry.value, Scalar) and not parsed.changed_by(entry.value) and "{{" not in entry.value.value:
-            message = f"the pod runs on {entry.value.value} alone, which another cluster does not have"
+    pinning = [entry for entry in entries(pod.spec.get("nodeSelector")) if entry.name in _PINNING]
+    for entry in [*pinning, *filter(None, [pod.spec.entry("nodeName")])]:
+        if isinstance(entry.value, Scalar) and not parsed.changed_by(entry.value) and "{{" not in entry.text:
+            message = f"the pod runs on {entry.text} alone, which another cluster does not have"
             yield breach("pinned-to-nodes", entry, message, "bind a setter, or use an affinity")
 
 
@@ -129,9 +126,8 @@ def _volumes(found_pods: list[Pod[MappingNode]]) -> Iterator[Finding]:
 
 def _mounts(node: MappingNode) -> list[Scalar]:
     """Return the names that all mounts and devices in a node refer to."""
-    inside = [each for each in walk(node) if isinstance(each, MappingNode)]
-    entries = (entry for each in inside for entry in each.entries if entry.name in ("volumeMounts", "volumeDevices"))
-    return [name for entry in entries for name in names(entry.value)]
+    lists = (each.get(key) for each in walk(node) for key in ("volumeMounts", "volumeDevices"))
+    return [name for listed in lists for name in names(listed)]
 
 
 def _container(container: MappingNode, volumes: frozenset[str]) -> Iterator[Finding]:
@@ -143,8 +139,7 @@ def _container(container: MappingNode, volumes: frozenset[str]) -> Iterator[Find
             message = f"{label} mounts {name.value!r}, which is not a volume of its pod"
             hint = f"the volumes are {known}" if known else "the pod has no volumes"
             yield breach("mount-without-volume", name, message, hint)
-    context = container.mapping("securityContext")
-    for entry in context.entries if context else ():
+    for entry in entries(container.get("securityContext")):
         if entry.name in _POD_ONLY:
             message = f"{entry.name} in the securityContext of {label} is not a field there, and is rejected or dropped"
             hint = "put it into the pod's securityContext"
