@@ -67,10 +67,11 @@ def only(words: Sequence[str], verb: str) -> Path:
     return directory
 
 
-def with_values(words: Sequence[str], verb: str) -> tuple[Path, dict[str, list[str]]]:
-    """Return DIR and the values for a verb that takes ``[DIR] [NAME=VALUE...]``; ``NAME=`` gives none."""
+def with_values(words: Sequence[str], verb: str) -> tuple[Path, dict[str, list[str]], list[str]]:
+    """Return DIR, the values and their words for a verb that takes ``[DIR] [NAME=VALUE...]``; ``NAME=`` gives none."""
     directory, rest = split(words, "", lambda _: ())
-    return directory, {name: [] if texts == [""] else texts for name, texts in values(rest, verb).items()}
+    given = values(rest, verb)
+    return directory, {name: [] if texts == [""] else texts for name, texts in given.items()}, rest
 
 
 def values(words: Iterable[str], verb: str) -> dict[str, list[str]]:

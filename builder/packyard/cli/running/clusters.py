@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import TypeVar
@@ -24,6 +24,8 @@ from packyard.using.options import usecases
 T = TypeVar("T")
 #: Seconds until a server that does not answer is asked again.
 PAUSES = (1, 2, 4, 8, 8, 8)
+#: The fields of a reference to an object, in the rows that name some.
+REFERENCE = "apiVersion, kind, namespace, name"
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
@@ -65,8 +67,8 @@ def find(arguments: argparse.Namespace) -> Kubectl:
 
 def find_for(arguments: argparse.Namespace, verb: str) -> tuple[Kubectl, Prepared, list[str]]:
     """Return kubectl for the namespace of the use case that ``arguments.words`` name, and what `prepared` returns."""
-    directory, values = directories.with_values(arguments.words, verb)
-    usecases.check(directory, verb, [word for word in arguments.words if word.partition("=")[0] in values])
+    directory, _, words = directories.with_values(arguments.words, verb)
+    usecases.check(directory, verb, words)
     found = _found(arguments)
     made, words = prepared(arguments.words, verb)
     namespace = runs.namespace_of(made.objects, found.namespace, is_asked=bool(arguments.namespace))
@@ -105,11 +107,14 @@ def counted(role: RoleStatus) -> str:
 
 def prepared(words: Sequence[str], verb: str) -> tuple[Prepared, list[str]]:
     """Return the use case that ``[DIR] [NAME=VALUE…]`` names, as if the values were set, and its words to be shown."""
-    directory, values = directories.with_values(words, verb)
-    rest = [word for word in words if word.partition("=")[0] in values]
+    directory, values, words = directories.with_values(words, verb)
     state.tell_pending(Tree(directory))
-    words_shown = [f"{name}=…" if is_secret(name := word.partition("=")[0]) else word for word in rest]
-    return prepare(directory, values, path=os.environ.get("PATH", "")), [str(directory), *words_shown]
+    return prepare(directory, values, path=os.environ.get("PATH", "")), [str(directory), *concealed(words)]
+
+
+def concealed(words: Iterable[str]) -> list[str]:
+    """Return words without the values of setters that look secret."""
+    return [f"{name}=…" if is_secret(name := word.partition("=")[0]) else word for word in words]
 
 
 def duration(word: str) -> float:

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from functools import partial
 
-from packyard.cli.running import clusters, deploy, rollout
+from packyard.cli.running import clusters, rollout
 from packyard.core.errors import InputError, Problem
-from packyard.running.runs import deploy as deploying
+from packyard.running.runs import deploy
 from packyard.running.runs import record as records
-from packyard.running.runs.deploy import Plan
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.record import RunRecord
 
@@ -34,20 +34,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Deploy the objects of a record."""
-    deploy.check_replace(arguments, "rollback")
+    rollout.check(arguments, "rollback")
     found = clusters.find(arguments)
     before = records.read_run(found, arguments.run)
     record = _chosen(found, arguments, before)
     again = found.packyard("rollback", arguments.run, str(record.number))
     another = f"{again} --replace deletes it first; claims and results stay"
-    with rollout.untouched():
-        who, when = found.who(), rollout.now()
-
-        def plan() -> Plan:
-            return deploying.plan_again(found, before, record, who=who, when=when, force=arguments.force, hint=another)
-
-        made = deploy.replacing(found, arguments, arguments.run, plan) if arguments.replace else plan()
-    return rollout.run(found, arguments, made, again=again, another=another)
+    plan = partial(deploy.plan_again, found, before, record)
+    return rollout.run(found, arguments, record.run, plan, again=again, another=another)
 
 
 def _chosen(found: Kubectl, arguments: argparse.Namespace, before: Sequence[RunRecord]) -> RunRecord:

@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime, timezone
+from functools import partial
 
 from packyard.cli import declare, output
 from packyard.cli.rows import Rows
-from packyard.cli.running import clusters, watching
+from packyard.cli.running import clusters, undeploy, watching
+from packyard.cli.running.clusters import REFERENCE
 from packyard.core.bundle.record import document
 from packyard.core.errors import PackyardError, Problem, UnavailableError, UsageError
 from packyard.core.kubernetes.outcome import SUCCEEDED
-from packyard.running.runs import deploy, status, undeploy
+from packyard.running.runs import deploy, status
 from packyard.running.runs import record as records
+from packyard.running.runs import undeploy as removing
+from packyard.running.runs.changes import FixedError
 from packyard.running.runs.deploy import Plan
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.record import TakenError
 from packyard.running.runs.run import Reference
 from packyard.running.runs.status import RunStatus
 
-REFERENCE = "apiVersion, kind, namespace, name"
 ROWS = Rows(
     "run",
     f"run, namespace, record, recorded, applied ({REFERENCE}), used ({REFERENCE}), deleted ({REFERENCE}), "
@@ -66,12 +70,25 @@ def untouched() -> Iterator[None]:
         raise
 
 
-def run(found: Kubectl, arguments: argparse.Namespace, made: Plan, *, again: str, another: str) -> int:
-    """Show or carry out a plan; ``again`` is the command that completes it, ``another`` how to deploy another run."""
+def check(arguments: argparse.Namespace, verb: str) -> None:
+    """Refuse flags that do not go together, before anything is asked or deleted."""
+    if arguments.diff and arguments.replace:
+        flag = "--dry-run" if vars(arguments).get("dry_run") else "--diff"
+        problem = f"{flag} and --replace exclude each other"
+        raise UsageError(f"packyard {verb}: {problem}; packyard {verb} --help shows the usage")
     if arguments.watch and (arguments.output != "text" or arguments.no_wait or arguments.diff):
         raise UsageError("packyard: --watch prints text only, and excludes --no-wait and --diff")
     if arguments.keep < 1:
         raise UsageError(f"packyard: --keep {arguments.keep}: the last record stays; type a number from 1 on")
+
+
+def run(
+    found: Kubectl, arguments: argparse.Namespace, run: str, plan: Callable[..., Plan], *, again: str, another: str
+) -> int:
+    """Plan, and show or carry that out; ``again`` is the command that completes it, ``another`` deploys another run."""
+    with untouched():
+        plan = partial(plan, who=found.who(), when=now(), force=arguments.force, hint=another)
+        made = _replacing(found, arguments, run, plan) if arguments.replace else plan()
     if arguments.diff:
         return _show(found, made)
     _tell_all(made.warnings)
@@ -84,6 +101,21 @@ def run(found: Kubectl, arguments: argparse.Namespace, made: Plan, *, again: str
         ROWS.show([_row(found, made, seen)], arguments.output)
         code = _tell_end(found, arguments, made, seen, another)
     return watching.one(found, made.record) if arguments.watch and made.record.objects else code
+
+
+def _replacing(found: Kubectl, arguments: argparse.Namespace, run: str, plan: Callable[[], Plan]) -> Plan:
+    """Return a plan; a run in its way that is over, or whose fields can no longer be changed, is deleted first."""
+    try:
+        made = plan()
+        if not made.before or not status.read_one(found, made.before[-1]).is_over:
+            return made
+        before = made.before
+    except FixedError:
+        before = records.read_run(found, run)
+    removal = replace(removing.find(found, {run: before}), records=())  # its history goes on
+    waiting = argparse.Namespace(**{**vars(arguments), "delete_claims": False, "no_wait": False})
+    undeploy.delete(found, waiting, removal)
+    return plan()
 
 
 @contextmanager
@@ -99,9 +131,9 @@ def _taken_back(found: Kubectl, arguments: argparse.Namespace, made: Plan) -> It
             deploy.carry_out(found, deploy.plan_again(found, there, last, who=found.who(), when=now()))
             output.notice(f"run {made.record.run} is deployed again as record {last.number} has it")
         else:
-            removal = undeploy.find(found, {made.record.run: [made.record]})
-            undeploy.delete(found, removal, claims=False)
-            undeploy.forget(found, removal)
+            removal = removing.find(found, {made.record.run: [made.record]})
+            removing.delete(found, removal, claims=False)
+            removing.forget(found, removal)
             output.notice(f"run {made.record.run} is taken back: its objects are deleted")
         raise
 

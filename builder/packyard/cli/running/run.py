@@ -23,7 +23,6 @@ from packyard.core.bundle.reference import Reference
 from packyard.core.errors import InputError, Problem
 from packyard.core.files.tree import Tree
 from packyard.running.runs import run as runs
-from packyard.running.runs.prepared import is_secret
 from packyard.using.setters.packages import read_krmfile, read_package
 
 EXAMPLE = "packyard run mnist-fp32-training-k8s/first-run/none"
@@ -78,10 +77,7 @@ def _step(*words: str, hide: Sequence[str] = (), unseen: Sequence[str] = ()) -> 
 
 def _shown(words: Sequence[str]) -> str:
     """Return a command line without the values of setters that look secret."""
-    names = [word.partition("=")[0] for word in words]
-    return shlex.join(
-        ["packyard", *(f"{name}=…" if is_secret(name) else word for name, word in zip(names, words, strict=True))]
-    )
+    return shlex.join(["packyard", *clusters.concealed(words)])
 
 
 def _described(folder: Path, asked: Reference) -> Manifest:

@@ -14,8 +14,9 @@ from collections.abc import Mapping, Sequence
 
 from packyard.cli import declare, output
 from packyard.cli.rows import Rows
-from packyard.cli.running import clusters, rollout
+from packyard.cli.running import clusters
 from packyard.cli.running.ages import seconds_since
+from packyard.cli.running.clusters import REFERENCE
 from packyard.core.bundle.record import document
 from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError, UsageError
 from packyard.running.runs import record as records
@@ -25,7 +26,7 @@ from packyard.running.runs.record import RunRecord
 from packyard.running.runs.run import Reference
 from packyard.running.runs.undeploy import Removal
 
-ROWS = Rows("run", f"run, namespace, records, deleted ({rollout.REFERENCE}), stayed ({rollout.REFERENCE})")
+ROWS = Rows("run", f"run, namespace, records, deleted ({REFERENCE}), stayed ({REFERENCE})")
 _PAUSE = 0.5  # seconds between two looks at the pods
 
 

@@ -11,19 +11,19 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from packyard.cli import bundles, directory, output, preferences
-from packyard.cli.running import clusters, deploy, doctor, rollout
+from packyard.cli.running import clusters, doctor, rollout
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.reference import Reference, order
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, PackyardError, Problem, UsageError
 from packyard.core.yaml.node import Source
-from packyard.running.runs import deploy as deploying
+from packyard.running.runs import deploy
 from packyard.running.runs import record as records
 from packyard.running.runs import run as runs
-from packyard.running.runs.deploy import Plan
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.merged import Merge
 from packyard.running.runs.prepared import Prepared, prepare
@@ -52,6 +52,8 @@ class _Moved:
 def run(arguments: argparse.Namespace, words: Sequence[str], news: Callable[[Merged], Iterator[str]]) -> int:
     """Upgrade a run; ``news`` says of a merged package what is new and what is kept."""
     name, version, values = _split(words)
+    arguments.diff = arguments.diff or arguments.dry_run
+    rollout.check(arguments, "upgrade")
     try:
         found = clusters.find(arguments)
     except PackyardError as error:
@@ -66,18 +68,10 @@ def run(arguments: argparse.Namespace, words: Sequence[str], news: Callable[[Mer
         _tell(last, theirs, moved.merged, news)
         if not arguments.no_doctor:
             doctor.gate(found, moved.prepared, autoscaled=arguments.autoscaled)
-        again = found.packyard("upgrade", *words, *_sources(arguments))
-        another = f"{again} --replace deletes the run first, and deploys it anew; claims and results stay"
-        who, when = found.who(), rollout.now()
-
-        def plan() -> Plan:
-            return deploying.plan(
-                found, moved.prepared, who=who, when=when, force=arguments.force, hint=another, source=last
-            )
-
-        made = deploy.replacing(found, arguments, name, plan) if arguments.replace else plan()
-    arguments.diff = arguments.diff or arguments.dry_run
-    return rollout.run(found, arguments, made, again=again, another=another)
+    again = found.packyard("upgrade", *words, *_sources(arguments))
+    another = f"{again} --replace deletes the run first, and deploys it anew; claims and results stay"
+    plan = partial(deploy.plan, found, moved.prepared, source=last)
+    return rollout.run(found, arguments, name, plan, again=again, another=another)
 
 
 def _sources(arguments: argparse.Namespace) -> list[str]:

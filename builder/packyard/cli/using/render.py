@@ -37,8 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Render with kustomize or kubectl from PATH, otherwise with packyard's own builder."""
     if bool(arguments.out) != arguments.all:
         raise UsageError("packyard render: --all and --out belong together; type packyard render DIR --all --out NEW")
-    directory, values = directories.with_values(arguments.words, "render")
-    words = [word for word in arguments.words if word.partition("=")[0] in values]
+    directory, values, words = directories.with_values(arguments.words, "render")
     if arguments.values:
         values = {**given.read(arguments.values), **values}
     if not arguments.all:
