@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 
 from packyard.core.errors import InputError, suggest
 from packyard.core.work.memo import Memo
 from packyard.core.yaml.document import find_comments, parse_file, parse_one
-from packyard.core.yaml.node import MappingNode, Scalar
+from packyard.core.yaml.node import Scalar
 from packyard.using.setters import fields
 from packyard.using.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX
 from packyard.using.setters.definition import full_type
@@ -38,17 +38,17 @@ _NAME = re.compile(r"\w+")
 
 def check(files: Mapping[str, bytes]) -> Iterator[Finding]:
     """Find what is wrong with YAML files and Krmfiles; any other file may name a definition."""
-    values = _values(files)
+    krmfiles = {name: _parse(name, data) for name, data in files.items() if posixpath.basename(name) == KRMFILE}
+    values = _values(krmfiles.values())
     for name, data in files.items():
-        base = posixpath.basename(name)
-        if base == KRMFILE:
-            yield from _definitions(name, data)
-        elif base == "package.yaml":
+        if name in krmfiles:
+            yield from _definitions(name, krmfiles[name])
+        elif posixpath.basename(name) == "package.yaml":
             yield from _model(name, data)
         elif name.endswith((".yaml", ".yml")) and b"#" in data:
             yield from _comments(name, data, values)
-    yield from _unused(files)
-    yield from _redefined(files)
+    yield from _unused(files, krmfiles)
+    yield from _redefined(krmfiles)
 
 
 def _comments(name: str, data: bytes, values: Mapping[str, str]) -> Iterator[Finding]:
@@ -70,30 +70,26 @@ def _sort(text: str) -> str:
     return "bytes" if re.fullmatch(r"\d+(\.\d+)?[KMGTP]i?", text) else "text"
 
 
-def _values(files: Mapping[str, bytes]) -> dict[str, str]:
+def _values(krmfiles: Iterable[Parsed]) -> dict[str, str]:
     """Return the default of each setter that all Krmfiles give the same one."""
     found: dict[str, set[str]] = {}
-    for name, data in files.items():
-        for setter in _parse(name, data).definitions.setters.values() if posixpath.basename(name) == KRMFILE else ():
-            found.setdefault(setter.name, set()).add(setter.text)
+    for setter in (setter for each in krmfiles for setter in each.definitions.setters.values()):
+        found.setdefault(setter.name, set()).add(setter.text)
     return {name: values.pop() for name, values in found.items() if len(values) == 1}
 
 
-def _redefined(files: Mapping[str, bytes]) -> Iterator[Finding]:
+def _redefined(krmfiles: Mapping[str, Parsed]) -> Iterator[Finding]:
     """Find a setter of a part that has another type in the Krmfile of the whole workspace, where rules expect it."""
-    shared = _parse(KRMFILE, files[KRMFILE]).definitions.setters if KRMFILE in files else {}
-    for name, data in files.items():
-        if posixpath.basename(name) != KRMFILE or name == KRMFILE or not shared:
-            continue
-        for setter in _parse(name, data).definitions.setters.values():
+    shared = krmfiles[KRMFILE].definitions.setters if KRMFILE in krmfiles else {}
+    for name, parsed in krmfiles.items():
+        for setter in parsed.definitions.setters.values() if name != KRMFILE else ():
             other = shared.get(setter.name)
             if other and full_type(other.type) != full_type(setter.type):
                 message = f"{setter.name} has another type than in line {other.line} of {other.file}"
                 yield finding("definition-differs", setter.problem(message, "make both the same, or rename one"))
 
 
-def _definitions(name: str, data: bytes) -> Iterator[Finding]:
-    parsed = _parse(name, data)
+def _definitions(name: str, parsed: Parsed) -> Iterator[Finding]:
     for each in [*setters.check(parsed, shipped=True), *definitions.check(parsed)]:
         if each.rule in _OF_DEFINITIONS:
             yield replace(each, fix="")
@@ -102,7 +98,7 @@ def _definitions(name: str, data: bytes) -> Iterator[Finding]:
             message = f"setter {setter.name} is required and has no example, for commands of pages and for checks"
             yield finding("required-unexplained", setter.problem(message, "example: what users would write"), "warning")
     root = parsed.krmfile.root if parsed.krmfile and name == KRMFILE else None
-    if isinstance(root, MappingNode) and (rules := root.entry("rules")):
+    if root and (rules := root.entry("rules")):
         message = "rules in the Krmfile of the whole workspace reach no package"
         yield breach("invalid-rule", rules, message, "put them into that of a base, an overlay or a package")
 
@@ -115,26 +111,23 @@ def _parse(name: str, data: bytes) -> Parsed:
 def _model(name: str, data: bytes) -> Iterator[Finding]:
     with suppress(InputError):
         root = parse_one(data, name).root
-        model = root.mapping("model") if isinstance(root, MappingNode) else None
         for key, known in _WORDS.items():
-            word = model.get(key) if model else None
-            if isinstance(word, Scalar) and word.value not in known and (near := suggest(word.value, known)):
+            word = root.scalar("model", key) if root else None
+            if word and word.value not in known and (near := suggest(word.value, known)):
                 yield breach("odd-word", word, f"model.{key} is {word.value!r}: lists sort it apart from others", near)
 
 
-def _unused(files: Mapping[str, bytes]) -> Iterator[Finding]:
+def _unused(files: Mapping[str, bytes], krmfiles: Mapping[str, Parsed]) -> Iterator[Finding]:
     """Find definitions whose names stand nowhere else."""
     counted: dict[str, int] = {}
     for data in files.values():
         for word in set(_NAME.findall(data.decode("utf-8", "replace"))):
             counted[word] = counted.get(word, 0) + 1
-    for name, data in files.items():
-        krmfile = _parse(name, data).krmfile if posixpath.basename(name) == KRMFILE else None
-        text = data.decode("utf-8", "replace") if krmfile else ""
-        for entry in krmfile.entries if krmfile else ():
+    for name, parsed in krmfiles.items():
+        text = files[name].decode("utf-8", "replace")
+        for entry in parsed.krmfile.entries if parsed.krmfile else ():
             word = entry.name.removeprefix(SETTER_PREFIX).removeprefix(SUBSTITUTION_PREFIX)
-            own = _elsewhere(text, entry.name, word)
-            if counted.get(word, 0) <= 1 and not own:
+            if counted.get(word, 0) <= 1 and not _elsewhere(text, entry.name, word):
                 message = f"nothing in the workspace names {word}"
                 yield breach("unused-definition", entry, message, "remove it", severity="warning")
 

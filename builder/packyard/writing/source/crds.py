@@ -5,15 +5,16 @@ They win over those that packyard carries, and those of the workspace over those
 
 from __future__ import annotations
 
-from packyard.core.errors import InputError, Problem, refuse
+from functools import partial
+
+from packyard.core.errors import every, refuse
 from packyard.core.kubernetes import schemas
+from packyard.core.kubernetes.kinds import CUSTOM
 from packyard.core.kubernetes.schemas import Judge
-from packyard.core.yaml.node import MappingNode
 from packyard.core.yaml.values import to_value
 from packyard.writing.source.workspace import Workspace, authored
 
 DIRECTORY = "crds"
-_KIND = "CustomResourceDefinition"
 
 
 def files(here: Workspace) -> list[str]:
@@ -31,35 +32,21 @@ def names(here: Workspace) -> list[str]:
     """Return the names of the definitions, ``rayjobs.ray.io``; it refuses what `read` does."""
     read(here)
     roots = (document.root for path in files(here) for document in here.sources.documents(path))
-    return [text for root in roots if isinstance(root, MappingNode) and (text := _name(root))]
-
-
-def _name(root: MappingNode) -> str:
-    metadata = root.mapping("metadata")
-    return metadata.text("name") if metadata else ""
+    names = (root.scalar("metadata", "name") for root in roots if root)
+    return [name.value for name in names if name and name.value]
 
 
 def _read(here: Workspace) -> list[Judge]:
     judges: list[Judge] = []
-    problems: list[Problem] = []
-    for path in files(here):
-        try:
-            judge = _judge(here, path)
-        except InputError as error:
-            problems += error.problems
-            continue
+    for judge in every(partial(_judge, here), files(here)):
         judges.append(judge.without(schemas.kinds_of(judges)))
-    refuse(problems)
     return judges
 
 
 def _judge(here: Workspace, path: str) -> Judge:
     roots = [document.root for document in here.sources.documents(path) if document.root]
     values = [to_value(root) for root in roots]
-    wrong = [root for root, value in zip(roots, values, strict=True) if not _is_one(value)]
-    refuse(root.problem(f"is no {_KIND}", f"{DIRECTORY}/ is for these alone") for root in wrong)
+    kinds = [value.get("kind") if isinstance(value, dict) else None for value in values]
+    wrong = [root for root, kind in zip(roots, kinds, strict=True) if kind != CUSTOM[1]]
+    refuse(root.problem(f"is no {CUSTOM[1]}", f"{DIRECTORY}/ is for these alone") for root in wrong)
     return schemas.of_definitions(here.sources.shown(path), [value for value in values if isinstance(value, dict)])
-
-
-def _is_one(value: object) -> bool:
-    return isinstance(value, dict) and value.get("kind") == _KIND

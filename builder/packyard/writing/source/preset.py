@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import PurePosixPath
 
 from packyard.core.bundle.shipped import PRESETS
-from packyard.core.errors import InputError, Problem, refuse, suggest
+from packyard.core.errors import InputError, Problem, every, refuse, suggest
 from packyard.core.yaml.sources import Sources
 from packyard.using.setters.definition import Definitions, Setter
 from packyard.using.setters.refusal import refusal
@@ -32,20 +33,16 @@ class Preset:
 
 def read_all(sources: Sources, package: Package) -> list[Preset]:
     """Read the presets of a package, sorted by name; every fault of every file is named at once."""
-    found: list[Preset] = []
-    problems: list[Problem] = []
-    for path in sources.list(f"{package.folder}/{scripts.DIRECTORY}/{PRESETS}", "*.yaml"):
-        file = sources.shown(path)
-        try:
-            values = parse(sources.read(path), file)
-        except InputError as error:
-            problems += error.problems
-            continue
-        found.append(Preset(PurePosixPath(path).stem, values))
-        if not values.description:
-            problems.append(Problem("begins with no comment that says what it is for", file=file, line=1))
-    refuse(problems)
-    return found
+    paths = sources.list(f"{package.folder}/{scripts.DIRECTORY}/{PRESETS}", "*.yaml")
+    return every(partial(_read, sources), paths)
+
+
+def _read(sources: Sources, path: str) -> Preset:
+    file = sources.shown(path)
+    values = parse(sources.read(path), file)
+    if not values.description:
+        raise InputError(Problem("begins with no comment that says what it is for", file=file, line=1))
+    return Preset(PurePosixPath(path).stem, values)
 
 
 def check(presets: Sequence[Preset], use_cases: Mapping[str, tuple[Definitions, Sequence[Rule]]]) -> None:

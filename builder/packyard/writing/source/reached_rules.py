@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
-from packyard.core.errors import InputError, Problem, refuse, suggest
+from packyard.core.errors import Problem, every, suggest
 from packyard.core.work.memo import Memo
 from packyard.core.yaml.document import source_of
 from packyard.using.kustomize.part import KrmfileData
@@ -26,18 +27,14 @@ _DEFINED = re.compile(rf"^ *{re.escape(SETTER_PREFIX)}([^:\s]+):", re.MULTILINE)
 def gather(krmfiles: Iterable[KrmfileData], memo: Memo) -> list[Rule]:
     """Return the rules of Krmfiles, one that several have once; raises `InputError` with every fault of form."""
     found: dict[tuple[str, str], Rule] = {}
-    problems: list[Problem] = []
-    for name, data in dict.fromkeys(krmfiles):
-        try:
-            for rule in _read(name, data, memo):
-                found.setdefault((rule.text, rule.message), rule)
-        except InputError as error:
-            problems += error.problems
-    refuse(problems)
+    for rules in every(partial(_read, memo), dict.fromkeys(krmfiles)):
+        for rule in rules:
+            found.setdefault((rule.text, rule.message), rule)
     return list(found.values())
 
 
-def _read(name: str, data: bytes, memo: Memo) -> list[Rule]:
+def _read(memo: Memo, krmfile: KrmfileData) -> list[Rule]:
+    name, data = krmfile
     if b"rules:" not in data:
         return []
     return memo.once(("rules", name, data), lambda: read(parse_krmfile(source_of(data, name), memo).root))

@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from packyard.core.errors import InputError, Problem, refuse, suggest
+from packyard.core.errors import InputError, Problem, every, suggest
 from packyard.core.yaml import strict
 from packyard.core.yaml.fields import Fields
 from packyard.core.yaml.node import MappingNode, Node
@@ -71,16 +71,10 @@ class PackageTest:
 
 def read_all(workspace: Workspace, package: Package) -> list[PackageTest]:
     """Read the tests of a package, in the order of their files; every fault of every file is named at once."""
-    found: list[PackageTest] = []
-    problems: list[Problem] = []
     paths = authored(workspace.sources, f"{package.folder}/{DIRECTORY}")
-    for path in (each for each in paths if each.endswith((".yaml", ".yml"))):
-        try:
-            found += read(Fields.of_file(workspace.sources, path), package)
-        except InputError as error:
-            problems += error.problems
-    refuse(problems)
-    return found
+    files = (path for path in paths if path.endswith((".yaml", ".yml")))
+    found = every(lambda path: read(Fields.of_file(workspace.sources, path), package), files)
+    return [test for tests in found for test in tests]
 
 
 def read(fields: Fields, package: Package) -> list[PackageTest]:

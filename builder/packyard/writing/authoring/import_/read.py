@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from posixpath import dirname, join, normpath, relpath
 
-from packyard.core.errors import InputError, Problem, refuse
+from packyard.core.errors import InputError, Problem, every, refuse
 from packyard.core.kubernetes import kustomization
 from packyard.core.kubernetes.kinds import LOCAL, is_local
 from packyard.core.yaml.document import find_comments, has_aliases, parse_shared, walk
@@ -199,15 +199,7 @@ class Reader:
 
 def documents(sources: Sources, files: Iterable[str]) -> list[Document]:
     """Read documents, or refuse all files that cannot be read."""
-    found: list[Document] = []
-    problems: list[Problem] = []
-    for file in files:
-        try:
-            found += sources.documents(file)
-        except InputError as error:
-            problems += error.problems
-    refuse(problems)
-    return found
+    return [document for documents in every(sources.documents, files) for document in documents]
 
 
 def _holds(folder: str, path: str) -> bool:
