@@ -13,6 +13,7 @@ from packyard.running import doctor
 from packyard.running.doctor.finding import Finding
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.prepared import Prepared
+from packyard.running.runs.record import RunRecord
 from usecases import Object
 
 _POD = """
@@ -27,8 +28,7 @@ containers:
 
 def prepared(objects: Sequence[Object]) -> Prepared:
     """Return objects as those of a directory that is no package."""
-    said: dict[str, Any] = dict.fromkeys(("package", "version", "digest", "use_case"), "")
-    return Prepared(directory=Path(), objects=objects, values={}, options=(), **said)
+    return Prepared(directory=Path(), objects=objects, draft=RunRecord(run="", number=1, when=""))
 
 
 def examine(client: Kubectl, objects: Sequence[Object]) -> list[Finding]:

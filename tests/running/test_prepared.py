@@ -49,7 +49,7 @@ def test_knows_the_values_and_the_names_of_its_own_setters_and_of_those_of_its_o
     done("enable", directory, "queue")
     done("set", directory, "PVC_NAME=disk", "QUEUE_NAME=team-a")
     prepared = prepare(directory, {}, path="")
-    assert prepared.options == ["queue"]
-    assert prepared.values == {"PVC_NAME": "disk", "QUEUE_NAME": "team-a"}
+    assert prepared.draft.options == ("queue",)
+    assert prepared.draft.values == {"PVC_NAME": "disk", "QUEUE_NAME": "team-a"}
     assert prepared.setters >= {"IMAGE", "PVC_NAME", "RUN_NAME", "WORKERS", "QUEUE_NAME"}
     assert "S3_BUCKET" not in prepared.setters

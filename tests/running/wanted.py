@@ -31,16 +31,9 @@ def prepared(*objects: Object, run: str = "first", values: Mapping[str, str] | N
     """Return objects as those of a run."""
     for item in objects:
         item["metadata"].setdefault("labels", {})[_INSTANCE] = run
-    return Prepared(
-        directory=Path("case"),
-        objects=objects,
-        package="mnist",
-        version="1.0.0",
-        digest="",
-        use_case="first-run",
-        values=values or {},
-        options=(),
-    )
+    about = {"package": "mnist", "version": "1.0.0", "use_case": "first-run"}
+    draft = RunRecord(run="", number=1, when="", values=values or {}, **about)
+    return Prepared(directory=Path("case"), objects=objects, draft=draft)
 
 
 def deploy(client: Kubectl, run: Prepared, who: str = "ann") -> RunRecord:

@@ -688,7 +688,7 @@ def staying(body: bytes, status: bytes = b"200 OK") -> bytes:
 
 def test_connections_are_kept_if_that_is_wanted() -> None:
     with kept(lambda request: [staying(request.split()[1])]) as (server, opened):
-        with transfer.Connections() as connections:
+        with contextlib.closing(transfer.Connections()) as connections:
             for number in range(5):
                 url = f"{server.address}/{number}"
                 assert transfer.send(asked(server, url=url, connections=connections)).body == b"/%d" % number
@@ -708,7 +708,7 @@ def test_a_web_server_is_asked_for_all_keys_on_one_connection() -> None:
 def test_a_connection_is_not_kept_whose_answer_was_not_read_to_its_end() -> None:
     bodies = {b"/long": staying(bytes(200_000)), b"/error": staying(bytes(200_000), b"404 Not Found")}
     script: Script = lambda request: [bodies.get(request.split()[1], staying(b"1"))]  # noqa: E731
-    with kept(script) as (server, opened), transfer.Connections() as connections:
+    with kept(script) as (server, opened), contextlib.closing(transfer.Connections()) as connections:
         for path in ("long", "a", "error", "a"):
             request = asked(server, url=f"{server.address}/{path}", connections=connections, limit=1000)
             with contextlib.suppress(TooLongError):
@@ -718,7 +718,7 @@ def test_a_connection_is_not_kept_whose_answer_was_not_read_to_its_end() -> None
 
 def test_what_a_server_sends_beyond_an_answer_is_not_taken_for_the_next_one() -> None:
     script: Script = lambda request: [staying(request.split()[1]) + staying(b"evil")]  # noqa: E731
-    with kept(script) as (server, _), transfer.Connections() as connections:
+    with kept(script) as (server, _), contextlib.closing(transfer.Connections()) as connections:
         for number in range(5):
             url = f"{server.address}/{number}"
             with contextlib.suppress(UnavailableError):
@@ -731,7 +731,7 @@ def test_a_kept_connection_that_ended_is_opened_again() -> None:
         yield staying(request.split()[1])
         raise OSError
 
-    with kept(script) as (server, opened), transfer.Connections() as connections:
+    with kept(script) as (server, opened), contextlib.closing(transfer.Connections()) as connections:
         for number in range(3):
             url = f"{server.address}/{number}"
             assert transfer.send(asked(server, url=url, connections=connections)).body == b"/%d" % number
@@ -745,7 +745,7 @@ def test_each_request_on_a_kept_connection_has_its_own_bounds() -> None:
             time.sleep(1.2)
         yield staying(b"1")
 
-    with kept(script) as (server, opened), transfer.Connections() as connections:
+    with kept(script) as (server, opened), contextlib.closing(transfer.Connections()) as connections:
         for path, patience in (("quick", 1.0), ("slow", 20.0), ("quick", 1.0)):
             request = asked(server, url=f"{server.address}/{path}", connections=connections, patience=patience)
             assert transfer.send(request).body == b"1"
@@ -758,7 +758,7 @@ def test_each_request_on_a_kept_connection_has_its_own_bounds() -> None:
 def test_many_threads_share_connections() -> None:
     with (
         kept(lambda request: [staying(request.split()[1] * 100)]) as (server, opened),
-        transfer.Connections() as connections,
+        contextlib.closing(transfer.Connections()) as connections,
     ):
 
         def get(number: int) -> bytes:

@@ -18,6 +18,7 @@ from packyard.running.doctor.finding import Finding
 from packyard.running.probe import answers, jobs
 from packyard.running.probe.contract import Check
 from packyard.running.runs.prepared import Prepared
+from packyard.running.runs.record import RunRecord
 from packyard.writing.source.package import Package, UseCase
 from pods import as_pods
 from sample import some
@@ -251,6 +252,4 @@ def probe(
 
 
 def prepared(objects: list[Object]) -> Prepared:
-    return Prepared(
-        directory=Path(), objects=objects, package="", version="", digest="", use_case="", values={}, options=()
-    )
+    return Prepared(directory=Path(), objects=objects, draft=RunRecord(run="", number=1, when=""))

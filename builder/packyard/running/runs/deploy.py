@@ -89,20 +89,9 @@ def plan(
     come without data stay as they are. Raises `ConflictError` for what is there and somebody else's, or
     can no longer be changed, and what the server refuses, of all objects at once.
     """
-    drafted = RunRecord(
-        run=prepared.run,
-        number=1,
-        package=prepared.package,
-        version=prepared.version,
-        digest=prepared.digest,
-        use_case=prepared.use_case,
-        values=prepared.values,
-        options=tuple(prepared.options),
-        who=who,
-        when=when,
-        action="upgrade" if source else "",
-        source=source.number if source else 0,
-    )
+    drafted = replace(prepared.draft, run=prepared.run, who=who, when=when)
+    if source:
+        drafted = replace(drafted, action="upgrade", source=source.number)
     before = records.read_all(kubectl, prepared.run).get(prepared.run, [])
     objects = runs.labelled(prepared.objects, prepared.run, kubectl.namespace)
     made = _plan(kubectl, before, drafted, objects, keep_secrets=source is not None, force=force, hint=hint)

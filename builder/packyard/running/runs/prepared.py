@@ -15,6 +15,7 @@ from packyard.core.digest import Digest
 from packyard.core.kubernetes import plain_secrets
 from packyard.core.yaml.node import Source
 from packyard.running.runs import run as runs
+from packyard.running.runs.record import RunRecord
 from packyard.running.runs.run import Object
 from packyard.using.kustomize.objects import parse
 from packyard.using.options import folder
@@ -27,21 +28,17 @@ _SECRET = re.compile(r"(?i)(^|_)(PASSWORD|PASSWD|SECRET|TOKEN|CREDENTIALS?|(PRIV
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """Objects as they are rendered, of one use case; ``digest`` is that of packyard.json, which names every file.
+    """Objects as they are rendered, of one use case.
 
-    ``values`` are those that somebody set, without secrets; ``setters`` are the names of all. A directory of no package
-    has an empty ``package``. ``options`` are enabled, ``offered`` are all of its package. ``otherwise`` names a
-    run whose objects do not. ``required`` is what its authors say that it needs.
+    ``draft`` is its record as far as its directory says it: the values that somebody set, without secrets, and the
+    digest of packyard.json, which names every file; a directory of no package has an empty ``package``. ``setters`` are
+    the names of all, ``offered`` all options of its package. ``otherwise`` names a run whose objects do not.
+    ``required`` is what its authors say that it needs.
     """
 
     directory: Path
     objects: Sequence[Object]
-    package: str
-    version: str
-    digest: str
-    use_case: str
-    values: Mapping[str, str]
-    options: Sequence[str]
+    draft: RunRecord
     offered: Sequence[str] = ()
     setters: frozenset[str] = frozenset()
     otherwise: str = ""
@@ -63,10 +60,11 @@ def prepare(directory: Path, values: Mapping[str, Sequence[str]], *, path: str) 
         objects = [item.root for item in parse(Source("", render(source, path=path, inputs=inputs).decode()))]
     root, manifest = shipped.package_of(directory) or ("", None)
     use_case = os.path.relpath(os.path.realpath(directory), root) if manifest else ""
-    options = [option.name for option in inputs.options]
-    return Prepared(
-        directory=directory,
-        objects=objects,
+    options = tuple(option.name for option in inputs.options)
+    draft = RunRecord(
+        run="",
+        number=1,
+        when="",
         package=manifest.name if manifest else "",
         version=manifest.version if manifest else "",
         digest=Digest.of(Path(root, manifests.FILE).read_bytes()) if manifest else "",
@@ -77,6 +75,11 @@ def prepare(directory: Path, values: Mapping[str, Sequence[str]], *, path: str) 
             if each.is_set and not is_secret(each.name) and not plain_secrets.find(each.shown)
         },
         options=options,
+    )
+    return Prepared(
+        directory=directory,
+        objects=objects,
+        draft=draft,
         offered=found.names() if (found := folder.find(directory)) else (),
         setters=frozenset(each.name for each in inputs.setters),
         required=manifest.required_of(use_case, options) if manifest else (),

@@ -154,12 +154,6 @@ class Connections(HTTPAdapter):
         self.session = Session()
         self._current = threading.local()
 
-    def __enter__(self) -> Connections:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
     def ask(self, prepared: PreparedRequest, meter: Meter, settings: dict[str, Any]) -> Response:
         """Send a request; what comes back, also after this, is read through the meter."""
         self._current.meter = meter

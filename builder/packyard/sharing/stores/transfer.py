@@ -16,7 +16,7 @@ import ssl
 import time
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from email.utils import parsedate_to_datetime
 from functools import partial
@@ -81,8 +81,7 @@ class Request:
 
     ``authorization`` is the value of that header, for the server of the address alone; where there is none, and
     ``netrc`` says so, a server gets what ``~/.netrc`` has for it. ``repeatable``: whether the request may be sent
-    again; by default that depends on the method. ``window``: see `Meter`. ``connections``: those to use, and to keep;
-    by default one for this request alone.
+    again; by default that depends on the method. ``window``: see `Meter`. ``connections``: those to use, and to keep.
     """
 
     url: str
@@ -96,7 +95,7 @@ class Request:
     authorization: str = field(default="", repr=False)
     netrc: bool = True
     repeatable: bool | None = None
-    connections: Connections | None = field(default=None, repr=False, compare=False)
+    connections: Connections = field(default_factory=Connections, repr=False, compare=False)
 
     def refusal(self, message: str, hint: str = _LOOK) -> UnavailableError:
         """Return the error to raise."""
@@ -254,22 +253,22 @@ def _asked(request: Request, meter: Meter, url: str, authorization: str) -> Iter
     is_there = origin(url) == origin(request.url) and may_have_secrets(url)
     netrc = request.netrc and not authorization and is_there
     auth = None if netrc else _as_it_is  # any callable keeps requests from ~/.netrc
-    with nullcontext(request.connections) if request.connections else Connections() as connections:
-        try:
-            data = meter.sending(request.body) if request.body else None
-            asked = requests.Request(request.method, url, headers=headers, auth=auth, data=data)
-            prepared = connections.session.prepare_request(asked)
-            settings: Any = connections.session.merge_environment_settings(url, {}, True, authorities(), None)
-        except Exception as error:
-            raise request.refusal("the request cannot be made", "check the address") from error
-        try:
-            with connections.ask(prepared, meter, settings) as response:
-                yield response
-        except PackyardError:
-            raise
-        except Exception as error:  # the libraries raise many kinds for what a server sends
-            reason = _reason(error)
-            raise (request.broken_off() if reason == _EARLY else request.refusal(reason)) from error
+    session = request.connections.session
+    try:
+        data = meter.sending(request.body) if request.body else None
+        asked = requests.Request(request.method, url, headers=headers, auth=auth, data=data)
+        prepared = session.prepare_request(asked)
+        settings: Any = session.merge_environment_settings(url, {}, True, authorities(), None)
+    except Exception as error:
+        raise request.refusal("the request cannot be made", "check the address") from error
+    try:
+        with request.connections.ask(prepared, meter, settings) as response:
+            yield response
+    except PackyardError:
+        raise
+    except Exception as error:  # the libraries raise many kinds for what a server sends
+        reason = _reason(error)
+        raise (request.broken_off() if reason == _EARLY else request.refusal(reason)) from error
 
 
 def _as_it_is(prepared: requests.PreparedRequest) -> requests.PreparedRequest:
