@@ -122,11 +122,11 @@ class UnavailableError(PackyardError):
     """A store, a program or a right that is needed cannot be had now."""
 
 
-def refuse(problems: Iterable[Problem]) -> None:
-    """Raise one `InputError` that names every problem; return if there are no problems."""
+def refuse(problems: Iterable[Problem], kind: type[PackyardError] = InputError) -> None:
+    """Raise one error of a kind that names every problem; return if there are no problems."""
     found = tuple(problems)
     if found:
-        raise InputError(*found)
+        raise kind(*found)
 
 
 def every(make: Callable[[Given], Made], given: Iterable[Given]) -> list[Made]:

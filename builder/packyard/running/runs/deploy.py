@@ -10,7 +10,7 @@ import base64
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from packyard.core.errors import ConflictError, Problem
+from packyard.core.errors import ConflictError, Problem, refuse
 from packyard.core.kubernetes.kinds import CORE, LASTING
 from packyard.core.kubernetes.lenient import is_ending, labels_of, mapping, text
 from packyard.running.runs import apply as applying
@@ -240,8 +240,7 @@ def _check_free(kubectl: Kubectl, taken: Mapping[Reference, Object], hint: str, 
             problems.append(
                 Problem(f"{reference} is there, and belongs to no run", hint=f"--force makes it the run's; {hint}")
             )
-    if problems:
-        raise ConflictError(*problems)
+    refuse(problems, ConflictError)
 
 
 def _ending_hint(kubectl: Kubectl, each: Reference) -> str:
@@ -250,18 +249,15 @@ def _ending_hint(kubectl: Kubectl, each: Reference) -> str:
 
 
 def _check_ending(kubectl: Kubectl, there: Mapping[Reference, Object]) -> None:
-    ending = [each for each, item in there.items() if is_ending(item)]
-    if ending:
-        raise ConflictError(*(Problem(f"{each} is being deleted", hint=_ending_hint(kubectl, each)) for each in ending))
+    ending = (each for each, item in there.items() if is_ending(item))
+    refuse((Problem(f"{each} is being deleted", hint=_ending_hint(kubectl, each)) for each in ending), ConflictError)
 
 
 def _check_kept(missing: Iterable[Reference]) -> None:
     """Refuse Secrets that are not there: what was in them is in no record."""
     hint = "deploy the run from its directory: packyard deploy DIR"
-    if problems := [
-        Problem(f"{each} is not there any more, and its data are not recorded", hint=hint) for each in missing
-    ]:
-        raise ConflictError(*problems)
+    problem = "is not there any more, and its data are not recorded"
+    refuse((Problem(f"{each} {problem}", hint=hint) for each in missing), ConflictError)
 
 
 def _is_equal(

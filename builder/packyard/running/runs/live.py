@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from packyard.core.errors import InputError, Problem, UnavailableError
+from packyard.core.errors import Problem, UnavailableError, refuse
 from packyard.core.kubernetes.groups import resource_of
 from packyard.core.kubernetes.kinds import group_of
 from packyard.running.runs.kubectl import FORBIDDEN, UNKNOWN, Kubectl, listed
@@ -49,10 +49,10 @@ def read(kubectl: Kubectl, wanted: Sequence[Reference], also: Iterable[Reference
     done = kubectl.call(*words, data=names(asked))
     unserved = set(_UNSERVED.findall(done.said)) if done.code else set()
     known = [each for each in asked if (each.kind, each.api_version) not in unserved]
-    if missing := [each for each in wanted if each not in known]:
-        hint = "packyard prerequisites shows what a package needs, and how to install it"
-        problems = (f"{each}: the cluster does not know {each.kind} of {each.api_version}" for each in missing)
-        raise InputError(*(Problem(text, hint=hint) for text in problems))
+    hint = "packyard prerequisites shows what a package needs, and how to install it"
+    missing = (each for each in wanted if each not in known)
+    unknown = (f"{each}: the cluster does not know {each.kind} of {each.api_version}" for each in missing)
+    refuse(Problem(text, hint=hint) for text in unknown)
     if len(known) < len(asked):
         return read(kubectl, known)
     if done.code:

@@ -19,7 +19,7 @@ from itertools import islice
 from packyard.core.bundle import record, reference
 from packyard.core.bundle.record import FaultError, Record, checked, flag, known
 from packyard.core.digest import Digest
-from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem, suggest
+from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem, refuse, suggest
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index import tree
 from packyard.sharing.index.head import Head
@@ -190,8 +190,7 @@ class Index:
                 packages[entry.name] = added
             except ConflictError as error:
                 problems += error.problems
-        if problems:
-            raise ConflictError(*problems)
+        refuse(problems, ConflictError)
         return self._with(packages.values(), releases)
 
     def yank(self, entry: IndexEntry, reason: str) -> Index:

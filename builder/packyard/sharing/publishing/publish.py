@@ -19,7 +19,7 @@ from typing import Literal
 
 from packyard.core.bundle import reference
 from packyard.core.bundle.bundle import Bundle
-from packyard.core.errors import ConflictError, IntegrityError, Problem, on_one_line
+from packyard.core.errors import ConflictError, IntegrityError, Problem, on_one_line, refuse
 from packyard.core.work.parallel import each
 from packyard.sharing import checksum
 from packyard.sharing.entry import IndexEntry
@@ -113,11 +113,9 @@ def _compared(store: Store, bundles: Iterable[Bundle | Path | Packed], before: I
         except ConflictError as error:
             return error
 
-    found = each(look, items, at_once)
-    problems = [problem for item in found if isinstance(item, ConflictError) for problem in item.problems]
-    if problems:
-        raise ConflictError(*problems)
-    uploads = [item for item in found if isinstance(item, Upload)]
+    looked = each(look, items, at_once)
+    refuse((problem for one in looked if isinstance(one, ConflictError) for problem in one.problems), ConflictError)
+    uploads = [one for one in looked if isinstance(one, Upload)]
     before.add(*(upload.entry for upload in uploads))
     _check_place(store, before, items)
     return uploads

@@ -19,7 +19,7 @@ from packyard.core.bundle import reference
 from packyard.core.bundle.archive import LIMITS
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.digest import Digest
-from packyard.core.errors import InputError, IntegrityError, PackyardError, Problem
+from packyard.core.errors import InputError, IntegrityError, PackyardError, Problem, refuse
 from packyard.core.work import parallel
 from packyard.sharing import checksum
 from packyard.sharing.entry import IndexEntry, bundle_key
@@ -106,14 +106,9 @@ class _Known:
     def check(self, listed: Sequence[tuple[str, str]]) -> None:
         """Raise `IntegrityError` where a bundle that is listed is not there, or has lost its checksum."""
         hint = "bring it back from a mirror or a backup, or publish the package again: a channel only grows"
+        problem = "is listed, and it or its checksum is missing"
         gone = sorted(self.bundles.keys() - set(listed))
-        if gone:
-            raise IntegrityError(
-                *(
-                    Problem("is listed, and it or its checksum is missing", file=bundle_key(*each), hint=hint)
-                    for each in gone
-                )
-            )
+        refuse((Problem(problem, file=bundle_key(*each), hint=hint) for each in gone), IntegrityError)
 
     def keep(self, package: Package) -> Package:
         """Return a package in which all is yanked that was."""
@@ -199,8 +194,7 @@ def _packages(
             done(f"{name}@{version}")
         if entries:
             yield Package(name=name, entries=tuple(entries))
-    if problems:
-        raise IntegrityError(*problems)
+    refuse(problems, IntegrityError)
 
 
 def _releases(

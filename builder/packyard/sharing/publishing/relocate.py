@@ -56,14 +56,12 @@ def copy_images(
     target = Registry(to, patience)
     plans = [_Plan.of(image, to, target, patience) for image in sorted({*references})]
     looked = each(lambda plan: plan.look(locked.get(plan.image)), plans, _AT_ONCE)
-    refuse([problem for found in looked if isinstance(found, InputError) for problem in found.problems])
-    conflicts = [found for found in looked if isinstance(found, ConflictError)]
-    if conflicts:
-        raise ConflictError(*(problem for found in conflicts for problem in found.problems))
-    relocated = [found for found in looked if isinstance(found, Relocated)]
-    for number, (plan, found) in enumerate(zip(plans, relocated, strict=True)):
+    for kind in (InputError, ConflictError):
+        refuse((problem for one in looked if isinstance(one, kind) for problem in one.problems), kind)
+    relocated = [one for one in looked if isinstance(one, Relocated)]
+    for number, (plan, image) in enumerate(zip(plans, relocated, strict=True)):
         done(number + 1, len(plans))
-        transport.copy(plan.source, plan.target, found.digest, plan.tag)
+        transport.copy(plan.source, plan.target, image.digest, plan.tag)
     return relocated
 
 
