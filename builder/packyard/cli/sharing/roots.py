@@ -62,7 +62,8 @@ def run(arguments: argparse.Namespace, form: Rows) -> int:
         return ", ".join(f"{named.get(key, key)}{' has signed' if key in signed else ''}" for key in row["keys"])
 
     if form.show(list(_rows(made, by, file or "")), arguments.output, cells={"KEYS": keys}):
-        heads = f"heads expire after {made.head_days} days" if made.head_days else "heads never expire"
+        days = made.rules.head_days
+        heads = f"heads expire after {days} days" if days else "heads never expire"
         output.note(f"version {made.version} of the root expires on {made.expires:%Y-%m-%d}; {heads}")
     return 0
 
@@ -194,7 +195,8 @@ def _rows(made: Root, by: Collection[str], file: str) -> Iterator[dict[str, obje
     said = {"version": made.version, "channel": made.channel, "expires": f"{made.expires:%Y-%m-%d}", "file": file}
     root = signed.roles["root"]
     yield {**said, "role": "root", "keys": root.keyids, "threshold": root.threshold, "signed": len(by)}
-    roles = {"heads": made.heads, "revocation": made.revocation, **{each.patterns[0]: each for each in made.packages}}
+    roles = {"heads": made.heads, "revocation": made.rules.revocation}
+    roles |= {each.patterns[0]: each for each in made.rules.packages}
     for name, role in roles.items():
         if role:
             yield {**said, "role": name, "keys": [*role.keys], "threshold": role.threshold, "signed": None}

@@ -21,7 +21,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, timezone
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -69,19 +69,21 @@ class Revoked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Root:
-    """A version of a channel's root; ``metadata`` is what python-tuf read."""
+    """A version of a channel's root: who signs heads, and its other ``rules``; ``metadata`` is what python-tuf read."""
 
-    channel: str
     heads: Role
-    revocation: Role | None
-    packages: tuple[Role, ...]
-    head_days: int
+    rules: Rules
     metadata: Metadata[TufRoot]
+
+    @property
+    def channel(self) -> str:
+        """The id of its channel."""
+        return self.rules.channel
 
     @property
     def version(self) -> int:
         """Its number."""
-        return self.metadata.signed.version
+        return self.rules.version
 
     @property
     def expires(self) -> datetime:
@@ -91,7 +93,7 @@ class Root:
     @property
     def offline(self) -> frozenset[str]:
         """The ids of the root keys that have no other role."""
-        roles = (self.heads, *self.packages, *filter(None, [self.revocation]))
+        roles = (self.heads, *self.rules.packages, *filter(None, [self.rules.revocation]))
         return frozenset(self.metadata.signed.roles["root"].keyids).difference(*(each.keys for each in roles))
 
     @classmethod
@@ -111,14 +113,15 @@ class Root:
                 "revocation", lambda value: TufRole.from_dict(dict(record.Record(value).rest())), None
             )
             packages = own.take("packages", list_of(lambda value: DelegatedRole.from_dict(_plain(value))), _NONE)
-            return cls(
+            rules = Rules(
+                version=metadata.signed.version,
                 channel=own.take("channel", checked(check_id)),
-                heads=_role(metadata.signed.roles["timestamp"], keys),
-                revocation=_role(revocation, keys) if revocation else None,
+                keys=frozenset(keys),
                 packages=tuple(_role(each, keys) for each in packages),
+                revocation=_role(revocation, keys) if revocation else None,
                 head_days=own.take("headsExpireDays", record.size, 0),
-                metadata=metadata,
             )
+            return cls(heads=_role(metadata.signed.roles["timestamp"], keys), rules=rules, metadata=metadata)
 
         try:
             return record.parse_any(data, read, file=file)
@@ -154,18 +157,8 @@ class Root:
 
     def trust(self, revoked: Iterable[str], recorded: frozenset[str], now: datetime | None) -> Trust:
         """Return whom to trust in the channel; see `resolve`."""
-        rules = Rules(
-            version=self.version,
-            channel=self.channel,
-            keys=frozenset(self.metadata.signed.keys),
-            revoked=recorded,
-            packages=self.packages,
-            revocation=self.revocation,
-            head_days=self.head_days,
-            now=now,
-        )
-        none = Trust(rules=rules, revoked=recorded.union(revoked))
-        return none.in_role(self.heads)
+        rules = replace(self.rules, revoked=recorded, now=now)
+        return Trust(rules=rules, revoked=recorded.union(revoked)).in_role(self.heads)
 
 
 def key(version: int) -> str:
@@ -205,9 +198,9 @@ def resolve(root: Root, store: Store, revoked: Iterable[str] = (), now: datetime
 
 def records(root: Root, store: Store) -> Iterator[tuple[int, Revoked | None]]:
     """Yield the versions of what is revoked, None for one that the role did not sign: it counts for nothing."""
-    if root.revocation is None:
+    if root.rules.revocation is None:
         return
-    trusted = Trust().in_role(root.revocation)
+    trusted = Trust().in_role(root.rules.revocation)
     for version in count(1):
         place = f"{REVOKED}{version}.json"
         data = _get(store, place)
