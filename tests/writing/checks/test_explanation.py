@@ -33,6 +33,7 @@ _ROOT = Path(packyard.__file__).parent
 _PLACES = (
     "writing/checks/*.py",
     "cli/writing/lint.py",
+    "writing/build/purposes.py",
     "writing/build/workspace_lint.py",
     "core/kubernetes/schemas.py",
     "using/setters/refusal.py",

@@ -17,7 +17,8 @@ from pathlib import Path
 from packyard.core.kubernetes import kustomization
 from packyard.core.kubernetes.kinds import group_of
 from packyard.core.yaml import strict
-from packyard.core.yaml.node import MappingNode, Node, Scalar
+from packyard.core.yaml.document import entries
+from packyard.core.yaml.node import Node, Scalar
 from packyard.core.yaml.sources import Sources
 from packyard.core.yaml.values import double_quoted
 from packyard.using.kustomize.accumulate import PatchedPods
@@ -118,6 +119,5 @@ def _text(patch: Patch) -> str:
 
 
 def _target(entry: Node) -> list[str]:
-    target = entry.mapping("target") if isinstance(entry, MappingNode) else None
-    found = target.entries if target else []
-    return [f"    {each.name}: {double_quoted(each.value.value)}" for each in found if isinstance(each.value, Scalar)]
+    words = [each for each in entries(entry.get("target")) if isinstance(each.value, Scalar)]
+    return [f"    {each.name}: {double_quoted(each.text)}" for each in words]

@@ -30,17 +30,16 @@ from packyard.using.setters.definition import Definitions
 from packyard.using.setters.krmfile import EMPTY
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.packages import PackageFiles
-from packyard.writing.build import fragments, used
+from packyard.writing.build import fragments, purposes, used
 from packyard.writing.build.draft import Draft
 from packyard.writing.build.packing import Drafted, Packing, Settings, inputs
 from packyard.writing.build.used import Use
-from packyard.writing.checks import collisions, exception, explanation, given_values, purpose, shared_parts, written
+from packyard.writing.checks import collisions, exception, explanation, given_values, shared_parts, written
 from packyard.writing.checks.collisions import Named
 from packyard.writing.checks.enabled import Option, Trial
 from packyard.writing.checks.finding import REMOVE, Finding, finding
 from packyard.writing.checks.lint import find, in_order
 from packyard.writing.checks.parsed import Parsed, parse
-from packyard.writing.checks.purpose import Purpose
 from packyard.writing.source import crds, library, package, parts, preset, tried_parts, whole
 from packyard.writing.source.origin import Stack
 from packyard.writing.source.package import Package
@@ -94,9 +93,8 @@ class Linting:
 
     def __call__(self, name: str, drafted: Drafted | None = None) -> Linted:
         """Return what is wrong with a package; ``drafted`` is it, composed, where that is at hand."""
-        found = self.find(name)
-        if found:
-            return found
+        if kept := self.find(name):
+            return kept
         words = (*self._words(name), *(_QUICK if self.is_quick else ()))
         try:
             draft, facts = drafted or self.packing.draft(name)
@@ -112,15 +110,15 @@ class Linting:
 
     def _package(self, name: str, draft: Draft) -> Linted:
         here = self._workspace()
-        packages = package_files(draft)
+        described, packages = package.read(here, name), package_files(draft)
         parsed, findings = self._judged(packages, draft.options, tried=set() if self.is_quick else None)
-        found = preset.read_all(here.sources, package.read(here, name))
+        presets = preset.read_all(here.sources, described)
         findings += [
-            *self._with_presets(found, list(zip(packages, parsed, strict=True)), findings),
+            *self._with_presets(presets, list(zip(packages, parsed, strict=True)), findings),
             *collisions.kinds(parsed),
             *collisions.definitions(parsed),
-            *purpose.check(self._purposes(name, draft)),
-            *fragments.check(here, package.read(here, name), draft, self.packing.settings.version, parsed),
+            *purposes.check(here, described, draft),
+            *fragments.check(here, described, draft, self.packing.settings.version, parsed),
         ]
         named = [each for known in parsed for each in collisions.names(known)]
         placed = _placed(here, {name}, findings)
@@ -188,18 +186,9 @@ class Linting:
             words = self._words(name)
         except InputError:
             return None
-        found = self.packing.kept.find(words, _parse)
-        if not found and self.is_quick:
-            found = self.packing.kept.find((*words, *_QUICK), _parse)
+        find = self.packing.kept.find
+        found = find(words, _parse) or (find((*words, *_QUICK), _parse) if self.is_quick else None)
         return replace(found.result, inputs=tuple(inputs(found.facts))) if found else None
-
-    def _purposes(self, name: str, draft: Draft) -> Iterator[Purpose]:
-        """Yield what the use cases of a package say that they are for."""
-        here = self._workspace()
-        found = package.read(here, name)
-        for each in found.use_cases:
-            said = draft.manifest.use_cases[f"{here.prefix}/{each.path}"].description
-            yield Purpose(said, each.name, each.base, found.file, each.line)
 
     def _workspace(self) -> Workspace:
         return self.packing.settings.workspace(self.packing.memo)
@@ -243,12 +232,11 @@ def _files(name: str, folders: Iterable[str], members: Mapping[str, bytes]) -> l
     found: list[PackageFiles] = []
     programs = {path: data for path, data in members.items() if f"/{PROGRAMS}/" in path}
     for folder in folders:
-        files = {
-            path.removeprefix(f"{folder}/"): data for path, data in members.items() if path.startswith(f"{folder}/")
-        }
+        below = f"{folder}/"
+        files = {path.removeprefix(below): data for path, data in members.items() if path.startswith(below)}
         krmfile = files.pop(KRMFILE, EMPTY + b"\n")
         patches = {path: files.pop(path) for path in list(files) if not path.endswith(".yaml")}
-        found.append(PackageFiles(krmfile, files, f"{name}/{folder}/", patches=patches, programs=programs))
+        found.append(PackageFiles(krmfile, files, f"{name}/{below}", patches=patches, programs=programs))
     return found
 
 

@@ -19,7 +19,7 @@ from packyard.core.bundle.required import Required
 from packyard.core.errors import Problem, refuse
 from packyard.core.kubernetes import kustomization, pods
 from packyard.core.yaml import span
-from packyard.core.yaml.node import MappingNode, SequenceNode
+from packyard.core.yaml.node import SequenceNode
 from packyard.core.yaml.sources import Sources
 from packyard.core.yaml.values import to_value
 from packyard.using.kustomize.accumulate import SourceObject, accumulate, is_same
@@ -183,10 +183,9 @@ def _without(sources: Sources, part: Part, lacking: Sequence[Patch], written: po
     """Return a kustomization without some patches, each with the comments above it, and with those of pods."""
     file, text = pod_components.extended(sources, part, written.lines)
     root = sources.documents(file)[0].root if part.patches else None
-    listed = root.get("patches") if isinstance(root, MappingNode) else None
-    for item, patch in reversed(
-        list(zip(listed.items if isinstance(listed, SequenceNode) else (), part.patches, strict=True))
-    ):
+    listed = root.get("patches") if root else None
+    items = listed.items if isinstance(listed, SequenceNode) else ()
+    for item, patch in reversed(list(zip(items, part.patches, strict=True))):
         if patch in lacking:
             start, end = span.lines(item)
             text = text[:start] + text[end + 1 :]

@@ -14,13 +14,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
+from packyard.core.yaml.document import entries
 from packyard.core.yaml.node import (
     Child,
     Collection,
     Comment,
     Entry,
     Item,
-    MappingNode,
     Node,
     Scalar,
     SequenceNode,
@@ -120,8 +120,8 @@ def follow_names(found: Origins, made: Node, node: Node, *above: Place | None) -
 
     What it has more is ``above``.
     """
-    for entry in made.entries if isinstance(made, MappingNode) else ():
-        other = node.entry(entry.name) if isinstance(node, MappingNode) else None
+    for entry in entries(made):
+        other = node.entry(entry.name)
         found.add(made.source, entry.start, _key(other) if other else None, *above)
         follow_names(found, entry.value, other.value if other else node, *above)
 
@@ -162,9 +162,7 @@ def _child(found: Origins, child: Child, other: Child, before: Before, above: Pl
 def _block(found: Origins, made: Node, node: Node) -> None:
     """Note the lines of a literal block, which are those of its source."""
     place = place_of(node)
-    if not (
-        isinstance(made, Scalar) and made.style == "|" and isinstance(node, Scalar) and node.style == "|" and place
-    ):
+    if not place or not all(isinstance(each, Scalar) and each.style == "|" for each in (made, node)):
         return
     first = made.source.locate(made.start)[0]
     header = 1 if node.start == 0 else 0  # a whole file has no line like that of the key

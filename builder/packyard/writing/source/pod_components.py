@@ -23,6 +23,7 @@ from packyard.core.errors import InputError
 from packyard.core.kubernetes import kustomization
 from packyard.core.kubernetes.kinds import Kind, group_of
 from packyard.core.yaml import span
+from packyard.core.yaml.document import entries
 from packyard.core.yaml.node import MappingNode, Node, Scalar, SequenceNode
 from packyard.core.yaml.rewritten import WIDTH
 from packyard.core.yaml.sources import Sources
@@ -65,7 +66,7 @@ def extended(sources: Sources, part: Part, lines: Sequence[str]) -> tuple[str, s
     text, root = sources.text(file).text, sources.documents(file)[0].root
     if not lines:
         return file, text
-    listed = root.get("patches") if isinstance(root, MappingNode) else None
+    listed = root.get("patches") if root else None
     items = listed.items if isinstance(listed, SequenceNode) else []
     added = [*([] if items else ["patches:"]), *lines]
     end = span.lines(items[-1])[1] + 1 if items else len(text)
@@ -210,8 +211,8 @@ def _selector(patch: PodPatch, group: _Group, others: Sequence[SourceObject], *,
 
 def _names(items: Sequence[SourceObject]) -> list[str]:
     """Return the names of objects; none where a setter changes one of them."""
-    entries = [metadata.entry("name") if (metadata := item.root.mapping("metadata")) else None for item in items]
-    is_plain = all(entry and not is_bound(entry) for entry in entries)
+    called = [metadata.entry("name") if (metadata := item.root.get("metadata")) else None for item in items]
+    is_plain = all(entry and not is_bound(entry) for entry in called)
     return sorted({item.identity[3] for item in items}) if is_plain else []
 
 
@@ -219,8 +220,7 @@ def _keys(field: str, items: Sequence[SourceObject]) -> list[str]:
     """Return the labels or annotations of objects that no setter changes."""
     found: dict[str, bool] = {}
     for item in items:
-        metadata = item.root.mapping("metadata", field)
-        for entry in metadata.entries if metadata else ():
+        for entry in entries(item.root.find("metadata", field)):
             found[entry.name] = found.get(entry.name, True) and not is_bound(entry)
     return sorted((key for key, is_plain in found.items() if is_plain), key=lambda key: (key != _COMPONENT, key))
 
@@ -244,9 +244,8 @@ def _requirement(key: tuple[str, str], items: Sequence[SourceObject], others: Se
 
 
 def _value(item: SourceObject, field: str, key: str) -> str | None:
-    metadata = item.root.mapping("metadata", field)
-    entry = metadata.entry(key) if metadata else None
-    return entry.value.value if entry and isinstance(entry.value, Scalar) else None
+    value = item.root.scalar("metadata", field, key)
+    return value.value if value else None
 
 
 def _target(kinds: Collection_[str], selector: Target) -> str:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from packyard.core.kubernetes import schemas
 from packyard.core.kubernetes.pods import Path, Pod
 from packyard.core.kubernetes.schemas import last
-from packyard.core.yaml.document import mappings, walk
+from packyard.core.yaml.document import entries, items, mappings, walk
 from packyard.core.yaml.fields import Fields
 from packyard.core.yaml.node import Child, Collection, Entry, MappingNode, Node, Scalar, SequenceNode
 from packyard.core.yaml.values import is_null, to_value
@@ -62,7 +62,7 @@ def hold(
 ) -> Holding | None:
     """Return by what a condition holds in a pod, whose containers have ``places``; None where it does not."""
     made = Holding()
-    for entry in where.value.entries if where and isinstance(where.value, MappingNode) else ():
+    for entry in entries(where.value) if where else ():
         if entry.name in CONTAINERS and isinstance(entry.value, SequenceNode):
             found = [_containers(item, places[entry.name]) for item in mappings(entry.value)]
             made.containers[entry.name] = {number for alike in found for number in alike}
@@ -158,7 +158,7 @@ def check(fields: Fields, where: Entry) -> None:
     for fault in judge.faults(judge.kinds["v1 Pod"], {"spec": to_value(where.value)}):
         node = _at(where.value, fault.path[1:])
         if fault.rule == "unknown-field":
-            entry = node.entry(fault.field) if isinstance(node, MappingNode) else None
+            entry = node.entry(fault.field)
             message = f"{last(fault.path[1:]) or 'a pod'} has no field {fault.field!r}"
             fields.fault(entry.key if entry else node, where.name, message, fault.hint)
         elif fault.rule == "wrong-type" and (isinstance(node, Collection) or fault.message.endswith(_COLLECTIONS)):
@@ -168,9 +168,7 @@ def check(fields: Fields, where: Entry) -> None:
 def _at(node: Node, path: Path) -> Node:
     """Return what a path leads to; a schema tells of what is there."""
     for step in path:
-        assert isinstance(node, MappingNode | SequenceNode)
-        inside = node.items[step].value if isinstance(node, SequenceNode) and isinstance(step, int) else None
-        inside = inside or (node.get(str(step)) if isinstance(node, MappingNode) else None)
+        inside = items(node)[step] if isinstance(step, int) else node.get(step)
         assert inside is not None
         node = inside
     return node

@@ -19,7 +19,7 @@ from packyard.core.kubernetes import fieldtypes, pods
 from packyard.core.kubernetes.fieldtypes import Step
 from packyard.core.kubernetes.pods import Path, Pod
 from packyard.core.yaml import make
-from packyard.core.yaml.document import mappings, walk
+from packyard.core.yaml.document import entries, mappings, walk
 from packyard.core.yaml.node import Collection, Comment, Entry, Item, MappingNode, Node, Scalar, SequenceNode
 from packyard.core.yaml.pointer import escaped, pointer
 from packyard.core.yaml.values import is_null
@@ -228,7 +228,7 @@ class _Made:
             outer = path, target
         spec = self.patch.spec.value if self.patch.spec else None
         place = _Place(pointer(path), ("spec",), "/spec")
-        for entry in spec.entries if isinstance(spec, MappingNode) else ():
+        for entry in entries(spec):
             if entry.name not in CONTAINERS:
                 self._entry(target, entry, place, _OF_WORKFLOW.get(entry.name, "") if pod.is_argo else "")
         if self.patch.metadata and outer:
@@ -238,7 +238,7 @@ class _Made:
     def _new(self, pod: Pod[MappingNode], key: str, number: int, spec: Node | None) -> None:
         """Add a container that the pod does not have."""
         path, target = pod.chain[-1]
-        listed = spec.get(key) if isinstance(spec, MappingNode) else None
+        listed = spec.get(key) if spec else None
         assert isinstance(listed, SequenceNode)
         place = _Place(f"{pointer(path)}/{key}", (), f"/spec/{key}/{number}")
         item = listed.items[number]
@@ -250,7 +250,7 @@ class _Made:
         self._add(f"{place.pointer}/-", item.value, item.comment, place.origin)
 
     def _mapping(self, target: MappingNode, fragment: Node, place: _Place, without: str = "") -> None:
-        for entry in fragment.entries if isinstance(fragment, MappingNode) else ():
+        for entry in entries(fragment):
             if entry.name != without:
                 self._entry(target, entry, place)
 
@@ -403,6 +403,6 @@ def _words(target: Mapping[str, str]) -> str:
     return ", ".join(f"{key} {text!r}" for key, text in target.items())
 
 
-def containers(spec: object, key: str) -> Sequence[MappingNode]:
+def containers(spec: Node | None, key: str) -> Sequence[MappingNode]:
     """Return the containers of a list of a pod or of a fragment of one."""
-    return mappings(spec.get(key)) if isinstance(spec, MappingNode) else ()
+    return mappings(spec.get(key)) if spec else ()

@@ -20,6 +20,7 @@ from packyard.core.errors import Problem, refuse
 from packyard.core.kubernetes import kustomization
 from packyard.core.kubernetes.name_fields import HOLDERS
 from packyard.core.yaml import layout, make
+from packyard.core.yaml.document import entries
 from packyard.core.yaml.node import Comment, Entry, Item, MappingNode
 from packyard.core.yaml.sources import Sources
 from packyard.core.yaml.values import to_value
@@ -80,7 +81,7 @@ def write(item: SourceObject, use_case: str) -> bytes:
     """Return the file of an object that a use case has for itself, or of what it adds to one that it shares."""
     if item.part is None:
         return item.write()
-    metadata = item.root.mapping("metadata")
+    metadata = item.root.get("metadata")
     name = metadata.entry("name") if metadata else None
     assert name is not None
     name.comment = Comment(_ADDED.format(_way(use_case, item.part.folder)), 0, 0, False)
@@ -96,16 +97,12 @@ def own(item: SourceObject) -> SourceObject | None:
 
 
 def _added(item: SourceObject) -> MappingNode | None:
-    metadata = item.root.mapping("metadata")
-    said = [
-        Entry(entry.key, make.mapping(entry.key.source.name, {}), entry.start)
-        for entry in (metadata.entries if metadata else ())
-        if entry.name in _METADATA
-    ]
-    for entry in said:
-        assert isinstance(entry.value, MappingNode)
-        entry.value.children = _new(item, "metadata", entry.name)
-    said = [entry for entry in said if isinstance(entry.value, MappingNode) and entry.value.children]
+    said: list[Entry] = []
+    for entry in entries(item.root.get("metadata")):
+        if entry.name in _METADATA and (new := _new(item, "metadata", entry.name)):
+            below = make.mapping(entry.key.source.name, {})
+            below.children = new
+            said.append(Entry(entry.key, below, entry.start))
     data = _new(item, "data")
     if not said and not data:
         return None
@@ -186,19 +183,14 @@ def _files(sources: Sources, program: Program, kinds: Collection[str]) -> dict[s
 def _new(item: SourceObject, *path: str) -> list[Entry]:
     """Return the entries of a mapping that the generator does not give it; none of the generator's may be gone."""
     assert item.made is not None
-    now, before = item.root.mapping(*path), item.made.root.mapping(*path)
-    entries = {entry.name: entry for entry in (before.entries if before else ())}
-    names = {entry.name for entry in (now.entries if now else ())}
+    now, before = (entries(root.find(*path)) for root in (item.root, item.made.root))
+    known, names = {entry.name: entry.value for entry in before}, {entry.name for entry in now}
     refuse(
         item.root.problem(f"{name} of {item.identity[3]} is removed, and other use cases share it")
-        for name in entries
+        for name in known
         if name not in names
     )
-    return [
-        entry
-        for entry in (now.entries if now else ())
-        if entry.name not in entries or to_value(entry.value) != to_value(entries[entry.name].value)
-    ]
+    return [each for each in now if each.name not in known or to_value(each.value) != to_value(known[each.name])]
 
 
 def _way(use_case: str, folder: str) -> str:

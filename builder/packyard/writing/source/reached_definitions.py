@@ -120,7 +120,7 @@ def _setter(entry: Entry, given: str | None) -> str:
     copied = make.like(entry, make.clone)
     copied.head = []
     definition = copied.value
-    setter = definition.mapping("x-k8s-cli", "setter") if isinstance(definition, MappingNode) else None
+    setter = definition.mapping("x-k8s-cli", "setter")
     value = setter.entry("value") if setter else None
     if given is not None and value is not None and setter is not None and isinstance(definition, MappingNode):
         value.value = make.scalar(given, entry.key.source.name, double_quoted(given))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from posixpath import basename, dirname
 
 from packyard.core.kubernetes import kustomization
-from packyard.core.yaml.document import parse_one
+from packyard.core.yaml.document import entries, parse_one
 from packyard.core.yaml.node import MappingNode, Scalar, SequenceNode
 from packyard.using.options.folder import NAME as OPTIONS
 from packyard.using.options.folder import PROGRAMS
@@ -84,10 +84,12 @@ class Traced:
 
     def _find(self, path: str) -> Origins:
         found, text = Origins(), self.text(path)
-        if text is not None and path.startswith(f"{PROGRAMS}/"):
+        if text is None:
+            return found
+        if path.startswith(f"{PROGRAMS}/"):
             return self._of_program(path.removeprefix(f"{PROGRAMS}/"), text)
-        root = parse_one(text.encode(), path).root if text is not None else None
-        if text is None or not isinstance(root, MappingNode):
+        root = parse_one(text.encode(), path).root
+        if not isinstance(root, MappingNode):
             return found
         if path.startswith(f"{OPTIONS}/"):
             return self._of_option(path.removeprefix(f"{OPTIONS}/"), text, root)
@@ -155,8 +157,7 @@ class Traced:
 
 def _of_definitions(found: Origins, root: MappingNode, words: Sequence[Words]) -> None:
     """Note for each definition of a Krmfile where it was written, and who gave it its value."""
-    definitions = root.mapping("openAPI", "definitions")
-    for entry in definitions.entries if definitions else ():
+    for entry in entries(root.find("openAPI", "definitions")):
         name = entry.name.removeprefix(SETTER_PREFIX).removeprefix(SUBSTITUTION_PREFIX)
         word = next((each.defined[name] for each in words if name in each.defined), None)
         value = next((place for each in words if (place := _value(each, name))), None)
@@ -165,7 +166,7 @@ def _of_definitions(found: Origins, root: MappingNode, words: Sequence[Words]) -
         found.add(root.source, entry.start, follows, defined)
         for comment in entry.head:
             found.add(root.source, comment.start, follows, defined)
-        body = entry.value.mapping("x-k8s-cli", "setter") if isinstance(entry.value, MappingNode) else None
+        body = entry.value.mapping("x-k8s-cli", "setter")
         if (given := body.entry("value") if body else None) and value:
             found.add(root.source, given.start, value, defined)
             found.add(root.source, given.value.start, value, defined)
@@ -186,8 +187,6 @@ def _names(words: Words, name: str, seen: set[str]) -> Iterator[tuple[str, Place
     word, value = words.defined.get(name), words.values.get(name)
     places = (_value(words, name), origin.place_of(word.entry.key) if word else None)
     yield from ((name, place) for place in places if place)
-    pattern = (
-        value.text if value else word.definition.pattern if word and isinstance(word.definition, Substitution) else ""
-    )
-    for inner in MARKER.findall(pattern):
+    own = word.definition.pattern if word and isinstance(word.definition, Substitution) else ""
+    for inner in MARKER.findall(value.text if value else own):
         yield from _names(words, inner, seen)

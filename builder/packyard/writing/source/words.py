@@ -23,7 +23,7 @@ from packyard.core.work.memo import Memo
 from packyard.core.yaml import make
 from packyard.core.yaml.document import source_of
 from packyard.core.yaml.edit import PLAIN_TYPES
-from packyard.core.yaml.node import Collection, Comment, Entry, MappingNode, Node, Scalar
+from packyard.core.yaml.node import Collection, Comment, Entry, Node, Scalar
 from packyard.core.yaml.values import is_plain_text, to_value
 from packyard.using.kustomize.part import KrmfileData
 from packyard.using.setters import comment as comments
@@ -54,8 +54,7 @@ class Word:
     @property
     def place(self) -> str:
         """File and line."""
-        source = self.entry.key.source
-        return f"{source.name}:{source.locate(self.entry.start)[0]}"
+        return self.entry.key.place
 
     def problem(self, message: str, hint: str = "") -> Problem:
         """Describe something wrong with the definition."""
@@ -162,7 +161,7 @@ class Words:
         value, word = self.values.get(name), self.defined.get(name)
         if value is not None:
             return Problem(f"setters.{name}: {message}", file=value.file, line=value.line, hint=hint)
-        if word and isinstance(word.definition, Substitution) and isinstance(word.entry.value, MappingNode):
+        if word and isinstance(word.definition, Substitution):
             pattern = word.entry.value.find("x-k8s-cli", "substitution", "pattern")
             return pattern.problem(f"{name}: {message}", hint) if pattern else word.problem(message, hint)
         return word.problem(message, hint) if word else Problem(f"{name}: {message}", hint=hint)

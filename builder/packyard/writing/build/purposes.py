@@ -1,32 +1,24 @@
-"""What use cases say of themselves: each has a sentence that says what it is for."""
+"""Lint of what use cases say of themselves: each has a sentence that says what it is for."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterator
 
 from packyard.core.errors import Problem
+from packyard.writing.build.draft import Draft
 from packyard.writing.checks.finding import Finding, finding
+from packyard.writing.source.package import Package
+from packyard.writing.source.workspace import Workspace
 
 _MOST = 200  # characters: three lines of a terminal
 
 
-class Purpose(NamedTuple):
-    """What packyard.json says that a use case is for; its name in package.yaml, its base, and where that is written."""
-
-    said: str
-    name: str
-    base: str
-    file: str
-    line: int
-
-
-def check(purposes: Iterable[Purpose]) -> Iterator[Finding]:
-    """Find use cases that say nothing, or no sentence."""
-    for each in purposes:
-        if wrong := _wrong(each.said):
+def check(here: Workspace, package: Package, draft: Draft) -> Iterator[Finding]:
+    """Find use cases of a package that say nothing, or no sentence."""
+    for each in package.use_cases:
+        if wrong := _wrong(draft.manifest.use_cases[f"{here.prefix}/{each.path}"].description):
             hint = f"write `description:` here, or begin the kustomization of the base {each.base} with a comment"
-            problem = Problem(f"useCases.{each.name}: {wrong}", file=each.file, line=each.line, hint=hint)
+            problem = Problem(f"useCases.{each.name}: {wrong}", file=package.file, line=each.line, hint=hint)
             yield finding("no-sentence", problem)
 
 
