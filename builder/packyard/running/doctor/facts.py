@@ -163,16 +163,15 @@ def _without_secrets(item: Object) -> Object:
 
 def _groups(kubectl: Kubectl) -> dict[str, list[str]]:
     found = kubectl.json(kubectl.run("get", "--raw=/apis"))
-    return {text(each.get("name")): _versions(each) for each in mappings(found.get("groups"))}
+    return {
+        text(each.get("name")): [text(one.get("version")) for one in mappings(each.get("versions"))]
+        for each in mappings(found.get("groups"))
+    }
 
 
 def _version(kubectl: Kubectl) -> str:
     """Return the version of Kubernetes, ``v1.34.2``."""
     return text(kubectl.json(kubectl.run("get", "--raw=/version")).get("gitVersion"))
-
-
-def _versions(group: Object) -> list[str]:
-    return [text(each.get("version")) for each in mappings(group.get("versions"))]
 
 
 def _kinds(kubectl: Kubectl, api_version: str) -> dict[str, str]:

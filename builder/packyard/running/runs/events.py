@@ -7,15 +7,13 @@ with that of the object that it was made of, and of several such objects it belo
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from packyard.core.kubernetes import roles
-from packyard.core.kubernetes.kinds import group_of
 from packyard.core.kubernetes.lenient import Object, mapping, text
 from packyard.running.runs import look
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.record import RunRecord
-from packyard.running.runs.run import Reference
 
 #: Kinds that controllers make by names that begin with that of their owner.
 _MADE = ("Pod", "Job", "ReplicaSet", "JobSet", "PersistentVolumeClaim", "ControllerRevision")
@@ -39,21 +37,18 @@ def read(kubectl: Kubectl, records: Mapping[str, Sequence[RunRecord]], run: str)
     seen = look.look(kubectl, {run: last[run]})
     own = {(kind, name) for _, kind, name in seen.objects.get(run, {})}
     own |= {(each.kind, each.name) for each in last[run].objects}
-    owners = {each.name: name for name, record in last.items() for each in record.objects if _makes(each)}
+    named = ((name, each) for name, record in last.items() for each in record.objects)
+    owners = {each.name: name for name, each in named if roles.is_workload(each.group_kind)}
     found: dict[tuple[str, str, str, bool], Event] = {}
     for event in look.events(kubectl):
         about = mapping(event.get("involvedObject"))
         kind, name = text(about.get("kind")), text(about.get("name"))
         if (kind, name) in own or (kind in _MADE and _owner(name, owners) == run):
-            made = _event(event, f"{kind} {name}")
-            key = (made.about, made.reason, made.message, made.is_warning)
+            latest = _event(event, f"{kind} {name}")
+            key = (latest.about, latest.reason, latest.message, latest.is_warning)
             before = found.pop(key, None)
-            found[key] = _again(made, before) if before else made
+            found[key] = replace(latest, count=latest.count + before.count) if before else latest
     return list(found.values())
-
-
-def _makes(each: Reference) -> bool:
-    return roles.is_workload((group_of(each.api_version), each.kind))
 
 
 def _owner(name: str, owners: Mapping[str, str]) -> str:
@@ -79,7 +74,3 @@ def _event(event: Object, about: str) -> Event:
         message=" ".join(text(event.get("message")).split()),
         count=count if isinstance(count, int) else 1,
     )
-
-
-def _again(event: Event, before: Event) -> Event:
-    return Event(event.when, event.is_warning, event.about, event.reason, event.message, event.count + before.count)

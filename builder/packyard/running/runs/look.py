@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from packyard.core.errors import PackyardError
 from packyard.core.kubernetes import roles
 from packyard.core.kubernetes.groups import definition
-from packyard.core.kubernetes.kinds import group_of
 from packyard.core.kubernetes.lenient import Object, kind_of, labels_of, mapping, name_of, text
 from packyard.running.runs import live
 from packyard.running.runs.kubectl import Kubectl
@@ -42,7 +41,7 @@ class Seen:
 
 def key_of(each: Reference) -> Key:
     """Return what names an object whatever version it is read in."""
-    return group_of(each.api_version), each.kind, each.name
+    return (*each.group_kind, each.name)
 
 
 def look(kubectl: Kubectl, records: Mapping[str, RunRecord], *, beside: bool = False) -> Seen:
@@ -96,7 +95,7 @@ def _kinds(records: Iterable[RunRecord]) -> Iterator[tuple[str, str]]:
     for record in records:
         for each in record.objects:
             yield each.api_version, each.kind
-            yield from roles.made_of((group_of(each.api_version), each.kind))
+            yield from roles.made_of(each.group_kind)
 
 
 def _resource(api_version: str, kind: str) -> str:

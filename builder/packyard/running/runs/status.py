@@ -129,7 +129,7 @@ def read_one(kubectl: Kubectl, record: RunRecord) -> RunStatus:
 
 def judge(records: Iterable[RunRecord], seen: Seen, more: Sources) -> list[RunStatus]:
     """Return what runs do, of what was seen; ``more`` is read only where it is needed."""
-    found = [_Run(record, seen, _workloads(record, seen)) for record in records]
+    found = [_Run(record, seen, workloads.find(record, seen.objects.get(record.run, {}))) for record in records]
     every = [each for run in found for each in run.workloads]
     known = Known(
         events=more.warnings() if any(each.needs_events for each in every) else (),
@@ -137,10 +137,6 @@ def judge(records: Iterable[RunRecord], seen: Seen, more: Sources) -> list[RunSt
         claims=more.claims() if any(waiting.is_unplaced(one.pod) for each in every for one in each.troubled) else (),
     )
     return [run.status(known) for run in found]
-
-
-def _workloads(record: RunRecord, seen: Seen) -> list[Workload]:
-    return workloads.find(record, seen.objects.get(record.run, {}), [look.key_of(each) for each in record.objects])
 
 
 @dataclass(frozen=True, slots=True)

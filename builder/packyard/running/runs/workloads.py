@@ -10,7 +10,7 @@ from packyard.core.kubernetes.kinds import JOBSET
 from packyard.core.kubernetes.lenient import Object, is_ending, kind_of, mapping, name_of, text
 from packyard.core.kubernetes.outcome import FAILED, SUCCEEDED
 from packyard.core.kubernetes.roles import Role
-from packyard.running.runs.look import Key
+from packyard.running.runs.look import Key, key_of
 from packyard.running.runs.record import RunRecord
 
 
@@ -107,12 +107,13 @@ class Workload:
         )
 
 
-def find(record: RunRecord, objects: Mapping[Key, Object], named: Sequence[Key]) -> list[Workload]:
-    """Return the workloads of a run in the order of its record, whose keys are ``named``.
+def find(record: RunRecord, objects: Mapping[Key, Object]) -> list[Workload]:
+    """Return the workloads of a run in the order of its record; ``objects`` are those that are there.
 
     The last one, without an object, has the pods of kinds that nothing is known of.
     """
-    items = [objects[key] for key in named if key in objects and roles.is_workload(key[:2])]
+    named = [key for each in record.objects if (key := key_of(each)) in objects]
+    items = [objects[key] for key in named if roles.is_workload(key[:2])]
     left = sorted((item for key, item in objects.items() if key[:2] == ("", "Pod")), key=_age)
     taken: set[str] = set()
     found = []
@@ -126,7 +127,7 @@ def find(record: RunRecord, objects: Mapping[Key, Object], named: Sequence[Key])
         found.append(
             Workload(item, [*known, *_others(pods, known)], pods, roles.made_by(template), _restarts(template))
         )
-    if left or any(roles.is_unknown(objects[key]) for key in named if key in objects):
+    if left or any(roles.is_unknown(objects[key]) for key in named):
         pods = _placed([(pod, ("pod", None)) for pod in left], ())
         found.append(Workload({}, _others(pods, ()), pods, frozenset(), 0))
     return found

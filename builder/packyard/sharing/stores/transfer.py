@@ -252,7 +252,7 @@ def _asked(request: Request, meter: Meter, url: str, authorization: str) -> Iter
         headers["Authorization"] = authorization
     is_there = origin(url) == origin(request.url) and may_have_secrets(url)
     netrc = request.netrc and not authorization and is_there
-    auth = None if netrc else _as_it_is  # any callable keeps requests from ~/.netrc
+    auth = None if netrc else lambda prepared: prepared  # any callable keeps requests from ~/.netrc
     session = request.connections.session
     try:
         data = meter.sending(request.body) if request.body else None
@@ -269,10 +269,6 @@ def _asked(request: Request, meter: Meter, url: str, authorization: str) -> Iter
     except Exception as error:  # the libraries raise many kinds for what a server sends
         reason = _reason(error)
         raise (request.broken_off() if reason == _EARLY else request.refusal(reason)) from error
-
-
-def _as_it_is(prepared: requests.PreparedRequest) -> requests.PreparedRequest:
-    return prepared
 
 
 def _body(request: Request, answer: Answer, response: requests.Response, meter: Meter) -> bytes:

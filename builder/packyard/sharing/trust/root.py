@@ -109,9 +109,7 @@ class Root:
                 raise record.FaultError("must be the metadata of a root", "signed")
             keys = {id: _key(id, key) for id, key in metadata.signed.keys.items()}
             own = record.Record(metadata.signed.unrecognized_fields.get(_FIELD, {}))
-            revocation = own.take(
-                "revocation", lambda value: TufRole.from_dict(dict(record.Record(value).rest())), None
-            )
+            revocation = own.take("revocation", lambda value: TufRole.from_dict(_plain(value)), None)
             packages = own.take("packages", list_of(lambda value: DelegatedRole.from_dict(_plain(value))), _NONE)
             rules = Rules(
                 version=metadata.signed.version,

@@ -135,11 +135,6 @@ def parse_layers(data: bytes, *, what: str) -> list[Descriptor]:
     return _layers(parse_json(data, what=what), what)
 
 
-def parse_config(document: Mapping[str, Any], *, what: str) -> Descriptor:
-    """Return the configuration that a manifest names, or raise `IntegrityError`."""
-    return _descriptor(document.get("config"), what=what)
-
-
 def media_type(data: bytes) -> str:
     """Return the type of a manifest that was read; where it does not say its own, that which its fields have."""
     document = json.loads(data)
@@ -152,7 +147,7 @@ def _layers(document: dict[str, Any], what: str) -> list[Descriptor]:
         raise _refusal(what, "is a list of artifacts, and not one")
     if document.get("schemaVersion") != 2 or not isinstance(kind, str) or not isinstance(layers, list):
         raise _refusal(what, "is not the manifest of an artifact")
-    return [_descriptor(each, what=what) for each in layers]
+    return [parse_descriptor(each, what=what) for each in layers]
 
 
 def parse_list(data: bytes, *, what: str) -> list[Descriptor]:
@@ -161,7 +156,7 @@ def parse_list(data: bytes, *, what: str) -> list[Descriptor]:
     found = document.get("manifests")
     if document.get("schemaVersion") != 2 or not isinstance(found, list):
         raise _refusal(what, "is not a list of artifacts")
-    return [_descriptor(each, what=what) for each in found]
+    return [parse_descriptor(each, what=what) for each in found]
 
 
 def compose_layers(layers: Sequence[Descriptor]) -> bytes:
@@ -220,7 +215,8 @@ _SIZE = 10**15
 _MEDIA_TYPE = re.compile(r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*(;.*)?")
 
 
-def _descriptor(found: object, *, what: str) -> Descriptor:
+def parse_descriptor(found: object, *, what: str) -> Descriptor:
+    """Read what a manifest names, or raise `IntegrityError`."""
     fields = found if isinstance(found, dict) else {}
     kind, digest, size = fields.get("mediaType"), fields.get("digest"), fields.get("size")
     if not isinstance(kind, str) or not _MEDIA_TYPE.fullmatch(kind) or not isinstance(digest, str):

@@ -40,9 +40,7 @@ def attach(registry: Registry, repository: str, subject: Digest, kind: str | Non
         return
     for _, content in wanted:
         registry.upload(repository, content)
-    answer = registry.put_manifest(repository, tag, artifact.compose_layers([*there, *new]), artifact.MANIFEST_TYPE)
-    if answer.status != 201:
-        raise registry.refusal(repository, tag, answer)
+    registry.write_manifest(repository, tag, artifact.compose_layers([*there, *new]))
 
 
 def _layers(kind: str | None, data: bytes) -> Iterator[tuple[Descriptor, bytes]]:

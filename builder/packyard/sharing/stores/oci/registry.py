@@ -76,6 +76,15 @@ class Registry:
             time.sleep(random.uniform(pause / 2, pause))
         return self._ask(repository, request)
 
+    def write_manifest(
+        self, repository: str, reference: str, data: bytes, media_type: str = artifact.MANIFEST_TYPE
+    ) -> Answer:
+        """Write a manifest as `put_manifest` does, and raise where it is not taken."""
+        answer = self.put_manifest(repository, reference, data, media_type)
+        if answer.status != 201:
+            raise self.refusal(repository, reference, answer)
+        return answer
+
     def refusal(self, repository: str, reference: str, answer: Answer) -> UnavailableError:
         """Return the error to raise where a manifest is not taken."""
         return _refusal(self._request("PUT", repository, "", reference), answer)

@@ -33,7 +33,6 @@ from packyard.sharing.stores.store import (
     check_same,
     check_swapped,
 )
-from packyard.sharing.stores.transfer import Answer
 
 _AT_ONCE = 8
 
@@ -98,9 +97,9 @@ class OCIStore:
                 for found in pool.map(self._places, names):
                     places += found
                     check_listed(len(places), self.address)
-        there = self._is_there if spelling.REMOVED in tags else lambda _: True
-        keys = ((self._key(place), place) for place in places)
-        return sorted(key for key, place in keys if key and key.startswith(prefix) and there(place))
+        may_be_gone = spelling.REMOVED in tags
+        keys = ((key, place) for place in places if (key := self._key(place)) and key.startswith(prefix))
+        return sorted(key for key, place in keys if not may_be_gone or self._artifact(place))
 
     def swap(self, key: str, data: bytes, expected: Digest | None) -> None:
         """Replace an object; see `Store.swap`."""
@@ -121,7 +120,7 @@ class OCIStore:
         is_gone = is_published and self._registry.delete(repository, found.manifest.digest)
         if (not is_published or self._artifact(place)) and not self._registry.delete(repository, place.tag):
             self._mark(spelling.REMOVED)
-            self._put_manifest(repository, place.tag, artifact.removed())
+            self._registry.write_manifest(repository, place.tag, artifact.removed())
             is_gone = False
         if is_published and place.kind == "":
             for tag in cosign.tags(found.manifest.digest):
@@ -212,7 +211,7 @@ class OCIStore:
         self._prepare(repository)
         self._registry.upload(repository, data)
         if subject:
-            answer = self._put_manifest(repository, Digest.of(manifest), manifest)
+            answer = self._registry.write_manifest(repository, Digest.of(manifest), manifest)
             if "oci-subject" not in answer.headers:
                 referrers.add(self._registry, repository, subject.digest, artifact.listed(manifest))
             cosign.attach(self._registry, repository, subject.digest, place.kind, data)
@@ -249,16 +248,8 @@ class OCIStore:
         if mark not in self._known:
             if self._registry.manifest(repository, tag) is None:
                 self._prepare(repository)
-                self._put_manifest(repository, tag, artifact.marker(tag))
+                self._registry.write_manifest(repository, tag, artifact.marker(tag))
             self._known.add(mark)
-
-    def _put_manifest(
-        self, repository: str, reference: str, data: bytes, media_type: str = artifact.MANIFEST_TYPE
-    ) -> Answer:
-        answer = self._registry.put_manifest(repository, reference, data, media_type)
-        if answer.status != 201:
-            raise self._registry.refusal(repository, reference, answer)
-        return answer
 
     def _places(self, name: str) -> Sequence[Place]:
         return [Place(repository=name, tag=tag) for tag in self._registry.tags(self._address.repository(name))]
@@ -271,9 +262,6 @@ class OCIStore:
         else:
             key = spelling.key(place.repository, place.tag)
         return key if key and _is_key(key) else None
-
-    def _is_there(self, place: Place) -> bool:
-        return self._artifact(place) is not None
 
     def _repository(self, place: Place) -> str:
         return self._address.repository(place.repository)

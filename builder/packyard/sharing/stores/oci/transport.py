@@ -82,9 +82,7 @@ def _copy(source: Repository, target: Repository, data: bytes, digest: Digest, d
 
 
 def _put(target: Repository, reference: str, data: bytes) -> None:
-    answer = target.registry.put_manifest(target.name, reference, data, artifact.media_type(data))
-    if answer.status != 201:
-        raise target.registry.refusal(target.name, reference, answer)
+    target.registry.write_manifest(target.name, reference, data, artifact.media_type(data))
 
 
 def _named(data: bytes, what: str) -> tuple[list[Descriptor], list[Descriptor]]:
@@ -93,7 +91,8 @@ def _named(data: bytes, what: str) -> tuple[list[Descriptor], list[Descriptor]]:
     if "manifests" in document:
         manifests, blobs = artifact.parse_list(data, what=what), list[Descriptor]()
     else:
-        manifests, blobs = [], [artifact.parse_config(document, what=what), *artifact.parse_layers(data, what=what)]
+        manifests, blobs = [], [artifact.parse_descriptor(document.get("config"), what=what)]
+        blobs += artifact.parse_layers(data, what=what)
     if len(manifests) + len(blobs) > _MOST:
         raise IntegrityError(Problem(f"names more than {_MOST} parts", file=what))
     for each in blobs:
