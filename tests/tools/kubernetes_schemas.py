@@ -15,10 +15,10 @@ import json
 import re
 import sys
 from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import kubernetes_validate
 import yaml
 
 from tools import kubernetes_choices
@@ -43,7 +43,9 @@ _SHORT = re.compile(r"^io\.k8s\.(api|apimachinery\.pkg\.apis)\.")
 def folders() -> dict[str, Path]:
     """Return the folder of each version of Kubernetes, oldest first."""
     found = {}
-    for folder in Path(kubernetes_validate.__path__[0], "kubernetes-json-schema").iterdir():
+    package = find_spec("kubernetes_validate")  # its import takes seconds
+    assert package and package.origin, "kubernetes-validate is not installed"
+    for folder in Path(package.origin).with_name("kubernetes-json-schema").iterdir():
         if match := _FOLDER.fullmatch(folder.name):
             found[int(match[1]), int(match[2])] = folder
     return {f"{major}.{minor}": found[major, minor] for major, minor in sorted(found)}
