@@ -12,7 +12,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -193,10 +193,10 @@ class Table:
         return f'{{"kinds":{json.dumps(self.kinds, indent=1)},\n"$defs":{{\n{parts}\n}}}}\n'
 
 
-def build() -> str:
-    """Return the text of custom_resources.json."""
+def build(modules: Sequence[Module] = MODULES) -> str:
+    """Return the text of custom_resources.json, for all modules or some."""
     table = Table()
-    for module in MODULES:
+    for module in modules:
         for definition in definitions(module):
             table.add(module, definition)
     return table.text()

@@ -44,8 +44,7 @@ def folders() -> dict[str, Path]:
     """Return the folder of each version of Kubernetes, oldest first."""
     found = {}
     package = find_spec("kubernetes_validate")  # its import takes seconds
-    assert package and package.origin, "kubernetes-validate is not installed"
-    for folder in Path(package.origin).with_name("kubernetes-json-schema").iterdir():
+    for folder in Path(str(package and package.origin)).with_name("kubernetes-json-schema").iterdir():
         if match := _FOLDER.fullmatch(folder.name):
             found[int(match[1]), int(match[2])] = folder
     return {f"{major}.{minor}": found[major, minor] for major, minor in sorted(found)}
