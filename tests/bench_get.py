@@ -14,7 +14,7 @@ import real
 from measuring import process
 from packyard.core.bundle import Manifest, build
 from packyard.core.bundle.archive import Member
-from packyard.sharing import publish
+from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores.directory import DirectoryStore
 
 _PACKYARD = Path(sys.executable).with_name("packyard")

@@ -16,9 +16,10 @@ from pathlib import Path
 import real
 import workspaces
 from measuring import compare, peak, process, void
-from packyard.sharing import open_store, publish
 from packyard.sharing.index import access
+from packyard.sharing.publishing.publish import publish
 from packyard.sharing.publishing.upload import Packed
+from packyard.sharing.stores import open_store
 from sharing import buckets
 
 PACKYARD = Path(sys.executable).with_name("packyard")

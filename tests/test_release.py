@@ -337,7 +337,7 @@ def test_runs_with_the_oldest_libraries_that_it_declares(dist: Dist, digest: str
     follow_the_daily_path(environment, dist, digest)
     environment.install("--constraint", tmp_path / "oldest", f"{dist.wheel_file}[cloud,dask]")
     for address in ("s3://bucket/path", "az://account:a2V5@container", "gs://bucket"):
-        open_store = f"from packyard.sharing import open_store; open_store({address!r})"
+        open_store = f"from packyard.sharing.stores import open_store; open_store({address!r})"
         subprocess.run((environment.python, "-c", open_store), cwd=environment.folder, check=True)
     lint_by_schemas(environment)
     build_the_sdists_package(environment, digest, "dask")

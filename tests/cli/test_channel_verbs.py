@@ -10,8 +10,9 @@ import pytest
 
 import tiny
 from commandline import done, packyard
-from packyard.sharing import open_store, publish
 from packyard.sharing.index import access
+from packyard.sharing.publishing.publish import publish
+from packyard.sharing.stores import open_store
 from sharing.examples import bundle, list_otherwise
 
 

@@ -15,9 +15,10 @@ import pytest
 import reading
 import tiny
 from commandline import COMMAND, done, environment, packyard
-from packyard.sharing import open_store, publish
 from packyard.sharing.index import access, pending
 from packyard.sharing.index.access import Publisher
+from packyard.sharing.publishing.publish import publish
+from packyard.sharing.stores import open_store
 from packyard.sharing.trust.keys import NOBODY, SigningKey
 
 NAMES = ("p", "q", "r")

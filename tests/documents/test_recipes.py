@@ -15,8 +15,8 @@ import yaml
 import real
 import tiny
 from commandline import environment, programs_dir
-from packyard.sharing import open_store
 from packyard.sharing.index import access
+from packyard.sharing.stores import open_store
 from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import SigningKey, Trust
 

@@ -17,13 +17,15 @@ from typing import NoReturn, TypeVar
 from packyard.core.bundle import Bundle, Manifest, build
 from packyard.core.bundle.archive import Member, decompress
 from packyard.core.bundle.manifest import ShippedUseCase
+from packyard.core.bundle.reference import Reference
 from packyard.core.digest import Digest
 from packyard.core.errors import UnavailableError
 from packyard.core.files.regular import LIMIT
 from packyard.sharing.entry import IndexEntry
+from packyard.sharing.fetching.fetch import Fetching, opened
 from packyard.sharing.index import access, head, lease, nodes
 from packyard.sharing.index.access import Publisher
-from packyard.sharing.index.head import POINTER, TYPE
+from packyard.sharing.index.head import POINTER, TYPE, Memory
 from packyard.sharing.index.index import Index
 from packyard.sharing.stores import Promises, Store
 from packyard.sharing.stores.directory import DirectoryStore
@@ -31,6 +33,12 @@ from packyard.sharing.trust import envelope
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
 
 Result = TypeVar("Result")
+
+
+def fetch(store: Store, reference: str, *, trusted: Trust = NOBODY, memory: Memory | None = None) -> Bundle:
+    """Return what a reference such as ``NAME`` or ``NAME@^1.2`` chooses, in memory; see `opened`."""
+    with opened(store, Reference.parse(reference), Fetching(trusted=trusted, memory=memory)) as fetched:
+        return fetched.read()
 
 
 def forget_writers(store: Store) -> None:

@@ -20,10 +20,10 @@ from typing import Any
 
 from packyard.core.bundle import Bundle, record
 from packyard.core.digest import Digest
-from packyard.sharing import publish
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index import flat, nodes
 from packyard.sharing.index.head import POINTER, TYPE
+from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.trust import envelope
 from packyard.sharing.trust.keys import NOBODY

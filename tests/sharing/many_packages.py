@@ -27,8 +27,8 @@ import tiny
 from commandline import COMMAND, environment
 from core.work.test_dask import scheduling, working
 from packyard.core.work.dask import opened
-from packyard.sharing import open_store
 from packyard.sharing.index import access
+from packyard.sharing.stores import open_store
 
 SIZE = 1000
 VERSION = "1.0.0"

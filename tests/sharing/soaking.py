@@ -22,18 +22,18 @@ from typing import Any
 
 from packyard.core.bundle import Bundle
 from packyard.core.errors import IntegrityError, UnavailableError
-from packyard.sharing import fetch, open_store, publish
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index import access, trial
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.index.head import Memory
-from packyard.sharing.stores import Store
+from packyard.sharing.publishing.publish import publish
+from packyard.sharing.stores import Store, open_store
 from packyard.sharing.trust import provenance, root
 from packyard.sharing.trust.keys import NOBODY, Trust
 from packyard.sharing.trust.provenance import Provenance
 from packyard.sharing.trust.root import Root
 from sharing import rooted
-from sharing.examples import bundle
+from sharing.examples import bundle, fetch
 
 STOP = "stop"
 _DAY = 24  # hours that a head counts

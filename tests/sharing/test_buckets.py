@@ -16,7 +16,7 @@ import real
 from commandline import done, packyard
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, UnavailableError
-from packyard.sharing import publish
+from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores import MissingStoreError, NotFoundError, Promises, Store, open_store, probe, trusting
 from packyard.sharing.stores.bucket import BucketStore
 from sharing.buckets import BucketServer, Opener, versitygw

@@ -20,19 +20,19 @@ import pytest
 import faults
 import sample
 from packyard.core.errors import PackyardError, UnavailableError
-from packyard.sharing import fetch, open_store, publish
 from packyard.sharing.entry import bundle_key
 from packyard.sharing.index import access, lease, pending, trial
 from packyard.sharing.publishing import fsck
 from packyard.sharing.publishing.close import close
 from packyard.sharing.publishing.copy import copy
 from packyard.sharing.publishing.prune import prune
+from packyard.sharing.publishing.publish import publish
 from packyard.sharing.publishing.reindex import reindex
 from packyard.sharing.publishing.yank import yank
-from packyard.sharing.stores import MissingStoreError, NotFoundError, Store
+from packyard.sharing.stores import MissingStoreError, NotFoundError, Store, open_store
 from packyard.sharing.stores.directory import DirectoryStore
 from sharing.buckets import BUCKET, BucketServer
-from sharing.examples import FailingStore, bundle, forget_writers
+from sharing.examples import FailingStore, bundle, fetch, forget_writers
 
 #: Publishers, each with bundles of its own, and bundles that they all publish.
 PUBLISHERS, OWN, SHARED = (100, 8, 200) if sample.WHOLE else (12, 3, 6)
@@ -42,7 +42,8 @@ PROGRAM = """
 import random, sys
 from concurrent.futures import ThreadPoolExecutor
 from sharing.examples import FailingStore, bundle
-from packyard.sharing import open_store, publish
+from packyard.sharing.stores import open_store
+from packyard.sharing.publishing.publish import publish
 address, first, count, own, shared = sys.argv[1], *map(int, sys.argv[2:])
 sys.stdin.readline()
 def run(number):

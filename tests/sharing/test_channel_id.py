@@ -12,7 +12,6 @@ import pytest
 
 import real
 from packyard.core.errors import IntegrityError
-from packyard.sharing import publish
 from packyard.sharing.fetching.fetch import Fetching
 from packyard.sharing.index import access, head, pending
 from packyard.sharing.index.access import Publisher
@@ -21,6 +20,7 @@ from packyard.sharing.publishing import copy as copying
 from packyard.sharing.publishing import fsck
 from packyard.sharing.publishing.close import close
 from packyard.sharing.publishing.join import join
+from packyard.sharing.publishing.publish import publish
 from packyard.sharing.publishing.reindex import reindex
 from packyard.sharing.publishing.revoke import revoke
 from packyard.sharing.publishing.yank import yank

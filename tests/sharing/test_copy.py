@@ -15,7 +15,6 @@ from commandline import done, packyard
 from packyard.core.bundle import Manifest, build
 from packyard.core.bundle.archive import Member
 from packyard.core.errors import ConflictError, InputError, IntegrityError, UnavailableError
-from packyard.sharing import fetch, publish
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.fetching.fetch import Fetching
 from packyard.sharing.index import access
@@ -24,13 +23,14 @@ from packyard.sharing.publishing import fsck, images
 from packyard.sharing.publishing.close import close
 from packyard.sharing.publishing.copy import chosen, copy
 from packyard.sharing.publishing.images import image_list, image_script
+from packyard.sharing.publishing.publish import publish
 from packyard.sharing.publishing.yank import yank
 from packyard.sharing.stores import Store
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.http import HTTPStore
 from packyard.sharing.trust.keys import SigningKey, Trust
 from packyard.sharing.trust.provenance import Provenance
-from sharing.examples import FailingStore, bundle, forget_writers
+from sharing.examples import FailingStore, bundle, fetch, forget_writers
 from sharing.servers import answering, files
 
 KEY, OTHER = SigningKey.new(), SigningKey.new()

@@ -8,16 +8,16 @@ import pytest
 
 from packyard.core.bundle import Bundle
 from packyard.core.errors import ConflictError, InputError, IntegrityError
-from packyard.sharing import fetch, publish
 from packyard.sharing.fetching.fetch import Fetching
 from packyard.sharing.index import access
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.publishing import fsck
 from packyard.sharing.publishing.copy import copy
+from packyard.sharing.publishing.publish import publish
 from packyard.sharing.publishing.yank import yank
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.trust.keys import SigningKey, Trust
-from sharing.examples import bundle, compressed_otherwise, watch
+from sharing.examples import bundle, compressed_otherwise, fetch, watch
 from sharing.test_fsck import BUNDLES, KEY, TRUSTED, attest
 
 OWN = SigningKey.new()

@@ -10,11 +10,11 @@ import pytest
 from packyard.core.bundle.archive import compress, pack
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, UnavailableError
-from packyard.sharing import fetch, publish
 from packyard.sharing.index.head import POINTER
+from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.trust.keys import SigningKey, Trust
-from sharing.examples import bundle, list_otherwise, lose_index
+from sharing.examples import bundle, fetch, list_otherwise, lose_index
 
 
 @pytest.fixture

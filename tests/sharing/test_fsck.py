@@ -18,7 +18,6 @@ import sample
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, IntegrityError, PackyardError, UnavailableError
 from packyard.core.files.regular import LIMIT
-from packyard.sharing import fetch, publish
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index import access, head, lease, nodes, pending
 from packyard.sharing.index.access import Publisher
@@ -28,6 +27,7 @@ from packyard.sharing.index.tree import Node
 from packyard.sharing.publishing import fsck
 from packyard.sharing.publishing.close import close
 from packyard.sharing.publishing.prune import prune, reach
+from packyard.sharing.publishing.publish import publish
 from packyard.sharing.publishing.reindex import reindex
 from packyard.sharing.publishing.revoke import revoke
 from packyard.sharing.publishing.yank import yank
@@ -36,7 +36,7 @@ from packyard.sharing.stores.oci.artifact import bundle_manifest
 from packyard.sharing.trust import provenance, sbom, sigstore
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
 from packyard.sharing.trust.provenance import Provenance
-from sharing.examples import OvertakenStore, add_to_index, bundle, entry, large_bundle, lose_index, watch
+from sharing.examples import OvertakenStore, add_to_index, bundle, entry, fetch, large_bundle, lose_index, watch
 
 KEY = SigningKey.new()
 TRUSTED = Trust.of(KEY.public)

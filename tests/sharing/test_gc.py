@@ -18,7 +18,6 @@ from packyard.core.bundle.lock import Lock, Pin
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, IntegrityError, UnavailableError
 from packyard.core.files import regular
-from packyard.sharing import fetch, open_store, publish
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index import access, pending, removed
 from packyard.sharing.index.access import Publisher
@@ -28,16 +27,17 @@ from packyard.sharing.publishing.close import close
 from packyard.sharing.publishing.copy import copy
 from packyard.sharing.publishing.gc import Policy, gc
 from packyard.sharing.publishing.join import join
+from packyard.sharing.publishing.publish import publish
 from packyard.sharing.publishing.reindex import reindex
 from packyard.sharing.publishing.yank import yank
-from packyard.sharing.stores import Store
+from packyard.sharing.stores import Store, open_store
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
 from packyard.sharing.trust.provenance import Provenance
 from sharing import buckets
 from sharing.buckets import BucketServer
-from sharing.examples import FailingStore, bundle
+from sharing.examples import FailingStore, bundle, fetch
 from sharing.test_fsck import BUNDLES, attest
 
 KEY = SigningKey.new()

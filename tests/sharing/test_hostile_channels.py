@@ -24,7 +24,6 @@ from packyard.core.bundle.archive import Member, pack
 from packyard.core.bundle.reference import Reference
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, PackyardError, UnavailableError
-from packyard.sharing import fetch
 from packyard.sharing.index import access, flat
 from packyard.sharing.index.choose import choose
 from packyard.sharing.index.head import POINTER, Head
@@ -34,7 +33,7 @@ from packyard.sharing.index.package import Package
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.trust.keys import NOBODY
 from sharing import hostile
-from sharing.examples import lose_index
+from sharing.examples import fetch, lose_index
 from sharing.hostile import FILES, Grammar
 from sharing.servers import answering
 

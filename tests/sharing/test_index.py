@@ -16,17 +16,17 @@ from packyard.core.bundle import record
 from packyard.core.bundle.reference import Reference
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, IntegrityError, UnavailableError
-from packyard.sharing import fetch, publish
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index import access, flat, head, nodes
 from packyard.sharing.index.choose import choose
 from packyard.sharing.index.index import Index, Release
 from packyard.sharing.index.nodes import Nodes
 from packyard.sharing.index.package import Package
+from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores import NotFoundError
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.trust.keys import SigningKey, Trust
-from sharing.examples import CountingStore, OvertakenStore, add_to_index, bundle, entry, write_head
+from sharing.examples import CountingStore, OvertakenStore, add_to_index, bundle, entry, fetch, write_head
 
 ENTRIES = [entry("bert", "1.9"), entry("bert", "1.10"), entry("bert", "1.11-rc1"), entry("resnet", "v2.7.0")]
 INDEX = Index().add(*ENTRIES)

@@ -9,12 +9,11 @@ import pytest
 
 import sample
 from packyard.core.errors import ConflictError, UnavailableError
-from packyard.sharing import publish
 from packyard.sharing.index import access, pending
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.index.head import POINTER
 from packyard.sharing.publishing.join import join, missing
-from packyard.sharing.publishing.publish import preview
+from packyard.sharing.publishing.publish import preview, publish
 from packyard.sharing.stores import Store
 from packyard.sharing.stores.directory import DirectoryStore
 from sharing.examples import FailingStore, bundle

@@ -14,12 +14,12 @@ import pytest
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, PackyardError, UnavailableError
 from packyard.core.files import atomic
-from packyard.sharing import fetch, open_store, publish
 from packyard.sharing.index import access, lease, trial
-from packyard.sharing.stores import Promises, Store
+from packyard.sharing.publishing.publish import publish
+from packyard.sharing.stores import Promises, Store, open_store
 from packyard.sharing.stores.directory import DirectoryStore
 from sharing.buckets import BUCKET, BucketServer
-from sharing.examples import FailingStore, bundle, forget_writers
+from sharing.examples import FailingStore, bundle, fetch, forget_writers
 
 WRITERS, VERSIONS = 6, 2
 

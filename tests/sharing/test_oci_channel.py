@@ -11,11 +11,12 @@ import pytest
 
 import real
 from packyard.core.errors import ConflictError
-from packyard.sharing import fetch, open_store, publish
 from packyard.sharing.index import access
+from packyard.sharing.publishing.publish import publish
+from packyard.sharing.stores import open_store
 from packyard.sharing.stores.oci import ArtifactAddress
 from packyard.sharing.stores.oci.repositories import OCIStore
-from sharing.examples import bundle
+from sharing.examples import bundle, fetch
 
 PUBLISHERS, VERSIONS = 3, 2
 

@@ -17,12 +17,12 @@ from packyard.core.bundle.bundle import build
 from packyard.core.bundle.manifest import Manifest
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, IntegrityError, UnavailableError
-from packyard.sharing import fetch, publish
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index import access, lease, nodes, pending
 from packyard.sharing.index.access import Publisher
+from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores.directory import DirectoryStore
-from sharing.examples import FailingStore, add_to_index, bundle, compressed_otherwise, lose_index
+from sharing.examples import FailingStore, add_to_index, bundle, compressed_otherwise, fetch, lose_index
 
 ID = "0" * 32
 KEYS = ["1.0/bert.tar.gz", "1.0/bert.tar.gz.sha256"]

@@ -11,18 +11,19 @@ from pathlib import Path
 
 import pytest
 
-from packyard.sharing import fetch, publish
 from packyard.sharing.entry import bundle_key
 from packyard.sharing.index import access
 from packyard.sharing.index.head import POINTER
+from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores import MissingStoreError, NotFoundError
 from packyard.sharing.stores.directory import DirectoryStore
-from sharing.examples import bundle
+from sharing.examples import bundle, fetch
 
 PROGRAM = """
 import sys
 from sharing.examples import bundle
-from packyard.sharing import open_store, publish
+from packyard.sharing.stores import open_store
+from packyard.sharing.publishing.publish import publish
 store, number = open_store(sys.argv[1]), sys.argv[2]
 sys.stdin.readline()
 for version in range(int(sys.argv[3])):

@@ -19,10 +19,10 @@ import tiny
 from commandline import COMMAND, environment, programs_dir
 from core.work.test_dask import scheduling, working
 from measuring import peak
-from packyard.sharing import open_store, publish
 from packyard.sharing.index import access, pending
 from packyard.sharing.index.access import Publisher
-from packyard.sharing.stores import PROBES, Store
+from packyard.sharing.publishing.publish import publish
+from packyard.sharing.stores import PROBES, Store, open_store
 from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import NOBODY, SigningKey
 from sharing.buckets import BUCKET, BucketServer

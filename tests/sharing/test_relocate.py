@@ -23,8 +23,8 @@ from packyard.core.bundle.archive import Member
 from packyard.core.bundle.manifest import ShippedUseCase
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, IntegrityError
-from packyard.sharing import publish
 from packyard.sharing.publishing import relocate
+from packyard.sharing.publishing.publish import publish
 from packyard.sharing.publishing.relocate import copy_images
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.oci import transport

@@ -11,14 +11,14 @@ from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError, UnavailableError
 from packyard.core.files.regular import LIMIT
 from packyard.core.work.cache import Cache
-from packyard.sharing import fetch, publish
 from packyard.sharing.fetching import cache
 from packyard.sharing.fetching.fetch import Fetching, opened
 from packyard.sharing.index import access
 from packyard.sharing.index.remembered import RememberedStore
+from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores import NotFoundError, Store
 from packyard.sharing.stores.directory import DirectoryStore
-from sharing.examples import bundle
+from sharing.examples import bundle, fetch
 
 
 class Switched(DirectoryStore):

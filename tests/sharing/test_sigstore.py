@@ -15,11 +15,11 @@ from sigstore_models.bundle.v1 import Bundle as SigstoreBundle
 
 from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError
-from packyard.sharing import publish
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.publishing import fsck
 from packyard.sharing.publishing.copy import copy
+from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores import Store
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.oci.artifact import (

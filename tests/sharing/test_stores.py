@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from packyard.core.errors import InputError, UnavailableError
-from packyard.sharing import open_store
+from packyard.sharing.stores import open_store
 
 
 @pytest.mark.parametrize("address", ["{}", "file://{}", "file://localhost{}"])

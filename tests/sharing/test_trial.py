@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from packyard.core.errors import ConflictError
-from packyard.sharing import open_store, publish
 from packyard.sharing.index import access, trial
+from packyard.sharing.publishing.publish import publish
+from packyard.sharing.stores import open_store
 from packyard.sharing.stores.directory import DirectoryStore
 from sharing.buckets import BUCKET, BucketServer
 from sharing.examples import bundle

@@ -8,14 +8,14 @@ import pytest
 
 import sample
 from packyard.core.errors import ConflictError, InputError, IntegrityError, UnavailableError
-from packyard.sharing import fetch, publish
 from packyard.sharing.index import access
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.publishing.close import close
+from packyard.sharing.publishing.publish import publish
 from packyard.sharing.publishing.yank import yank
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.trust.keys import SigningKey, Trust
-from sharing.examples import FailingStore, bundle
+from sharing.examples import FailingStore, bundle, fetch
 
 KEY = SigningKey.new()
 TRUSTED = Trust.of(KEY.public)

@@ -8,11 +8,3 @@
 A published version never changes, and whatever the index lists exists, whole. `publish` keeps that by the order of its
 writes, and by a `lease` on stores that cannot promise that one of many writers creates a head.
 """
-
-from packyard.sharing.entry import IndexEntry
-from packyard.sharing.fetching.fetch import fetch
-from packyard.sharing.index.index import Index
-from packyard.sharing.publishing.publish import publish
-from packyard.sharing.stores import Store, open_store
-
-__all__ = ["Index", "IndexEntry", "Store", "fetch", "open_store", "publish"]

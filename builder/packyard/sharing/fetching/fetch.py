@@ -111,12 +111,6 @@ def opened(store: Store, asked: Reference, how: Fetching | None = None, *, pin: 
         yield Fetched(file=file, choice=choice, proof=proof, versions=package.entries, head=found.head.number)
 
 
-def fetch(store: Store, reference: str, *, trusted: Trust = NOBODY, memory: Memory | None = None) -> Bundle:
-    """Return what a reference such as ``NAME`` or ``NAME@^1.2`` chooses, in memory; see `opened`."""
-    with opened(store, Reference.parse(reference), Fetching(trusted=trusted, memory=memory)) as fetched:
-        return fetched.read()
-
-
 def opened_entry(store: Store, entry: IndexEntry, how: Fetching) -> AbstractContextManager[BinaryIO]:
     """Open the file of a listed bundle, which has the listed size and digest; nothing else is verified."""
     wanted = Wanted(digest=entry.digest, size=entry.size, what=str(entry))
