@@ -223,6 +223,13 @@ def find_comments(document: Document) -> Iterator[Comment]:
                 yield child.key.comment
 
 
+def all_comments(document: Document) -> Iterator[Comment]:
+    """Yield every comment of a document, those first that belong to no node."""
+    yield from document.head
+    yield from document.tail
+    yield from find_comments(document)
+
+
 def items(node: Node | None) -> list[Node]:
     """Return what is in a list; nothing where it is something else."""
     return [item.value for item in node.items] if isinstance(node, SequenceNode) else []

@@ -21,6 +21,7 @@ from packyard.core.yaml.node import Alias, Document, MappingNode, Node, Scalar
 from packyard.core.yaml.proof import rewrite
 from packyard.core.yaml.splice import add
 from packyard.core.yaml.values import double_quoted, single_quoted
+from packyard.using.kustomize import selector
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,13 +37,8 @@ class Selection:
         """Say whether the document with this root is one of them."""
         if not isinstance(root, MappingNode):
             return self == Selection()
-        metadata = root.mapping("metadata")
-        return (
-            self.kind in ("", root.text("kind"))
-            and self.api_version in ("", root.text("apiVersion"))
-            and self.name in ("", metadata.text("name") if metadata else "")
-            and self.namespace in ("", metadata.text("namespace") if metadata else "")
-        )
+        asked = (self.api_version, self.kind, self.namespace, self.name)
+        return all(wanted in ("", text) for wanted, text in zip(asked, selector.identity(root), strict=True))
 
 
 def annotate(data: bytes, name: str, annotations: Mapping[str, str], selection: Selection) -> bytes:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 from packyard.core.errors import InputError, NotHereError
 from packyard.core.yaml.content import Text, Tree
+from packyard.core.yaml.document import scalars
 from packyard.core.yaml.edit import Edit
 from packyard.core.yaml.node import Child, Document, Entry, Item, MappingNode, Node, Scalar, SequenceNode
 from packyard.core.yaml.proof import rewrite
@@ -170,11 +171,11 @@ def _lists_at(suffix: str) -> _Match:
 
 def _scalars_or_lists_at(new: NewSubstitution) -> _Match:
     """Match scalars, and block lists that ``field`` names: 3.8.7 marks their keys too, though nothing reads it."""
-    scalars, lists = _scalars_at(new), _lists_at(new.field)
+    is_scalar, is_list = _scalars_at(new), _lists_at(new.field)
 
     def match(child: Child, path: str) -> bool:
         block = isinstance(child.value, SequenceNode) and not child.value.flow
-        return scalars(child, path) or (bool(new.field) and block and lists(child, path))
+        return is_scalar(child, path) or (bool(new.field) and block and is_list(child, path))
 
     return match
 
@@ -227,11 +228,10 @@ class _Binder:
         return place.bind(child, self.text)
 
     def _same_values(self, node: SequenceNode) -> None:
-        scalars = [item.value for item in node.items if isinstance(item.value, Scalar)]
-        if len(scalars) < len(node.items):
+        values = tuple(scalar.value for scalar in scalars(node))
+        if len(values) < len(node.items):
             message = "the list holds more than plain values, which a setter would replace"
             raise InputError(node.problem(message, "choose another by a longer --field"))
-        values = tuple(scalar.value for scalar in scalars)
         if self._listed and values != self.values:
             raise NotHereError(
                 "setters can only be created for fields with same values, encountered different array values "

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from packyard.core.errors import InputError
-from packyard.core.yaml.document import walk
+from packyard.core.yaml.document import entries, walk
 from packyard.core.yaml.edit import Edit
-from packyard.core.yaml.node import Child, Document, Entry, MappingNode, Scalar, SequenceNode
+from packyard.core.yaml.node import Child, Document, Entry, Scalar, SequenceNode
 from packyard.core.yaml.proof import rewrite
 from packyard.using.setters.inline import InlineDefinition, parse
 from packyard.writing.authoring import place
@@ -33,8 +33,7 @@ def creation(new: NewSetter, selection: Selection, *, partial: bool) -> Callable
 
 def _bind(new: NewSetter, child: Child, scalar: Scalar, partial: bool) -> list[Edit]:
     if scalar.style in "|>":
-        line, _ = scalar.source.locate(scalar.start)
-        raise InputError(f"{scalar.source.name}:{line}: a block scalar can have no setter of version 1")
+        raise InputError(f"{scalar.place}: a block scalar can have no setter of version 1")
     old = parse(scalar.comment.text) if partial and scalar.comment else None
     found = old or InlineDefinition({})
     found.type = new.type
@@ -49,11 +48,10 @@ def _bind(new: NewSetter, child: Child, scalar: Scalar, partial: bool) -> list[E
 
 def _fields(document: Document) -> Iterator[tuple[Child, str]]:
     """Yield entries, and items of lists, with the key that they stand under."""
-    for node in walk(document.root):
-        for entry in node.entries if isinstance(node, MappingNode) else ():
-            yield entry, entry.name
-            if isinstance(entry.value, SequenceNode):
-                yield from _items(entry.value, entry)
+    for entry in (entry for node in walk(document.root) for entry in entries(node)):
+        yield entry, entry.name
+        if isinstance(entry.value, SequenceNode):
+            yield from _items(entry.value, entry)
 
 
 def _items(node: SequenceNode, entry: Entry) -> Iterator[tuple[Child, str]]:

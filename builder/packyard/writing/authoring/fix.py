@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from packyard.core.errors import InputError
-from packyard.core.yaml.document import find_comments, parse_text, source_of, walk
+from packyard.core.yaml.document import all_comments, parse_text, source_of, walk
 from packyard.core.yaml.edit import Edit, exchange, replace_comment
 from packyard.core.yaml.node import Comment, Document, MappingNode, Scalar, Source
 from packyard.core.yaml.proof import apply_to_file
@@ -48,7 +48,7 @@ def _edits(document: Document, finding: Finding) -> Iterator[Edit]:
     """Yield the edits for one finding, if it is in this document."""
     source = document.source
     if finding.rule in ("unresolved-comment", "comment-does-not-fit", "exception-not-needed"):
-        for comment in _comments(document):
+        for comment in all_comments(document):
             if source.locate(comment.start)[0] == finding.line:
                 yield from _of_comment(source, comment, finding)
         return
@@ -75,10 +75,6 @@ def _quoted(node: Scalar, text: str) -> list[Edit]:
     """Write a value with quotes or without them; another value than the one that was judged stays."""
     is_same = text in (node.value, double_quoted(node.value))
     return exchange(node, text, node.value) if is_same and node.anchor is None and node.tag is None else []
-
-
-def _comments(document: Document) -> list[Comment]:
-    return [*document.head, *document.tail, *find_comments(document)]
 
 
 def _place(finding: Finding) -> tuple[int, int]:

@@ -19,8 +19,9 @@ from packyard.core.kubernetes import pods
 from packyard.core.kubernetes.kinds import APPS, BATCH, CORE, group_of
 from packyard.core.kubernetes.pods import Path
 from packyard.core.yaml.content import Text, Tree, Written, block, in_brackets, lexeme, literal
-from packyard.core.yaml.document import mappings
+from packyard.core.yaml.document import entries, items, mappings, scalars
 from packyard.core.yaml.node import Node, Scalar, SequenceNode
+from packyard.core.yaml.pointer import pointer
 from packyard.using.kustomize import accumulate
 from packyard.using.kustomize.accumulate import SourceObject
 from packyard.using.kustomize.part import Part
@@ -85,9 +86,8 @@ def check(workspace: Workspace, answers: Answers, parts: Sequence[Offered]) -> N
     if not NAME.fullmatch(answers.name):
         meant = "-".join(re.findall("[a-z0-9]+", answers.name.lower()))
         hint = f"did you mean {meant!r}?" if NAME.fullmatch(meant) else "for example my-model"
-        raise InputError(
-            Problem(f"{answers.name!r} cannot name a package: use lower case words joined by -", hint=hint)
-        )
+        message = f"{answers.name!r} cannot name a package: use lower case words joined by -"
+        raise InputError(Problem(message, hint=hint))
     if answers.name in workspace.package_names():
         hint = "choose another name, or change its package.yaml"
         raise InputError(Problem("exists already", file=str(workspace.root_dir / "packages" / answers.name), hint=hint))
@@ -158,7 +158,7 @@ def _use_case(made: UseCase, patches: Sequence[_Patch]) -> Tree:
     lists = {"storage": _texts(made.storage), "programs": _texts(made.programs)}
     lists["patches"] = [patch.entry for patch in patches]
     tree: dict[str, Tree] = {"base": Text(made.base)}
-    tree |= {key: in_brackets(items) for key, items in lists.items() if items}
+    tree |= {key: in_brackets(listed) for key, listed in lists.items() if listed}
     if made.setters:
         tree["setters"] = in_brackets({name: Text(value) for name, value in made.setters.items()})
     return tree
@@ -209,11 +209,9 @@ def _defined(workspace: Workspace, found: Sequence[Part]) -> dict[str, Setter]:
 
 def _variables(item: SourceObject) -> Iterator[str]:
     """Yield the variables that an object gives to programs: those of ``env``, and the keys of a ConfigMap."""
-    data = item.root.mapping("data") if item.identity[1] == "ConfigMap" else None
-    yield from (entry.name for entry in (data.entries if data else ()))
-    for pod in pods.find(item.root):
-        for container in pod.containers:
-            yield from (each.text("name") for each in mappings(container.get("env")))
+    yield from (entry.name for entry in (entries(item.root.get("data")) if item.identity[1] == "ConfigMap" else ()))
+    for container in (container for pod in pods.find(item.root) for container in pod.containers):
+        yield from (each.text("name") for each in mappings(container.get("env")))
 
 
 def _patches(name: str, started: _Started) -> Iterator[_Patch]:
@@ -249,17 +247,12 @@ def _patch(item: SourceObject) -> _Patch | None:
 
 
 def _texts_of(lists: Iterable[Node | None]) -> Iterator[str]:
-    for value in lists:
-        for item in value.items if isinstance(value, SequenceNode) else ():
-            if isinstance(item.value, Scalar):
-                yield item.value.value
+    return (text.value for value in lists for text in scalars(value))
 
 
 def _is_bound(value: Node) -> bool:
     """Say whether a setter changes an item, which a patch would unbind."""
-    items = value.items if isinstance(value, SequenceNode) else ()
-    found = (item.value.comment for item in items if item.value.comment)
-    return any(comment.parse(each.text) for each in found)
+    return any(comment.parse(each.comment.text) for each in items(value) if each.comment)
 
 
 def _items(value: Node) -> list[Tree]:
@@ -284,7 +277,6 @@ def _merge(item: SourceObject, path: Path, container: Tree) -> Tree:
 
 def _operations(path: Path, named: Mapping[str, Tree], run: Mapping[str, Tree]) -> Iterator[Tree]:
     """Yield the operations of a patch of RFC 6902; the index of a container is tested by its name."""
-    pointer = "".join(f"/{step}" for step in path)
     for operation, fields in (("test", named), ("replace", run)):
         for key, value in fields.items():
-            yield _short({"op": operation, "path": Text(f"{pointer}/{key}"), "value": value})
+            yield _short({"op": operation, "path": Text(pointer((*path, key))), "value": value})

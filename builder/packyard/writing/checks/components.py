@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from packyard.core.errors import InputError
 from packyard.core.kubernetes import fieldtypes, kustomization
 from packyard.core.yaml import aliases
-from packyard.core.yaml.document import find_comments, mappings, parse_text, source_of
+from packyard.core.yaml.document import all_comments, mappings, parse_text, source_of
 from packyard.core.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode
 from packyard.core.yaml.span import embedded
 from packyard.using.setters.comment import parse
@@ -110,7 +110,7 @@ def _read(package: PackageFiles, path: str, entry: MappingNode) -> _Patch | None
 
 def _comments(document: Document) -> Iterator[Finding]:
     """Find setter comments where no version of kustomize looks for them."""
-    for comment in (*document.head, *document.tail, *find_comments(document)):
+    for comment in all_comments(document):
         if reference := parse(comment.text):
             message = f"the comment for {reference.name} binds no field: kustomize reads no comments in this patch"
             hint = "put the value into a strategic merge in a .yaml file, or remove the comment"

@@ -15,7 +15,7 @@ from packyard.core.kubernetes.kinds import is_kind, name_of
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.work.memo import Memo
 from packyard.core.yaml import aliases
-from packyard.core.yaml.document import check_keys, find_comments, parse_file, walk
+from packyard.core.yaml.document import all_comments, check_keys, parse_file, walk
 from packyard.core.yaml.node import Comment, Document, Entry, MappingNode, Node, Source
 from packyard.using.setters import fields
 from packyard.using.setters.comment import is_marked
@@ -182,12 +182,10 @@ def parse(package: PackageFiles, memo: Memo) -> Parsed:
         try:
             documents = parse_file(data, name)
             marked = documents if is_marked(data) else ()
-            by_document = [(document.root, fields.find(document)) for document in marked]
-            here = [each for _, found in by_document for each in found]
-            inside = {
-                id(each.node): root for root, found in by_document if isinstance(root, MappingNode) for each in found
-            }
-            said = [(document, comment) for document in documents for comment in _comments(document)]
+            by_root = [(document.root, each) for document in marked for each in fields.find(document)]
+            here = [each for _, each in by_root]
+            inside = {id(each.node): root for root, each in by_root if isinstance(root, MappingNode)}
+            said = [(document.source, each) for document in documents for each in _comments(document)]
             lines = layout.find(documents, memo) if here else []  # before aliases are followed
             for document in documents:
                 check_keys(document)
@@ -199,7 +197,7 @@ def parse(package: PackageFiles, memo: Memo) -> Parsed:
             rewritten[path] = lines
             bound += here
             roots.update(inside)
-            comments += [(document.source, comment) for document, comment in said]
+            comments += said
     found = builds.find(package.resources, files, is_loose=not package.name, programs=_generated(package, memo))
     reached = _reached(bound, krmfile.definitions if krmfile else Definitions())
     found = [_with_embedded(build, reached) for build in found]
@@ -259,7 +257,7 @@ def _with_embedded(build: Build, reached: dict[int, frozenset[str]]) -> Build:
 
 def _comments(document: Document) -> Iterator[Comment]:
     if "#" in document.source.text:  # most have none
-        yield from (*document.head, *document.tail, *find_comments(document))
+        yield from all_comments(document)
 
 
 def _reached(bound: Iterable[Binding], definitions: Definitions) -> dict[int, frozenset[str]]:

@@ -111,7 +111,7 @@ def objects(documents: Sequence[Document], bound: Bound, notes: list[Note] | Non
     With ``notes`` those without a name get one, for the file that they are in or for their kind.
     """
     faults = (fault_of(each, is_named=notes is None) for each in documents)
-    refuse([*(fault for fault in faults if fault), *_twice(documents)])
+    refuse([*filter(None, faults), *_twice(documents)])
     names = {selector.identity(each.root)[3] for each in documents if isinstance(each.root, MappingNode)}
     found: list[MappingNode] = []
     for document in documents:
@@ -123,7 +123,7 @@ def objects(documents: Sequence[Document], bound: Bound, notes: list[Note] | Non
             name = _name(document.source.name, written.text("kind"), names, alone=alone)
             names.add(name)
             call(written, name)
-            place = f"{document.source.name}:{document.source.locate(document.root.start)[0]}: {written.text('kind')}"
+            place = f"{document.root.place}: {written.text('kind')}"
             todo = "choose others, where something asks for these objects"
             notes.append(Note(DOUBTFUL, "objects without a name, which got one", todo, (f"{place} {name}",)))
         found.append(written)
@@ -139,8 +139,7 @@ def _twice(documents: Iterable[Document]) -> Iterator[Problem]:
             continue
         first = known.setdefault(key, each)
         if first is not each and each.root is not None and first.root is not None:
-            line = first.source.locate(first.root.start)[0]
-            message = f"{key[1]} {key[3]!r} is defined twice, in {first.source.name}:{line} too"
+            message = f"{key[1]} {key[3]!r} is defined twice, in {first.root.place} too"
             hint = "take one of the files: --only PATH; or make one an option: --option PATH"
             yield each.root.problem(message, hint)
 
@@ -185,7 +184,7 @@ def is_reference(text: str) -> bool:
 def _fault(binding: Binding, definitions: Definitions, words: Mapping[str, Word]) -> Note | None:
     """Say why a comment cannot bind its field; None where it can."""
     name, node = binding.reference.name, binding.node
-    place = f"{node.source.name}:{node.source.locate(node.start)[0]}: {fields.path_text(binding.path)}: {name}"
+    place = f"{node.place}: {fields.path_text(binding.path)}: {name}"
     definition = definitions.resolve(binding.reference)
     if definition is None:
         what = "setter comments with names that nothing defines"

@@ -103,13 +103,8 @@ def _read(here: Workspace, name: str, reader: Reader, wishes: Wishes) -> tuple[I
     except InputError:
         if not taken.copies:
             raise
-        taken.drop(
-            {
-                path: str(replace(problem, hint=""))
-                for path in taken.copies
-                if (problem := _fault(here, name, taken.copies[path]))
-            }
-        )
+        faults = {path: _fault(here, name, copy) for path, copy in taken.copies.items()}
+        taken.drop({path: str(replace(fault, hint="")) for path, fault in faults.items() if fault})
         made = _made(here, name, taken, wishes)
     said = b"\n".join(data for path, data in made.files.items() if path.startswith(additions.FOLDER)).decode()
     setters = {name for name, word in reader.binder.words.items() if word.is_setter}
@@ -208,9 +203,7 @@ def _make(
     done = split(variants, name, lambda folder: _is_free(here, folder))
     model = _model(name)
     files = _files(name, done, copies, beside)
-    for folder in dict.fromkeys(path.rpartition("/")[0] for path in files):
-        if not _is_free(here, folder):
-            raise _taken(here, folder)
+    _check_free(here, dict.fromkeys(path.rpartition("/")[0] for path in files))
     setters = recomposed.check(here, variants, copies, files, name)
     said = [*notes, *done.notes, *_silent(variants, files), _unknown(model)]
     paths = sorted([*(each.path for each in variants), *(each.path for each in copies)])
@@ -267,20 +260,16 @@ def name_of(text: str) -> str:
 def check_name(here: Workspace, name: str) -> None:
     """Refuse a name that no package can have, or that one has."""
     if not NAME.fullmatch(name):
-        raise InputError(
-            Problem(f"{name!r} is no name for a package", hint="choose one: --name model-fp32-training-k8s")
-        )
-    for folder in (f"packages/{name}", f"bases/{name.removesuffix('-k8s')}"):
+        hint = "choose one: --name model-fp32-training-k8s"
+        raise InputError(Problem(f"{name!r} is no name for a package", hint=hint))
+    _check_free(here, (f"packages/{name}", f"bases/{name.removesuffix('-k8s')}"))
+
+
+def _check_free(here: Workspace, folders: Iterable[str]) -> None:
+    for folder in folders:
         if not _is_free(here, folder):
-            raise _taken(here, folder)
-
-
-def _taken(here: Workspace, folder: str) -> InputError:
-    return InputError(
-        Problem(
-            "exists already, and is not empty", file=here.sources.shown(folder), hint="choose another name: --name NAME"
-        )
-    )
+            file, hint = here.sources.shown(folder), "choose another name: --name NAME"
+            raise InputError(Problem("exists already, and is not empty", file=file, hint=hint))
 
 
 def _is_free(here: Workspace, folder: str) -> bool:

@@ -17,8 +17,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from packyard.core.yaml import make
+from packyard.core.yaml.document import scalars
 from packyard.core.yaml.edit import PLAIN_TYPES
-from packyard.core.yaml.node import Scalar, SequenceNode
+from packyard.core.yaml.node import Scalar
 from packyard.core.yaml.values import fits_plain, implicit_type, quoted, type_of
 from packyard.using.setters.definition import Definitions, Setter, Substitution
 from packyard.using.setters.fields import Binding, path_text
@@ -149,10 +150,7 @@ def _texts(definitions: Definitions, each: Binding) -> list[str]:
 
 def _stands(each: Binding) -> list[str]:
     """Return the texts of a field."""
-    if isinstance(each.node, Scalar):
-        return [each.node.value]
-    assert isinstance(each.node, SequenceNode)
-    return [item.value.value for item in each.node.items if isinstance(item.value, Scalar)]
+    return [each.node.value] if isinstance(each.node, Scalar) else [item.value for item in scalars(each.node)]
 
 
 def _scalar(node: Scalar, text: str, kind: str) -> Scalar:
@@ -162,5 +160,5 @@ def _scalar(node: Scalar, text: str, kind: str) -> Scalar:
 
 
 def _case(each: Binding, texts: Sequence[str]) -> str:
-    place = f"{each.node.source.name}:{each.node.source.locate(each.node.start)[0]}: {path_text(each.path)}"
+    place = f"{each.node.place}: {path_text(each.path)}"
     return f"{place}: {each.reference.name} yields {', '.join(texts)!r}, not {', '.join(_stands(each))!r}"

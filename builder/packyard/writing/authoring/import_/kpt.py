@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from packyard.core.errors import InputError
-from packyard.core.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode
+from packyard.core.yaml.document import entries, mappings, scalars
+from packyard.core.yaml.node import Document, Node, Scalar, SequenceNode
 from packyard.core.yaml.values import type_of
 from packyard.using.setters.fields import path_text
 from packyard.using.setters.kpt import kptfile, tagged
@@ -68,11 +69,10 @@ def review(package: KptPackage, root: Node | None, words: Mapping[str, Word], fi
         if name not in words
     ]
     own = [id(each.node) for each in kptfile.find_mutators(root)]
-    pipeline = root.mapping("pipeline") if isinstance(root, MappingNode) else None
-    for entry in pipeline.entries if pipeline else ():
-        for item in entry.value.items if isinstance(entry.value, SequenceNode) else ():
-            if id(item.value) not in own and isinstance(item.value, MappingNode):
-                called = item.value.text("image") or item.value.text("exec")
+    for entry in entries(root.get("pipeline") if root else None):
+        for function in mappings(entry.value):
+            if id(function) not in own:
+                called = function.text("image") or function.text("exec")
                 todo = "run the function before you import, or do by hand what it does"
                 notes.append(Note(LOST, "functions of the pipeline", todo, (f"{file}: {entry.name}: {called}",)))
     return notes
@@ -85,7 +85,7 @@ def _alone(fields: Sequence[Tagged], name: str) -> list[Tagged]:
 def _list(each: Tagged, node: SequenceNode, found: NamedFields) -> str:
     """Define the setter of a list; say why it cannot be bound."""
     name = each.pattern.sole_name
-    texts = tuple(item.value.value for item in node.items if isinstance(item.value, Scalar))
+    texts = tuple(each.value for each in scalars(node))
     if name is None or len(texts) < len(node.items):
         return "a list has one setter, which sets it as a whole"
     word = found.words.setdefault(name, Word(name, "", is_setter=True, values=texts, schema=typed({"array"})))
@@ -102,6 +102,5 @@ def _text(each: Tagged, values: Mapping[str, str]) -> str:
 
 
 def _unbound(each: Tagged, fault: str) -> Note:
-    line = each.node.source.locate(each.node.start)[0]
-    place = f"{each.node.source.name}:{line}: {path_text(each.path)}: {each.pattern.text}: {fault}"
+    place = f"{each.node.place}: {path_text(each.path)}: {each.pattern.text}: {fault}"
     return Note(DOUBTFUL, "kpt-set comments that cannot be kept", "decide what is right, and bind the field", (place,))

@@ -46,7 +46,7 @@ class Site:
     @property
     def place(self) -> str:
         """File, line and path."""
-        return f"{self.node.source.name}:{self.node.source.locate(self.node.start)[0]}: {path_text(self.path)}"
+        return f"{self.node.place}: {path_text(self.path)}"
 
     @property
     def names(self) -> list[str]:
@@ -121,10 +121,9 @@ class Placeholders:
             if site.sole:
                 self._uses[site.sole].types.add(site.type)
             if site.is_open:
+                what = "placeholders in fields of unknown type, which are text now"
                 todo = "give the setter a type, where the field is no text"
-                self.notes.append(
-                    Note(DOUBTFUL, "placeholders in fields of unknown type, which are text now", todo, (site.place,))
-                )
+                self.notes.append(Note(DOUBTFUL, what, todo, (site.place,)))
 
     def review(self, used: Collection[str]) -> Iterator[Note]:
         """Say what became of the placeholders that are used."""
@@ -132,10 +131,8 @@ class Placeholders:
         for name, use in ((name, use) for name, use in self._uses.items() if name in used):
             text = f"{use.first}: {name}"
             if not use.defaults and use.is_name:
-                todo = "choose the value that most users want"
-                yield Note(
-                    DOUBTFUL, "setters made of ${NAME} that cannot be empty", todo, (f"{text}: {self._value(name)!r}",)
-                )
+                what, todo = "setters made of ${NAME} that cannot be empty", "choose the value that most users want"
+                yield Note(DOUBTFUL, what, todo, (f"{text}: {self._value(name)!r}",))
             elif not use.defaults:
                 todo = "give those an example and a description, or a value where most users want one"
                 yield Note(DOUBTFUL, "required setters, made of ${NAME} without a value", todo, (text,))
@@ -190,11 +187,8 @@ class Placeholders:
 
     def _setter(self, name: str) -> Word:
         value, kind = self._value(name), self._type(name)
-        said = [make.entry("description", make.scalar(f"What envsubst put for {name}.", ""))]
-        said += [
-            *typed({kind}),
-            *([make.entry("nullable", make.scalar("true", "", "true"))] if kind and not value else []),
-        ]
+        said = [make.entry("description", make.scalar(f"What envsubst put for {name}.", "")), *typed({kind})]
+        said += [make.entry("nullable", make.scalar("true", "", "true"))] if kind and not value else []
         return Word(name, value, is_setter=True, schema=tuple(said), required=not value)
 
 
@@ -209,11 +203,14 @@ def sites(documents: Iterable[Document], notes: list[Note]) -> Iterator[Site]:
         for node, path in _scalars(root, (), ()):
             if "\n" in node.value or node.style in "|>":
                 names = ", ".join(dict.fromkeys(f"${{{match['name']}}}" for match in PLACEHOLDER.finditer(node.value)))
+                place, what = (
+                    f"{Site(node, root, path).place}: {names}",
+                    "${NAME} in texts of several lines, which stay",
+                )
                 todo = (
                     "leave what a shell or a program fills in; write one line, or a file of the package, for the others"
                 )
-                place = f"{Site(node, root, path).place}: {names}"
-                notes.append(Note(DOUBTFUL, "${NAME} in texts of several lines, which stay", todo, (place,)))
+                notes.append(Note(DOUBTFUL, what, todo, (place,)))
             elif "${" not in PLACEHOLDER.sub("", node.value):
                 yield Site(node, root, path)
 

@@ -107,17 +107,14 @@ def find(sources: Sources, files: Sequence[str], taken: Collection[str]) -> dict
     for file in files:
         for document in parse_text(sources.text(file)):
             for each in _constants(document):
-                line = each.value.source.locate(each.value.start)[0]
-                found.setdefault(each.key, (each, []))[1].append((file, f"{each.value.source.name}:{line}"))
+                found.setdefault(each.key, (each, []))[1].append((file, each.value.place))
     names = _names([first for first, _ in found.values()], taken)
     proposals: dict[str, Proposal] = {}
     for name, (first, places) in zip(names, found.values(), strict=True):
-        what = (
-            f"{first.kind.replace('_', ' ').capitalize()} of {first.owner}" if first.owner else first.kind.capitalize()
-        )
-        proposal = Proposal(name, first.value.value, what, type_of(first.value))
-        proposal.places, proposal.files = [at for _, at in places], [file for file, _ in places]
-        proposals[name] = proposal
+        kind = first.kind.replace("_", " ") if first.owner else first.kind
+        what = f"{kind.capitalize()} of {first.owner}" if first.owner else kind.capitalize()
+        files, lines = [file for file, _ in places], [at for _, at in places]
+        proposals[name] = Proposal(name, first.value.value, what, type_of(first.value), lines, files)
     return proposals
 
 
@@ -155,8 +152,7 @@ def _binder(known: Mapping[tuple[str, str, str], str]) -> Callable[[Document], I
 
     def change(document: Document) -> Iterator[Edit]:
         for each in _constants(document):
-            at = f"{each.value.source.name}:{each.value.source.locate(each.value.start)[0]}"
-            name = known.get((each.value.value, type_of(each.value), at))
+            name = known.get((each.value.value, type_of(each.value), each.value.place))
             yield from place.bind(each.child, comment.write(name)) if name else ()
 
     return change
@@ -187,10 +183,9 @@ def _files(part: Part) -> Iterator[str]:
 def _constants(document: Document) -> Iterator[_Constant]:
     """Yield the fields of a document that could be bound, in the order of the text."""
     root = document.root
-    metadata = root.mapping("metadata") if isinstance(root, MappingNode) else None
-    if isinstance(root, MappingNode) and root.text("kind") == "CustomResourceDefinition":
-        return
-    yield from _below(root, metadata.text("name") if metadata else "", ())
+    name = root.scalar("metadata", "name") if root else None
+    if root is None or root.text("kind") != "CustomResourceDefinition":
+        yield from _below(root, name.value if name else "", ())
 
 
 def _below(node: Node | None, owner: str, path: tuple[str, ...]) -> Iterator[_Constant]:
@@ -200,7 +195,7 @@ def _below(node: Node | None, owner: str, path: tuple[str, ...]) -> Iterator[_Co
     elif isinstance(node, SequenceNode):
         names = [each.text("name") for each in mappings(node) if each.get("image") is not None]
         for item in node.items:
-            own = item.value.text("name") if len(names) > 1 and isinstance(item.value, MappingNode) else ""
+            own = item.value.text("name") if len(names) > 1 else ""
             whose = f"{owner} {own}".strip() if own in names else owner
             yield from _of(item, path[-1] if path else "", whose, path[:-1])
 

@@ -16,7 +16,7 @@ from posixpath import dirname, join, normpath, relpath
 from packyard.core.errors import InputError, Problem, every, refuse
 from packyard.core.kubernetes import kustomization
 from packyard.core.kubernetes.kinds import LOCAL, is_local
-from packyard.core.yaml.document import find_comments, has_aliases, parse_shared, walk
+from packyard.core.yaml.document import all_comments, entries, has_aliases, parse_shared, walk
 from packyard.core.yaml.node import Comment, Document, MappingNode, Node, Scalar, Source
 from packyard.core.yaml.sources import Sources
 from packyard.core.yaml.span import header_comment
@@ -32,6 +32,7 @@ from packyard.writing.authoring.import_.meaning import Word
 from packyard.writing.authoring.import_.note import LOST, Note
 from packyard.writing.authoring.import_.placeholders import PLACEHOLDER
 from packyard.writing.authoring.import_.structure import Build, Structure, krmfile_of
+from packyard.writing.authoring.import_.use_cases import holds, kustomizations
 from packyard.writing.source.package import MAX_USE_CASES
 
 _FLAT = {"apiVersion", "kind", "resources", "namespace"}
@@ -84,12 +85,11 @@ class Reader:
 
     def variant(self, folder: str, path: str) -> Variant:
         """Read a use case as it is written, or else as it is built."""
-        if not _kustomizations(self.sources, folder):
+        if not kustomizations(self.sources, folder):
             return self._of_files(folder, path)
         place = self._wide(folder)
-        file = join(
-            place, kustomization.find(self.wide.shown(place), lambda name: self.wide.is_file(join(place, name)))
-        )
+        name = kustomization.find(self.wide.shown(place), lambda name: self.wide.is_file(join(place, name)))
+        file = join(place, name)
         root = use_cases.root(self.wide, file)
         files = [normpath(join(place, text)) for text in kustomization.referred(root)]
         is_flat = isinstance(root, MappingNode) and {entry.name for entry in root.entries} <= _FLAT
@@ -107,7 +107,7 @@ class Reader:
 
     def copy(self, folder: str, path: str) -> Copy | None:
         """Take a use case with the parts that it is made of; None where that cannot be."""
-        found = self.structure.leaf(folder) if _kustomizations(self.sources, folder) else None
+        found = self.structure.leaf(folder) if kustomizations(self.sources, folder) else None
         if found is None:
             return None
         part, namespace = found
@@ -137,8 +137,8 @@ class Reader:
         for file, name in (pair for each in folders for pair in _fields(self.wide, each)):
             todo = "write as patches what should go on"
             self.binder.notes.append(Note(LOST, what, todo, (f"{self.wide.shown(file)}: {name}",)))
-        root = use_cases.root(self.wide, _kustomizations(self.wide, place)[0])
-        namespace = root.text("namespace") if isinstance(root, MappingNode) else ""
+        root = use_cases.root(self.wide, kustomizations(self.wide, place)[0])
+        namespace = root.text("namespace") if root else ""
         objects, words = self.binder.bind(self._as_built(folder, namespace), None)
         return Variant(path=path, objects=objects, words=words)
 
@@ -147,19 +147,19 @@ class Reader:
         found = use_cases.leaves(self.sources)
         if not found and manifests(self.sources, ""):
             found = [""]
-        return [each for each in found if self._is_wanted(each, has_files=not _kustomizations(self.sources, each))]
+        return [each for each in found if self._is_wanted(each, has_files=not kustomizations(self.sources, each))]
 
     def _is_wanted(self, path: str, *, has_files: bool = False) -> bool:
         """Say whether a folder or file is asked for; one that ``has_files`` may hold what is."""
-        asked = any(_holds(each, path) or (has_files and _holds(path, each)) for each in self.only)
-        return (asked or not self.only) and not any(_holds(each, path) for each in self.beyond)
+        asked = any(holds(each, path) or (has_files and holds(path, each)) for each in self.only)
+        return (asked or not self.only) and not any(holds(each, path) for each in self.beyond)
 
     def _wide(self, folder: str) -> str:
         return normpath(join(self.below, folder)).removeprefix(".")
 
     def _documents(self, folder: str) -> Iterator[Document]:
         """Yield all that a use case is made of."""
-        if _kustomizations(self.sources, folder):
+        if kustomizations(self.sources, folder):
             for each in _below(self.wide, self._wide(folder)):
                 yield from self.structure.documents(each)
             return
@@ -170,14 +170,15 @@ class Reader:
     def _beside(self) -> Iterator[Note]:
         """Find files that are in no use case, nor in what one builds on."""
         known = {each for folder in self.folders for each in _below(self.sources, folder)}
-        whole = [f"{each}/" if each else "" for each in self.folders if not _kustomizations(self.sources, each)]
+        whole = [f"{each}/" if each else "" for each in self.folders if not kustomizations(self.sources, each)]
         for path in self.sources.list("", "**/*"):
             if dirname(path) in known or path.startswith((*whole, ".git/")) or not _is_file(self.sources, path):
                 continue
+            what = "files beside the use cases"
             todo = (
                 "write fragments of the README from what it said, and put what users need below files/ of the package"
             )
-            yield Note(LOST, "files beside the use cases", todo, (self.sources.shown(path),))
+            yield Note(LOST, what, todo, (self.sources.shown(path),))
 
     def _files(self, folder: str) -> list[str]:
         """Return the manifests below a folder that are asked for."""
@@ -202,10 +203,6 @@ def documents(sources: Sources, files: Iterable[str]) -> list[Document]:
     return [document for documents in every(sources.documents, files) for document in documents]
 
 
-def _holds(folder: str, path: str) -> bool:
-    return not folder or f"{path}/".startswith(f"{folder}/")
-
-
 def manifests(sources: Sources, folder: str) -> list[str]:
     """Return the YAML files below a folder that are not hidden."""
     return [file for suffix in ("yaml", "yml") for file in _visible_below(sources, folder, suffix)]
@@ -224,8 +221,8 @@ def _visible_below(sources: Sources, folder: str, suffix: str) -> list[str]:
 
 
 def _is_local(root: Node | None) -> bool:
-    value = root.find("metadata", "annotations", LOCAL) if isinstance(root, MappingNode) else None
-    return is_local(value.value if isinstance(value, Scalar) else None)
+    value = root.scalar("metadata", "annotations", LOCAL) if root else None
+    return is_local(value.value if value else None)
 
 
 def _below(sources: Sources, folder: str) -> Iterator[str]:
@@ -237,7 +234,7 @@ def _below(sources: Sources, folder: str) -> Iterator[str]:
             continue
         seen.add(each)
         yield each
-        for file in _kustomizations(sources, each):
+        for file in kustomizations(sources, each):
             named = kustomization.referred(use_cases.root(sources, file))
             paths = [normpath(join(each, text)) for text in named if "://" not in text]
             todo += paths
@@ -247,15 +244,10 @@ def _below(sources: Sources, folder: str) -> Iterator[str]:
 
 def _fields(sources: Sources, folder: str) -> Iterator[tuple[str, str]]:
     """Yield the fields of a kustomization that do more than to list and to patch."""
-    for file in _kustomizations(sources, folder):
-        root = use_cases.root(sources, file)
-        for entry in root.entries if isinstance(root, MappingNode) else ():
+    for file in kustomizations(sources, folder):
+        for entry in entries(use_cases.root(sources, file)):
             if entry.name not in _WRITTEN:
                 yield file, entry.name
-
-
-def _kustomizations(sources: Sources, folder: str) -> list[str]:
-    return [path for name in kustomization.NAMES if sources.is_file(path := join(folder, name))]
 
 
 def _left(sources: Sources, folder: str, used: set[str]) -> Iterable[Note]:
@@ -278,8 +270,7 @@ def prose(sources: Sources, files: Iterable[str]) -> tuple[tuple[str, str], ...]
 
 def _comments(document: Document) -> list[Comment]:
     """Return the comments of a document in the order of its text."""
-    found = (*document.head, *document.tail, *find_comments(document), *_headers(document))
-    return sorted(found, key=lambda each: each.start)
+    return sorted((*all_comments(document), *_headers(document)), key=lambda each: each.start)
 
 
 def _headers(document: Document) -> Iterator[Comment]:

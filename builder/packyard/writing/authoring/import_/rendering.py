@@ -117,13 +117,11 @@ def _is_settable(each: Difference, notes: list[Note]) -> bool:
     if type_of(each.first) != type_of(each.second):
         notes.append(_note("values of another type", "choose one type for both", place))
     elif any("\n" in text for text in each.texts):
-        notes.append(
-            _note("texts of several lines", "make a use case of the second rendering, if you need its text", place)
-        )
+        todo = "make a use case of the second rendering, if you need its text"
+        notes.append(_note("texts of several lines", todo, place))
     elif all(map(_DIGEST.fullmatch, each.texts)):
-        notes.append(
-            _note("digests, which the chart computes", "leave them out, or compute them before you apply", place)
-        )
+        todo = "leave them out, or compute them before you apply"
+        notes.append(_note("digests, which the chart computes", todo, place))
     else:
         return True
     return False
@@ -189,10 +187,7 @@ def _items(
 ) -> Sequence[tuple[int, int]]:
     """Return which items are compared: by a key that tells them apart, or in their order where there are as many."""
     for key in _KEYS:
-        names, others = (
-            [item.value.text(key) if isinstance(item.value, MappingNode) else "" for item in each.items]
-            for each in (one, other)
-        )
+        names, others = ([item.value.text(key) for item in each.items] for each in (one, other))
         apart = all(names) and all(others) and len(set(names)) == len(names) and len(set(others)) == len(others)
         if apart and (len(names) != len(others) or set(names) == set(others)):
             here = [_only("first", f"{owner}: {path_text(path)}: {name}") for name in names if name not in others]
@@ -202,7 +197,6 @@ def _items(
     if len(one.items) == len(other.items):
         return [(at, at) for at in range(len(one.items))]
     place = f"{owner}: {path_text(path)}: {len(one.items)} items, or {len(other.items)}"
-    notes.append(
-        _note("lists of another length", "make a use case of the second rendering, if you need its list", place)
-    )
+    todo = "make a use case of the second rendering, if you need its list"
+    notes.append(_note("lists of another length", todo, place))
     return []

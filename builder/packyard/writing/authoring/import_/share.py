@@ -171,10 +171,7 @@ def _like(node: Collection, children: list[Child]) -> Node | None:
 def _item_keys(nodes: Sequence[SequenceNode]) -> list[list[Hashable]]:
     """Return what the items of lists are told apart by: a key that all have, or else their content."""
     for key in _KEYS:
-        texts = [
-            [item.value.text(key) if isinstance(item.value, MappingNode) else "" for item in node.items]
-            for node in nodes
-        ]
+        texts = [[item.value.text(key) for item in node.items] for node in nodes]
         if all(all(some) and len(set(some)) == len(some) for some in texts):
             return [list[Hashable](some) for some in texts]
     return [[hash(content(item.value)) for item in node.items] for node in nodes]

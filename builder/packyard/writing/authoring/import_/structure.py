@@ -23,7 +23,7 @@ from packyard.core.errors import InputError
 from packyard.core.files import regular
 from packyard.core.kubernetes import kustomization
 from packyard.core.yaml import aliases, layout, make
-from packyard.core.yaml.document import parse_text, source_of
+from packyard.core.yaml.document import entries, parse_text, source_of
 from packyard.core.yaml.node import Collection, Document, Item, MappingNode, Node, Scalar, SequenceNode
 from packyard.core.yaml.sources import Sources
 from packyard.core.yaml.span import embedded
@@ -38,6 +38,7 @@ from packyard.writing.authoring.import_.bind import Binder
 from packyard.writing.authoring.import_.copied import CopiedPart, listing
 from packyard.writing.authoring.import_.meaning import Word
 from packyard.writing.authoring.import_.normal import Bound, content
+from packyard.writing.authoring.import_.use_cases import kustomizations
 
 #: Builds a folder as kustomize does: YAML.
 Build = Callable[[str], bytes]
@@ -66,9 +67,8 @@ def root_of(folder: Path, leaves: Iterable[str]) -> tuple[Path, str]:
             todo += [path for path in found if path not in seen]
     common = os.path.commonpath([Path.cwd() / each for each in seen])
     below = os.path.relpath(top, common)
-    return Path(
-        os.path.normpath(os.path.relpath(common)) if not top.is_absolute() else common
-    ), "" if below == "." else below
+    root = common if top.is_absolute() else os.path.normpath(os.path.relpath(common))
+    return Path(root), "" if below == "." else below
 
 
 def _referred(folder: Path) -> list[str]:
@@ -113,7 +113,7 @@ class Structure:
                     yield from found
 
     def _file(self, folder: str) -> str:
-        found = [path for name in kustomization.NAMES if self.sources.is_file(path := join(folder, name))]
+        found = kustomizations(self.sources, folder)
         return found[0] if len(found) == 1 else ""
 
     def _take(self, folder: str, kind: str) -> CopiedPart:
@@ -175,17 +175,13 @@ class Structure:
         for key in kustomization.LISTED:
             for item in _items(root, key):
                 self._list(part, key, item, files)
-        patches = [Item(_patch(key, item), 0) for key in _OF_PATCHES for item in _items(root, key)]
-        for made, item in zip(patches, (item for key in _OF_PATCHES for item in _items(root, key)), strict=True):
-            made.head = list(item.head)
+        patches = [_patch(key, item) for key in _OF_PATCHES for item in _items(root, key)]
         replacements = [make.like(item, make.clone) for item in _items(root, "replacements")]
         for each in (*patches, *replacements):
             _check_entry(each.value)
-            path = each.value.get("path") if isinstance(each.value, MappingNode) else None
-            if isinstance(path, Scalar):
+            if path := each.value.scalar("path"):
                 files[normpath(path.value)] = self._read(folder, path.value)
-        texts = {id(each.value): each.value.get("patch") for each in patches if isinstance(each.value, MappingNode)}
-        inline = {key: _embedded(text) for key, text in texts.items() if isinstance(text, Scalar)}
+        inline = {id(each.value): _embedded(text) for each in patches if (text := each.value.scalar("patch"))}
         documents = [document for some in (*files.values(), inline.values()) for document in some]
         bound, part.words = self.binder.find(documents, krmfile_of(self.sources, folder))
         part.files = {path: self._write(join(folder, path), some, bound) for path, some in files.items()}
@@ -228,7 +224,7 @@ class Structure:
 
     def _fill(self, patch: Node, bound: Bound, inline: Document | None) -> None:
         """Write what is bound in a patch that stands in its kustomization."""
-        entry_of = patch.entry("patch") if isinstance(patch, MappingNode) else None
+        entry_of = patch.entry("patch")
         if entry_of and inline and isinstance(inline.root, Collection) and bound.touches(inline.root):
             entry_of.value = make.literal(layout.write(_normal(inline.root, bound)).decode(), "")
 
@@ -248,40 +244,43 @@ def _root(sources: Sources, file: str) -> MappingNode | None:
     return root if isinstance(root, MappingNode) else None
 
 
-def _items(root: MappingNode, key: str) -> list[Item]:
+def _items(root: Node, key: str) -> list[Item]:
     found = root.get(key)
     return list(found.items) if isinstance(found, SequenceNode) else []
 
 
 def _is_part(root: MappingNode, kind: str, *, is_leaf: bool) -> bool:
     fields = {*_FIELDS, *(["namespace"] if is_leaf else [])}
-    listed = all(
-        isinstance(root.get(name), SequenceNode | None) for name in fields - {"apiVersion", "kind", "namespace"}
-    )
+    values = (root.get(name) for name in fields - {"apiVersion", "kind", "namespace"})
+    listed = all(isinstance(value, SequenceNode | None) for value in values)
     return listed and {entry.name for entry in root.entries} <= fields and root.text("kind", "Kustomization") == kind
 
 
-def _patch(key: str, item: Item) -> MappingNode:
+def _patch(key: str, item: Item) -> Item:
     """Return a patch by the fields of today."""
     if isinstance(item.value, MappingNode) and key != _MERGES:
-        return make.clone(item.value)
-    if not isinstance(item.value, Scalar) or key != _MERGES:
+        made = Item(make.clone(item.value), 0)
+    elif isinstance(item.value, Scalar) and key == _MERGES:
+        field = "patch" if "\n" in item.value.value else "path"
+        made = Item(make.mapping("", {field: make.clone(item.value)}), 0)
+    else:
         raise _BeyondPartError
-    return make.mapping("", {"patch" if "\n" in item.value.value else "path": make.clone(item.value)})
+    made.head = list(item.head)
+    return made
 
 
 def _check_entry(entry: Node) -> None:
     """Refuse options of patches and replacements."""
-    target = entry.mapping("target") if isinstance(entry, MappingNode) else None
-    keys = {each.name for each in entry.entries} if isinstance(entry, MappingNode) else {""}
-    if not (keys <= _OF_PATCH or keys <= _OF_REPLACEMENT) or (target and {e.name for e in target.entries} - _TARGET):
+    keys, words = ({each.name for each in entries(node)} for node in (entry, entry.mapping("target")))
+    is_known = keys <= _OF_PATCH or keys <= _OF_REPLACEMENT
+    if not isinstance(entry, MappingNode) or not is_known or words - _TARGET:
         raise _BeyondPartError
 
 
 def _inline(root: Node | None) -> Iterator[Scalar]:
     """Yield the patches that stand in a kustomization."""
     for key in _OF_PATCHES:
-        for item in _items(root, key) if isinstance(root, MappingNode) else ():
+        for item in _items(root, key) if root else ():
             text = item.value.get("patch") if isinstance(item.value, MappingNode) else item.value
             if isinstance(text, Scalar) and (text is not item.value or "\n" in text.value):
                 yield text

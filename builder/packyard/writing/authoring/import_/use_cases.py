@@ -28,7 +28,7 @@ def leaves(sources: Sources) -> list[str]:
     kinds = {folder: top.text("kind") for folder, top in found.items() if isinstance(top, MappingNode)}
     leaves = [folder for folder in found if (folder or ".") not in below and kinds.get(folder) != "Component"]
     for folder in map(dirname, _visible(sources, KPTFILE)):
-        if not any(_holds(folder, other) for other in found) and not any(_holds(other, folder) for other in leaves):
+        if not any(holds(folder, other) for other in found) and not any(holds(other, folder) for other in leaves):
             leaves.append(folder)
     return sorted(leaves)
 
@@ -40,7 +40,13 @@ def _visible(sources: Sources, name: str) -> list[str]:
     return sorted(visible, key=lambda path: path.count("/"))
 
 
-def _holds(folder: str, other: str) -> bool:
+def kustomizations(sources: Sources, folder: str) -> list[str]:
+    """Return the kustomizations in a folder, of which kustomize takes one alone."""
+    return [path for name in kustomization.NAMES if sources.is_file(path := join(folder, name))]
+
+
+def holds(folder: str, other: str) -> bool:
+    """Say whether a path is a folder, or below it."""
     return not folder or f"{other}/".startswith(f"{folder}/")
 
 

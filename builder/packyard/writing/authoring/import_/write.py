@@ -15,6 +15,7 @@ from packyard.core.yaml import layout, make
 from packyard.core.yaml import node as yaml
 from packyard.core.yaml.document import walk
 from packyard.core.yaml.node import Child, Item, MappingNode, Node, Scalar, SequenceNode
+from packyard.core.yaml.pointer import pointer
 from packyard.core.yaml.values import YAML11_BOOLEANS, double_quoted, is_null, quoted
 from packyard.using.kustomize import selector
 from packyard.using.kustomize.accumulate import SourceObject, file_names
@@ -148,7 +149,7 @@ def _merge(to: MappingNode, additions: Sequence[Addition]) -> MappingNode | None
 def _operations(additions: Sequence[Addition]) -> SequenceNode:
     found = []
     for each in additions:
-        operation = make.mapping("", {"op": "add" if each.is_new else "replace", "path": _pointer(each)})
+        operation = make.mapping("", {"op": "add" if each.is_new else "replace", "path": pointer(each.path)})
         operation.entries.append(_entry("value", each.child, _for_operation(each.child.value)))
         found.append(Item(operation, 0))
     return make.sequence("", found)
@@ -158,10 +159,6 @@ def _entry(key: str, child: Child, value: Node) -> yaml.Entry:
     made = make.entry(key, value)
     made.comment = child.comment
     return made
-
-
-def _pointer(each: Addition) -> str:
-    return "".join(f"/{str(step).replace('~', '~0').replace('/', '~1')}" for step in each.path)
 
 
 def _for_operation(node: Node) -> Node:
@@ -179,10 +176,9 @@ def _package(split: Split, name: str, model: Mapping[str, str]) -> bytes:
     head = ", ".join(f"{key}: {quoted(text, flow=True)}" for key, text in model.items())
     lines = ["apiVersion: packyard/v1", "kind: Package", f"model: {{{head}}}"]
     lines += [f"namespace: {quoted(split.namespace)}"] if split.namespace else []
-    given = {
-        key: text for key, text in split.setters.items() if (key, text) != ("MODEL_NAME", name.removesuffix("-k8s"))
-    }
-    lines += ["setters:", *_values(given, "  ")] if given else []
+    own = "MODEL_NAME", name.removesuffix("-k8s")
+    given = {key: text for key, text in split.setters.items() if (key, text) != own}
+    lines += ["setters:", *(f"  {key}: {double_quoted(text)}" for key, text in given.items())] if given else []
     lines.append("useCases:")
     for path, entry in split.entries.items():
         lines += _use_case(path, entry)
@@ -197,7 +193,3 @@ def _use_case(path: str, entry: UseCaseEntry) -> list[str]:
     parts |= {"setters": f"{{{', '.join(texts)}}}"} if texts else {}
     short = f"  {path}: {{{', '.join(f'{key}: {text}' for key, text in parts.items())}}}"
     return [short] if len(short) <= _WIDTH else [f"  {path}:", *(f"    {key}: {text}" for key, text in parts.items())]
-
-
-def _values(values: Mapping[str, str], indent: str) -> list[str]:
-    return [f"{indent}{name}: {double_quoted(text)}" for name, text in values.items()]
