@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
@@ -107,15 +108,11 @@ def copy(
     others = [entry for entry in others if str(entry) not in gone]
     entries = [*exact, *others]
     present = {str(entry) for entry in entries if before.lists(entry)}
-    put = partial(publish, target, by=by, at_once=_AT_ONCE)
+    numbers, wanted = count(1), len(entries) - len(present)
+    put = partial(publish, target, by=by, at_once=_AT_ONCE, done=lambda _: done(next(numbers), wanted))
     results: dict[str, Copied] = {}
     for batch in _batches(exact, others, present):
-        before_it, wanted = len(results), len(entries) - len(present)
-
-        def told(place: int, before_it: int = before_it, wanted: int = wanted) -> None:
-            done(before_it + place + 1, wanted)
-
-        results |= _Batch(source, listed, batch, how, is_proved=batch[0] in exact).copied(partial(put, done=told))
+        results |= _Batch(source, listed, batch, how, is_proved=batch[0] in exact).copied(put)
     if present and not results:
         put(())  # a copy that was killed may have left its record
     for entry in entries:

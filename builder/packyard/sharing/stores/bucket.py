@@ -32,15 +32,15 @@ from packyard.sharing.stores.store import (
     MissingStoreError,
     NotFoundError,
     Promises,
-    TooLongError,
     check_expected,
     check_key,
     check_listed,
     check_removable,
     check_same,
     check_swapped,
+    too_long,
 )
-from packyard.sharing.stores.wire import OverdueError, authorities, within
+from packyard.sharing.stores.wire import LOOK, OverdueError, authorities, late, within
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
@@ -49,7 +49,6 @@ _PIECE, _PAGE = 1 << 20, 1000
 _ATTEMPTS = 6  # of a request that may help when repeated, and of a creation that others disturb
 _PAUSE, _LONGEST_PAUSE = 0.1, 5.0  # seconds; each is twice as long as the one before
 
-_LOOK = "check the address and the network, then run again"
 _STATUS = re.compile(r"status code: (\d{3})\b")
 _CODE = re.compile(r"<Code>([A-Za-z]{1,64})</Code>")
 _CREDENTIALS = "set them as for the cloud's own tools, then run again"
@@ -98,7 +97,7 @@ class BucketStore:
             if self._is_there(key, data):
                 return
             time.sleep(_PAUSE * 2**attempt * random.uniform(0.5, 1))
-        raise UnavailableError(Problem("the server neither creates it nor has it", file=self._place(key), hint=_LOOK))
+        raise UnavailableError(Problem("the server neither creates it nor has it", file=self._place(key), hint=LOOK))
 
     def get(self, key: str, *, limit: int = LIMIT) -> bytes:
         """Return an object's bytes; see `Store.get`."""
@@ -171,7 +170,7 @@ class BucketStore:
         def get() -> tuple[bytes, Any]:
             found = obstore.get(self.bucket, key)
             if found.meta["size"] > limit:
-                raise TooLongError(Problem(f"is larger than {limit} bytes", file=place, hint="is this a channel?"))
+                raise too_long(place, limit)
             version = {name: found.meta[name] for name in ("e_tag", "version") if found.meta[name]}
             return bytes(found.bytes()), version
 
@@ -213,9 +212,7 @@ class BucketStore:
         try:
             return within(max(0.0, end - time.monotonic()), call)
         except OverdueError:
-            hint = "try again later, or set PACKYARD_TIMEOUT to more seconds"
-            problem = f"the server did not answer in time ({self.patience:g} seconds)"
-            raise UnavailableError(Problem(problem, file=place, hint=hint)) from None
+            raise late(place, self.patience) from None
 
     def _place(self, key: str) -> str:
         return f"{self.address}/{key}"
@@ -299,7 +296,7 @@ def _refusal(place: str, error: Exception) -> Exception:
     code = found[1] if (found := _CODE.search(text)) else ""
     said = f"HTTP {status}: {code}" if code else f"HTTP {status}"
 
-    def unavailable(problem: str, hint: str = _LOOK) -> UnavailableError:
+    def unavailable(problem: str, hint: str = LOOK) -> UnavailableError:
         return UnavailableError(Problem(problem, file=place, hint=hint))
 
     if status == "416" or "StartTooLarge" in text:

@@ -28,10 +28,10 @@ from packyard.sharing.stores.store import (
     MissingStoreError,
     NotFoundError,
     Promises,
-    TooLongError,
     check_key,
     check_removable,
     check_same,
+    too_long,
 )
 
 _NO_HARD_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
@@ -189,7 +189,7 @@ def _read(file: Path, limit: int = LIMIT) -> bytes | None:
     if stat.S_ISDIR(state.st_mode):
         return None
     if state.st_size > limit:
-        raise TooLongError(Problem(f"is larger than {limit} bytes", file=str(file), hint="is this a channel?"))
+        raise too_long(str(file), limit)
     try:
         return regular.read(file, limit=limit)
     except InputError as error:

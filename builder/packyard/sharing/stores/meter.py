@@ -19,12 +19,12 @@ from requests import PreparedRequest, Response, Session
 from requests.adapters import HTTPAdapter
 
 from packyard.core.errors import UnavailableError
+from packyard.sharing.stores.wire import LOOK
 
 CHUNK = 64 * 1024  # bytes that are read at a time
 _CONNECT = 10.0  # seconds
 _KEPT = 32  # connections to a server
 _SPEED, WINDOW = 1000, 30.0  # bytes a second at least, in each so many seconds
-_LOOK = "check the address and the network, then run again"
 #: Bytes beside the body: of status lines, headers and trailers; and of chunk headers, for each byte of the body.
 _FRAME, _FRAME_SHARE = 256 * 1024, 1 / 16
 
@@ -90,7 +90,7 @@ class Meter:
         self._in_window += count
         self._left -= count
         if self._left < 0:
-            raise self._refusal("the server sends too many bytes of headers or chunk headers", _LOOK)
+            raise self._refusal("the server sends too many bytes of headers or chunk headers", LOOK)
 
     def sending(self, data: bytes) -> io.BytesIO:
         """Return what reads the bytes of a body piece by piece, so that sending them is timed too."""

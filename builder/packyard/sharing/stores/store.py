@@ -116,6 +116,11 @@ class ReadOnly:
         raise NotImplementedError
 
 
+def too_long(place: str, limit: int) -> TooLongError:
+    """Return the error to raise for an object beyond a limit."""
+    return TooLongError(Problem(f"is larger than {limit} bytes", file=place, hint="is this a channel?"))
+
+
 def get_or_none(store: Store, key: str, *, limit: int = LIMIT) -> bytes | None:
     """Return an object's bytes, or None where the store has none; that there is no store remains an error."""
     try:

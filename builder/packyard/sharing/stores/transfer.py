@@ -29,11 +29,10 @@ import urllib3
 from packyard.core.errors import PackyardError, Problem, UnavailableError
 from packyard.sharing.stores.meter import CHUNK, WINDOW, Meter
 from packyard.sharing.stores.meter import Connections as Connections
-from packyard.sharing.stores.store import TooLongError
-from packyard.sharing.stores.wire import OverdueError, authorities, may_have_secrets, within
+from packyard.sharing.stores.store import too_long
+from packyard.sharing.stores.wire import LOOK, OverdueError, authorities, late, may_have_secrets, within
 
 _REDIRECTIONS = 10
-_LOOK = "check the address and the network, then run again"
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _SAFE = ("GET", "HEAD", "PUT", "DELETE")  # to repeat: twice has the effect of once
 _TOO_MANY = 429
@@ -97,7 +96,7 @@ class Request:
     repeatable: bool | None = None
     connections: Connections = field(default_factory=Connections, repr=False, compare=False)
 
-    def refusal(self, message: str, hint: str = _LOOK) -> UnavailableError:
+    def refusal(self, message: str, hint: str = LOOK) -> UnavailableError:
         """Return the error to raise."""
         return UnavailableError(Problem(message, file=self.place, hint=hint))
 
@@ -107,8 +106,7 @@ class Request:
 
     def late(self) -> UnavailableError:
         """Return the error to raise when time is up."""
-        hint = "try again later, or set PACKYARD_TIMEOUT to more seconds"
-        return self.refusal(f"the server did not answer in time ({round(self.patience, 1):g} seconds)", hint)
+        return late(self.place, self.patience)
 
     def unexpected(self, answer: Answer) -> UnavailableError:
         """Return the error to raise for an answer that is no success."""
@@ -239,7 +237,7 @@ def _opened(request: Request, meter: Meter) -> Iterator[tuple[Answer, requests.R
         if origin(following) != origin(url):
             authorization = ""
             if not safe:
-                raise request.refusal("the server redirects a change to another server", _LOOK)
+                raise request.refusal("the server redirects a change to another server")
         url = following
     raise request.refusal(f"the server redirects more than {_REDIRECTIONS} times", "check the address")
 
@@ -286,8 +284,7 @@ def _body(request: Request, answer: Answer, response: requests.Response, meter: 
         if body.tell() > limit:
             break
     if max(body.tell(), expected or 0) > limit:
-        problem = f"is larger than {limit} bytes"
-        raise TooLongError(Problem(problem, file=request.place, hint="is this a channel?"))
+        raise too_long(request.place, limit)
     if expected not in (None, body.tell()):
         raise request.broken_off(f"{body.tell()} of {expected} bytes arrived")
     return body.getvalue()
@@ -298,7 +295,7 @@ def _length(request: Request, answer: Answer) -> int | None:
     length = answer.headers.get("content-length")
     sizes = set() if length is None else {part.strip() for part in length.split(",")}
     if len(sizes) > 1 or any(not size.isascii() or not size.isdecimal() or len(size) > 19 for size in sizes):
-        raise request.refusal("the server sent an invalid Content-Length", _LOOK)
+        raise request.refusal("the server sent an invalid Content-Length")
     return int(sizes.pop()) if sizes else None
 
 
@@ -308,9 +305,9 @@ def target(request: Request, url: str, location: str) -> str:
         found = urlsplit(urljoin(url, location.encode("latin-1").decode()))
         host, _ = found.hostname, found.port
     except ValueError as error:
-        raise request.refusal("the server sent an invalid Location", _LOOK) from error
+        raise request.refusal("the server sent an invalid Location") from error
     if found.scheme not in _DEFAULT_PORTS or not host:
-        raise request.refusal("the server redirects to something that is not a web address", _LOOK)
+        raise request.refusal("the server redirects to something that is not a web address")
     if url.startswith("https:") and found.scheme != "https":
         raise request.refusal("the server redirects from https to http", "ask whoever runs it for an https address")
     return found._replace(netloc=found.netloc.rpartition("@")[2], fragment="").geturl()

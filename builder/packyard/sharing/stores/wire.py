@@ -11,8 +11,12 @@ from concurrent.futures import TimeoutError as OverdueError
 from typing import TypeVar
 from urllib.parse import urlsplit
 
-__all__ = ["OverdueError", "authorities", "is_loopback", "may_have_secrets", "within"]
+from packyard.core.errors import Problem, UnavailableError
 
+__all__ = ["LOOK", "OverdueError", "authorities", "is_loopback", "late", "may_have_secrets", "within"]
+
+#: What to do about a server that does not answer as it should.
+LOOK = "check the address and the network, then run again"
 _AUTHORITIES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE")
 
 _T = TypeVar("_T")
@@ -35,6 +39,13 @@ def is_loopback(host: str) -> bool:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def late(place: str, patience: float) -> UnavailableError:
+    """Return the error to raise where a server does not answer in time."""
+    problem = f"the server did not answer in time ({round(patience, 1):g} seconds)"
+    hint = "try again later, or set PACKYARD_TIMEOUT to more seconds"
+    return UnavailableError(Problem(problem, file=place, hint=hint))
 
 
 def within(seconds: float, call: Callable[[], _T]) -> _T:

@@ -25,13 +25,13 @@ from packyard.sharing.stores.store import (
     MissingStoreError,
     NotFoundError,
     Promises,
-    TooLongError,
     check_expected,
     check_key,
     check_listed,
     check_removable,
     check_same,
     check_swapped,
+    too_long,
 )
 
 _AT_ONCE = 8
@@ -191,8 +191,7 @@ class OCIStore:
 
     def _content(self, place: Place, layer: Descriptor, limit: int) -> bytes:
         if layer.size > limit:
-            hint = "is this a channel?"
-            raise TooLongError(Problem(f"is larger than {limit} bytes", file=self._shown(place), hint=hint))
+            raise too_long(self._shown(place), limit)
         data = self._blob(place, layer.digest, layer.size)
         if len(data) != layer.size:
             raise IntegrityError(Problem(f"expected {layer.size} bytes, found {len(data)}", file=self._shown(place)))
