@@ -10,7 +10,6 @@ from pathlib import Path
 
 from packyard.cli import output, preferences, state
 from packyard.cli.rows import Rows
-from packyard.core.digest import Digest
 from packyard.core.errors import InputError, Problem, UnavailableError, UsageError
 from packyard.core.work.cache import Cache
 from packyard.sharing import stores
@@ -97,14 +96,11 @@ def publisher(address: str, keys: Sequence[SigningKey]) -> Publisher:
 
 def tell_rootless(address: str, trusted: Trust) -> None:
     """Say, once for each channel, that it has no root."""
-    folder = state.state_dir()
-    file = folder / "rootless" / Digest.of(identity(address).encode()).hex if folder else None
+    file = preferences.noted("rootless", address)
     if trusted.rules or file is None or file.exists():
         return
     output.note("the channel has no root: who steals one of its keys can revoke the others (packyard keys root)")
-    with suppress(OSError):  # without it, it is said again
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.touch()
+    preferences.note(file)
 
 
 def names(address: str, start: str) -> Iterator[str]:

@@ -8,11 +8,17 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from packyard.cli import directory as directories
 from packyard.cli import output
 from packyard.cli.flags import Declared
+from packyard.cli.verbs import GROUPS, VERBS
 from packyard.core.errors import PackyardError
+from packyard.using.options import folder
+
+if TYPE_CHECKING:
+    from packyard.cli.parser import Parser
 
 #: A verb's flags, each with the values to choose from: empty where any is possible, None where it takes none.
 _Flags = Mapping[str, "Sequence[str] | None"]
@@ -51,7 +57,6 @@ def _expanded(word: str) -> str:
 
 def _candidates(words: list[str]) -> Iterator[str]:
     from packyard.cli.main import FLAGS
-    from packyard.cli.verbs import GROUPS, VERBS
 
     while len(words) > 1 and words[0].startswith("-"):
         words = words[1:]
@@ -130,9 +135,13 @@ def flags_of(module: str, verb: str, before: Sequence[str]) -> _Flags:
         return {**_declared(declared), "--help": None}
     if hasattr(declaring, "FLAGS"):
         return _declared(declaring.FLAGS)
+    return _parser(verb).flags()
+
+
+def _parser(verb: str) -> Parser:
     from packyard.cli import parser
 
-    return parser.make(declaring, verb).flags()
+    return parser.make(import_module(f"packyard.cli.{VERBS[verb][0]}"), verb)
 
 
 def _declared(flags: Declared) -> _Flags:
@@ -163,7 +172,7 @@ def _words(verb: str, before: list[str], word: str) -> Iterator[str]:
         elif verb == "explain":
             yield from directories.setters(directory)
         else:
-            yield from _options(directory)
+            yield from folder.names(directory)
     elif verb in ("build", "publish", "lint"):
         from packyard.writing.source import workspace
 
@@ -174,27 +183,17 @@ def _words(verb: str, before: list[str], word: str) -> Iterator[str]:
 
         root_dir = workspace.find_root(Path())
         yield from (each.name for each in library.entries(root_dir)) if root_dir else ()
-    elif verb == "completion":
-        from packyard.cli.completion import SHELLS
-
-        yield from SHELLS
     elif verb == "schema":
         from packyard.writing.source.schemas import NAMES
 
         yield from NAMES
-    elif verb == "keys" and not before:
-        from packyard.cli.sharing.keys import ACTIONS
-
-        yield from ACTIONS
-    elif verb == "fn":
-        from packyard.using.functions.function import FUNCTIONS
-
-        yield from FUNCTIONS
+    else:
+        yield from _parser(verb).choices(len(before))
 
 
 def _split(verb: str, before: Sequence[str]) -> tuple[Path, list[str]]:
     words = list(_arguments(before, {}))
-    return directories.split(words, names=_options if verb in ("enable", "disable") else None)
+    return directories.split(words, names=folder.names if verb in ("enable", "disable") else None)
 
 
 def _is_package(directory: Path) -> bool:
@@ -223,10 +222,3 @@ def _assignments(directory: Path, word: str, before: list[str]) -> Iterator[str]
         yield from values.get(before[0], ())
     else:
         yield from (f"{name}=" for name in values)
-
-
-def _options(directory: Path) -> list[str]:
-    from packyard.using.options import folder
-
-    found = folder.find(directory)
-    return found.names() if found else []

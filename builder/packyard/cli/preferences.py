@@ -82,22 +82,28 @@ def is_used(address: str) -> bool:
     if configuration.normal(address) in map(configuration.normal, named):
         return True
     remembered = memory(address)
-    files = (remembered.file if remembered else None, _noted(address))
+    files = (remembered.file if remembered else None, noted("used", address))
     return any(file is not None and file.is_file() for file in files)
 
 
 def note_used(address: str) -> None:
     """Note that the user named a channel, which may have no index to remember."""
-    file = _noted(address)
+    file = noted("used", address)
     if file is not None and not is_used(address):
-        with suppress(OSError):  # without it, the user is asked to name the channel again
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.touch()
+        note(file)
 
 
-def _noted(address: str) -> Path | None:
+def noted(what: str, address: str) -> Path | None:
+    """Return the file by which something is remembered of a channel; None for a user without a home folder."""
     folder = state.state_dir()
-    return folder / "used" / Digest.of(configuration.identity(address).encode()).hex if folder else None
+    return folder / what / Digest.of(configuration.identity(address).encode()).hex if folder else None
+
+
+def note(file: Path) -> None:
+    """Make a file that `noted` names; without it, the user is asked or told again."""
+    with suppress(OSError):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch()
 
 
 def trust(address: str | None) -> Trust:
@@ -112,9 +118,8 @@ def trust(address: str | None) -> Trust:
 
 def memory(address: str) -> Memory | None:
     """Return what is remembered of the last head that a channel had; None for a user without a home folder."""
-    folder = state.state_dir()
-    name = Digest.of(configuration.identity(address).encode()).hex
-    return Memory(file=folder / "heads" / f"{name}.json") if folder else None
+    file = noted("heads", address)
+    return Memory(file=file.with_suffix(".json")) if file else None
 
 
 def key_names() -> dict[str, str]:

@@ -22,7 +22,7 @@ from pathlib import Path
 from packyard.cli import declare, output, preferences
 from packyard.cli.channels import BUNDLES, fetching, open_channel, patience, publisher, row, show
 from packyard.cli.sharing import signing
-from packyard.core.errors import InputError, Problem, UnavailableError, UsageError
+from packyard.core.errors import InputError, Problem, UsageError
 from packyard.core.files import regular
 from packyard.sharing.publishing import relocate
 from packyard.sharing.publishing.copy import Copied, copy
@@ -68,8 +68,9 @@ def run(arguments: argparse.Namespace) -> int:
             output.note(each.proof.said(preferences.key_names()))
     if arguments.images:
         images = [image for each in found for image in each.images]
-        _write(Path(arguments.images), image_list(images))
-        _write(Path(arguments.images).with_suffix(SCRIPT), image_script(images))
+        listed = Path(arguments.images)
+        listed.write_bytes(image_list(images))
+        listed.with_suffix(SCRIPT).write_bytes(image_script(images))
     if to is not None:
         _relocate(found, to, Path(arguments.site))
     show([row(each.entry, each.status) for each in found], arguments.output)
@@ -102,7 +103,7 @@ def _relocate(found: Sequence[Copied], to: Address, site_file: Path) -> None:
         if each.moved:
             output.warning(f"{each.image} names {each.moved} by now; {lock} keeps it at {each.digest}")
     if len(pages) == 1:
-        _write(site_file, *pages.values())
+        site_file.write_bytes(*pages.values())
     _tell_others(registries, images, site_file)
 
 
@@ -128,10 +129,3 @@ def _tell_image(number: int, count: int) -> None:
 
 def _tell(number: int, count: int) -> None:
     output.doing(f"{number} of {output.counted(count, 'package')} copied")
-
-
-def _write(file: Path, data: bytes) -> None:
-    try:
-        file.write_bytes(data)
-    except OSError as error:
-        raise UnavailableError(f"{file}: {error.strerror}") from error

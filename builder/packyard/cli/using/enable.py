@@ -73,7 +73,7 @@ def split(arguments: argparse.Namespace, verb: str) -> tuple[Path, list[str]]:
         if recursive:
             return Path(), words
         usecases.check(Path(), verb, words, all_by="-R")
-    directory, rest = directories.split(words, "an option", names)
+    directory, rest = directories.split(words, "an option", folders.names)
     if not recursive:
         usecases.check(directory, verb, rest, all_by="-R" if rest else "")
     return directory, rest
@@ -81,18 +81,12 @@ def split(arguments: argparse.Namespace, verb: str) -> tuple[Path, list[str]]:
 
 def _names_below(directory: Path) -> set[str]:
     """Return the names of the options that use cases below a directory have."""
-    return {name for path in usecases.below(directory) for name in names(Path(path))}
+    return {name for path in usecases.below(directory) for name in folders.names(Path(path))}
 
 
 def use_cases(directory: Path) -> list[str]:
     """Return the use cases of a directory, itself or those below, as paths from there."""
     return [os.path.relpath(path, directory) for path in usecases.below(directory)]
-
-
-def names(directory: Path) -> list[str]:
-    """Return the names of a use case's options."""
-    found = folders.find(directory)
-    return found.names() if found else []
 
 
 def change(

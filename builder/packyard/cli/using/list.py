@@ -12,8 +12,8 @@ A line on stderr names the source, from which `packyard get` takes packages, too
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from packyard import __version__
 from packyard.cli import bundles, declare, output, preferences, use_cases, workspaces
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from packyard.cli.rows import Cells
     from packyard.writing.source.workspace import Workspace
 
-Item = TypeVar("Item")
-#: What is said of a package: the facts of its model, and the paths of its use cases.
-Said = tuple[Mapping[str, str], Sequence[str]]
 #: Whether the channel was reached, and the number of its head that was seen; None where there is no channel.
 Seen = tuple[bool | None, int | None]
 #: Where packages are listed from, what lists them, what describes one of them, and what was seen of the channel by now.
@@ -80,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
         """Read the packages, which may be more than memory holds."""
         nonlocal count, last
         count = 0
-        for each in _chosen(arguments, every(), lambda item: (item.model, item.use_cases)):
+        for each in _chosen(arguments, every()):
             if each.has(asked):
                 count, last = count + 1, each
                 yield each.name, each.version, each.title, each.model, each.use_cases, *seen()
@@ -175,15 +172,15 @@ def _short(text: str) -> str:
     return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
 
 
-def _chosen(arguments: argparse.Namespace, items: Iterable[Item], said: Callable[[Item], Said]) -> Iterator[Item]:
-    """Yield the items with the facts that were asked for; if there is none, raise an error that names what exists."""
+def _chosen(arguments: argparse.Namespace, packages: Iterable[Summary]) -> Iterator[Summary]:
+    """Yield the packages with the facts that were asked for; if there is none, raise an error that names others."""
     facts = (*_FACTS, *_OF_USE_CASES)
     wanted = {fact: value for fact in facts if (value := getattr(arguments, fact)) is not None}
     known: dict[str, set[str]] = {fact: set() for fact in wanted}
-    for item in items:
-        model, use_cases = said(item)
+    for package in packages:
+        use_cases = package.use_cases
         for fact, value in wanted.items():
-            found = {model.get(fact, "")}
+            found = {package.model.get(fact, "")}
             if fact in _OF_USE_CASES:
                 found = {part for path in use_cases for part in _parts(path, fact)}
                 use_cases = [path for path in use_cases if value in _parts(path, fact)]
@@ -193,7 +190,7 @@ def _chosen(arguments: argparse.Namespace, items: Iterable[Item], said: Callable
                 break
             known[fact].add(value)
         else:
-            yield item
+            yield package
     for fact, value in wanted.items():
         if value not in known[fact]:
             others = known[fact] - {""}

@@ -71,6 +71,12 @@ class Folder:
         return os.path.join(self.shown, name, files[0] if files else kustomization.FILE)
 
 
+def names(directory: Path) -> list[str]:
+    """Return the names of a use case's options."""
+    found = find(directory)
+    return found.names() if found else []
+
+
 def find(directory: Path) -> Folder | None:
     """Find the options of a use case; None where its package has none."""
     here = os.path.realpath(directory)
