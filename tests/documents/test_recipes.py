@@ -15,6 +15,7 @@ import yaml
 import real
 import tiny
 from commandline import environment, programs_dir
+from packyard.sharing.entry import PROVENANCE
 from packyard.sharing.index import access
 from packyard.sharing.stores import open_store
 from packyard.sharing.trust import provenance
@@ -100,7 +101,7 @@ def test_the_steps_of_a_recipe_publish_a_tag_with_provenance(name: str, steps: A
     assert release is not None
     assert release.closed
     (entry,) = listed.entries
-    key = provenance.key(entry.name, entry.version)
+    key = entry.beside(PROVENANCE)
     made, opened = provenance.open(store.get(key), trusted, file=key)
     assert opened.signers
     assert made.source is not None

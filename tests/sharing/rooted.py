@@ -19,6 +19,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from packyard.core.bundle import record
 from packyard.core.digest import Digest
+from packyard.sharing.entry import PROVENANCE, bundle_key
 from packyard.sharing.index import head
 from packyard.sharing.index.head import Head
 from packyard.sharing.stores import Store
@@ -120,7 +121,7 @@ def attest(store: Store, name: str, *signers: str) -> None:
     """Put the provenance of a package into a channel."""
     made_of = Provenance.of(bundle(name), {}, None, libraries={"PyYAML": "6.0"})
     made_of = replace(made_of, packyard="1.0.0")
-    store.put(provenance.key(name, "1.0"), made_of.to_bytes([KEYS[each] for each in signers]))
+    store.put(bundle_key(name, "1.0", PROVENANCE), made_of.to_bytes([KEYS[each] for each in signers]))
 
 
 def trusted(store: Store, pinned: Root, now: datetime = NOW) -> Trust:

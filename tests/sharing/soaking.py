@@ -22,13 +22,13 @@ from typing import Any
 
 from packyard.core.bundle import Bundle
 from packyard.core.errors import IntegrityError, UnavailableError
-from packyard.sharing.entry import IndexEntry
+from packyard.sharing.entry import PROVENANCE, IndexEntry
 from packyard.sharing.index import access, trial
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.index.head import Memory
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores import Store, open_store
-from packyard.sharing.trust import provenance, root
+from packyard.sharing.trust import root
 from packyard.sharing.trust.keys import NOBODY, Trust
 from packyard.sharing.trust.provenance import Provenance
 from packyard.sharing.trust.root import Root
@@ -70,7 +70,7 @@ def release(store: Store, bundles: Sequence[Bundle], trust: Trust = NOBODY) -> N
 
     def attest(entry: IndexEntry) -> dict[str, bytes]:
         made = Provenance.of(entry, {}, None, libraries={})
-        return {provenance.key(entry.name, entry.version): made.to_bytes(ci)}
+        return {entry.beside(PROVENANCE): made.to_bytes(ci)}
 
     publish(store, bundles, attest=attest, by=Publisher(keys=ci, trusted=trust, new_id=lambda: rooted.CHANNEL))
 

@@ -12,6 +12,7 @@ import pytest
 
 import real
 from packyard.core.errors import IntegrityError
+from packyard.sharing.entry import PROVENANCE, bundle_key
 from packyard.sharing.fetching.fetch import Fetching
 from packyard.sharing.index import access, head, pending
 from packyard.sharing.index.access import Publisher
@@ -25,7 +26,7 @@ from packyard.sharing.publishing.reindex import reindex
 from packyard.sharing.publishing.revoke import revoke
 from packyard.sharing.publishing.yank import yank
 from packyard.sharing.stores.directory import DirectoryStore
-from packyard.sharing.trust import envelope, provenance
+from packyard.sharing.trust import envelope
 from packyard.sharing.trust.keys import NOBODY, Trust
 from packyard.sharing.trust.provenance import Provenance
 from sharing.examples import bundle, lose_index
@@ -217,7 +218,9 @@ def revoking(folder: Path) -> DirectoryStore:
     """Return a channel with a bundle whose provenance is signed by a key that its head revokes."""
     store = DirectoryStore(folder / "revoking")
     signed = Provenance.of(bundle(), {}, None, libraries={}).to_bytes([OTHER])
-    publish(store, [bundle()], attest=lambda _: {provenance.key("bert", "1.0"): signed}, by=Publisher(keys=[KEY]))
+    publish(
+        store, [bundle()], attest=lambda _: {bundle_key("bert", "1.0", PROVENANCE): signed}, by=Publisher(keys=[KEY])
+    )
     revoke(store, OTHER.public.id, by=Publisher(keys=[KEY]))
     return store
 
@@ -248,7 +251,7 @@ def test_what_a_revoked_key_has_pending_is_not_listed(tmp_path: Path) -> None:
 
 def test_a_bundle_beside_which_provenance_by_a_revoked_key_lies_is_not_published(tmp_path: Path) -> None:
     store, made = revoking(tmp_path), bundle("gpt")
-    store.put(provenance.key("gpt", "1.0"), Provenance.of(made, {}, None, libraries={}).to_bytes([OTHER]))
+    store.put(bundle_key("gpt", "1.0", PROVENANCE), Provenance.of(made, {}, None, libraries={}).to_bytes([OTHER]))
     with pytest.raises(IntegrityError, match="which is revoked"):
         publish(store, [made], by=Publisher(keys=[KEY], trusted=BOTH))
 
@@ -256,8 +259,10 @@ def test_a_bundle_beside_which_provenance_by_a_revoked_key_lies_is_not_published
 def test_a_mirror_says_itself_what_is_yanked(one: DirectoryStore, tmp_path: Path) -> None:
     yank(one, "bert@1.0", "diverges", by=Publisher(keys=[KEY]))
     target, own = DirectoryStore(tmp_path / "target"), Trust.of(OTHER.public)
-    signed = {key: Provenance.of(each, {}, None, libraries={}).to_bytes([KEY])
-              for each in (bundle(), bundle("gpt")) for key in [provenance.key(each.name, each.version)]}  # fmt: skip
+    signed = {
+        bundle_key(each.name, each.version, PROVENANCE): Provenance.of(each, {}, None, libraries={}).to_bytes([KEY])
+        for each in (bundle(), bundle("gpt"))
+    }
     for key, data in signed.items():
         one.put(key, data)
     copying.copy(one, target, [], how=Fetching(trusted=TRUST), by=Publisher(keys=[OTHER]))

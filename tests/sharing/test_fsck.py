@@ -18,7 +18,7 @@ import sample
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, IntegrityError, PackyardError, UnavailableError
 from packyard.core.files.regular import LIMIT
-from packyard.sharing.entry import IndexEntry
+from packyard.sharing.entry import PROVENANCE, SBOM, IndexEntry, bundle_key
 from packyard.sharing.index import access, head, lease, nodes, pending
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.index.index import Index
@@ -33,7 +33,7 @@ from packyard.sharing.publishing.revoke import revoke
 from packyard.sharing.publishing.yank import yank
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.oci.artifact import bundle_manifest
-from packyard.sharing.trust import provenance, sbom, sigstore
+from packyard.sharing.trust import sbom, sigstore
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
 from packyard.sharing.trust.provenance import Provenance
 from sharing.examples import OvertakenStore, add_to_index, bundle, entry, fetch, large_bundle, lose_index, watch
@@ -57,8 +57,8 @@ def attest(entry: IndexEntry) -> dict[str, bytes]:
     manifest = bundle_manifest(entry.key, entry.digest, entry.size)
     proved = Provenance.of(entry, {"a": Digest.of(b"")}, None, sbom=described, manifest=manifest)
     return {
-        sbom.key(entry.name, entry.version): described,
-        provenance.key(entry.name, entry.version): proved.to_bytes([KEY]),
+        entry.beside(SBOM): described,
+        entry.beside(PROVENANCE): proved.to_bytes([KEY]),
         **sigstore.described(proved, [KEY]),
     }
 
@@ -322,7 +322,7 @@ def test_an_index_is_not_made_again_over_a_history_with_a_gap(store: DirectorySt
 
 
 def test_a_bundle_without_proof_is_not_listed_where_proof_is_asked_for(store: DirectoryStore) -> None:
-    (store.root_dir / provenance.key("bert", "1.0")).unlink()
+    (store.root_dir / bundle_key("bert", "1.0", PROVENANCE)).unlink()
     with pytest.raises(IntegrityError, match=r"^1\.0/bert\.tar\.gz\.intoto\.json: is missing: nothing proves"):
         reindex(store, by=Publisher(keys=[KEY], trusted=TRUSTED))
 

@@ -18,7 +18,7 @@ from packyard.core.bundle.lock import Lock, Pin
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, IntegrityError, UnavailableError
 from packyard.core.files import regular
-from packyard.sharing.entry import IndexEntry
+from packyard.sharing.entry import PROVENANCE, IndexEntry
 from packyard.sharing.index import access, pending, removed
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.index.package import Package
@@ -32,7 +32,6 @@ from packyard.sharing.publishing.reindex import reindex
 from packyard.sharing.publishing.yank import yank
 from packyard.sharing.stores import Store, open_store
 from packyard.sharing.stores.directory import DirectoryStore
-from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
 from packyard.sharing.trust.provenance import Provenance
 from sharing import buckets
@@ -47,7 +46,7 @@ VERSIONS = ("1.0", "1.1-rc1", "1.1", "1.2", "2.0-rc1")
 
 def proved(entry: IndexEntry) -> dict[str, bytes]:
     made = Provenance.of(entry, {"a": Digest.of(b"")}, None)
-    return {provenance.key(entry.name, entry.version): made.to_bytes([KEY])}
+    return {entry.beside(PROVENANCE): made.to_bytes([KEY])}
 
 
 def filled(store: Store, versions: Sequence[str] = VERSIONS, *, keys: Sequence[SigningKey] = (KEY,)) -> Store:

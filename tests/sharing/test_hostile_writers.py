@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from packyard.core.errors import IntegrityError
-from packyard.sharing.entry import IndexEntry
+from packyard.sharing.entry import PROVENANCE, IndexEntry, bundle_key
 from packyard.sharing.index import access, head, pending
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.publishing.close import close
@@ -18,7 +18,6 @@ from packyard.sharing.publishing.reindex import reindex
 from packyard.sharing.publishing.revoke import revoke
 from packyard.sharing.publishing.yank import yank
 from packyard.sharing.stores.directory import DirectoryStore
-from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import NOBODY, Trust
 from packyard.sharing.trust.provenance import Provenance
 from sharing.examples import bundle
@@ -156,7 +155,7 @@ def test_what_was_revoked_stays_so_for_who_saw_it(store: DirectoryStore, tmp_pat
 def test_publish_lists_nothing_beside_which_somebody_put_other_provenance(store: DirectoryStore) -> None:
     made = bundle("gpt")
     for other, keys in ((made, []), (made, [OTHER]), (bundle("gpt", text="other"), [KEY])):
-        key = provenance.key("gpt", "1.0")
+        key = bundle_key("gpt", "1.0", PROVENANCE)
         store.put(key, Provenance.of(other, {}, None, libraries={}).to_bytes(keys))
         with pytest.raises(IntegrityError, match=r"1\.0/gpt\.tar\.gz\.intoto\.json: is") as caught:
             publish(store, [made], by=Publisher(keys=[KEY]))
@@ -167,7 +166,7 @@ def test_publish_lists_nothing_beside_which_somebody_put_other_provenance(store:
 
 
 def test_provenance_that_others_signed_stays_where_it_came_with_the_bundle(store: DirectoryStore) -> None:
-    key, made = provenance.key("gpt", "1.0"), bundle("gpt")
+    key, made = bundle_key("gpt", "1.0", PROVENANCE), bundle("gpt")
     signed = Provenance.of(made, {}, None, libraries={}).to_bytes([OTHER])
     store.put(key, signed)
     publish(store, [made], attest=lambda _: {key: signed}, by=Publisher(keys=[KEY]))

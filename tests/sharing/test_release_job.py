@@ -19,6 +19,7 @@ import tiny
 from commandline import COMMAND, environment, programs_dir
 from core.work.test_dask import scheduling, working
 from measuring import peak
+from packyard.sharing.entry import PROVENANCE, bundle_key
 from packyard.sharing.index import access, pending
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.publishing.publish import publish
@@ -180,7 +181,7 @@ def test_the_pods_of_the_catalogues_job_publish_all_packages_with_their_commit(
     assert access.read(store).entries == ()
     finish(pod(1))
     assert len(access.read(store).entries) == 12
-    key = provenance.key("p-00007", "1.0")
+    key = bundle_key("p-00007", "1.0", PROVENANCE)
     made, _ = provenance.open(store.get(key), NOBODY, file=key)
     assert made.source is not None
     assert (made.source.commit, made.source.dirty) == (commit.strip(), False)

@@ -15,7 +15,7 @@ from sigstore_models.bundle.v1 import Bundle as SigstoreBundle
 
 from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError
-from packyard.sharing.entry import IndexEntry
+from packyard.sharing.entry import PROVENANCE, IndexEntry
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.publishing import fsck
 from packyard.sharing.publishing.copy import copy
@@ -30,7 +30,7 @@ from packyard.sharing.stores.oci.artifact import (
     parse_layers,
 )
 from packyard.sharing.stores.oci.repositories import OCIStore
-from packyard.sharing.trust import provenance, sigstore
+from packyard.sharing.trust import sigstore
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
 from packyard.sharing.trust.provenance import Provenance
 from sharing.examples import bundle
@@ -53,7 +53,7 @@ def made(entry: IndexEntry = ENTRY) -> Provenance:
 def attest(entry: IndexEntry, key: SigningKey = KEY) -> Mapping[str, bytes]:
     proved = made(entry)
     return {
-        provenance.key(entry.name, entry.version): proved.to_bytes([key]),
+        entry.beside(PROVENANCE): proved.to_bytes([key]),
         **sigstore.described(proved, [key]),
     }
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError, Problem
-from packyard.sharing.entry import bundle_key
 
 if TYPE_CHECKING:
     from packyard.sharing.entry import IndexEntry
@@ -16,11 +15,6 @@ LIMIT = 4096
 """The size of the largest checksum file, in bytes."""
 
 _LINE = re.compile(rb"([0-9a-f]{64}) [ *][^\n]+\r?\n?")
-
-
-def key(name: str, version: str) -> str:
-    """Return the key of a bundle's checksum file."""
-    return bundle_key(name, version) + ".sha256"
 
 
 def line(entry: IndexEntry) -> bytes:

@@ -14,6 +14,10 @@ from packyard.core.errors import IntegrityError
 if TYPE_CHECKING:
     from packyard.core.bundle.bundle import Bundle
 
+#: How the keys of what is known of a bundle end, behind that of the bundle.
+CHECKSUM, PROVENANCE, SBOM, CYCLONEDX = ".sha256", ".intoto.json", ".spdx.json", ".cdx.json"
+SIGSTORE, COSIGN = ".sigstore.json", ".cosign.json"
+
 _README = "README.md"
 _DESCRIPTION = 300  # characters
 _NEEDS = ("CustomResourceDefinition", "Resource", "CSIDriver")
@@ -51,6 +55,10 @@ class IndexEntry:
     def key(self) -> str:
         """The key of its ``.tar.gz``."""
         return bundle_key(self.name, self.version)
+
+    def beside(self, end: str) -> str:
+        """Return the key of what is known of it, by its end."""
+        return self.key + end
 
     @classmethod
     def of(cls, bundle: Bundle) -> IndexEntry:
@@ -92,9 +100,9 @@ class IndexEntry:
         return f"{self.name}@{self.version}"
 
 
-def bundle_key(name: str, version: str) -> str:
-    """Return the key of a bundle: the address that users type, below that of the channel."""
-    return f"{version}/{name}.tar.gz"
+def bundle_key(name: str, version: str, end: str = "") -> str:
+    """Return the key of a bundle: the address that users type, below that of the channel; or of what is beside it."""
+    return f"{version}/{name}.tar.gz{end}"
 
 
 def _needs(bundle: Bundle) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from packyard.cli.channels import patience
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.files import git
 from packyard.core.files.git import Revision
-from packyard.sharing.entry import IndexEntry
+from packyard.sharing.entry import CYCLONEDX, PROVENANCE, SBOM, IndexEntry, bundle_key
 from packyard.sharing.publishing.upload import Attest, Packed
 from packyard.sharing.stores.oci.artifact import bundle_manifest
 from packyard.sharing.trust import cyclonedx, provenance, sbom, sigstore
@@ -62,8 +62,8 @@ def attest(workspace: Workspace, folder: Path, keys: Sequence[SigningKey]) -> At
         if made.source and at and any(_differs(at, other, place, inputs) for place, other in folders):
             made = replace(made, source=replace(made.source, dirty=True))
         name = (entry.name, entry.version)
-        signed = {provenance.key(*name): made.to_bytes(keys), **sigstore.described(made, keys)}
-        return {sbom.key(*name): described, cyclonedx.key(*name): second, **signed}
+        signed = {bundle_key(*name, PROVENANCE): made.to_bytes(keys), **sigstore.described(made, keys)}
+        return {bundle_key(*name, SBOM): described, bundle_key(*name, CYCLONEDX): second, **signed}
 
     return said
 

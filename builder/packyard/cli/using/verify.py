@@ -34,7 +34,7 @@ from packyard.core.bundle.reference import Reference
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, Problem, UnavailableError, UsageError, on_one_line
 from packyard.core.files import regular
-from packyard.sharing.entry import IndexEntry
+from packyard.sharing.entry import SBOM, IndexEntry
 from packyard.sharing.fetching.cache import digest_of
 from packyard.sharing.fetching.fetch import Fetching, opened_entry
 from packyard.sharing.fetching.verify import Proof, differences, digests_below, verify_bundle, verify_listed, with_sbom
@@ -42,7 +42,7 @@ from packyard.sharing.index import access
 from packyard.sharing.index.choose import choose
 from packyard.sharing.index.head import Head
 from packyard.sharing.stores import Store, get_or_none
-from packyard.sharing.trust import keyless, sbom
+from packyard.sharing.trust import keyless
 
 ROWS = Rows(
     "bundle",
@@ -112,7 +112,7 @@ def verify_file(file: Path, channel: str | None = None) -> _Checked:
             raise IntegrityError(Problem(problem, file=str(file)))
         proof = verify_listed(found.store, found.head, found.entry, bundle, found.how.trusted, attested=attested)
         if listing is None:
-            listing = _get(found.store, sbom.key(found.entry.name, found.entry.version))
+            listing = _get(found.store, found.entry.beside(SBOM))
     if listing is not None and proof.provenance is not None:
         proof = with_sbom(proof, listing, what=str(file))
     return _Checked(proof, found)

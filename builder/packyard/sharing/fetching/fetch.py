@@ -23,7 +23,7 @@ from packyard.core.bundle.reference import Reference
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, Problem, UnavailableError
 from packyard.sharing import checksum
-from packyard.sharing.entry import IndexEntry, bundle_key
+from packyard.sharing.entry import CHECKSUM, PROVENANCE, IndexEntry, bundle_key
 from packyard.sharing.fetching.bundle_address import BundleAddress
 from packyard.sharing.fetching.cache import Cache
 from packyard.sharing.fetching.download import Heard, Read, Wanted, download
@@ -150,7 +150,7 @@ def opened_at(bundle: BundleAddress, how: Fetching | None = None) -> Iterator[Fe
     registry, place = OCIStore(bundle.artifact.channel, patience=how.patience), bundle.artifact
     try:
         layer, read = registry.at(place.name, place.reference)
-        attested = registry.published_with(place.name, place.reference, ".intoto.json", limit=provenance.LIMIT)
+        attested = registry.published_with(place.name, place.reference, PROVENANCE, limit=provenance.LIMIT)
     except NotFoundError as error:
         raise InputError(Problem("there is no bundle", file=str(bundle), hint=_IS_RIGHT)) from error
     wanted = Wanted(digest=layer.digest, size=layer.size, what=str(bundle))
@@ -172,7 +172,7 @@ def _without_index(store: Store, asked: Reference, how: Fetching) -> AbstractCon
 def _plain(store: Store, asked: Reference, how: Fetching, what: str, why: str) -> AbstractContextManager[Fetched]:
     """Open the file of a version, which has the digest that the checksum file beside it says."""
     assert asked.version
-    key = checksum.key(asked.name, asked.version)
+    key = bundle_key(asked.name, asked.version, CHECKSUM)
     try:
         digest = checksum.parse(store.get(key, limit=checksum.LIMIT), what=key)
     except (NotFoundError, MissingStoreError) as error:

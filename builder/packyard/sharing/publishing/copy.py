@@ -23,7 +23,7 @@ from packyard.core.bundle import bundle as bundles
 from packyard.core.bundle.manifest import Manifest
 from packyard.core.bundle.reference import Reference
 from packyard.core.errors import ConflictError, Problem
-from packyard.sharing.entry import IndexEntry
+from packyard.sharing.entry import CYCLONEDX, PROVENANCE, SBOM, IndexEntry
 from packyard.sharing.fetching.fetch import Fetching, keep, opened_entry
 from packyard.sharing.fetching.verify import Proof, verify_listed
 from packyard.sharing.index import access
@@ -36,7 +36,7 @@ from packyard.sharing.publishing.close import close
 from packyard.sharing.publishing.publish import Status, publish
 from packyard.sharing.publishing.upload import Packed
 from packyard.sharing.stores import Store, get_or_none
-from packyard.sharing.trust import cyclonedx, provenance, sbom, sigstore
+from packyard.sharing.trust import provenance, sigstore
 from packyard.sharing.trust.keys import Trust
 
 _AT_ONCE = 4  # uploads
@@ -166,7 +166,7 @@ class _Batch:
                 return {}
             found = _known(self.source, published, self.how.trusted)
             if self.is_proved:
-                proofs[name] = self._proof(published, found.get(provenance.key(published.name, published.version)))
+                proofs[name] = self._proof(published, found.get(published.beside(PROVENANCE)))
             return found
 
         with TemporaryDirectory(prefix="packyard-") as folder:
@@ -190,11 +190,11 @@ class _Batch:
 
 def _known(source: Store, entry: IndexEntry, trusted: Trust) -> Mapping[str, bytes]:
     """Return the SBOM, the provenance and what Sigstore's tools verify, which have to be about this file."""
-    described = [sbom.key(entry.name, entry.version), cyclonedx.key(entry.name, entry.version)]
+    described = [entry.beside(SBOM), entry.beside(CYCLONEDX)]
     proof = provenance.check_beside(source, entry, trusted)
     found = {
         **{each: get_or_none(source, each, limit=provenance.LIMIT) for each in described},
-        provenance.key(entry.name, entry.version): proof,
+        entry.beside(PROVENANCE): proof,
     }
     own = {key: data for key, data in found.items() if data is not None}
     return {**own, **sigstore.check_beside(source, entry, trusted)}

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from packyard.core.bundle import reference
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, PackyardError, Problem
-from packyard.sharing import checksum
-from packyard.sharing.entry import IndexEntry, bundle_key
+from packyard.sharing.entry import CHECKSUM, COSIGN, CYCLONEDX, PROVENANCE, SBOM, SIGSTORE, IndexEntry, bundle_key
 from packyard.sharing.index import access, flat, head, lease, nodes, pending, removed, tree, trial
 from packyard.sharing.index.head import Head
 from packyard.sharing.index.index import Index, Release
@@ -26,7 +25,7 @@ from packyard.sharing.publishing import close, reindex
 from packyard.sharing.publishing import yank as yanks
 from packyard.sharing.publishing.prune import LEFT, unreached
 from packyard.sharing.stores import PROBES, NotFoundError, Store, TooLongError, get_or_none
-from packyard.sharing.trust import cyclonedx, provenance, root, sbom, sigstore
+from packyard.sharing.trust import provenance, root, sigstore
 from packyard.sharing.trust.keys import NOBODY, Trust
 
 _BRING_BACK = "bring it back from a mirror or a backup, or yank the version"
@@ -178,7 +177,7 @@ def _check_bundle(
     store: Store, there: frozenset[str], entry: IndexEntry, channel: str, trusted: Trust
 ) -> Iterator[FileFault]:
     """Compare what lies in a release with its entry."""
-    line = checksum.key(entry.name, entry.version)
+    line = entry.beside(CHECKSUM)
     missing = [key for key in (entry.key, line) if key not in there]
     for key in missing:
         hint = _BRING_BACK if key == entry.key else "publish the package again, which writes it"
@@ -224,16 +223,15 @@ def _check_unlisted(
 
 def _check_beside(store: Store, there: frozenset[str], entry: IndexEntry, trusted: Trust) -> None:
     """Raise `IntegrityError` unless the SBOM is the one that the provenance names, and what cosign reads is there."""
-    name = (entry.name, entry.version)
-    known = provenance.key(*name)
+    known = entry.beside(PROVENANCE)
     signed = sigstore.check_beside(store, entry, trusted)
     if known not in there:
         return
     made, opened = provenance.open(store.get(known, limit=provenance.LIMIT), trusted, file=known)
-    products = {sbom.key(*name): made.sbom, cyclonedx.key(*name): made.cyclonedx}
+    products = {entry.beside(SBOM): made.sbom, entry.beside(CYCLONEDX): made.cyclonedx}
     named = [key for key, digest in products.items() if digest]
     if made.manifest and (opened.signers or opened.others):
-        named += [key for key in (sigstore.key(*name), sigstore.signature_key(*name)) if key not in signed]
+        named += [key for key in map(entry.beside, (SIGSTORE, COSIGN)) if key not in signed]
     for key in named:
         if key not in there:
             raise IntegrityError(Problem("is missing beside the provenance", file=key))

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
 from packyard.core.errors import ConflictError
-from packyard.sharing import checksum
-from packyard.sharing.entry import IndexEntry
+from packyard.sharing.entry import CHECKSUM, IndexEntry
 from packyard.sharing.index import access, pending
 from packyard.sharing.index.access import UNSIGNED, Publisher, Writer
 from packyard.sharing.index.head import Head
@@ -81,7 +80,7 @@ def _complete(store: Store, latest: Head, trusted: Trust) -> list[Pending]:
     def is_there(entry: IndexEntry) -> bool:
         if entry.version not in there:
             there[entry.version] = frozenset(store.list(f"{entry.version}/"))
-        return {entry.key, checksum.key(entry.name, entry.version)} <= there[entry.version]
+        return {entry.key, entry.beside(CHECKSUM)} <= there[entry.version]
 
     return [each for each in pending.find(store, latest, trusted) if all(map(is_there, each.entries))]
 

@@ -21,8 +21,7 @@ from packyard.core.bundle import reference
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.errors import ConflictError, IntegrityError, Problem, on_one_line, refuse
 from packyard.core.work.parallel import each
-from packyard.sharing import checksum
-from packyard.sharing.entry import IndexEntry
+from packyard.sharing.entry import CHECKSUM, IndexEntry
 from packyard.sharing.index import access, head, pending, removed
 from packyard.sharing.index.access import UNSIGNED, Publisher
 from packyard.sharing.index.index import Index
@@ -96,7 +95,7 @@ def preview(
             return entry, "conflict", error.problems
         if not upload.has_bundle:
             return upload.entry, "new", ()
-        is_whole = checksum.key(entry.name, entry.version) in upload.present and before.lists(upload.entry)
+        is_whole = entry.beside(CHECKSUM) in upload.present and before.lists(upload.entry)
         return upload.entry, "unchanged" if is_whole else "incomplete", ()
 
     return each(look, items, at_once)

@@ -22,7 +22,7 @@ from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, PackyardError, Problem, refuse
 from packyard.core.work import parallel
 from packyard.sharing import checksum
-from packyard.sharing.entry import IndexEntry, bundle_key
+from packyard.sharing.entry import CHECKSUM, IndexEntry, bundle_key
 from packyard.sharing.index import flat, head, lease, removed, tree, trial
 from packyard.sharing.index.access import UNSIGNED, Publisher
 from packyard.sharing.index.head import Head, Memory, Remembered
@@ -149,7 +149,7 @@ def bundles(there: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]]:
                 continue
             reference.check_name(match["name"])
             reference.check_version(match["version"])
-            if checksum.key(match["name"], match["version"]) in known:
+            if bundle_key(match["name"], match["version"], CHECKSUM) in known:
                 found.append((match["name"], match["version"]))
             else:
                 skipped.append(key)
@@ -158,7 +158,7 @@ def bundles(there: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]]:
 
 def read(store: Store, name: str, version: str, channel: str, trusted: Trust) -> IndexEntry:
     """Read a bundle with all that lies beside it, and return its entry, or raise `IntegrityError`."""
-    place, line = f"{version}/{name}.tar.gz", checksum.key(name, version)
+    place, line = f"{version}/{name}.tar.gz", bundle_key(name, version, CHECKSUM)
     data = store.get(place, limit=LIMITS.packed_size)
     checksum.parse(store.get(line, limit=checksum.LIMIT), what=line).verify(data, what=place)
     bundle = Bundle.open(data, what=place)

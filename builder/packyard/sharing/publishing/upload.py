@@ -17,7 +17,7 @@ from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, IntegrityError, Problem
 from packyard.core.files import regular
 from packyard.sharing import checksum
-from packyard.sharing.entry import IndexEntry
+from packyard.sharing.entry import CHECKSUM, PROVENANCE, IndexEntry
 from packyard.sharing.stores import Store
 from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import Trust
@@ -66,7 +66,7 @@ class Upload:
         entry = packed.entry
         if entry.key in present:
             entry = _published(store, entry)
-        if (key := checksum.key(entry.name, entry.version)) in present:
+        if (key := entry.beside(CHECKSUM)) in present:
             _check_checksum(entry, store.get(key, limit=checksum.LIMIT))
         return cls(packed=packed, entry=entry, present=present)
 
@@ -88,7 +88,7 @@ class Upload:
             except ConflictError:  # another publisher was faster, maybe with the same tar
                 entry = _published(store, entry)
                 known = self._known(store, entry, attest, trusted)
-        line = (checksum.key(entry.name, entry.version), checksum.line(entry))
+        line = (entry.beside(CHECKSUM), checksum.line(entry))
         missing = [(key, data) for key, data in (line, *known.items()) if key not in self.present]
         for key, data in missing:
             try:
@@ -99,7 +99,7 @@ class Upload:
         return entry, bool(missing) or not self.has_bundle
 
     def _known(self, store: Store, entry: IndexEntry, attest: Attest, trusted: Trust) -> Mapping[str, bytes]:
-        found, key = attest(entry), provenance.key(entry.name, entry.version)
+        found, key = attest(entry), entry.beside(PROVENANCE)
         if trusted.rules and key not in self.present:  # roles may demand a signature that we have not
             hint = f"publish it with the keys that the root has for {entry.name}: packyard keys root show --in "
             hint += f"{store.address} lists them; for a copy, put its publisher's key under packages: in root.yaml, "
@@ -109,7 +109,7 @@ class Upload:
 
     def check_provenance(self, store: Store, entry: IndexEntry, attest: Attest, trusted: Trust) -> None:
         """Refuse to list a bundle beside which somebody put provenance that users would refuse."""
-        key = provenance.key(entry.name, entry.version)
+        key = entry.beside(PROVENANCE)
         if key not in self.present and not trusted.rules:
             return
         found = provenance.get(store, entry.name, entry.version)
@@ -143,7 +143,7 @@ def _published(store: Store, entry: IndexEntry) -> IndexEntry:
 
 
 def _check_checksum(entry: IndexEntry, found: bytes) -> None:
-    key = checksum.key(entry.name, entry.version)
+    key = entry.beside(CHECKSUM)
     listed = checksum.parse(found, what=key)
     if listed != entry.digest:
         raise IntegrityError(Problem(f"belongs to another file: it has {listed}, the file is {entry.digest}", file=key))

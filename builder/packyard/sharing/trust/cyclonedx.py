@@ -8,14 +8,8 @@ from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 from packyard.core.bundle import record
-from packyard.sharing.entry import bundle_key
 
 _ROOT = "package"
-
-
-def key(name: str, version: str) -> str:
-    """Return the key of a bundle's CycloneDX in a channel."""
-    return bundle_key(name, version) + ".cdx.json"
 
 
 def to_bytes(spdx: bytes) -> bytes:

@@ -21,7 +21,7 @@ from packyard.core.bundle import record, reference
 from packyard.core.bundle.record import FaultError, Record, checked, list_of, text
 from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError, Problem
-from packyard.sharing.entry import Identified, bundle_key
+from packyard.sharing.entry import CYCLONEDX, PROVENANCE, SBOM, Identified, bundle_key
 from packyard.sharing.stores import Store, get_or_none
 from packyard.sharing.stores.oci.artifact import MANIFEST_TYPE
 from packyard.sharing.trust import envelope
@@ -38,7 +38,6 @@ LIMIT = 4 * 1024 * 1024
 
 _STATEMENT, _PREDICATE = "https://in-toto.io/Statement/v1", "https://slsa.dev/provenance/v1"
 _BUILD, _BUILDER = "urn:packyard:build:v1", "urn:packyard"
-_SBOM, _CYCLONEDX = ".spdx.json", ".cdx.json"
 
 _T = TypeVar("_T")
 
@@ -131,7 +130,7 @@ class Provenance:
             "resolvedDependencies": [*Dependencies(self.source, self.built_on, self.inputs, self.libraries).document()],
         }
         details: dict[str, object] = {"builder": {"id": _BUILDER, "version": {"packyard": self.packyard}}}
-        products = {_SBOM: self.sbom, _CYCLONEDX: self.cyclonedx}
+        products = {SBOM: self.sbom, CYCLONEDX: self.cyclonedx}
         listed = [
             {"name": f"{self.name}.tar.gz{end}", "digest": sha256(each)} for end, each in products.items() if each
         ]
@@ -151,14 +150,9 @@ def _has_files(place: str, inputs: Mapping[str, Digest]) -> bool:
     return any(path.startswith(f"{place}/") for path in inputs)
 
 
-def key(name: str, version: str) -> str:
-    """Return the key of a bundle's provenance in a channel."""
-    return bundle_key(name, version) + ".intoto.json"
-
-
 def get(store: Store, name: str, version: str) -> bytes | None:
     """Return the envelope beside a bundle in a channel, or None if there is none."""
-    return get_or_none(store, key(name, version), limit=LIMIT)
+    return get_or_none(store, bundle_key(name, version, PROVENANCE), limit=LIMIT)
 
 
 def check_beside(store: Store, bundle: Identified, trusted: Trust) -> bytes | None:
@@ -170,7 +164,7 @@ def check_beside(store: Store, bundle: Identified, trusted: Trust) -> bytes | No
 
 def check(data: bytes | None, bundle: Identified, trusted: Trust) -> None:
     """Raise `IntegrityError` unless an envelope is about this bundle, and there where a signature is required."""
-    file = key(bundle.name, bundle.version)
+    file = bundle_key(bundle.name, bundle.version, PROVENANCE)
     if data is not None:
         open(data, trusted, file=file)[0].check(bundle, file=file)
     elif trusted.for_package(bundle.name).is_required:
@@ -209,7 +203,7 @@ def _read(fields: Record) -> Provenance:
     manifests = (each for at, each in subjects if at == name and each.take("mediaType", text, "") == MANIFEST_TYPE)
     found = Dependencies.parse(definition.take("resolvedDependencies", list_of(Record)))
     products = [*map(_named, details.take("byproducts", list_of(Record), tuple[Record, ...]()))]
-    of_sbom, of_cyclonedx = (_optional(products, f"{name}.tar.gz{end}") for end in (_SBOM, _CYCLONEDX))
+    of_sbom, of_cyclonedx = (_optional(products, f"{name}.tar.gz{end}") for end in (SBOM, CYCLONEDX))
     return Provenance(
         name=name,
         version=asked.take("version", checked(reference.check_version)),

@@ -15,7 +15,6 @@ from urllib.parse import quote
 
 from packyard.core.bundle import record, tar
 from packyard.core.digest import Digest
-from packyard.sharing.entry import bundle_key
 
 if TYPE_CHECKING:
     from packyard.core.bundle.archive import Member
@@ -24,11 +23,6 @@ if TYPE_CHECKING:
 _DOCUMENT, _PACKAGE = "SPDXRef-DOCUMENT", "SPDXRef-Package"
 _UNSAID = "NOASSERTION"
 _LICENSES = {"licenseConcluded": _UNSAID, "copyrightText": _UNSAID}
-
-
-def key(name: str, version: str) -> str:
-    """Return the key of a bundle's SBOM in a channel."""
-    return bundle_key(name, version) + ".spdx.json"
 
 
 def to_bytes(bundle: Bundle, supplier: str = "") -> bytes:

@@ -18,7 +18,7 @@ from packyard.core.bundle import record
 from packyard.core.bundle.record import FaultError, Record, list_of
 from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError, Problem
-from packyard.sharing.entry import IndexEntry, bundle_key
+from packyard.sharing.entry import COSIGN, SIGSTORE, IndexEntry, bundle_key
 from packyard.sharing.stores import Store, get_or_none
 from packyard.sharing.stores.oci.artifact import SIGSTORE_TYPE, bundle_manifest
 from packyard.sharing.trust import envelope, provenance
@@ -29,22 +29,13 @@ from packyard.sharing.trust.provenance import Provenance
 _LIMIT = 2 * provenance.LIMIT
 
 
-def key(name: str, version: str) -> str:
-    """Return the key of a bundle's Sigstore bundle in a channel."""
-    return bundle_key(name, version) + ".sigstore.json"
-
-
-def signature_key(name: str, version: str) -> str:
-    """Return the key of what cosign signs of a bundle's manifest."""
-    return bundle_key(name, version) + ".cosign.json"
-
-
 def described(made: Provenance, keys: Sequence[SigningKey]) -> Mapping[str, bytes]:
     """Return both objects by their keys, none without a key; the same arguments give the same bytes."""
     if not keys or made.manifest is None:
         return {}
     signed = envelope.sign(_payload(made.name, made.manifest), SIMPLE_SIGNING, keys)
-    return {key(made.name, made.version): _bundle(made, keys[0]), signature_key(made.name, made.version): signed}
+    found = {SIGSTORE: _bundle(made, keys[0]), COSIGN: signed}
+    return {bundle_key(made.name, made.version, end): data for end, data in found.items()}
 
 
 def _bundle(made: Provenance, first: SigningKey) -> bytes:
@@ -78,13 +69,14 @@ def check_beside(store: Store, entry: IndexEntry, trusted: Trust) -> Mapping[str
 
     It must be about this bundle; signatures are treated as `envelope.open` does.
     """
-    checks = {key: _check_bundle, signature_key: _check_signature}
-    found = {of(entry.name, entry.version): check for of, check in checks.items()}
-    there = {place: get_or_none(store, place, limit=_LIMIT) for place in found}
-    for place, data in there.items():
+    found = {}
+    for end, check in ((SIGSTORE, _check_bundle), (COSIGN, _check_signature)):
+        place = entry.beside(end)
+        data = get_or_none(store, place, limit=_LIMIT)
         if data is not None:
-            found[place](data, entry, trusted, place)
-    return {place: data for place, data in there.items() if data is not None}
+            check(data, entry, trusted, place)
+            found[place] = data
+    return found
 
 
 def _check_bundle(data: bytes, entry: IndexEntry, trusted: Trust, file: str) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from packyard.core.bundle.reference import Reference
 from packyard.core.errors import InputError, Problem
 from packyard.core.files.regular import LIMIT
+from packyard.sharing.entry import PROVENANCE
 from packyard.sharing.index import access, choose, head, tree
 from packyard.sharing.index.head import Memory
 from packyard.sharing.stores import ReadOnly, Store, get_or_none
@@ -55,7 +56,7 @@ def export(store: Store, asked: Sequence[Reference], about: Page, trusted: Trust
         entry = choose.choose(package, reference).entry
         tree.get(index.head.listing, entry.name, index.nodes.node)
         entry.verify(recorded.get(entry.key))
-        get_or_none(recorded, provenance.key(entry.name, entry.version), limit=provenance.LIMIT)
+        get_or_none(recorded, entry.beside(PROVENANCE), limit=provenance.LIMIT)
         if sum(map(len, recorded.content.values())) > MOST:
             problem = f"these packages are more than {MOST} bytes"
             raise InputError(Problem(problem, hint="name fewer of them, or copy them to a folder: packyard copy"))

@@ -14,6 +14,7 @@ from typing import Any
 
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, Problem
+from packyard.sharing.entry import CHECKSUM, COSIGN, CYCLONEDX, PROVENANCE, SBOM, SIGSTORE
 from packyard.sharing.stores.oci import spelling
 from packyard.sharing.stores.oci.spelling import Place
 
@@ -43,12 +44,12 @@ _KEY, _TITLE, _VERSION = "vnd.packyard.key", "org.opencontainers.image.title", "
 #: By the end of a bundle's key: the type of the artifact, and of its layer. Any other object is the last one.
 _TYPES = {
     "": (BUNDLE_TYPE, LAYER_TYPE),
-    ".sha256": ("application/vnd.packyard.checksum.v1", "text/plain"),
-    ".intoto.json": ("application/vnd.in-toto+json", ENVELOPE_TYPE),
-    ".spdx.json": ("application/spdx+json", "application/spdx+json"),
-    ".cdx.json": ("application/vnd.cyclonedx+json", "application/vnd.cyclonedx+json"),
-    ".sigstore.json": (SIGSTORE_TYPE, SIGSTORE_TYPE),
-    ".cosign.json": ("application/vnd.packyard.cosign.v1", "application/json"),
+    CHECKSUM: ("application/vnd.packyard.checksum.v1", "text/plain"),
+    PROVENANCE: ("application/vnd.in-toto+json", ENVELOPE_TYPE),
+    SBOM: ("application/spdx+json", "application/spdx+json"),
+    CYCLONEDX: ("application/vnd.cyclonedx+json", "application/vnd.cyclonedx+json"),
+    SIGSTORE: (SIGSTORE_TYPE, SIGSTORE_TYPE),
+    COSIGN: ("application/vnd.packyard.cosign.v1", "application/json"),
     None: ("application/vnd.packyard.object.v1", "application/octet-stream"),
 }
 

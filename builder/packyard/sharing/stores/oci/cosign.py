@@ -14,11 +14,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from packyard.core.digest import Digest
+from packyard.sharing.entry import COSIGN, PROVENANCE
 from packyard.sharing.stores.oci import artifact
 from packyard.sharing.stores.oci.artifact import Descriptor
 from packyard.sharing.stores.oci.registry import Registry
 
-_ENDS = {".cosign.json": ".sig", ".intoto.json": ".att"}
+_ENDS = {COSIGN: ".sig", PROVENANCE: ".att"}
 _SIGNATURE = "dev.cosignproject.cosign/signature"
 
 
@@ -50,7 +51,7 @@ def _layers(kind: str | None, data: bytes) -> Iterator[tuple[Descriptor, bytes]]
     with suppress(ValueError, LookupError, TypeError):
         envelope = json.loads(data)
         payload = b64decode(envelope["payload"])
-        if kind == ".cosign.json":
+        if kind == COSIGN:
             for each in envelope["signatures"]:
                 yield _layer(payload, envelope["payloadType"], {_SIGNATURE: each["sig"]}), payload
         elif envelope["signatures"]:
