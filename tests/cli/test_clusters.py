@@ -58,7 +58,7 @@ def test_what_is_not_a_time_has_no_age(since: str) -> None:
 
 def test_roles_are_counted_in_few_characters() -> None:
     role = RoleStatus(name="worker", wanted=4, ready=2, done=1, failed=1, restarts=3)
-    assert clusters.counted(role) == "worker 3/4 (1 failed, 3 restarts)"
+    assert clusters.counted([role]) == "worker 3/4 (1 failed, 3 restarts)"
 
 
 @pytest.mark.parametrize("word", ["-1", "x", "", "1" * 10])

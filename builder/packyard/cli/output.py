@@ -170,10 +170,8 @@ def waiting(text: str, seconds: float) -> None:
 
 def _show(text: str, seconds: float) -> None:
     if _is_watched():
-        from shutil import get_terminal_size
-
         shown = masked(on_one_line(text)) + (f" ({seconds:.0f} s)" if seconds >= 1 else "")
-        streams.show(_bytes(shown[: get_terminal_size().columns - 1]))
+        streams.show(_bytes(shown[: size()[0] - 1]))
 
 
 def waited() -> None:
@@ -382,12 +380,10 @@ def table(
     so many rows are read before any is printed, and the others are printed as they come. A ``bare`` table without rows
     has no header.
     """
-    from shutil import get_terminal_size
-
     from packyard.cli import columns as layout
 
     each = rows if callable(rows) else lambda: rows
-    room = get_terminal_size().columns if on_terminal() and not wide else None
+    room = size()[0] if on_terminal() and not wide else None
     lines = layout.lines(
         columns, each, prose=0 if wide else prose, room=room, paint=painted_cell, ahead=ahead, bare=bare
     )

@@ -98,8 +98,12 @@ def patiently(ask: Callable[[], T]) -> T:
     return ask()
 
 
-def counted(role: RoleStatus) -> str:
-    """Return how many pods of a role are ready or done: ``worker 3/4 (1 failed)``."""
+def counted(roles: Iterable[RoleStatus]) -> str:
+    """Return how many pods of each role are ready or done: ``launcher 1/1, worker 3/4 (1 failed)``."""
+    return ", ".join(map(_counted, roles))
+
+
+def _counted(role: RoleStatus) -> str:
     counts = ((role.failed, "failed"), (role.restarts, "restarts"))
     more = ", ".join(f"{number} {what}" for number, what in counts if number)
     return f"{role.name} {role.ready + role.done}/{role.wanted}" + (f" ({more})" if more else "")

@@ -66,16 +66,13 @@ def of_run(seen: RunStatus, progress: Sequence[Progress], left: float, size: Siz
     lines.append(cut(f"{record.package} {record.version}  {deployed}".strip(), size))
     reason = layout.broken(on_one_line(seen.reason), size.columns - 1)[:_REASON] if seen.reason else []
     lines += [colors.painted(each, _tone(seen)) for each in reason]
-    lines += [cut(", ".join(map(clusters.counted, seen.roles)), size)]
+    lines += [cut(clusters.counted(seen.roles), size)]
     lines += [_bar(progress, left, size)] if progress else []
     return [*lines[: size.rows], *_pods(seen, Size(size.columns, size.rows - len(lines) - 1))]
 
 
 def _table(seen: Sequence[RunStatus], size: Size) -> list[str]:
-    rows = [
-        (each.run, each.state, ", ".join(map(clusters.counted, each.roles)), age(each.record.when), each.reason)
-        for each in seen
-    ]
+    rows = [(each.run, each.state, clusters.counted(each.roles), age(each.record.when), each.reason) for each in seen]
     header, *found = layout.lines(_COLUMNS, lambda: rows, prose=1, room=size.columns - 1, paint=output.painted_cell)
     return [colors.painted(header, "heading"), *found]
 

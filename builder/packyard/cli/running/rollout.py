@@ -219,7 +219,7 @@ def _wait(found: Kubectl, arguments: argparse.Namespace, made: Plan) -> RunStatu
 
 
 def _words(seen: RunStatus) -> str:
-    roles = ", ".join(map(clusters.counted, seen.roles))
+    roles = clusters.counted(seen.roles)
     return f"{seen.run} {seen.said}" + (f": {roles}" if roles else "") + (f"; {seen.reason}" if seen.reason else "")
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from shutil import get_terminal_size
 
 from packyard.cli import declare, output
 from packyard.cli.rows import Rows
@@ -22,7 +21,7 @@ from packyard.running.runs import status, sweep, unrecorded, usage
 from packyard.running.runs.kubectl import Kubectl
 from packyard.running.runs.pod_status import PodStatus
 from packyard.running.runs.record import RunRecord
-from packyard.running.runs.status import RoleStatus, RunStatus
+from packyard.running.runs.status import RunStatus
 from packyard.running.runs.sweep import Line
 from packyard.running.runs.usage import Usage
 
@@ -40,7 +39,8 @@ ROWS = Rows(
 _BESIDE, _LEAST = 5, 10  # lines of a terminal that are not for runs, and runs that are shown on any
 _MOST_COLUMNS = 6  # parameters of a sweep that get a column
 _COLUMNS = ("RUN", "PACKAGE", "STATE", "PODS", "AGE", "REASON")
-_ROLES = ("ROLE", "WANTED", "READY", "DONE", "FAILED", "RESTARTS")
+_OF_ROLE = ("name", "wanted", "ready", "done", "failed", "restarts")
+_ROLES = ("ROLE", *map(str.upper, _OF_ROLE[1:]))
 _USED = ("CPU", "MEMORY", "GPU")
 _PODS = ("POD", "ROLE", "STATE", "NODE", "RESTARTS", "AGE", "REASON")
 
@@ -86,7 +86,7 @@ def _limit(arguments: argparse.Namespace) -> int | None:
     given: int | None = arguments.limit
     if given is not None or not output.on_terminal() or arguments.output != "text":
         return given
-    return max(get_terminal_size().lines - _BESIDE, _LEAST)
+    return max(output.size()[1] - _BESIDE, _LEAST)
 
 
 def _read(
@@ -168,7 +168,7 @@ def _show(seen: Sequence[RunStatus], arguments: argparse.Namespace) -> None:
                 each.run,
                 _package(each),
                 each.state,
-                _pods(each),
+                clusters.counted(each.roles),
                 age(each.record.when),
                 *_used(each.pods, has_usage),
                 each.reason,
@@ -184,7 +184,7 @@ def _show_one(seen: RunStatus, *, wide: bool) -> None:
         output.line(f"{name:<10}{text}")
     if seen.roles:
         output.line()
-        output.table(_ROLES, [(each.name, *map(str, _numbers(each))) for each in seen.roles], wide=wide)
+        output.table(_ROLES, [[str(getattr(each, name)) for name in _OF_ROLE] for each in seen.roles], wide=wide)
     if lines := seen.lines:
         output.line()
         show_lines(lines, wide=wide)
@@ -254,17 +254,8 @@ def _used(pods: Sequence[PodStatus], is_asked: bool) -> tuple[str, ...]:
     return usage.cells(usage.total(each.usage for each in pods if each.usage)) if is_asked else ()
 
 
-def _numbers(each: RoleStatus) -> tuple[int, ...]:
-    return each.wanted, each.ready, each.done, each.failed, each.restarts
-
-
 def _package(each: RunStatus) -> str:
     return f"{each.record.package} {each.record.version}".strip()
-
-
-def _pods(each: RunStatus) -> str:
-    """Return how many pods of each role are ready or done: ``launcher 1/1, worker 3/4 (1 failed)``."""
-    return ", ".join(map(clusters.counted, each.roles))
 
 
 def _next(found: Kubectl, arguments: argparse.Namespace, seen: Sequence[RunStatus]) -> str:

@@ -19,17 +19,14 @@ _PAUSE = 2.0  # seconds between two looks
 def one(found: Kubectl, record: RunRecord) -> int:
     """Show a run until it is over, or somebody ends it; return the exit code."""
     try:
-        seen = _one(found, record)
+        if output.can_draw():
+            seen = drawn(found, record, lambda seen: seen.is_over)
+        else:
+            (seen,) = lines(lambda: [status.read_one(found, record)])
     except KeyboardInterrupt:
         return 130
     output.note(f"run {seen.run} {seen.explained}")
     return int(seen.state == FAILED)
-
-
-def _one(found: Kubectl, record: RunRecord) -> RunStatus:
-    if output.can_draw():
-        return drawn(found, record, lambda seen: seen.is_over)
-    return lines(lambda: [status.read_one(found, record)])[0]
 
 
 def drawn(found: Kubectl, record: RunRecord, is_over: Callable[[RunStatus], bool], *, stays: bool = True) -> RunStatus:
@@ -44,7 +41,7 @@ def lines(look: Callable[[], Sequence[RunStatus]]) -> Sequence[RunStatus]:
     before: set[tuple[str, str, str, str]] = set()
     while True:
         seen = clusters.patiently(look)
-        rows = {(each.run, each.state, ", ".join(map(clusters.counted, each.roles)), each.reason) for each in seen}
+        rows = {(each.run, each.state, clusters.counted(each.roles), each.reason) for each in seen}
         for row in sorted(rows - before):
             output.line("  ".join(filter(None, row)))
         before = rows

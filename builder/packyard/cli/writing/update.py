@@ -15,8 +15,9 @@ kustomize reads them, so that it builds every base of the workspace. To go back,
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from packyard.cli import compared, declare, differences, fanout, libraries, output, workspaces
 from packyard.cli.rows import Rows
@@ -30,12 +31,12 @@ from packyard.writing.authoring import vendor
 from packyard.writing.source import library
 from packyard.writing.source.library import Library
 from packyard.writing.source.library_entry import Entry
-from packyard.writing.source.library_search import Instead
 from packyard.writing.source.workspace import Workspace
 
 ROWS = Rows("run", f"libraries (name, before, after, tar), changes ({differences.FIELDS}), unreached")
 COPIES = Rows("copy of a library", "directory", "--vendor", line="{directory}")
 EXAMPLE = "packyard update --dry-run --strict"
+T = TypeVar("T")
 #: What differs, by packages.
 Found = Mapping[str, tuple[Change, ...]]
 
@@ -67,7 +68,8 @@ def run(arguments: argparse.Namespace) -> int:
     refuse(filter(None, (_lower(each, known.get(each.name), moved.get(each.name)) for each in chosen)))
     after = libraries.read(root_dir, instead=new)
     first = {name: place for name, place in new.items() if name not in known}
-    before = _pinned(root_dir, {**libraries.kept(known), **first}) if moved else None
+    pinned = {**libraries.kept(known), **first}  # those that are pinned now, or for the first time
+    before = _as_pinned(lambda: libraries.find(root_dir, pinned)) if moved else None
     broken = _breaks(before or (), after.libraries)
     found = _compare(arguments, root_dir, after, before, broken) if moved else {}
     _show(arguments.output, known, moved, {**broken, **(found or {})}, found, [*unreached])
@@ -112,10 +114,10 @@ def _is_wanted(entry: Entry, names: Sequence[str], known: Mapping[str, Pin]) -> 
     return not entry.path or entry.name in names or entry.name in known
 
 
-def _pinned(root_dir: Path, instead: Instead) -> Sequence[Library] | None:
-    """Return the libraries that are pinned, and those that are pinned first now; None where they cannot be had."""
+def _as_pinned(ask: Callable[[], T]) -> T | None:
+    """Return what is asked of the libraries that are pinned; None, with the reason, where it cannot be had."""
     try:
-        return libraries.find(root_dir, instead)
+        return ask()
     except PackyardError as error:
         output.note(f"what changes in packages is not known, as they do not compose with what is pinned: {error}")
         return None
@@ -152,12 +154,9 @@ def _compare(
         raise InputError(*problems, Problem("packages do not compose with the new libraries", hint=hint)) from error
     if before is None:
         return None
-    try:
-        old = compared.composed(compared.packing(root_dir, arguments, before), names, arguments)
-    except PackyardError as error:
-        output.note(f"what changes in packages is not known, as they do not compose with what is pinned: {error}")
-        return None
-    return compare_all(old, new)
+    packing = compared.packing(root_dir, arguments, before)
+    old = _as_pinned(lambda: compared.composed(packing, names, arguments))
+    return None if old is None else compare_all(old, new)
 
 
 def _readable(problem: Problem, found: Sequence[Library]) -> Problem:
