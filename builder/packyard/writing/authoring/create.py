@@ -30,6 +30,8 @@ from packyard.using.setters.packages import PackageFiles, read_krmfile
 from packyard.using.setters.plan import Plan
 from packyard.writing.authoring import place, schemafile
 
+_ONE_NAME = "substitution and setter can't have same name"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewSetter:
@@ -97,9 +99,7 @@ def create_substitution(package: PackageFiles, new: NewSubstitution) -> Creation
     if new.name in definitions.substitutions:
         raise NotHereError(f'substitution with name "{new.name}" already exists')
     if new.name in definitions.setters:
-        raise NotHereError(
-            f'setter with name "{new.name}" already exists, substitution and setter can\'t have same name'
-        )
+        raise NotHereError(f'setter with name "{new.name}" already exists, {_ONE_NAME}')
     _check_name(new.name)
     markers = _markers(new)
     derived = _derive(new, markers)
@@ -124,9 +124,7 @@ def create_substitution(package: PackageFiles, new: NewSubstitution) -> Creation
 
 def _check_setter(definitions: Definitions, new: NewSetter) -> None:
     if new.name in definitions.substitutions:
-        raise NotHereError(
-            f'substitution with name "{new.name}" already exists, substitution and setter can\'t have same name'
-        )
+        raise NotHereError(f'substitution with name "{new.name}" already exists, {_ONE_NAME}')
     if new.name in definitions.setters:
         raise NotHereError(
             f'setter with name "{new.name}" already exists, '

@@ -5,6 +5,7 @@ What `create` added goes again, byte for byte; other comments, and the values of
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 
 from packyard.core.errors import InputError, NotHereError
@@ -25,28 +26,24 @@ from packyard.writing.authoring import place
 def delete_setter(package: PackageFiles, name: str) -> Plan:
     """Plan to delete a setter that no substitution uses."""
     krmfile = read_krmfile(package)
-    definition = krmfile.definitions.setters.get(name)
-    if definition is None:
-        raise NotHereError(f'setter "{name}" does not exist')
-    return _delete(package, krmfile, definition)
+    return _delete(package, krmfile, "setter", name, krmfile.definitions.setters)
 
 
 def delete_substitution(package: PackageFiles, name: str) -> Plan:
     """Plan to delete a substitution that no other one uses; its setters stay."""
     krmfile = read_krmfile(package)
-    definition = krmfile.definitions.substitutions.get(name)
-    if definition is None:
-        raise NotHereError(f'substitution "{name}" does not exist')
-    return _delete(package, krmfile, definition)
+    return _delete(package, krmfile, "substitution", name, krmfile.definitions.substitutions)
 
 
-def _delete(package: PackageFiles, krmfile: Krmfile, definition: Setter | Substitution) -> Plan:
-    kind, prefix = (
-        ("setter", SETTER_PREFIX) if isinstance(definition, Setter) else ("substitution", SUBSTITUTION_PREFIX)
-    )
-    _check_unused(krmfile.definitions, kind, definition.name)
+def _delete(
+    package: PackageFiles, krmfile: Krmfile, kind: str, name: str, known: Mapping[str, Setter | Substitution]
+) -> Plan:
+    if name not in known:
+        raise NotHereError(f'{kind} "{name}" does not exist')
+    definition, prefix = known[name], SETTER_PREFIX if kind == "setter" else SUBSTITUTION_PREFIX
+    _check_unused(krmfile.definitions, kind, name)
     files: dict[str, bytes] = {}
-    recorded = krmfile.edited(package.krmfile, _take_definition_out(krmfile, prefix + definition.name))
+    recorded = krmfile.edited(package.krmfile, _take_definition_out(krmfile, prefix + name))
     if recorded is not None:
         files[package.name] = recorded
     for path, data in package.resources.items():

@@ -96,9 +96,8 @@ def _above(child: Child, text: str) -> Edit:
     start = source.line_start(child.start)
     before = source.text[start : child.start]
     if not _LINE_START.match(before):
-        raise InputError(
-            child.value.problem("no comment can be put above this field", "give it a line of its own, or no note")
-        )
+        hint = "give it a line of its own, or no note"
+        raise InputError(child.value.problem("no comment can be put above this field", hint))
     indent = before[: len(before) - len(before.lstrip(" \t"))]
     return Edit(start, start, f"{indent}{text}{line_break(source)}", child, comments=[text])
 
@@ -108,9 +107,8 @@ def _alone_above(child: Child, text: str) -> Edit:
     edit = _above(child, text)
     source = child.value.source
     before = source.text[: edit.start].rstrip("\r\n")
-    if edit.start - len(before) <= 2 and source.text[source.line_start(len(before)) : len(before)].lstrip().startswith(
-        "#"
-    ):
+    above = source.text[source.line_start(len(before)) : len(before)]
+    if edit.start - len(before) <= 2 and above.lstrip().startswith("#"):
         hint = "leave a blank line between"
         raise InputError(child.value.problem("a comment above this field would not bind it below another", hint))
     return edit

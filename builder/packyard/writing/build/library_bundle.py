@@ -54,6 +54,5 @@ def _interface(sources: Sources, folder: str) -> ShippedUseCase:
     file = f"{folder}/{KRMFILE}".lstrip("/")
     if not sources.is_file(file):
         return ShippedUseCase(setters={})
-    return ShippedUseCase(
-        setters=describe.values_of(parse_krmfile(sources.text(file), sources.memo).definitions.setters)
-    )
+    definitions = parse_krmfile(sources.text(file), sources.memo).definitions
+    return ShippedUseCase(setters=describe.values_of(definitions.setters))

@@ -106,9 +106,8 @@ def find_build(tree_dir: Path) -> Digest | None:
     except OSError as error:
         raise UnavailableError(f"{error.filename}: {error.strerror}") from error
     except PackyardError as error:
-        problems = (
-            Problem(f"was changed since it was built: {problem}", file=str(tree_dir)) for problem in error.problems
-        )
+        file, message = str(tree_dir), "was changed since it was built"
+        problems = (Problem(f"{message}: {problem}", file=file) for problem in error.problems)
         raise ConflictError(*problems, Problem("left as it is", file=str(tree_dir), hint=_HINT)) from error
     return Digest.of(data)
 
@@ -128,5 +127,4 @@ def _is_tarball(built: Built, tarball: Path) -> bool:
         raise InputError("is another package")
     except PackyardError as error:
         message = f"was not built by packyard: {error.problems[0].message}"
-        problem = Problem(message, file=str(tarball), hint=_HINT)
-        raise ConflictError(problem) from error
+        raise ConflictError(Problem(message, file=str(tarball), hint=_HINT)) from error

@@ -170,15 +170,13 @@ class Linting:
         known: Sequence[Finding],
     ) -> Iterator[Finding]:
         """Yield what is wrong with the use cases of a package with each of its presets alone."""
-        judges = self._judges()
-        for each in found:
+        judges, memo = self._judges(), self.packing.memo
+        for values in (each.values.given for each in found):
             tried = set[object]()
             for pair in packages:
                 if not self.is_quick:
                     tried.clear()
-                yield from given_values.check(
-                    *pair, known, each.values.given, tried, judges=judges, memo=self.packing.memo
-                )
+                yield from given_values.check(*pair, known, values, tried, judges=judges, memo=memo)
 
     def find(self, name: str) -> Linted | None:
         """Return what is wrong with a package if it is in the cache; nothing of a workspace that cannot be read is."""

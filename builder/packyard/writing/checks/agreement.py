@@ -115,9 +115,8 @@ def _replicas(root: MappingNode, field: str, types: Iterable[str]) -> Iterator[F
             yield from _unknown("type of replicas", entry.key, types)
         called = names(entry.value.find("template", "spec", "containers"))
         if wanted and called and wanted not in {each.value for each in called}:
-            message = (
-                f"no container of {entry.name} is called {wanted!r}, and the operator refuses the {root.text('kind')}"
-            )
+            lacks = f"no container of {entry.name} is called {wanted!r}"
+            message = f"{lacks}, and the operator refuses the {root.text('kind')}"
             yield breach("no-such-part", called[0], message, f"call the one that trains {wanted}")
 
 
@@ -131,9 +130,8 @@ def _policy(root: MappingNode, replicas: Sequence[Entry]) -> Iterator[Finding]:
         counts += _count(each, "replicas")
         first = entry.name in ("Launcher", "Master", "Chief") and each.get("replicas")
         if first and _count(each, "replicas") not in (1, sys.maxsize):
-            yield breach(
-                "wrong-value", first, f"a {kind} has one {entry.name}, not {each.text('replicas')}", "replicas: 1"
-            )
+            message = f"a {kind} has one {entry.name}, not {each.text('replicas')}"
+            yield breach("wrong-value", first, message, "replicas: 1")
         words = _RESTARTS[:2] if kind == "MPIJob" else _RESTARTS
         yield from _word(each.get("restartPolicy"), "restartPolicy", words)
     yield from _word(root.find("spec", "runPolicy", "cleanPodPolicy"), "cleanPodPolicy", ("None", "Running", "All"))

@@ -126,11 +126,8 @@ def _packed(member: tarfile.TarInfo, path: str, times: set[float], before: str) 
     """Yield what shows where and when an entry was packed, and what is no part of a package."""
     hint = "tar --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0"
     if member.uid or member.gid or member.uname not in ("", "root") or member.gname not in ("", "root"):
-        yield (
-            "archive-differs",
-            f"the archive names the user who packed it: {path!r} belongs to {member.uname or member.uid}",
-            hint,
-        )
+        message = f"the archive names the user who packed it: {path!r} belongs to {member.uname or member.uid}"
+        yield "archive-differs", message, hint
     if len(times) > 1:
         yield "archive-differs", "the archive has the times of its files: who packs them again gets other bytes", hint
     if before and path.encode() < before.encode() and path.split("/") < before.split("/"):

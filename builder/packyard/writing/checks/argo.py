@@ -85,9 +85,8 @@ def _steps(template: MappingNode, known: Mapping[str, MappingNode]) -> Iterator[
 def _arguments(call: MappingNode, template: MappingNode | None) -> Iterator[Finding]:
     """Find inputs of a template that a step or a task does not give it, and that have no value: Argo refuses these."""
     inputs = mappings(template.find("inputs", "parameters")) if template else []
-    needed = [
-        each.text("name") for each in inputs if not any(each.get(key) for key in ("value", "default", "valueFrom"))
-    ]
+    open_ = (each for each in inputs if not any(map(each.get, ("value", "default", "valueFrom"))))
+    needed = [each.text("name") for each in open_]
     given = names(call.find("arguments", "parameters"))
     for name in needed:
         if name not in {each.value for each in given}:
@@ -115,16 +114,11 @@ def _parameters(template: MappingNode, given: set[str] | None, spec: MappingNode
     if spec.mapping("workflowTemplateRef"):
         return
     inputs = set(parameters(template.mapping("inputs")))
-    seen: set[tuple[str, str]] = set()
+    seen = {("workflow", "json")}  # which is all of them
     for node in walk(template):
         for scope, name in PARAMETER.findall(node.value) if isinstance(node, Scalar) and "{{" in node.value else ():
             declared = given if scope == "workflow" else inputs
-            if (
-                declared is not None
-                and name not in declared
-                and (scope, name) not in seen
-                and (scope, name) != ("workflow", "json")
-            ):
+            if declared is not None and name not in declared and (scope, name) not in seen:
                 seen.add((scope, name))
                 message = f"{{{{{scope}.parameters.{name}}}}} is not declared, and Argo refuses the workflow"
                 where = "arguments" if scope == "workflow" else "the inputs of the template"

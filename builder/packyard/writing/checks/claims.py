@@ -43,15 +43,15 @@ def _claimed(pod: Pod[MappingNode]) -> Iterator[Scalar]:
     for volume in pod.volumes:
         claim = volume.mapping("persistentVolumeClaim")
         name = claim.scalar("claimName") if claim else None
-        if claim and name and name.value and claim.text("readOnly") != "true":
-            mounts = [
-                mount
-                for container in pod.containers
-                for mount in mappings(container.get("volumeMounts"))
-                if mount.text("name") == volume.text("name")
-            ]
-            if any(mount.text("readOnly") != "true" for mount in mounts):
-                yield name
+        is_written = any(mount.text("readOnly") != "true" for mount in _mounts(pod, volume))
+        if claim and name and name.value and claim.text("readOnly") != "true" and is_written:
+            yield name
+
+
+def _mounts(pod: Pod[MappingNode], volume: MappingNode) -> list[MappingNode]:
+    """Return where containers see a volume."""
+    mounts = (mount for container in pod.containers for mount in mappings(container.get("volumeMounts")))
+    return [mount for mount in mounts if mount.text("name") == volume.text("name")]
 
 
 def _modes(claim: MappingNode) -> set[str]:
@@ -107,12 +107,11 @@ def _group(pod: Pod[MappingNode]) -> Iterator[Finding]:
 
 def _one_value(pod: Pod[MappingNode], parsed: Parsed) -> Iterator[Finding]:
     """Find a setter that is both where a volume comes from and where containers see it."""
-    mounts = [mount for container in pod.containers for mount in mappings(container.get("volumeMounts"))]
     for volume in pod.volumes:
         for kind in _ELSEWHERE:
             path = volume.find(kind, "path")
             setters = parsed.changed_by(path)
-            inside = (mount.get("mountPath") for mount in mounts if mount.text("name") == volume.text("name"))
+            inside = (mount.get("mountPath") for mount in _mounts(pod, volume))
             if path and setters and any(parsed.changed_by(node) == setters for node in inside):
                 message = (
                     f"{', '.join(sorted(setters))} is the directory of the {kind} volume and where containers see it: "

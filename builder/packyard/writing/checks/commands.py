@@ -220,15 +220,13 @@ def _objects(words: list[str], line: int, folder: Folder, place: str) -> Iterato
             wanted = [word.rpartition(":")[2] for word in named if re.fullmatch(r"\d*:?\d+", word)]
             for port in wanted if known[name].text("kind") == "Service" and ports else ():
                 if port not in ports:
-                    yield at(
-                        "no-such-object", place, line, f"Service {name} has no port {port}", ", ".join(sorted(ports))
-                    )
+                    message = f"Service {name} has no port {port}"
+                    yield at("no-such-object", place, line, message, ", ".join(sorted(ports)))
     for flag, value in pairwise([part for word in words for part in re.split(r"^(-l|--selector)=?", word) if part]):
         for key, _, wanted_value in (each.partition("=") for each in value.split(",") if flag in ("-l", "--selector")):
             values = folder.labels.get(key, set())
-            near = (
-                "" if values else suggest(key, (each for each in folder.labels if abs(len(each) - len(key)) <= _ALIKE))
-            )
+            alike = (each for each in folder.labels if abs(len(each) - len(key)) <= _ALIKE)
+            near = "" if values else suggest(key, alike)
             if (values and wanted_value.lstrip("=") not in {*values, ""} and "!" not in key) or near:
                 hint = near or suggest(wanted_value, values) or f"{key} is {', '.join(sorted(values))}"
                 yield at("no-such-object", place, line, f"no object here has the label {key}={wanted_value}", hint)

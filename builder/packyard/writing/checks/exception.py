@@ -122,9 +122,8 @@ def _faults(each: _Exception, *, is_needed: bool, shipped: bool) -> Iterator[Fin
         hint = suggest(each.rule, table()) or "packyard lint --explain lists all rules"
         yield each.finding("exception-to-no-rule", f"there is no rule {each.rule!r} to make an exception to", hint)
     elif not each.reason:
-        yield each.finding(
-            "exception-without-reason", f"no reason is given for the exception to {each.rule}", "add it: RULE: reason"
-        )
+        message = f"no reason is given for the exception to {each.rule}"
+        yield each.finding("exception-without-reason", message, "add it: RULE: reason")
     elif not is_needed and (shipped or not rule.shipped):
         message = f"nothing here needs an exception to {each.rule}"
         yield each.finding("exception-not-needed", message, "remove the comment", REMOVE)

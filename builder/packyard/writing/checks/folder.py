@@ -61,10 +61,9 @@ def lint(tree: Tree, *, judges: Sequence[Judge], is_closed: bool = False) -> Lin
     files = [f"{folder}/{name}" if folder else name for folder, _, names in tree.walk() for name in names]
     charts = [posixpath.dirname(file) for file in files if posixpath.basename(file) == _CHART]
     programs = {file: tree.read(file) for file in files if _PROGRAM.search(file) and tree.has_file(file)}
-    packages = {
-        folder: replace(package, programs=_of_own(programs, folder, tree)) for folder, package in _packages(tree, files)
-    }
-    read = {folder: _without_charts(charts, folder, package) for folder, package in packages.items()}
+    packages = dict(_packages(tree, files))
+    own = {folder: replace(each, programs=_of_own(programs, folder, tree)) for folder, each in packages.items()}
+    read = {folder: _without_charts(charts, folder, package) for folder, package in own.items()}
     memo = Memo()
     parsed = {folder: parse(package, memo) for folder, package in read.items()}
     judges = _with_definitions(judges, parsed.values())
@@ -87,10 +86,10 @@ def lint(tree: Tree, *, judges: Sequence[Judge], is_closed: bool = False) -> Lin
         found += (each for each in there if folder or not _is_of_package(each.file.removeprefix(tree.prefix), packages))
     for folder, package in read.items():
         found += options.find(package, parsed[folder], found, judges=judges, shipped=shipped[folder])
-    own = [each for folder, each in parsed.items() if folder in seen.setters and shipped[folder] is None]
-    shared = collisions.check([named for each in own for named in collisions.names(each)])
+    sources = [each for folder, each in parsed.items() if folder in seen.setters and shipped[folder] is None]
+    shared = collisions.check([named for each in sources for named in collisions.names(each)])
     found += (replace(each, severity="warning") for each in shared)  # nobody says that they are applied together
-    found += [*collisions.kinds(own), *collisions.definitions(own)]
+    found += [*collisions.kinds(sources), *collisions.definitions(sources)]
     found += documents.check({file: tree.read(file) for file in files if _PAGE.search(file)}, seen, tree.prefix)
     secret = (file for file in files if secret_texts.is_looked_into(file) and tree.has_file(file))
     found += secret_texts.check_files({tree.prefix + file: tree.read(file) for file in secret})

@@ -102,9 +102,8 @@ def _below(mounts: list[_Mount], pod: Pod[MappingNode], container: MappingNode) 
             if inner is outer or not outer.is_foreign or path == outer.path.value or not outer.holds(path):
                 continue
             if outer.is_read_only:
-                message = (
-                    f"{path} lies below the read-only mount {outer.path.value}, where its directory cannot be made"
-                )
+                above = f"the read-only mount {outer.path.value}"
+                message = f"{path} lies below {above}, where its directory cannot be made"
             elif _runs_as_root(pod, container) or outer.volume.get("hostPath"):
                 continue
             else:
@@ -167,9 +166,8 @@ def _results(mounts: list[_Mount], container: MappingNode, parsed: Parsed) -> It
             continue
         nearest = _nearest(mounts, value.value)
         if nearest is None:
-            message = (
-                f"{name} is {value.value}, which is on no volume: what is written there is lost with the container"
-            )
+            lost = "what is written there is lost with the container"
+            message = f"{name} is {value.value}, which is on no volume: {lost}"
             yield breach("results-not-stored", value, message, "put it below a mount")
         elif nearest.is_read_only:
             message = f"{name} is {value.value}, below {nearest.path.value}, which is mounted read-only"

@@ -32,9 +32,8 @@ def _said(root: MappingNode, node: Node, parsed: Parsed) -> Iterator[Finding]:
         yield breach("no-such-pod", node, message, "remove it")
         return
     if isinstance(node, Scalar) and len(node.value.split(",")) > pods.MOST_PLACES:
-        yield breach(
-            "no-such-pod", node, f"only the first {pods.MOST_PLACES} paths are read", f"{_LIST} stands for each item"
-        )
+        message = f"only the first {pods.MOST_PLACES} paths are read"
+        yield breach("no-such-pod", node, message, f"{_LIST} stands for each item")
     for place in pods.told(root) or ():
         found = [chain[-1][1] for chain in place.chains((((), root),))]
         if not found:

@@ -22,8 +22,8 @@ from packyard.core.kubernetes.kinds import (
 )
 from packyard.core.kubernetes.outcome import is_endless
 from packyard.core.kubernetes.pods import Pod
-from packyard.core.yaml.document import entries, mappings
-from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar, SequenceNode
+from packyard.core.yaml.document import entries, items, mappings
+from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar
 from packyard.using.setters.definition import Setter
 from packyard.writing.checks import variables
 from packyard.writing.checks.finding import Finding, breach
@@ -81,12 +81,9 @@ class _Package:
 
 def _sleeps(root: MappingNode) -> bool:
     """Say whether all that a Pod does is sleep: people open a shell in it."""
-    containers = mappings(root.find("spec", "containers"))
-    commands = [command for each in containers if isinstance(command := each.get("command"), SequenceNode)]
-    words = [command.items[0].value for command in commands if command.items]
-    return len(words) == len(containers) > 0 and all(
-        isinstance(word, Scalar) and word.value == "sleep" for word in words
-    )
+    commands = [items(each.get("command")) for each in mappings(root.find("spec", "containers"))]
+    programs = [words[0] if words else None for words in commands]
+    return bool(programs) and all(isinstance(each, Scalar) and each.value == "sleep" for each in programs)
 
 
 def _labelled(node: MappingNode, root: MappingNode, what: str) -> Iterator[Finding]:

@@ -107,9 +107,8 @@ def _served(rule: MappingNode, groups: set[str]) -> Iterator[Finding]:
         right = _GROUP_OF.get(name)
         own = frozenset[str]().union(*(_GROUPS.get(group, ()) for group in groups))
         if right is not None and right not in groups and (name not in _SHARED or groups <= _GROUPS.keys()):
-            faults.append(
-                (node, f"{name} are not in the API group {_listed(groups)}", "apiGroups: [%s]" % (right or '""'))
-            )
+            message = f"{name} are not in the API group {_listed(groups)}"
+            faults.append((node, message, "apiGroups: [%s]" % (right or '""')))
         elif right is None and groups <= _GROUPS.keys() and (near := suggest(name, own)):
             faults.append((node, f"the API group {_listed(groups)} has no {name}", near))
         elif right in groups and below and (near := suggest(below, _BELOW.get(name, ()))) and below not in _BELOW[name]:
@@ -144,9 +143,8 @@ def _workflows(parsed: Parsed) -> Iterator[Finding]:
         account = spec.scalar("serviceAccountName") if spec else None
         given = bound.get(account.value, []) if account else []
         if account and given and not any(map(_reports, given)):
-            message = (
-                f"{account.value} may not create {_RESULTS}: the pods of the workflow cannot report since Argo 3.4"
-            )
+            lacks = f"{account.value} may not create {_RESULTS}"
+            message = f"{lacks}: the pods of the workflow cannot report since Argo 3.4"
             hint = f"grant create and patch on {_RESULTS} of {ARGO}"
             yield breach("workflow-cannot-report", account, message, hint)
 

@@ -138,13 +138,12 @@ def _setter(entry: Entry, setter: Setter, *, shipped: bool | None) -> Iterator[F
         yield breach("required-but-set", place, message, 'ship value: "" without isSet', severity="warning")
     elif shipped and setter.required and (setter.value or setter.values or setter.is_set):
         place = body.entry("isSet" if setter.is_set else "value") or body.entry("listValues") or entry
+        ships = f"setter {setter.name} is required, but ships"
         if setter.is_set:
-            message = f"setter {setter.name} is required, but ships as if somebody had set it to {setter.value!r}"
+            message = f"{ships} as if somebody had set it to {setter.value!r}"
             yield breach("required-but-set", place, message, 'ship value: "" without isSet')
         else:
-            message = (
-                f"setter {setter.name} is required, but ships the value {setter.value!r}: users are not asked for one"
-            )
+            message = f"{ships} the value {setter.value!r}: users are not asked for one"
             yield breach("required-with-value", place, message, 'ship value: "", or remove required')
 
 

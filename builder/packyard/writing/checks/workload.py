@@ -79,9 +79,8 @@ def _namespaces(build: Build, parsed: Parsed) -> Iterator[Finding]:
     for entry in said if are_few or parsed.is_own else ():
         if isinstance(entry.value, Scalar) and entry.value.value and not parsed.changed_by(entry.value):
             message = f"this object is in namespace {entry.value.value}, and {rest}"
-            yield breach(
-                "own-namespace", entry, message, "remove it: users name it, or namespace: in package.yaml does"
-            )
+            hint = "remove it: users name it, or namespace: in package.yaml does"
+            yield breach("own-namespace", entry, message, hint)
 
 
 def _metadata(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:

@@ -261,10 +261,8 @@ def _check_storage(sources: Sources, package: Package, use_case: UseCase, base: 
     """Refuse a storage whose patches change nothing of what a use case with pods has without it."""
     if not use_case.storage or not has_patches(overlays[-1]):  # else it is there for its definitions
         return
-    before, after = (
-        [each.root for each in begun(sources, base, parts)[0] if not each.is_local]
-        for parts in (overlays[:-1], overlays)
-    )
+    made = (begun(sources, base, each)[0] for each in (overlays[:-1], overlays))
+    before, after = ([item.root for item in objects if not item.is_local] for objects in made)
     if changes_nothing(before, after):
         message = f"storage {use_case.storage} changes nothing in {use_case.name}"
         hint = f"have it patch {' or '.join(sorted({root.text('kind') for root in after}))}, or leave it out"
@@ -300,18 +298,9 @@ def begun(sources: Sources, base: Part, overlays: Sequence[Part]) -> tuple[list[
 
 def _check_values(package: Package, found: Sequence[Unfolded]) -> None:
     """Refuse a value that none of the use cases it is given to can use."""
-    used = {
-        (value.line, name)
-        for item in found
-        for name, value in item.composed.use_case.setters.items()
-        if item.words.is_used(name)
-    }
-    unknown = {
-        (value.line, name): value
-        for item in found
-        for name, value in item.composed.use_case.setters.items()
-        if value.line and (value.line, name) not in used
-    }
+    given = [(item, value.line, name) for item in found for name, value in item.composed.use_case.setters.items()]
+    used = {(line, name) for item, line, name in given if item.words.is_used(name)}
+    unknown = {(line, name) for _, line, name in given if line} - used
     known = {name for item in found for name in item.words.known}
     refuse(_nowhere(package, name, line, known - {name}) for line, name in sorted(unknown))
 

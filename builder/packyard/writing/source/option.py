@@ -94,9 +94,8 @@ def gather(workspace: Workspace, use_cases: Mapping[str, Sequence[SourceObject]]
         setters.update(definitions.setters)
         applying += reached_rules.gather(part.krmfiles(), workspace.sources.memo)
     if any(sections.values()):
-        files[KRMFILE] = reached_definitions.write(
-            _HEAD, sections, [rule for rule in applying if reached_rules.is_here(rule, setters)]
-        )
+        here = [rule for rule in applying if reached_rules.is_here(rule, setters)]
+        files[KRMFILE] = reached_definitions.write(_HEAD, sections, here)
     return Options(tuple(found), files, Definitions(setters))
 
 

@@ -169,9 +169,8 @@ def _use_cases(workspace: Workspace, folder: str, fields: Fields) -> list[UseCas
     if len(fields.problems) == before:
         places = [Place(each.name, each.storage, each.path) for each in found]
         after_.check_storages(names, places, after)
-        found = [
-            replace(each, after=after_.paths(place, places, after)) for each, place in zip(found, places, strict=True)
-        ]
+        before_each = (after_.paths(place, places, after) for place in places)
+        found = [replace(each, after=paths) for each, paths in zip(found, before_each, strict=True)]
     for path in (each.path for each in found):
         if any(f"{path}/".startswith(f"{other.path}/") for other in found if other.path != path):
             fields.fault(fields.node, "useCases", f"{path} lies inside another use case")

@@ -87,9 +87,8 @@ def _check(fields: Fields, node: Node, made: Required, kind: str) -> None:
     for other, keys in FIELDS.items():
         for key in keys:
             if other != kind and getattr(made, key):
-                fields.fault(
-                    fields.anything(key), key, f"is for an {other}" if other[0] == "o" else f"is for a {other}"
-                )
+                article = "an" if other[0] == "o" else "a"
+                fields.fault(fields.anything(key), key, f"is for {article} {other}")
     forms = (
         ("definitions", made.definitions, _DEFINITION.fullmatch, "rayjobs.ray.io"),
         ("offers", made.offers, _OFFER.fullmatch, "Resource nvidia.com/gpu"),

@@ -46,9 +46,8 @@ def check(here: Workspace, names: Collection[str], made: Sequence[Offered]) -> N
         nothing, fitting = _of_bases(here, {path for path, _, _ in left}, unused)
         joined = idle.join([left, nothing])
         left = {patch: joined[patch] for patch in left}
-        problems = [
-            _unused(here, folders[name], is_reached=name in fitting) for name in unused if not fitting.get(name)
-        ]
+        idle_names = [name for name in unused if not fitting.get(name)]
+        problems = [_unused(here, folders[name], is_reached=name in fitting) for name in idle_names]
     refuse([*problems, *idle.problems(left, "any use case of the workspace", here.sources)])
 
 

@@ -203,10 +203,8 @@ def sites(documents: Iterable[Document], notes: list[Note]) -> Iterator[Site]:
         for node, path in _scalars(root, (), ()):
             if "\n" in node.value or node.style in "|>":
                 names = ", ".join(dict.fromkeys(f"${{{match['name']}}}" for match in PLACEHOLDER.finditer(node.value)))
-                place, what = (
-                    f"{Site(node, root, path).place}: {names}",
-                    "${NAME} in texts of several lines, which stay",
-                )
+                place = f"{Site(node, root, path).place}: {names}"
+                what = "${NAME} in texts of several lines, which stay"
                 todo = (
                     "leave what a shell or a program fills in; write one line, or a file of the package, for the others"
                 )

@@ -48,9 +48,8 @@ def _compose(
     own = workspace.read(folder)
     made = {each.use_case.path: each for each in compose.compose(own, package.read(own, name)).use_cases}
     wanted = {each.path: each.objects for each in variants} | {each.path: each.objects for each in copies}
-    found: dict[str, Sequence[object]] = {
-        each.path: made[each.path].values(own.sources.memo) for each in variants if each.path in made
-    }
+    paths = [each.path for each in variants if each.path in made]
+    found: dict[str, Sequence[object]] = {path: made[path].values(own.sources.memo) for path in paths}
     for each in copies:  # with their namespaces, as kustomize builds them
         _put(folder / "built" / each.path, made[each.path].files)
         text = builtin.build(folder / "built" / each.path).decode()
