@@ -21,7 +21,8 @@ from pathlib import Path
 import pytest
 
 import real
-from packyard.sharing.stores import Store, open_store
+from packyard.sharing.stores import open_store
+from packyard.sharing.stores.store import Store
 from real import free_port
 
 BUCKET = "models"

@@ -27,8 +27,8 @@ from packyard.sharing.index import access, head, lease, nodes
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.index.head import POINTER, TYPE, Memory
 from packyard.sharing.index.index import Index
-from packyard.sharing.stores import Promises, Store
 from packyard.sharing.stores.directory import DirectoryStore
+from packyard.sharing.stores.store import Promises, Store
 from packyard.sharing.trust import envelope
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
 

@@ -26,7 +26,7 @@ from packyard.sharing.index.choose import choose
 from packyard.sharing.index.index import Index, Release
 from packyard.sharing.index.nodes import Nodes
 from packyard.sharing.index.package import Package
-from packyard.sharing.stores import NotFoundError, Promises
+from packyard.sharing.stores.store import NotFoundError, Promises
 
 _NETWORKS = (
     "bert-large",

@@ -22,8 +22,8 @@ from packyard.core.digest import Digest
 from packyard.sharing.entry import PROVENANCE, bundle_key
 from packyard.sharing.index import head
 from packyard.sharing.index.head import Head
-from packyard.sharing.stores import Store
 from packyard.sharing.stores.directory import DirectoryStore
+from packyard.sharing.stores.store import Store
 from packyard.sharing.trust import envelope, provenance, root
 from packyard.sharing.trust.keys import Role, SigningKey, Trust
 from packyard.sharing.trust.provenance import Provenance

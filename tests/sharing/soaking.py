@@ -27,7 +27,8 @@ from packyard.sharing.index import access, trial
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.index.head import Memory
 from packyard.sharing.publishing.publish import publish
-from packyard.sharing.stores import Store, open_store
+from packyard.sharing.stores import open_store
+from packyard.sharing.stores.store import Store
 from packyard.sharing.trust import root
 from packyard.sharing.trust.keys import NOBODY, Trust
 from packyard.sharing.trust.provenance import Provenance

@@ -14,10 +14,11 @@ import pytest
 
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError
-from packyard.sharing.stores import MissingStoreError, NotFoundError, TooLongError, put_all
+from packyard.sharing.stores import put_all
+from packyard.sharing.stores.store import MissingStoreError, NotFoundError, TooLongError
 
 if TYPE_CHECKING:
-    from packyard.sharing.stores import Store
+    from packyard.sharing.stores.store import Store
 
 BAD_KEYS = ["", "/a", "a/", "a//b", "../a", "a/../b", "a/./b", ".a", "a/.b", "a\\b", "a\nb", "a b", "a\0", "é", "a\n"]
 

@@ -21,18 +21,9 @@ import commandline
 import real
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, PackyardError, UnavailableError
-from packyard.sharing.stores import (
-    MissingStoreError,
-    NotFoundError,
-    Promises,
-    Store,
-    TooLongError,
-    bucket,
-    gcs,
-    open_store,
-    transfer,
-    trusting,
-)
+from packyard.sharing.stores import bucket, gcs, open_store, transfer
+from packyard.sharing.stores.probe import trusting
+from packyard.sharing.stores.store import MissingStoreError, NotFoundError, Promises, Store, TooLongError
 from sharing import buckets
 from sharing.buckets import BUCKET, BucketServer, Toxiproxy
 from sharing.servers import Script, Server, answer, answering, for_ever, redirect, slowly

@@ -17,8 +17,10 @@ from commandline import done, packyard
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, UnavailableError
 from packyard.sharing.publishing.publish import publish
-from packyard.sharing.stores import MissingStoreError, NotFoundError, Promises, Store, open_store, probe, trusting
+from packyard.sharing.stores import open_store
 from packyard.sharing.stores.bucket import BucketStore
+from packyard.sharing.stores.probe import probe, trusting
+from packyard.sharing.stores.store import MissingStoreError, NotFoundError, Promises, Store
 from sharing.buckets import BucketServer, Opener, versitygw
 from sharing.examples import bundle
 from sharing.store_contract import StoreContract

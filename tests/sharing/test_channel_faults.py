@@ -29,8 +29,9 @@ from packyard.sharing.publishing.prune import prune
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.publishing.reindex import reindex
 from packyard.sharing.publishing.yank import yank
-from packyard.sharing.stores import MissingStoreError, NotFoundError, Store, open_store
+from packyard.sharing.stores import open_store
 from packyard.sharing.stores.directory import DirectoryStore
+from packyard.sharing.stores.store import MissingStoreError, NotFoundError, Store
 from sharing.buckets import BUCKET, BucketServer
 from sharing.examples import FailingStore, bundle, fetch, forget_writers
 

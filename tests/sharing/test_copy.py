@@ -25,9 +25,9 @@ from packyard.sharing.publishing.copy import chosen, copy
 from packyard.sharing.publishing.images import image_list, image_script
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.publishing.yank import yank
-from packyard.sharing.stores import Store
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.http import HTTPStore
+from packyard.sharing.stores.store import Store
 from packyard.sharing.trust.keys import SigningKey, Trust
 from packyard.sharing.trust.provenance import Provenance
 from sharing.examples import FailingStore, bundle, fetch, forget_writers

@@ -14,8 +14,8 @@ import pytest
 
 import real
 from packyard.sharing.entry import IndexEntry
-from packyard.sharing.stores import Store
 from packyard.sharing.stores.oci.repositories import OCIStore
+from packyard.sharing.stores.store import Store
 from sharing.examples import bundle
 from sharing.test_oci import anywhere, ask
 from sharing.test_sigstore import BERT, ENTRY, KEY, OTHER, attest

@@ -19,8 +19,9 @@ import faults
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, UnavailableError
 from packyard.core.files import regular
-from packyard.sharing.stores import MissingStoreError, NotFoundError, Store, TooLongError, put_all
+from packyard.sharing.stores import put_all
 from packyard.sharing.stores.directory import DirectoryStore
+from packyard.sharing.stores.store import MissingStoreError, NotFoundError, Store, TooLongError
 from sharing.store_contract import StoreContract
 
 

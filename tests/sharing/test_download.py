@@ -17,8 +17,8 @@ from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError, UnavailableError
 from packyard.sharing.fetching.cache import Cache
 from packyard.sharing.fetching.download import Wanted, download
-from packyard.sharing.stores import NotFoundError
 from packyard.sharing.stores.http import HTTPStore
+from packyard.sharing.stores.store import NotFoundError
 from sharing.servers import Script, answer, answering, for_ever
 
 DATA = bytes(range(256)) * 4000

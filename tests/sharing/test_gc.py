@@ -30,8 +30,9 @@ from packyard.sharing.publishing.join import join
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.publishing.reindex import reindex
 from packyard.sharing.publishing.yank import yank
-from packyard.sharing.stores import Store, open_store
+from packyard.sharing.stores import open_store
 from packyard.sharing.stores.directory import DirectoryStore
+from packyard.sharing.stores.store import Store
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
 from packyard.sharing.trust.provenance import Provenance
 from sharing import buckets

@@ -13,8 +13,8 @@ import pytest
 
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, UnavailableError
-from packyard.sharing.stores import NotFoundError
 from packyard.sharing.stores.http import HTTPStore
+from packyard.sharing.stores.store import NotFoundError
 
 Answer = Callable[["Handler"], None]
 

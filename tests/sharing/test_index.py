@@ -23,8 +23,8 @@ from packyard.sharing.index.index import Index, Release
 from packyard.sharing.index.nodes import Nodes
 from packyard.sharing.index.package import Package
 from packyard.sharing.publishing.publish import publish
-from packyard.sharing.stores import NotFoundError
 from packyard.sharing.stores.directory import DirectoryStore
+from packyard.sharing.stores.store import NotFoundError
 from packyard.sharing.trust.keys import SigningKey, Trust
 from sharing.examples import CountingStore, OvertakenStore, add_to_index, bundle, entry, fetch, write_head
 

@@ -14,8 +14,8 @@ from packyard.sharing.index.access import Publisher
 from packyard.sharing.index.head import POINTER
 from packyard.sharing.publishing.join import join, missing
 from packyard.sharing.publishing.publish import preview, publish
-from packyard.sharing.stores import Store
 from packyard.sharing.stores.directory import DirectoryStore
+from packyard.sharing.stores.store import Store
 from sharing.examples import FailingStore, bundle
 
 NAMES = ("a", "b", "c")

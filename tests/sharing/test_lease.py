@@ -16,8 +16,9 @@ from packyard.core.errors import ConflictError, PackyardError, UnavailableError
 from packyard.core.files import atomic
 from packyard.sharing.index import access, lease, trial
 from packyard.sharing.publishing.publish import publish
-from packyard.sharing.stores import Promises, Store, open_store
+from packyard.sharing.stores import open_store
 from packyard.sharing.stores.directory import DirectoryStore
+from packyard.sharing.stores.store import Promises, Store
 from sharing.buckets import BUCKET, BucketServer
 from sharing.examples import FailingStore, bundle, fetch, forget_writers
 

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from packyard.core.errors import UnavailableError
-from packyard.sharing.stores import NotFoundError, Store, TooLongError, open_store
+from packyard.sharing.stores import open_store
 from packyard.sharing.stores.directory import DirectoryStore
+from packyard.sharing.stores.store import NotFoundError, Store, TooLongError
 from sharing import buckets
 
 DATA = random.Random(1).randbytes(3 << 20)

@@ -13,9 +13,9 @@ import pytest
 import real
 from packyard.core.digest import Digest
 from packyard.core.errors import UnavailableError
-from packyard.sharing.stores import NotFoundError
 from packyard.sharing.stores.oci.authorization import _challenges
 from packyard.sharing.stores.oci.repositories import OCIStore
+from packyard.sharing.stores.store import NotFoundError
 from sharing import registries
 from sharing.servers import Script, Server, answer, answering, redirect
 from sharing.tokens import TokenServer, token_server

@@ -18,8 +18,9 @@ import pytest
 import real
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, PackyardError, UnavailableError
-from packyard.sharing.stores import NotFoundError, Store, transfer
+from packyard.sharing.stores import transfer
 from packyard.sharing.stores.oci.repositories import OCIStore
+from packyard.sharing.stores.store import NotFoundError, Store
 from sharing import registries
 from sharing.buckets import BucketServer, Proxy, Toxiproxy
 from sharing.servers import Script, answer, answering, for_ever, slowly

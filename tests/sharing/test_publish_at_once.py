@@ -15,8 +15,8 @@ from packyard.sharing.entry import bundle_key
 from packyard.sharing.index import access
 from packyard.sharing.index.head import POINTER
 from packyard.sharing.publishing.publish import publish
-from packyard.sharing.stores import MissingStoreError, NotFoundError
 from packyard.sharing.stores.directory import DirectoryStore
+from packyard.sharing.stores.store import MissingStoreError, NotFoundError
 from sharing.examples import bundle, fetch
 
 PROGRAM = """

@@ -23,7 +23,9 @@ from packyard.sharing.entry import PROVENANCE, bundle_key
 from packyard.sharing.index import access, pending
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.publishing.publish import publish
-from packyard.sharing.stores import PROBES, Store, open_store
+from packyard.sharing.stores import open_store
+from packyard.sharing.stores.probe import PROBES
+from packyard.sharing.stores.store import Store
 from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import NOBODY, SigningKey
 from sharing.buckets import BUCKET, BucketServer

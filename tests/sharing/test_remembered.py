@@ -16,8 +16,8 @@ from packyard.sharing.fetching.fetch import Fetching, opened
 from packyard.sharing.index import access
 from packyard.sharing.index.remembered import RememberedStore
 from packyard.sharing.publishing.publish import publish
-from packyard.sharing.stores import NotFoundError, Store
 from packyard.sharing.stores.directory import DirectoryStore
+from packyard.sharing.stores.store import NotFoundError, Store
 from sharing.examples import bundle, fetch
 
 

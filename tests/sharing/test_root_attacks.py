@@ -17,8 +17,8 @@ from packyard.core.errors import IntegrityError
 from packyard.sharing.index import head
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.publishing.refresh import refresh
-from packyard.sharing.stores import TooLongError
 from packyard.sharing.stores.directory import DirectoryStore
+from packyard.sharing.stores.store import TooLongError
 from packyard.sharing.trust import root
 from sharing import rooted
 

@@ -20,7 +20,6 @@ from packyard.sharing.index.access import Publisher
 from packyard.sharing.publishing import fsck
 from packyard.sharing.publishing.copy import copy
 from packyard.sharing.publishing.publish import publish
-from packyard.sharing.stores import Store
 from packyard.sharing.stores.directory import DirectoryStore
 from packyard.sharing.stores.oci.artifact import (
     MANIFEST_TYPE,
@@ -30,6 +29,7 @@ from packyard.sharing.stores.oci.artifact import (
     parse_layers,
 )
 from packyard.sharing.stores.oci.repositories import OCIStore
+from packyard.sharing.stores.store import Store
 from packyard.sharing.trust import sigstore
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
 from packyard.sharing.trust.provenance import Provenance

@@ -19,8 +19,9 @@ import pytest
 
 import real
 from packyard.core.errors import UnavailableError
-from packyard.sharing.stores import NotFoundError, TooLongError, transfer
+from packyard.sharing.stores import transfer
 from packyard.sharing.stores.http import HTTPStore
+from packyard.sharing.stores.store import NotFoundError, TooLongError
 from sharing.servers import Script, Server, answer, answering, files, for_ever, redirect, slowly
 
 HEAD = b"HTTP/1.1 200 OK\r\n"

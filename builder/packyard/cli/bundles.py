@@ -19,7 +19,7 @@ from packyard.core.files import regular
 if TYPE_CHECKING:
     from packyard.sharing.entry import IndexEntry
     from packyard.sharing.fetching.verify import Proof
-    from packyard.sharing.stores import Store
+    from packyard.sharing.stores.store import Store
     from packyard.writing.source.workspace import Workspace
 
 

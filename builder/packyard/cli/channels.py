@@ -22,8 +22,8 @@ from packyard.sharing.index import access
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.index.index import Index
 from packyard.sharing.index.remembered import RememberedStore
-from packyard.sharing.stores import Store
 from packyard.sharing.stores.directory import DirectoryStore
+from packyard.sharing.stores.store import PATIENCE, Store
 from packyard.sharing.trust.keys import SigningKey, Trust
 
 #: What is said of a bundle, and of what was done for it.
@@ -168,7 +168,7 @@ def patience() -> float:
     """Return how many seconds a request may take."""
     text = os.environ.get(TIMEOUT, "")
     try:
-        seconds = float(text or stores.PATIENCE)
+        seconds = float(text or PATIENCE)
     except ValueError:
         seconds = 0.0
     if not 0 < seconds <= _MOST:

@@ -19,7 +19,7 @@ from packyard.core.errors import UsageError
 from packyard.sharing.publishing import fsck
 from packyard.sharing.publishing.prune import prune
 from packyard.sharing.publishing.reindex import reindex
-from packyard.sharing.stores import Store
+from packyard.sharing.stores.store import Store
 
 ROWS = Rows("finding", "kind, key, message, hint", line="{kind:<8} {key}: {message} ({hint})")
 

@@ -33,7 +33,7 @@ from packyard.sharing.publishing.close import close
 from packyard.sharing.publishing.join import join, missing
 from packyard.sharing.publishing.publish import preview, publish
 from packyard.sharing.publishing.upload import Packed
-from packyard.sharing.stores import ReadOnly, Store
+from packyard.sharing.stores.store import ReadOnly, Store
 from packyard.sharing.web import page
 from packyard.sharing.web.page import Page
 

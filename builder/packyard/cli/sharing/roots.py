@@ -30,7 +30,7 @@ from packyard.core.files import atomic, regular
 from packyard.core.yaml.fields import Fields
 from packyard.core.yaml.sources import Sources
 from packyard.sharing.index import head
-from packyard.sharing.stores import Store
+from packyard.sharing.stores.store import Store
 from packyard.sharing.trust import root as roots
 from packyard.sharing.trust.keys import LIMIT, PublicKey, Role
 from packyard.sharing.trust.root import Root

@@ -23,8 +23,8 @@ from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.reference import Reference
 from packyard.core.errors import Problem, UnavailableError, UsageError
 from packyard.core.files import regular
-from packyard.sharing.stores import Store
 from packyard.sharing.stores.directory import DirectoryStore
+from packyard.sharing.stores.store import Store
 from packyard.sharing.trust.keys import LIMIT, PublicKey
 from packyard.sharing.web import page, prerender
 from packyard.sharing.web.export import export

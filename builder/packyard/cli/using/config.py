@@ -20,7 +20,7 @@ from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
 from packyard.cli.sharing import signing
 from packyard.cli.using import site
-from packyard.sharing import stores
+from packyard.sharing.stores.store import PATIENCE
 
 ROWS = Rows("value", "name, value, origin", columns="NAME, VALUE, ORIGIN", wide=True)
 _DEFAULT = "default"
@@ -48,7 +48,7 @@ def _values(flag: str | None) -> Iterator[tuple[str, Setting]]:
     limit = configured.cache_limit
     yield "cacheLimit", Setting(str(limit), configured.places["cacheLimit"]) if limit is not None else _limit()
     seconds = os.environ.get(TIMEOUT)
-    yield "timeout", Setting(seconds, TIMEOUT) if seconds else Setting(f"{stores.PATIENCE:g}", _DEFAULT)
+    yield "timeout", Setting(seconds, TIMEOUT) if seconds else Setting(f"{PATIENCE:g}", _DEFAULT)
     for name in _SECRETS:
         yield name, Setting("(set)", name) if os.environ.get(name) else Setting("", _DEFAULT)
     folders = {"config": state.config_dir(), "cache": state.cache_dir(), "state": state.state_dir()}

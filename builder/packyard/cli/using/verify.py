@@ -41,7 +41,7 @@ from packyard.sharing.fetching.verify import Proof, differences, digests_below, 
 from packyard.sharing.index import access
 from packyard.sharing.index.choose import choose
 from packyard.sharing.index.head import Head
-from packyard.sharing.stores import Store, get_or_none
+from packyard.sharing.stores.store import Store, get_or_none
 from packyard.sharing.trust import keyless
 
 ROWS = Rows(

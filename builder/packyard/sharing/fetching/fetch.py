@@ -31,7 +31,8 @@ from packyard.sharing.fetching.verify import Proof, verify_bundle, verify_listed
 from packyard.sharing.index import access
 from packyard.sharing.index.choose import Choice, choose
 from packyard.sharing.index.head import Memory
-from packyard.sharing.stores import PATIENCE, MissingStoreError, NotFoundError, Store, open_store
+from packyard.sharing.stores import open_store
+from packyard.sharing.stores.store import PATIENCE, MissingStoreError, NotFoundError, Store
 from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import NOBODY, Trust
 

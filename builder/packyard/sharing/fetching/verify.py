@@ -20,7 +20,7 @@ from packyard.core.errors import InputError, IntegrityError, Problem
 from packyard.core.files import paths, regular
 from packyard.sharing.entry import Identified, IndexEntry
 from packyard.sharing.index.head import Head
-from packyard.sharing.stores import Store
+from packyard.sharing.stores.store import Store
 from packyard.sharing.trust import provenance
 from packyard.sharing.trust.envelope import Opened
 from packyard.sharing.trust.keys import NOBODY, Trust

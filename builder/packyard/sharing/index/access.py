@@ -13,7 +13,7 @@ from packyard.sharing.index import flat, head, lease, trial
 from packyard.sharing.index.head import Memory
 from packyard.sharing.index.index import Index
 from packyard.sharing.index.nodes import Nodes
-from packyard.sharing.stores import MissingStoreError, NotFoundError, Store
+from packyard.sharing.stores.store import MissingStoreError, NotFoundError, Store
 from packyard.sharing.trust import root
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
 

@@ -7,7 +7,7 @@ from packyard.core.bundle.record import Record
 from packyard.core.errors import IntegrityError, Problem
 from packyard.core.files import filenames
 from packyard.sharing.entry import IndexEntry
-from packyard.sharing.stores import Store, get_or_none
+from packyard.sharing.stores.store import Store, get_or_none
 
 KEY = "index/index.json"
 

@@ -28,7 +28,7 @@ from packyard.core.errors import ConflictError, InputError, IntegrityError, Prob
 from packyard.core.files import atomic, regular
 from packyard.core.work import parallel
 from packyard.sharing.index.tree import Node
-from packyard.sharing.stores import Store, get_or_none
+from packyard.sharing.stores.store import Store, get_or_none
 from packyard.sharing.trust import envelope
 from packyard.sharing.trust.keys import NOBODY, Rules, SigningKey, Trust
 from packyard.sharing.trust.root import check_id, expiry

@@ -23,7 +23,7 @@ from packyard.core.bundle import record
 from packyard.core.bundle.record import Record
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, IntegrityError, PackyardError, Problem, UnavailableError
-from packyard.sharing.stores import NotFoundError, Store, get_or_none
+from packyard.sharing.stores.store import NotFoundError, Store, get_or_none
 
 FOLDER = "index/writers/"
 _STALE = 30.0  # seconds without a renewal

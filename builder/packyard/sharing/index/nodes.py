@@ -16,7 +16,8 @@ from packyard.core.work import parallel
 from packyard.sharing.index import tree
 from packyard.sharing.index.package import Package
 from packyard.sharing.index.tree import Node
-from packyard.sharing.stores import NotFoundError, Store, TooLongError, put_all
+from packyard.sharing.stores import put_all
+from packyard.sharing.stores.store import NotFoundError, Store, TooLongError
 
 Item = TypeVar("Item")
 

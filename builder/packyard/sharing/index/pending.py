@@ -17,7 +17,7 @@ from packyard.core.errors import IntegrityError, Problem
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index.head import Head
 from packyard.sharing.index.records import Kind
-from packyard.sharing.stores import NotFoundError, Store
+from packyard.sharing.stores.store import NotFoundError, Store
 from packyard.sharing.trust.keys import SigningKey, Trust
 from packyard.sharing.trust.root import check_id
 

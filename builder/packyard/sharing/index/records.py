@@ -11,7 +11,7 @@ from typing import Generic, Protocol, TypeVar
 
 from packyard.core.bundle import record
 from packyard.core.errors import IntegrityError, Problem
-from packyard.sharing.stores import Store, get_or_none
+from packyard.sharing.stores.store import Store, get_or_none
 from packyard.sharing.trust import envelope
 from packyard.sharing.trust.keys import SigningKey, Trust
 

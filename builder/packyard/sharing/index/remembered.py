@@ -16,7 +16,7 @@ from packyard.core.errors import Problem, UnavailableError
 from packyard.core.files.regular import LIMIT
 from packyard.core.work.cache import Cache
 from packyard.sharing.index import nodes
-from packyard.sharing.stores import MissingStoreError, NotFoundError, ReadOnly, Store, TooLongError
+from packyard.sharing.stores.store import MissingStoreError, NotFoundError, ReadOnly, Store, TooLongError
 
 _THERE, _MISSING = b"+", b"-"
 

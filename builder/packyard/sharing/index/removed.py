@@ -14,7 +14,7 @@ from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError, Problem
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index.records import Kind
-from packyard.sharing.stores import Store
+from packyard.sharing.stores.store import Store
 from packyard.sharing.trust.keys import SigningKey, Trust
 from packyard.sharing.trust.root import check_id
 

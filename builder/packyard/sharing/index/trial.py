@@ -12,7 +12,8 @@ from contextlib import suppress
 from packyard.core.bundle import record
 from packyard.core.errors import ConflictError
 from packyard.sharing.index import flat, head
-from packyard.sharing.stores import Promises, Store, get_or_none, probe, trusting
+from packyard.sharing.stores.probe import probe, trusting
+from packyard.sharing.stores.store import Promises, Store, get_or_none
 
 KEY = "index/channel.json"
 _KIND = "Channel"

@@ -35,7 +35,7 @@ from packyard.sharing.publishing import yank
 from packyard.sharing.publishing.close import close
 from packyard.sharing.publishing.publish import Status, publish
 from packyard.sharing.publishing.upload import Packed
-from packyard.sharing.stores import Store, get_or_none
+from packyard.sharing.stores.store import Store, get_or_none
 from packyard.sharing.trust import provenance, sigstore
 from packyard.sharing.trust.keys import Trust
 

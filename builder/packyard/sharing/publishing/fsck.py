@@ -24,7 +24,8 @@ from packyard.sharing.index.tree import Node
 from packyard.sharing.publishing import close, reindex
 from packyard.sharing.publishing import yank as yanks
 from packyard.sharing.publishing.prune import LEFT, unreached
-from packyard.sharing.stores import PROBES, NotFoundError, Store, TooLongError, get_or_none
+from packyard.sharing.stores.probe import PROBES
+from packyard.sharing.stores.store import NotFoundError, Store, TooLongError, get_or_none
 from packyard.sharing.trust import provenance, root, sigstore
 from packyard.sharing.trust.keys import NOBODY, Trust
 

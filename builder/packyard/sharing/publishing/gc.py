@@ -19,7 +19,7 @@ from packyard.sharing.index.access import UNSIGNED, Publisher, Writer
 from packyard.sharing.index.index import Index
 from packyard.sharing.index.package import Package
 from packyard.sharing.index.removed import Removed
-from packyard.sharing.stores import Store
+from packyard.sharing.stores.store import Store
 from packyard.sharing.trust.keys import SigningKey, Trust
 
 

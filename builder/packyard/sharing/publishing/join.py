@@ -12,7 +12,7 @@ from packyard.sharing.index.access import UNSIGNED, Publisher, Writer
 from packyard.sharing.index.head import Head
 from packyard.sharing.index.index import Index
 from packyard.sharing.index.pending import Pending
-from packyard.sharing.stores import Store
+from packyard.sharing.stores.store import Store
 from packyard.sharing.trust.keys import NOBODY, Trust
 
 

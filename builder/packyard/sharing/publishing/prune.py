@@ -13,7 +13,8 @@ from packyard.core.errors import ConflictError, IntegrityError, Problem
 from packyard.sharing.index import access, head, lease, nodes, pending, tree, trial
 from packyard.sharing.index.head import Head
 from packyard.sharing.index.nodes import Nodes
-from packyard.sharing.stores import PROBES, NotFoundError, Store
+from packyard.sharing.stores.probe import PROBES
+from packyard.sharing.stores.store import NotFoundError, Store
 from packyard.sharing.trust.keys import NOBODY, Trust
 
 #: What to do about what a publisher has not finished.

@@ -27,7 +27,7 @@ from packyard.sharing.index.access import UNSIGNED, Publisher
 from packyard.sharing.index.index import Index
 from packyard.sharing.publishing import join
 from packyard.sharing.publishing.upload import Attest, Packed, Upload
-from packyard.sharing.stores import MissingStoreError, Store
+from packyard.sharing.stores.store import MissingStoreError, Store
 from packyard.sharing.trust.keys import NOBODY, Trust
 
 #: It was not there; it was not there, and no head lists it yet; an earlier publish had been interrupted; it was there.

@@ -9,7 +9,7 @@ from packyard.sharing.index import access, head, lease, trial
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.index.head import Head
 from packyard.sharing.publishing.reindex import following, stored_head
-from packyard.sharing.stores import Store
+from packyard.sharing.stores.store import Store
 from packyard.sharing.trust.keys import Trust
 
 

@@ -33,7 +33,7 @@ from packyard.sharing.index.records import Kind
 from packyard.sharing.index.removed import Removed
 from packyard.sharing.index.tree import Node
 from packyard.sharing.publishing import close, yank
-from packyard.sharing.stores import NotFoundError, Store, get_or_none
+from packyard.sharing.stores.store import NotFoundError, Store, get_or_none
 from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import NOBODY, Trust
 

@@ -9,7 +9,7 @@ from packyard.core.errors import InputError, Problem
 from packyard.sharing.index import access
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.index.index import Index
-from packyard.sharing.stores import Store
+from packyard.sharing.stores.store import Store
 from packyard.sharing.trust import root
 
 

@@ -18,7 +18,7 @@ from packyard.core.errors import ConflictError, IntegrityError, Problem
 from packyard.core.files import regular
 from packyard.sharing import checksum
 from packyard.sharing.entry import CHECKSUM, PROVENANCE, IndexEntry
-from packyard.sharing.stores import Store
+from packyard.sharing.stores.store import Store
 from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import Trust
 

@@ -17,7 +17,7 @@ from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index import access
 from packyard.sharing.index.access import UNSIGNED, Publisher, Writer
 from packyard.sharing.index.records import Kind
-from packyard.sharing.stores import Store
+from packyard.sharing.stores.store import Store
 from packyard.sharing.trust.keys import Trust
 from packyard.sharing.trust.root import check_id
 

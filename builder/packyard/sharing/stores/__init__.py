@@ -14,35 +14,7 @@ from packyard.core.errors import InputError, Problem, UnavailableError
 from packyard.core.files import atomic
 from packyard.core.work import parallel
 from packyard.sharing.stores.directory import DirectoryStore
-from packyard.sharing.stores.probe import PROBES, probe, trusting
-from packyard.sharing.stores.store import (
-    PATIENCE,
-    MissingStoreError,
-    NotFoundError,
-    Promises,
-    ReadOnly,
-    Store,
-    TooLongError,
-    check_key,
-    get_or_none,
-)
-
-__all__ = [
-    "PATIENCE",
-    "PROBES",
-    "MissingStoreError",
-    "NotFoundError",
-    "Promises",
-    "ReadOnly",
-    "Store",
-    "TooLongError",
-    "check_key",
-    "get_or_none",
-    "open_store",
-    "probe",
-    "put_all",
-    "trusting",
-]
+from packyard.sharing.stores.store import PATIENCE, Store
 
 _AT_ONCE = 8
 

@@ -30,7 +30,7 @@ from packyard.core.bundle import record
 from packyard.core.bundle.record import checked, known, list_of
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, Problem
-from packyard.sharing.stores import MissingStoreError, Store, get_or_none
+from packyard.sharing.stores.store import MissingStoreError, Store, get_or_none
 from packyard.sharing.trust import envelope
 from packyard.sharing.trust.keys import PublicKey, Role, Rules, SigningKey, Trust
 

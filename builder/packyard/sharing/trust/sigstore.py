@@ -19,8 +19,8 @@ from packyard.core.bundle.record import FaultError, Record, list_of
 from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError, Problem
 from packyard.sharing.entry import COSIGN, SIGSTORE, IndexEntry, bundle_key
-from packyard.sharing.stores import Store, get_or_none
 from packyard.sharing.stores.oci.artifact import SIGSTORE_TYPE, bundle_manifest
+from packyard.sharing.stores.store import Store, get_or_none
 from packyard.sharing.trust import envelope, provenance
 from packyard.sharing.trust.envelope import SIMPLE_SIGNING
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust

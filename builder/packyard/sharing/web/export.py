@@ -11,7 +11,7 @@ from packyard.core.files.regular import LIMIT
 from packyard.sharing.entry import PROVENANCE
 from packyard.sharing.index import access, choose, head, tree
 from packyard.sharing.index.head import Memory
-from packyard.sharing.stores import ReadOnly, Store, get_or_none
+from packyard.sharing.stores.store import ReadOnly, Store, get_or_none
 from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import Trust
 from packyard.sharing.web import page

@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, Problem
-from packyard.sharing.stores import Store, get_or_none
+from packyard.sharing.stores.store import Store, get_or_none
 
 INDEX = "index.html"
 LIMIT = 1024 * 1024  # bytes of an index.html

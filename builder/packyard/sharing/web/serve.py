@@ -10,8 +10,8 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from packyard.core.errors import InputError, UnavailableError
-from packyard.sharing.stores import MissingStoreError, NotFoundError, Store
 from packyard.sharing.stores.content import cache_control, content_type
+from packyard.sharing.stores.store import MissingStoreError, NotFoundError, Store
 
 HOST = "127.0.0.1"
 
