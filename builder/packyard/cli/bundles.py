@@ -35,14 +35,14 @@ def carried(asked: Reference) -> Bundle:
     if asked.name not in (names := here.package_names()):
         hint = suggest(asked.name, names) or "packyard list shows what it has"
         raise InputError(Problem(f"packyard's catalogue has no {asked.name!r}", hint=hint))
-    return packed(here, asked.name, __version__)
+    return packed(here, asked.name)
 
 
-def packed(here: Workspace, name: str, version: str) -> Bundle:
-    """Build a package of a workspace."""
+def packed(here: Workspace, name: str) -> Bundle:
+    """Build a package of a workspace, with the version of this packyard."""
     from packyard.writing.build.packing import Packing, Settings
 
-    how = Settings(root_dir=here.root_dir, version=version, cache_dir=state.cache_dir(), libraries=here.libraries)
+    how = Settings(root_dir=here.root_dir, version=__version__, cache_dir=state.cache_dir(), libraries=here.libraries)
     built = Packing(how)(name)
     if built.fault:
         output.warning(built.fault)

@@ -24,11 +24,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the flags."""
     declare.value(parser, "--jobs N", "packages built at once (default: one per processor)", type=int)
     declare.value(parser, "--executor NAME", "processes (default), dask, or dask=ADDRESS of a scheduler")
-    add_cache_argument(parser)
-
-
-def add_cache_argument(parser: argparse.ArgumentParser) -> None:
-    """Declare the flag of verbs that cache results."""
     declare.switch(parser, "--no-cache", "rebuild everything; do not cache")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -23,11 +22,6 @@ from packyard.writing.source.workspace import Workspace
 
 #: What hears the address of a channel.
 Heard = Callable[[str], object]
-
-
-def add_names(parser: argparse.ArgumentParser) -> None:
-    """Declare ``NAME ...``, the libraries."""
-    parser.add_argument("names", metavar="NAME", nargs="*", help="libraries of packyard.yaml (default: all)")
 
 
 def named(root_dir: Path, names: Sequence[str]) -> list[Entry]:

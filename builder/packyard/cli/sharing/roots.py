@@ -218,9 +218,9 @@ def _described(arguments: argparse.Namespace, channel: str, version: int) -> Roo
     roles = {name: _role(each, file) for name in ("root", "heads", "revocation") if (each := fields.child(name))}
     named = {name: _role(each, file) for name, each in fields.children("packages").items()}
     _check_order(fields, list(named))
-    days = _days(fields, "expires", file) or _DAYS
+    days = _days(fields, file) or _DAYS
     heads = fields.child("heads")
-    head_days = _days(heads, "expires", file) if heads else 0
+    head_days = _days(heads, file) if heads else 0
     for missing in {"root", "heads"} - roles.keys():
         fields.fault(fields.node, missing, "must say which keys sign it: {keys: [NAME.pub.pem]}")
     fields.done()
@@ -237,10 +237,10 @@ def _check_order(fields: Fields, patterns: Sequence[str]) -> None:
             fields.fault(fields.node, "packages", message, hint=f"write {pattern!r} first")
 
 
-def _days(fields: Fields, key: str, file: Path) -> int:
-    text = fields.text(key, "")
+def _days(fields: Fields, file: Path) -> int:
+    text = fields.text("expires", "")
     if text and not (text.isascii() and text.isdecimal() and 0 < int(text) <= _MOST):
-        raise InputError(Problem(f"must be a number of days up to {_MOST}, found {text!r}", file=f"{file}: {key}"))
+        raise InputError(Problem(f"must be a number of days up to {_MOST}, found {text!r}", file=f"{file}: expires"))
     return int(text or 0)
 
 

@@ -61,17 +61,11 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.to:
         Path(arguments.to).mkdir(parents=True, exist_ok=True)
     about = _page(arguments, page.present(target) or Page())
-    show(arguments.channel, target, about, form=arguments.output, with_pages=arguments.prerender)
+    more, without_scripts = _prerendered(arguments.channel) if arguments.prerender else ({}, "")
+    ROWS.show(list(page.write(target, about, more, without_scripts).items()), arguments.output)
+    again = f"packyard web {arguments.channel} --open"
+    output.note(f"the page is {target.address.rstrip('/')}/{page.INDEX}; to look at it: {again}")
     return 0
-
-
-def show(address: str, target: Store, about: Page, *, form: str, with_pages: bool = False) -> None:
-    """Write a page, print what was done, and say how it is read."""
-    page.check_address(address)
-    more, without_scripts = _prerendered(address) if with_pages else ({}, "")
-    done = page.write(target, about, more, without_scripts)
-    ROWS.show([{"file": key, "status": status} for key, status in done.items()], form)
-    output.note(f"the page is {target.address.rstrip('/')}/{page.INDEX}; to look at it: packyard web {address} --open")
 
 
 def _check(arguments: argparse.Namespace) -> None:
@@ -107,7 +101,7 @@ def _single(arguments: argparse.Namespace, store: Store) -> int:
         Path(arguments.single_file).write_bytes(data)
     except OSError as error:
         raise UnavailableError(Problem(f"cannot be written: {error.strerror}", file=arguments.single_file)) from error
-    ROWS.show([{"file": arguments.single_file, "status": "written"}], arguments.output)
+    ROWS.show([(arguments.single_file, "written")], arguments.output)
     return 0
 
 
@@ -121,7 +115,7 @@ def _open(arguments: argparse.Namespace, store: Store) -> int:
         problem = f"port {arguments.port} of {HOST} cannot be used: {error.strerror}"
         raise UnavailableError(Problem(problem, hint="choose another: --port PORT")) from error
     address = f"http://{HOST}:{serving.server_port}/"
-    ROWS.show([{"file": address, "status": "serving"}], arguments.output)
+    ROWS.show([(address, "serving")], arguments.output)
     output.flush()
     output.note("Ctrl-C ends it")
     with serving:
@@ -138,8 +132,7 @@ def _prerendered(address: str) -> tuple[Mapping[str, bytes], str]:
     packages = [each for each in listed(address, store).packages() if each.latest and not each.kind]
     made = {}
     for package in packages:
-        entry = package.latest
-        if entry:
+        if entry := package.latest:
             data = store.get(entry.key)
             entry.verify(data)
             made[prerender.key(package.name)] = prerender.prerender(package, Bundle.open(data).members, style)

@@ -113,7 +113,7 @@ def _listed(arguments: argparse.Namespace) -> Listed:
         return (
             where,
             lambda: found,
-            lambda each: bundles.packed(here, each.name, __version__).manifest,
+            lambda each: bundles.packed(here, each.name).manifest,
             lambda: (None, None),
         )
     from packyard.cli.channels import is_reached, listed, open_to_read

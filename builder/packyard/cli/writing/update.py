@@ -43,7 +43,7 @@ Found = Mapping[str, tuple[Change, ...]]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
-    libraries.add_names(parser)
+    parser.add_argument("names", metavar="NAME", nargs="*", help="libraries of packyard.yaml (default: all)")
     declare.switch(parser, "--dry-run", "show what would change; write nothing")
     declare.switch(parser, "--vendor", "copy what is pinned into the workspace")
     declare.switch(parser, "--strict", "pin nothing if something breaks, and exit with 1")
