@@ -23,7 +23,7 @@ from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, PackyardError, UnavailableError
 from packyard.sharing.stores import bucket, gcs, open_store, transfer
 from packyard.sharing.stores.probe import trusting
-from packyard.sharing.stores.store import MissingStoreError, NotFoundError, Promises, Store, TooLongError
+from packyard.sharing.stores.store import MissingStoreError, NotFoundError, Store, TooLongError
 from sharing import buckets
 from sharing.buckets import BUCKET, BucketServer, Toxiproxy
 from sharing.servers import Script, Server, answer, answering, for_ever, redirect, slowly
@@ -51,7 +51,7 @@ def open_at(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Store]:
         monkeypatch.setenv("AZURE_STORAGE_CONNECTION_STRING", connection)
         monkeypatch.setenv("STORAGE_EMULATOR_HOST", url)
         store = open_store(f"{kind}://{BUCKET}/zoo", patience=patience)
-        return trusting(store, Promises(create=True, swap=False))
+        return trusting(store)
 
     return open_at
 
@@ -344,7 +344,7 @@ class Behind:
         self._address = address
 
     def store(self, patience: float = 30) -> Store:
-        return trusting(open_store(self._address, patience=patience), Promises(create=True, swap=False))
+        return trusting(open_store(self._address, patience=patience))
 
 
 def test_a_slow_network_is_only_slow(behind: Behind) -> None:

@@ -19,7 +19,7 @@ from packyard.core.bundle import Bundle
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, IntegrityError, UnavailableError
 from packyard.sharing.stores import open_store, transfer
-from packyard.sharing.stores.oci import ArtifactAddress
+from packyard.sharing.stores.oci.address import ArtifactAddress
 from packyard.sharing.stores.oci.repositories import OCIStore
 from packyard.sharing.stores.store import MissingStoreError, NotFoundError, Store, TooLongError
 from sharing.examples import bundle

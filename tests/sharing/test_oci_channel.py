@@ -14,7 +14,7 @@ from packyard.core.errors import ConflictError
 from packyard.sharing.index import access
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores import open_store
-from packyard.sharing.stores.oci import ArtifactAddress
+from packyard.sharing.stores.oci.address import ArtifactAddress
 from packyard.sharing.stores.oci.repositories import OCIStore
 from sharing.examples import bundle, fetch
 

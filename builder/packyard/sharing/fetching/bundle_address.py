@@ -16,7 +16,7 @@ from packyard.core.bundle.reference import check_name, check_version
 from packyard.core.errors import InputError, IntegrityError, Problem
 
 if TYPE_CHECKING:
-    from packyard.sharing.stores.oci import ArtifactAddress
+    from packyard.sharing.stores.oci.address import ArtifactAddress
 
 _END = ".tar.gz"
 
@@ -62,7 +62,7 @@ class BundleAddress:
 
 
 def _in_registry(text: str) -> BundleAddress:
-    from packyard.sharing.stores.oci import ArtifactAddress
+    from packyard.sharing.stores.oci.address import ArtifactAddress
 
     found = ArtifactAddress.parse(text)
     if found is None:

@@ -13,7 +13,7 @@ from packyard.core.bundle import record
 from packyard.core.errors import ConflictError
 from packyard.sharing.index import flat, head
 from packyard.sharing.stores.probe import probe, trusting
-from packyard.sharing.stores.store import Promises, Store, get_or_none
+from packyard.sharing.stores.store import Store, get_or_none
 
 KEY = "index/channel.json"
 _KIND = "Channel"
@@ -25,26 +25,25 @@ def tried(store: Store) -> Store:
 
     A store whose kind says what it promises stays as it is, and so does a place that has other content.
     """
-    if trusting(store, Promises(create=True, swap=False)) is store:
+    trusted = trusting(store)
+    if trusted is store:
         return store
-    create = _known(store)
-    if create is None:
+    is_promised = _known(store)
+    if is_promised is None:
         if not _is_free(store):
             return store
-        found = record.to_bytes({"apiVersion": record.API_VERSION, "kind": _KIND, "create": probe(store).create})
+        found = record.to_bytes({"apiVersion": record.API_VERSION, "kind": _KIND, "create": probe(store)})
         with suppress(ConflictError):  # another publisher found something else, and that counts
             store.put(KEY, found)
-        create = _known(store)
-    return trusting(store, Promises(create=bool(create), swap=False))
+        is_promised = _known(store)
+    return trusted if is_promised else store
 
 
 def _known(store: Store) -> bool | None:
     data = get_or_none(store, KEY, limit=_LIMIT)
-    return (
-        None
-        if data is None
-        else record.parse(data, lambda fields: fields.take("create", record.flag), kind=_KIND, file=KEY)
-    )
+    if data is None:
+        return None
+    return record.parse(data, lambda fields: fields.take("create", record.flag), kind=_KIND, file=KEY)
 
 
 def _is_free(store: Store) -> bool:

@@ -79,9 +79,9 @@ class BucketStore:
     bucket: ObjectStore = field(repr=False)
     patience: float = PATIENCE
 
-    def trusting(self, promises: Promises) -> BucketStore:
-        """Return the store that relies on what was found of its server."""
-        return replace(self, promises=promises)
+    def trusting(self) -> BucketStore:
+        """Return the store that relies on its server to create exclusively, as `probe` found."""
+        return replace(self, promises=replace(self.promises, create=True))
 
     def put(self, key: str, data: bytes) -> None:
         """Create an object; see `Store.put`."""

@@ -8,31 +8,30 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
 from packyard.core.errors import ConflictError
-from packyard.sharing.stores.store import Promises, Store
+from packyard.sharing.stores.store import Store
 
 #: Below it a probe writes; what lies there later was left by one that was killed.
 PROBES = "index/probe/"
 _WRITERS, _ROUNDS = 8, 10
 
 
-def trusting(store: Store, promises: Promises) -> Store:
-    """Return a store that relies on what was found of its server; one whose kind says what it promises stays."""
-    trust: Callable[[Promises], Store] | None = getattr(store, "trusting", None)
-    return store if trust is None or store.promises.create else trust(promises)
+def trusting(store: Store) -> Store:
+    """Return a store that relies on its server to create exclusively; one whose kind says what it promises stays."""
+    trust: Callable[[], Store] | None = getattr(store, "trusting", None)
+    return store if trust is None or store.promises.create else trust()
 
 
-def probe(store: Store) -> Promises:
-    """Return what a store promises: where its kind does not say, eight writers create one key at once, ten times.
+def probe(store: Store) -> bool:
+    """Return whether it creates exclusively: where its kind does not say, eight writers create one key, ten times.
 
     The keys are removed afterwards. A server that passes may still fail under more load; none that fails is trusted.
     """
-    trusted = trusting(store, Promises(create=True, swap=False))
+    trusted = trusting(store)
     if trusted is store:
-        return store.promises
+        return store.promises.create
     run = os.urandom(8).hex()
     with ThreadPoolExecutor(_WRITERS) as pool:
-        create = all(_one_wins(trusted, f"{PROBES}{run}-{number}", pool) for number in range(_ROUNDS))
-    return Promises(create=create, swap=False)
+        return all(_one_wins(trusted, f"{PROBES}{run}-{number}", pool) for number in range(_ROUNDS))
 
 
 def _one_wins(store: Store, key: str, pool: ThreadPoolExecutor) -> bool:

@@ -9,7 +9,3 @@
 - `transport`: images from one registry to another.
 - `repositories`: the verbs of a store with these.
 """
-
-from packyard.sharing.stores.oci.address import ArtifactAddress
-
-__all__ = ["ArtifactAddress"]
