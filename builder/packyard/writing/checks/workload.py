@@ -18,6 +18,7 @@ from packyard.writing.checks.parsed import Parsed
 #: Fields of a pod's securityContext that a container's does not have.
 _POD_ONLY = ("fsGroup", "fsGroupChangePolicy", "supplementalGroups", "supplementalGroupsPolicy", "sysctls")
 
+_MOUNTS = ("volumeMounts", "volumeDevices")
 #: Labels that only one node, or one type of machine, has.
 _PINNING = (
     *("kubernetes.io/hostname", "node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type"),
@@ -125,14 +126,14 @@ def _volumes(found_pods: list[Pod[MappingNode]]) -> Iterator[Finding]:
 
 def _mounts(node: MappingNode) -> list[Scalar]:
     """Return the names that all mounts and devices in a node refer to."""
-    lists = (each.get(key) for each in walk(node) for key in ("volumeMounts", "volumeDevices"))
+    lists = (entry.value for each in walk(node) for entry in entries(each) if entry.name in _MOUNTS)
     return [name for listed in lists for name in names(listed)]
 
 
 def _container(container: MappingNode, volumes: frozenset[str]) -> Iterator[Finding]:
     called = container.text("name")
     label = f"container {called!r}" if called else "the container"
-    for name in _mounts(container):
+    for name in (name for key in _MOUNTS for name in names(container.get(key))):
         if name.value not in volumes:
             known = ", ".join(sorted(volumes))
             message = f"{label} mounts {name.value!r}, which is not a volume of its pod"
