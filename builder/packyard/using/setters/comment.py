@@ -72,9 +72,11 @@ def parse(text: str) -> DefinitionRef | None:
 
 def parse_ref(ref: str) -> DefinitionRef | None:
     """Read ``#/definitions/io.k8s.cli.setters.NAME`` or its like for a substitution."""
-    key = _decoded(ref.removeprefix(REF_PREFIX))
-    if not ref.startswith(REF_PREFIX):
-        return None
+    return parse_key(_decoded(ref.removeprefix(REF_PREFIX))) if ref.startswith(REF_PREFIX) else None
+
+
+def parse_key(key: str) -> DefinitionRef | None:
+    """Read what a definition is called in its Krmfile, ``io.k8s.cli.setters.NAME``."""
     if key.startswith(SETTER_PREFIX):
         return DefinitionRef("setter", key.removeprefix(SETTER_PREFIX))
     if key.startswith(SUBSTITUTION_PREFIX):

@@ -11,12 +11,11 @@ from collections.abc import Iterator, Mapping
 from packyard.core.errors import suggest
 from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar, SequenceNode
 from packyard.core.yaml.values import implicit_type
-from packyard.using.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX
+from packyard.using.setters.comment import parse_key
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
 
 _HEADER = {"apiVersion": "config.k8s.io/v1alpha1", "kind": "Krmfile"}
-_KINDS = {SETTER_PREFIX: "setter", SUBSTITUTION_PREFIX: "substitution"}
 #: The fields of each kind of definition, by what their values are.
 _FIELDS: Mapping[str, Mapping[str, str]] = {
     "setter": {
@@ -53,9 +52,9 @@ def check(parsed: Parsed) -> Iterator[Finding]:
             message = f"{name} of a Krmfile is {node.value}: other tools and editors take it for another file"
             yield breach("no-krmfile", node, message, f"{name}: {wanted}")
     for entry in parsed.krmfile.entries:
-        for prefix, kind in _KINDS.items():
-            if entry.name.startswith(prefix) and isinstance(entry.value, MappingNode):
-                yield from _definition(entry, entry.value, entry.name.removeprefix(prefix), kind)
+        key = parse_key(entry.name)
+        if key and isinstance(entry.value, MappingNode):
+            yield from _definition(entry, entry.value, key.name, key.kind)
 
 
 def _definition(entry: Entry, definition: MappingNode, name: str, kind: str) -> Iterator[Finding]:

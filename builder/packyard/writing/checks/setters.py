@@ -12,7 +12,14 @@ from packyard.core.yaml.document import entries, items, mappings, scalars
 from packyard.core.yaml.node import Comment, Entry, MappingNode, Scalar, SequenceNode, Source
 from packyard.core.yaml.values import double_quoted, implicit_type
 from packyard.using.setters import patterns
-from packyard.using.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX, DefinitionRef, parse, parse_ref
+from packyard.using.setters.comment import (
+    SETTER_PREFIX,
+    SUBSTITUTION_PREFIX,
+    DefinitionRef,
+    parse,
+    parse_key,
+    parse_ref,
+)
 from packyard.using.setters.definition import Definitions, Setter, Substitution, full_type
 from packyard.using.setters.fields import Binding, sets
 from packyard.using.setters.handedits import expected
@@ -248,10 +255,8 @@ def _resolves(marker: tuple[str, DefinitionRef | None], definitions: Definitions
 
 def _name(entry: Entry) -> tuple[str, str]:
     """Return name and kind of a definition; the kind is empty where it is neither setter nor substitution."""
-    for prefix, kind in ((SETTER_PREFIX, "setter"), (SUBSTITUTION_PREFIX, "substitution")):
-        if entry.name.startswith(prefix) and entry.value.mapping("x-k8s-cli", kind):
-            return entry.name.removeprefix(prefix), kind
-    return entry.name, ""
+    key = parse_key(entry.name)
+    return (key.name, key.kind) if key and entry.value.mapping("x-k8s-cli", key.kind) else (entry.name, "")
 
 
 def _body(entry: Entry, kind: str) -> MappingNode:

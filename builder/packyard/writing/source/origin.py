@@ -15,17 +15,7 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
 from packyard.core.yaml.document import entries
-from packyard.core.yaml.node import (
-    Child,
-    Collection,
-    Comment,
-    Entry,
-    Item,
-    Node,
-    Scalar,
-    SequenceNode,
-    Source,
-)
+from packyard.core.yaml.node import Child, Collection, Comment, Entry, Item, Node, Scalar, SequenceNode, Source
 
 #: What each value took the place of, by the id of the value: see `patch.Working`.
 Before = Mapping[int, tuple[Node, Node]]

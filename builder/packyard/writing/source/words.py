@@ -27,7 +27,6 @@ from packyard.core.yaml.node import Collection, Comment, Entry, Node, Scalar
 from packyard.core.yaml.values import is_plain_text, to_value
 from packyard.using.kustomize.part import KrmfileData
 from packyard.using.setters import comment as comments
-from packyard.using.setters.comment import SETTER_PREFIX, SUBSTITUTION_PREFIX
 from packyard.using.setters.definition import Setter, Substitution, full_type
 from packyard.using.setters.krmfile import parse_krmfile
 from packyard.writing.source.package import SetterValue
@@ -239,19 +238,14 @@ def _parse(name: str, data: bytes, memo: Memo) -> dict[str, Word]:
     section = ""
     for entry in parsed.entries:
         section = "\n".join(comment.text for comment in entry.head) or section
-        kind, known = (
-            (SETTER_PREFIX, parsed.definitions.setters)
-            if entry.name.startswith(SETTER_PREFIX)
-            else (SUBSTITUTION_PREFIX, parsed.definitions.substitutions)
-        )
-        short = entry.name.removeprefix(kind)
-        definition: Setter | Substitution | None = known.get(short)
-        if definition is None:
+        key = comments.parse_key(entry.name)
+        definition = parsed.definitions.resolve(key) if key else None
+        if key is None or definition is None:
             raise InputError(entry.key.problem(f"{entry.name} is neither a setter nor a substitution"))
         if isinstance(definition, Substitution) and definition.markers:
             hint = "leave `values` out: they follow from the pattern"
-            raise InputError(entry.key.problem(f"{short} has `values` of its own, which its pattern gives", hint))
-        if short in found:
-            raise InputError(entry.key.problem(f"{short} is both a setter and a substitution"))
-        found[short] = Word(short, entry, section, definition)
+            raise InputError(entry.key.problem(f"{key.name} has `values` of its own, which its pattern gives", hint))
+        if key.name in found:
+            raise InputError(entry.key.problem(f"{key.name} is both a setter and a substitution"))
+        found[key.name] = Word(key.name, entry, section, definition)
     return found
