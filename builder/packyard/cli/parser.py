@@ -168,11 +168,14 @@ def page(
 def run(module: Any, verb: str, words: Sequence[str]) -> int:
     """Parse the words as the verb's module declares, and run it."""
     parser = make(module, verb)
+    has_command = getattr(module, "TAKES_COMMAND", False) and "--" in words
+    end = words.index("--") if has_command else len(words)
     try:
-        parsed, rest = parser.parse_known_intermixed_args(words)
+        parsed, rest = parser.parse_known_intermixed_args(words[:end])
     except SystemExit as stop:  # --help
         return int(stop.code or 0)
     parser.refuse_rest(rest)
+    parsed.command = words[end + 1 :]
     watch.tell(quiet=parsed.quiet, verbose=parsed.verbose, color=parsed.color)
     with _ended_as_interrupted():
         return int(module.run(parsed))

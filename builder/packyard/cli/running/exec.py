@@ -9,8 +9,6 @@ The exit code is that of the command.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
-from types import SimpleNamespace
 
 from packyard.cli import declare, output
 from packyard.cli.rows import Rows
@@ -23,6 +21,8 @@ from packyard.running.runs.pod_status import PodStatus
 from packyard.running.runs.status import RunStatus
 
 ROWS = Rows("command", "pod, role, index, container, code, text, errors")
+#: Every word behind ``--`` is the command's, whatever it looks like.
+TAKES_COMMAND = True
 _SHELL = ("sh", "-c", "command -v bash >/dev/null && exec bash || exec sh")
 
 
@@ -35,26 +35,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = f"{parser.prog} [flags] RUN [-- COMMAND ...]"
 
 
-def main(words: Sequence[str]) -> int:
-    """Run the verb; every word behind ``--`` is the command's, whatever it looks like."""
-    from packyard.cli import parser
-
-    end = words.index("--") if "--" in words else len(words)
-    command = list(words[end + 1 :])
-    module = SimpleNamespace(
-        __doc__=__doc__, ROWS=ROWS, add_arguments=add_arguments, run=lambda arguments: run(arguments, command)
-    )
-    return parser.run(module, "exec", words[:end])
-
-
-def run(arguments: argparse.Namespace, command: Sequence[str] = ()) -> int:
+def run(arguments: argparse.Namespace) -> int:
     """Hand the terminal to the pod."""
     found = clusters.find(arguments)
     record = records.read_last(found, arguments.run)
     seen = status.read_one(found, record)
     pod = _pod(found, arguments, seen)
     container = choose.container(pod, arguments.container)
-    words = [pod.name, f"--container={container}", "--", *(command or _SHELL)]
+    words = [pod.name, f"--container={container}", "--", *(arguments.command or _SHELL)]
     if arguments.output != "text":
         done = found.call("exec", *words)
         text = done.output.decode("utf-8", "replace")

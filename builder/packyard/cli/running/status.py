@@ -163,20 +163,14 @@ def _show(seen: Sequence[RunStatus], arguments: argparse.Namespace) -> None:
         _show_one(seen[0], wide=arguments.wide)
     elif seen:
         has_usage = any(pod.usage for each in seen for pod in each.pods)
-        rows = [
-            (
-                each.run,
-                _package(each),
-                each.state,
-                clusters.counted(each.roles),
-                age(each.record.when),
-                *_used(each.pods, has_usage),
-                each.reason,
-            )
-            for each in seen
-        ]
+        rows = [_run_row(each, has_usage=has_usage) for each in seen]
         columns = _COLUMNS if not has_usage else (*_COLUMNS[:-1], *_USED, _COLUMNS[-1])
         output.table(columns, rows, wide=arguments.wide, prose=1)
+
+
+def _run_row(each: RunStatus, *, has_usage: bool) -> tuple[str, ...]:
+    since, used = age(each.record.when), _used(each.pods, has_usage)
+    return (each.run, _package(each), each.state, clusters.counted(each.roles), since, *used, each.reason)
 
 
 def _show_one(seen: RunStatus, *, wide: bool) -> None:
@@ -200,17 +194,12 @@ def show_lines(lines: Sequence[Line], *, wide: bool) -> None:
     if not 0 < len(names) <= _MOST_COLUMNS:
         names = []
     columns = ("LINE", "STATE", *(name.upper() for name in names or ("arguments",)), "RESULT", "REASON")
-    rows = [
-        (
-            str(line.number),
-            line.state,
-            *((line.parameters.get(name, "") for name in names) if names else (line.arguments,)),
-            line.result,
-            line.reason,
-        )
-        for line in lines
-    ]
-    output.table(columns, rows, wide=wide, prose=1)
+    output.table(columns, [_line_row(each, names) for each in lines], wide=wide, prose=1)
+
+
+def _line_row(line: Line, names: Sequence[str]) -> tuple[str, ...]:
+    given = [line.parameters.get(name, "") for name in names] if names else [line.arguments]
+    return (str(line.number), line.state, *given, line.result, line.reason)
 
 
 def _facts(seen: RunStatus) -> Iterator[tuple[str, str]]:
@@ -236,17 +225,8 @@ def _facts(seen: RunStatus) -> Iterator[tuple[str, str]]:
 
 
 def _pod_row(each: PodStatus) -> tuple[str, ...]:
-    since = age(each.created)
-    return (
-        each.name,
-        each.role,
-        each.state,
-        each.node,
-        str(each.restarts),
-        since,
-        *_used([each], each.usage is not None),
-        each.reason,
-    )
+    since, used = age(each.created), _used([each], each.usage is not None)
+    return (each.name, each.role, each.state, each.node, str(each.restarts), since, *used, each.reason)
 
 
 def _used(pods: Sequence[PodStatus], is_asked: bool) -> tuple[str, ...]:

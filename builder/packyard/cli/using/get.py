@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from packyard.core.bundle.bundle import Bundle
     from packyard.sharing.entry import Identified
     from packyard.sharing.fetching.fetch import Fetched
+    from packyard.sharing.stores.store import Store
 
 ROWS = Rows(
     "package",
@@ -143,13 +144,11 @@ def _locked(arguments: argparse.Namespace, file: Path, into: Path) -> Iterator[R
 def _fetched(
     channel: Setting, asked: Reference, into: Path, *, pin: Pin | None = None, lock: _LockFile | None = None
 ) -> Row:
-    from packyard.cli.channels import fetching, is_reached, open_to_read
+    from packyard.cli.channels import fetching, open_to_read
     from packyard.sharing.fetching.fetch import opened
 
     store = open_to_read(channel.value)
-    opening = opened(store, asked, fetching(channel.value, store), pin=pin)
-    row, said = _unpacked(opening, channel, store.address, into, lock=lock)
-    return {**row, "channelReached": is_reached(store)}, said
+    return _unpacked(opened(store, asked, fetching(channel.value, store), pin=pin), channel, store, into, lock=lock)
 
 
 def _addressed(arguments: argparse.Namespace, into: Path) -> Row | None:
@@ -165,21 +164,20 @@ def _addressed(arguments: argparse.Namespace, into: Path) -> Row | None:
     bundle = BundleAddress.parse(arguments.reference)
     assert bundle
     channel = preferences.Setting(bundle.channel, "its address")
-    opening = opened_at(bundle, fetching(bundle.channel))
-    address = open_channel(bundle.channel).address
-    row, said = _unpacked(opening, channel, address, into, lock=_lock(arguments))
-    return {**row, "channelReached": True}, said
+    opening, store = opened_at(bundle, fetching(bundle.channel)), open_channel(bundle.channel)
+    return _unpacked(opening, channel, store, into, lock=_lock(arguments))
 
 
 def _unpacked(
-    opening: AbstractContextManager[Fetched], channel: Setting, address: str, into: Path, *, lock: _LockFile | None
+    opening: AbstractContextManager[Fetched], channel: Setting, store: Store, into: Path, *, lock: _LockFile | None
 ) -> Row:
+    from packyard.cli.channels import is_reached
     from packyard.sharing.configuration import normal
 
     with ExitStack() as stack:
         with output.busy("fetching"):
             fetched = stack.enter_context(opening)
-        _tell(fetched, channel, address)
+        _tell(fetched, channel, store.address)
         entry = fetched.choice.entry
         pinned = Pin(version=entry.version, channel=normal(channel.value), tar=entry.tar, digest=entry.digest)
         if lock:
@@ -191,12 +189,13 @@ def _unpacked(
         locks.write(lock.file, lock.pins.pin(entry.name, pinned))
     row = {
         **_row(entry, folder),
-        "channel": address,
+        "channel": store.address,
         "why": fetched.choice.why,
         "yanked": entry.yanked,
         "signers": list(fetched.proof.signers),
         "listedBy": list(fetched.proof.listed_by),
         "headSeen": fetched.head,
+        "channelReached": is_reached(store),
     }
     return row, fetched.proof.said(preferences.key_names())
 

@@ -19,6 +19,7 @@ from packyard.cli import bundles, declare, output, pages, preferences, use_cases
 from packyard.cli.bundles import Offer
 from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
+from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.reference import Reference
 from packyard.core.kubernetes import operators
 from packyard.sharing.entry import IndexEntry
@@ -67,13 +68,12 @@ def run(arguments: argparse.Namespace) -> int:
     cases = {path: bundled.use_case(offer.bundle, path) for path in use_cases.meant(manifest, wanted.strip("/"))}
     names = use_cases.names(manifest)
     if wanted:
-        found = [_case(offer, case) for case in cases.values()]
-        if USE_CASES.show(found, arguments.output):
-            _print(line for row in found for line in _told_case(row, names))
+        if USE_CASES.show([_case(offer, case) for case in cases.values()], arguments.output):
+            _print(line for case in cases.values() for line in _told_case(offer.bundle, case, names))
         return 0
     row = _package(offer, source, list(cases.values()))
     if ROWS.show([row], arguments.output):
-        _print(_told(row, names, source))
+        _print(_told(row, list(cases.values()), names, source))
     return 0
 
 
@@ -90,7 +90,7 @@ def _package(offer: Offer, source: Setting, cases: Sequence[BundledUseCase]) -> 
         "version": bundle.version,
         "source": str(source),
         "description": entry.description,
-        "useCases": [{**_common(case), "required": [each.name for each in case.required]} for case in cases],
+        "useCases": [_brief(case) for case in cases],
         "options": bundled.options(bundle),
         "images": list(bundle.manifest.images),
         "kubernetes": list(bundle.manifest.kubernetes),
@@ -103,45 +103,32 @@ def _package(offer: Offer, source: Setting, cases: Sequence[BundledUseCase]) -> 
         "signers": list(proof.signers) if proof else [],
         "listedBy": list(proof.listed_by) if proof else [],
         "versions": [(each.version, each.yanked) for each in reversed(offer.versions)],
-        **_seen(offer),
+        "channelReached": offer.is_reached,
+        "headSeen": offer.head,
     }
 
 
-def _case(offer: Offer, case: BundledUseCase) -> Row:
-    return {
-        "package": offer.bundle.name,
-        "version": offer.bundle.version,
-        **_common(case),
-        "setters": case.setters,
-        **_seen(offer),
-    }
+def _case(offer: Offer, case: BundledUseCase) -> tuple[object, ...]:
+    about = (case.path, case.description, case.after, case.requires, case.setters)
+    return offer.bundle.name, offer.bundle.version, *about, offer.is_reached, offer.head
 
 
-def _seen(offer: Offer) -> Row:
-    return {"channelReached": offer.is_reached, "headSeen": offer.head}
+def _brief(case: BundledUseCase) -> tuple[object, ...]:
+    return case.path, case.description, case.after, case.requires, [each.name for each in case.required]
 
 
-def _common(case: BundledUseCase) -> dict[str, object]:
-    return {
-        "path": case.path,
-        "description": case.description,
-        "after": list(case.after),
-        "requires": list(case.requires),
-    }
-
-
-def _told(row: Row, names: Mapping[str, str], source: Setting) -> Iterator[str]:
+def _told(row: Row, cases: Sequence[BundledUseCase], names: Mapping[str, str], source: Setting) -> Iterator[str]:
     """Yield what people read of a package."""
     yield f"{row['name']} {row['version']}" + (f" (yanked: {row['yanked']})" if row["yanked"] else "")
     yield from use_cases.said(row["description"])
     yield ""
-    for case in row["useCases"]:
-        yield from use_cases.told(names[case["path"]], case["description"])
-        yield from _labelled("after:", ", ".join(names[path] for path in case["after"]), use_cases.INDENT)
-        yield from _labelled("set:", ", ".join(case["required"]), use_cases.INDENT)
+    for case in cases:
+        yield from use_cases.told(names[case.path], case.description)
+        yield from _labelled("after:", ", ".join(names[path] for path in case.after), use_cases.INDENT)
+        yield from _labelled("set:", ", ".join(each.name for each in case.required), use_cases.INDENT)
     yield ""
     yield from _labelled("options", ", ".join(option.name for option in row["options"]))
-    yield from _labelled("cluster", _needs({each for case in row["useCases"] for each in case["requires"]}, row))
+    yield from _labelled("cluster", _needs({each for case in cases for each in case.requires}, row["kubernetes"]))
     for number, image in enumerate(row["images"]):
         yield f"{'' if number else 'images':<{_LABEL}}{image}"
     yield from _labelled("size", f"{row['size']:,} bytes, unpacked {row['unpacked']:,} in {row['files']} files")
@@ -151,35 +138,30 @@ def _told(row: Row, names: Mapping[str, str], source: Setting) -> Iterator[str]:
     yield from _labelled("next", f"packyard get {row['name']}; of one use case: packyard show {row['name']}/USECASE")
 
 
-def _told_case(row: Row, names: Mapping[str, str]) -> Iterator[str]:
+def _told_case(bundle: Bundle, case: BundledUseCase, names: Mapping[str, str]) -> Iterator[str]:
     """Yield what people read of a use case."""
-    yield f"{row['package']} {row['version']}, {names[row['path']]}"
-    yield from use_cases.said(row["description"])
+    yield f"{bundle.name} {bundle.version}, {names[case.path]}"
+    yield from use_cases.said(case.description)
     yield ""
-    for setter in row["setters"]:
-        if setter.must_be_set:
-            example = f" Example: {setter.example}." if setter.example else ""
-            yield from use_cases.told(f"set {setter.name}", setter.description + example)
-    given = [setter.name for setter in row["setters"] if not setter.must_be_set]
-    yield from _labelled("after", ", ".join(names[path] for path in row["after"]))
-    yield from _labelled("values", ", ".join(given))
-    yield from _labelled("cluster", _needs(set(row["requires"]), {}))
-    missing = [
-        f"{each.name}={quote(each.example) if each.example else '…'}" for each in row["setters"] if each.must_be_set
-    ]
-    directory = f"{row['package']}/{row['path']}"
+    for setter in case.required:
+        example = f" Example: {setter.example}." if setter.example else ""
+        yield from use_cases.told(f"set {setter.name}", setter.description + example)
+    yield from _labelled("after", ", ".join(names[path] for path in case.after))
+    yield from _labelled("values", ", ".join(each.name for each in case.setters if not each.must_be_set))
+    yield from _labelled("cluster", _needs(set(case.requires), ()))
+    missing = [f"{each.name}={quote(each.example) if each.example else '…'}" for each in case.required]
+    directory = f"{bundle.name}/{case.path}"
     then = f"packyard set {directory} {' '.join(missing)}" if missing else f"packyard render {directory}"
-    yield from _labelled("next", f"packyard get {row['package']}")
+    yield from _labelled("next", f"packyard get {bundle.name}")
     yield f"{'':{_LABEL}}{then}"
     yield ""
 
 
-def _needs(requires: set[str], row: Row) -> str:
+def _needs(requires: set[str], versions: Sequence[str]) -> str:
     """Return what a cluster has to have: operators by their names, what is left as packyard.json says it."""
     found = operators.needed(requires)
     words = [f"{each.name} {each.needs}".rstrip() for each in found]
     words += [_in_words(each) for each in sorted(requires - {said for each in found for said in each.requirements})]
-    versions = row.get("kubernetes", ())
     kubernetes = [f"Kubernetes {versions[0]} to {versions[-1]}"] if len(versions) > 1 else []
     return ", ".join([*kubernetes, *words])
 
