@@ -18,6 +18,7 @@ from shlex import quote
 from packyard.core.errors import UnavailableError
 from packyard.core.kubernetes.groups import resource_of
 from packyard.core.kubernetes.lenient import Object, mapping, mappings, name_of, text
+from packyard.running.doctor.finding import Finding, error, passed
 from packyard.running.runs.kubectl import FORBIDDEN, UNKNOWN, Kubectl
 
 #: A kind of an object, and its name.
@@ -98,6 +99,13 @@ class Facts:
     def find(self, kind: str, name: str) -> Object | None:
         """Return an object by its name, None where it is not there, or raise `UnreadError`."""
         return next((item for item in self.all(kind) if name_of(item) == name), None)
+
+    def look_for(
+        self, check: str, kind: str, name: str, *, why: str, fix: str, message: str = "is not there"
+    ) -> Finding:
+        """Find an object by its name, whose absence is an error, or raise `UnreadError`."""
+        about = f"{kind} {name}"
+        return passed(check, about) if self.find(kind, name) else error(check, about, message, why=why, fix=fix)
 
 
 def read(kubectl: Kubectl, asked: Questions) -> Facts:

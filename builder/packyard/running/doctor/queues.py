@@ -99,9 +99,5 @@ def _sums(flavors: Iterable[object]) -> Amounts:
 def _prioritized(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     """Find the priorities that labels name."""
     for name in sorted(texts_under(objects, _PRIORITY)):
-        about = f"{_PRIORITY_KIND} {name}"
-        if facts.find(_PRIORITY_KIND, name):
-            yield passed(_CHECK, about)
-        else:
-            why = "Kueue takes no notice of the run, which stays suspended"
-            yield error(_CHECK, about, "is not there", why=why, fix=f"kubectl get {_PRIORITIES}")
+        why = "Kueue takes no notice of the run, which stays suspended"
+        yield facts.look_for(_CHECK, _PRIORITY_KIND, name, why=why, fix=f"kubectl get {_PRIORITIES}")

@@ -108,12 +108,8 @@ def devices(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
             yield error(_CHECK, f"{kind} {name}", "is not there", why="its pods stay Pending", fix=fix)
     asking = [*filter(None, there.values()), *(item for item in objects if kind_of(item)[0] == _DEVICES)]
     for name in sorted({name for item in asking for name in texts_under(item, "deviceClassName")}):
-        about = f"{_DEVICE_CLASS} {name}"
-        if facts.find(_DEVICE_CLASS, name):
-            yield passed(_CHECK, about)
-        else:
-            why = "no driver offers such devices: pods that claim one stay Pending"
-            yield error(_CHECK, about, "is not there", why=why, fix="kubectl get deviceclasses")
+        why = "no driver offers such devices: pods that claim one stay Pending"
+        yield facts.look_for(_CHECK, _DEVICE_CLASS, name, why=why, fix="kubectl get deviceclasses")
 
 
 def _devices(objects: Sequence[Object]) -> set[Name]:

@@ -126,11 +126,8 @@ def own(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
 def drivers(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     """Find the drivers of the volumes that pods mount."""
     for name in _drivers(objects):
-        if facts.find(_DRIVER, name):
-            yield passed(_CHECK, f"{_DRIVER} {name}")
-        else:
-            why = "no node mounts its volumes: pods stay ContainerCreating"
-            yield error(_CHECK, f"{_DRIVER} {name}", "is not installed", why=why, fix="kubectl get csidrivers")
+        why, fix = "no node mounts its volumes: pods stay ContainerCreating", "kubectl get csidrivers"
+        yield facts.look_for(_CHECK, _DRIVER, name, why=why, fix=fix, message="is not installed")
 
 
 def exports(objects: Sequence[Object], _: Facts) -> Iterator[Finding]:
