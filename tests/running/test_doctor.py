@@ -125,7 +125,7 @@ def test_a_user_with_the_role_of_packyard_is_told_nothing_but_what_only_administ
     (nodes,) = examine(client, RUN)
     assert (nodes.severity, nodes.about) == ("unknown", "nodes")
     assert nodes.message.startswith(f'not looked at: User "{user}" cannot list resource "')
-    operated.create({**roles.cluster_role(everywhere, user), "metadata": {"name": user}}).expect_done()
+    operated.create({**roles.role(everywhere, user, kind="ClusterRole"), "metadata": {"name": user}}).expect_done()
     binding = roles.binding({"kind": "ClusterRole", "metadata": {"name": user}}, [user], [])
     operated.create(binding).expect_done()
     wait(lambda: told(examine(client, RUN)))

@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
         output.note(f"left to administrators: {each}, of {', '.join(use_cases)}")
     made = [roles.role(rights, arguments.name, arguments.namespace)]
     wide = (everywhere if arguments.cluster else set()) | (roles.USAGE if arguments.usage else set())
-    made += [roles.cluster_role(wide, arguments.name)] if wide else []
+    made += [roles.role(wide, arguments.name, kind="ClusterRole")] if wide else []
     if arguments.user or arguments.group:
         made += [roles.binding(each, arguments.user, arguments.group) for each in made]
     else:

@@ -75,14 +75,10 @@ def needed(objects: Iterable[Mapping[str, Any]]) -> tuple[set[Right], set[str]]:
     return rights, beyond
 
 
-def role(rights: Collection[Right], name: str, namespace: str) -> Object:
-    """Return rights as a Role, in as few rules as can be; without a ``namespace``, kubectl's is meant."""
-    return {"apiVersion": _API, "kind": "Role", "metadata": _metadata(name, namespace), "rules": _rules(rights)}
-
-
-def cluster_role(rights: Collection[Right], name: str) -> Object:
-    """Return rights as a ClusterRole."""
-    return {"apiVersion": _API, "kind": "ClusterRole", "metadata": _metadata(name), "rules": _rules(rights)}
+def role(rights: Collection[Right], name: str, namespace: str = "", *, kind: str = "Role") -> Object:
+    """Return rights as a Role or ClusterRole, in as few rules as can be; without ``namespace``, kubectl's is meant."""
+    metadata = {"name": name, **({"namespace": namespace} if namespace else {}), "labels": MANAGED}
+    return {"apiVersion": _API, "kind": kind, "metadata": metadata, "rules": _rules(rights)}
 
 
 def binding(given: Object, users: Sequence[str], groups: Sequence[str]) -> Object:
@@ -96,10 +92,6 @@ def binding(given: Object, users: Sequence[str], groups: Sequence[str]) -> Objec
         "roleRef": {"apiGroup": RBAC, "kind": given["kind"], "name": metadata["name"]},
         "subjects": [{"apiGroup": RBAC, "kind": kind, "name": name} for kind, name in subjects],
     }
-
-
-def _metadata(name: str, namespace: str = "") -> Object:
-    return {"name": name, **({"namespace": namespace} if namespace else {}), "labels": MANAGED}
 
 
 def _granted(item: Mapping[str, Any]) -> Iterator[Right]:

@@ -18,7 +18,7 @@ from packyard.core.bundle.manifest import Manifest
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, Problem
 from packyard.core.files import paths, regular
-from packyard.sharing.entry import Identified, IndexEntry
+from packyard.sharing.entry import PROVENANCE, SBOM, Identified, IndexEntry
 from packyard.sharing.index.head import Head
 from packyard.sharing.stores.store import Store
 from packyard.sharing.trust import provenance
@@ -108,7 +108,7 @@ def verify_bundle(
         if trusted.for_package(bundle.name).is_required:
             raise IntegrityError(Problem("has no provenance that a key you trust has signed", file=what, hint=hint))
         return proof
-    file = f"{what}.intoto.json"
+    file = f"{what}{PROVENANCE}"
     found, opened = _open(attested, trusted, file)
     found.check(bundle, file=file)
     return replace(proof, provenance=found, signers=opened.signers, others=opened.others)
@@ -119,7 +119,7 @@ def with_sbom(proof: Proof, described: bytes, *, what: str) -> Proof:
     expected = proof.provenance.sbom if proof.provenance else None
     if expected != Digest.of(described):
         problem = f"is not the SBOM that the provenance names: expected {expected or 'none'}"
-        raise IntegrityError(Problem(f"{problem}, found {Digest.of(described)}", file=f"{what}.spdx.json"))
+        raise IntegrityError(Problem(f"{problem}, found {Digest.of(described)}", file=f"{what}{SBOM}"))
     return replace(proof, has_sbom=True)
 
 

@@ -158,7 +158,7 @@ def bundles(there: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]]:
 
 def read(store: Store, name: str, version: str, channel: str, trusted: Trust) -> IndexEntry:
     """Read a bundle with all that lies beside it, and return its entry, or raise `IntegrityError`."""
-    place, line = f"{version}/{name}.tar.gz", bundle_key(name, version, CHECKSUM)
+    place, line = bundle_key(name, version), bundle_key(name, version, CHECKSUM)
     data = store.get(place, limit=LIMITS.packed_size)
     checksum.parse(store.get(line, limit=checksum.LIMIT), what=line).verify(data, what=place)
     bundle = Bundle.open(data, what=place)
