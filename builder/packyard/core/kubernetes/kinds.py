@@ -55,17 +55,21 @@ def is_local(value: object) -> bool:
 
 def namespace_of(root: MappingNode) -> str:
     """Return the namespace that an object says, or an empty text."""
-    metadata = root.mapping("metadata")
-    return metadata.text("namespace") if metadata else ""
+    namespace = root.scalar("metadata", "namespace")
+    return namespace.value if namespace else ""
 
 
 def name_of(root: MappingNode) -> Scalar | None:
     """Return the name of an object."""
-    name = root.find("metadata", "name")
-    return name if isinstance(name, Scalar) else None
+    return root.scalar("metadata", "name")
+
+
+def called(root: MappingNode) -> str:
+    """Return the name of an object as text; an empty one where it has none."""
+    name = name_of(root)
+    return name.value if name else ""
 
 
 def names(node: Node | None) -> list[Scalar]:
     """Return the ``name`` of each mapping in a list."""
-    found = (each.get("name") for each in mappings(node))
-    return [name for name in found if isinstance(name, Scalar)]
+    return [name for each in mappings(node) if (name := each.scalar("name"))]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from packyard.core.kubernetes.kinds import APPS, POLICY, is_kind, kind_of, name_of, of
+from packyard.core.kubernetes.kinds import APPS, POLICY, called, is_kind, kind_of, of
 from packyard.core.yaml.node import MappingNode
 from packyard.writing.checks import selectors
 from packyard.writing.checks.finding import Finding, breach
@@ -40,8 +40,7 @@ def _replicas(budget: MappingNode, parsed: Parsed) -> int:
     for root in parsed.objects if selector and parsed.complete else ():
         if not selectors.selected(selector, parsed.pods_of(root)):
             continue
-        name, spec = name_of(root), root.mapping("spec")
-        scaler = fewest.get(name.value) if name else None
+        scaler, spec = fewest.get(called(root)), root.mapping("spec")
         number = scaler.text("minReplicas") if scaler else spec.text("replicas", "1") if spec else ""
         if kind_of(root) not in _SCALED or not number.isdecimal():
             return 0

@@ -77,10 +77,9 @@ def _many(root: MappingNode, name: Scalar, claim: MappingNode, parsed: Parsed) -
 
 def _count(root: MappingNode, parsed: Parsed) -> Scalar | None:
     """Return the number of pods that an object has at a time, if that is more than one, or may be after a set."""
-    spec = root.mapping("spec")
-    count = next((node for field in _COUNTS if spec and (node := spec.get(field))), None)
-    many = isinstance(count, Scalar) and count.value.isdecimal() and int(count.value) > 1
-    return count if isinstance(count, Scalar) and (many or parsed.changed_by(count)) else None
+    count = next(filter(None, (root.scalar("spec", field) for field in _COUNTS)), None)
+    is_many = count is not None and count.value.isdecimal() and int(count.value) > 1
+    return count if is_many or parsed.changed_by(count) else None
 
 
 def _several(claim: MappingNode, roots: list[MappingNode]) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from packyard.core.errors import Problem
-from packyard.core.kubernetes.kinds import LASTING, kind_of, name_of
+from packyard.core.kubernetes.kinds import LASTING, kind_of, name_of, namespace_of
 from packyard.using.setters.definition import Setter
 from packyard.writing.checks.finding import Finding, finding
 from packyard.writing.checks.parsed import Parsed
@@ -36,10 +36,10 @@ class Named(NamedTuple):
 def names(parsed: Parsed) -> Iterator[Named]:
     """Yield the objects of a package that one run has for itself."""
     for root in parsed.objects:
-        metadata, name = root.mapping("metadata"), name_of(root)
-        if metadata and name and name.value and kind_of(root) not in LASTING:
+        name = name_of(root)
+        if name and name.value and kind_of(root) not in LASTING:
             line, column = name.source.locate(name.start)
-            yield Named(*kind_of(root), metadata.text("namespace"), name.value, name.source.name, line, column)
+            yield Named(*kind_of(root), namespace_of(root), name.value, name.source.name, line, column)
 
 
 def check(named: Iterable[Named]) -> Iterator[Finding]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from packyard.core.kubernetes.kinds import CORE, is_kind
-from packyard.core.yaml.node import MappingNode, Scalar
+from packyard.core.yaml.node import MappingNode
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
 
@@ -27,9 +27,8 @@ def check(parsed: Parsed) -> Iterator[Finding]:
 
 def _volume(volume: MappingNode, parsed: Parsed) -> Iterator[Finding]:
     for source, fields in _NEEDED.items():
-        held = volume.mapping(source)
-        for field in fields if held else ():
-            node = held.get(field) if held else None
-            if isinstance(node, Scalar) and not node.value and not parsed.waits(node):
+        for field in fields:
+            node = volume.scalar(source, field)
+            if node and not node.value and not parsed.waits(node):
                 message = f"{field} of {source} is empty, and no required setter asks for it: the API server rejects it"
                 yield breach("empty-field", node, message, "write it, or bind a required setter")

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 
 from packyard.core.errors import suggest
 from packyard.core.kubernetes import images, kustomization
-from packyard.core.kubernetes.kinds import RBAC, is_kind, kind_of, name_of
+from packyard.core.kubernetes.kinds import RBAC, called, is_kind, kind_of
 from packyard.core.kubernetes.kustomization import GROUP, NAMES
 from packyard.core.yaml.document import mappings, scalars
 from packyard.core.yaml.node import MappingNode, Scalar
@@ -159,7 +159,7 @@ def _unreached(build: Build, parsed: Parsed) -> Iterator[Finding]:
         return
     containers = [each for root in build.objects for each in parsed.containers_of(root)]
     used = {images.parse(each.text("image")).name for each in containers}
-    known = {name for root in build.objects if (name := _name(root))}
+    known = {called(root) for root in build.objects} - {""}
     elsewhere = any(root.get("configurations") for root in build.kustomizations)  # say where more images stand
     for root in build.kustomizations:
         for each in mappings(root.get("images")) if not elsewhere else ():
@@ -168,10 +168,10 @@ def _unreached(build: Build, parsed: Parsed) -> Iterator[Finding]:
                 message = f"no container has the image {old.value}"
                 yield breach("entry-without-target", old, message, suggest(old.value, used))
         for each in mappings(root.get("replicas")):
-            called = each.scalar("name")
-            if called and called.value not in known:
-                message = f"no object is called {called.value}, and kustomize fails"
-                yield breach("entry-without-target", called, message, suggest(called.value, known), severity="error")
+            name = each.scalar("name")
+            if name and name.value not in known:
+                message = f"no object is called {name.value}, and kustomize fails"
+                yield breach("entry-without-target", name, message, suggest(name.value, known), severity="error")
         for each in mappings(root.get("patches")):
             target = each.mapping("target")
             if target and not any(_is_target(root, target) for root in build.objects):
@@ -185,16 +185,11 @@ def _renamed(build: Build) -> set[str]:
     return {new["newName"] for _, new in entries if "newName" in new}
 
 
-def _name(root: MappingNode) -> str:
-    name = name_of(root)
-    return name.value if name else ""
-
-
 def _is_target(root: MappingNode, target: MappingNode) -> bool:
     """Say whether a target means an object; selectors of labels and annotations are taken to."""
     group, kind = kind_of(root)
     version = root.text("apiVersion").rpartition("/")[2]
-    said = {"group": group, "version": version, "kind": kind, "name": _name(root)}
+    said = {"group": group, "version": version, "kind": kind, "name": called(root)}
     return all(not (text := target.text(field)) or _matches(text, value) for field, value in said.items())
 
 

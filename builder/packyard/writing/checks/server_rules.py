@@ -18,7 +18,7 @@ from packyard.core.errors import suggest
 from packyard.core.kubernetes import quantity
 from packyard.core.kubernetes.kinds import APPS, BATCH, CORE, LWS, NETWORKING, POLICY, Kind, kind_of
 from packyard.core.kubernetes.pods import Pod
-from packyard.core.yaml.document import mappings
+from packyard.core.yaml.document import entries, mappings
 from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar
 from packyard.core.yaml.values import is_null
 from packyard.writing.checks import variables
@@ -58,14 +58,9 @@ def _pod(pod: Pod[MappingNode]) -> Iterator[Fault]:
         yield from _twice(mappings(container.get("ports")), "port", "name")
         yield from _claims(container, pod)
         for name in PROBES:
-            probe = container.mapping(name)
-            yield from _probe(name, probe) if probe else ()
-
-
-def _probe(name: str, probe: MappingNode) -> Iterator[Fault]:
-    handlers = [entry for entry in probe.entries if entry.name in _HANDLERS]
-    if len(handlers) > 1:
-        yield handlers[1], f"{name} asks in two ways", f"keep {handlers[0].name} or {handlers[1].name}"
+            handlers = [entry for entry in entries(container.get(name)) if entry.name in _HANDLERS]
+            if len(handlers) > 1:
+                yield handlers[1], f"{name} asks in two ways", f"keep {handlers[0].name} or {handlers[1].name}"
 
 
 def _twice(listed: list[MappingNode], what: str, *fields: str) -> Iterator[Fault]:

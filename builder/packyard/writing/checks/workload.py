@@ -10,6 +10,7 @@ from packyard.core.kubernetes.kinds import RBAC, kind_of, name_of, names
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.document import entries, mappings, walk
 from packyard.core.yaml.node import MappingNode, Scalar
+from packyard.using.kustomize import selector
 from packyard.writing.checks.builds import Build
 from packyard.writing.checks.explanation import Severity
 from packyard.writing.checks.finding import Finding, breach
@@ -52,11 +53,10 @@ def check(parsed: Parsed) -> Iterator[Finding]:
 def _objects(build: Build) -> Iterator[Finding]:
     seen: dict[tuple[str, ...], Scalar] = {}
     for root in build.objects:
-        metadata, name = root.mapping("metadata"), name_of(root)
-        if name is None or metadata is None:
+        name = name_of(root)
+        if name is None:
             continue
-        apart = build.apart.get(id(root), "")
-        identity = (root.text("apiVersion"), root.text("kind"), metadata.text("namespace"), name.value, apart)
+        identity = (*selector.identity(root), build.apart.get(id(root), ""))
         first = seen.setdefault(identity, name)
         if first is not name:
             hint = f"also at {first.place}"
