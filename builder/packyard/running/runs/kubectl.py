@@ -122,6 +122,13 @@ class Kubectl:
         """Return the objects that a call prints."""
         return self.objects(self.run(*words, "--output=json", data=data))
 
+    def glance(self, *words: str) -> list[Object]:
+        """Return likewise the objects that only explain something: none where they cannot be read."""
+        try:
+            return self.read(*words)
+        except PackyardError:
+            return []
+
     def objects(self, output: bytes) -> list[Object]:
         """Return the objects that a call printed as JSON: those of a list, one alone, or none."""
         found = mapping(self.json(output))

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from packyard.core.errors import PackyardError
 from packyard.core.kubernetes import roles
 from packyard.core.kubernetes.groups import definition
 from packyard.core.kubernetes.lenient import Object, kind_of, labels_of, mapping, name_of, text
@@ -62,17 +61,14 @@ def look(kubectl: Kubectl, records: Mapping[str, RunRecord], *, beside: bool = F
     return Seen(found, listed.forbidden)
 
 
-def events(kubectl: Kubectl, *chosen: str) -> Sequence[Object]:
-    """Return the events of a namespace, or those that kubectl's words choose, the newest last."""
-    return sorted(kubectl.read("get", "events", *chosen, "--chunk-size=0"), key=time_of)
+def events(kubectl: Kubectl) -> Sequence[Object]:
+    """Return the events of a namespace, the newest last."""
+    return sorted(kubectl.read("get", "events", "--chunk-size=0"), key=time_of)
 
 
 def warnings(kubectl: Kubectl) -> Sequence[Object]:
     """Return the warnings of a namespace; none where they may not be read, as they only explain."""
-    try:
-        return events(kubectl, "--field-selector=type=Warning")
-    except PackyardError:
-        return ()
+    return sorted(kubectl.glance("get", "events", "--field-selector=type=Warning", "--chunk-size=0"), key=time_of)
 
 
 def warned(events: Sequence[Object], about: Collection[tuple[str, str]], reasons: Collection[str]) -> str:

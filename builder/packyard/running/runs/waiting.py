@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from packyard.core.errors import PackyardError
 from packyard.core.kubernetes import claims, pods, trouble
 from packyard.core.kubernetes.claims import CLAIM
 from packyard.core.kubernetes.lenient import Object, condition, kind_of, labels_of, mapping, mappings, name_of, text
@@ -45,8 +44,8 @@ def sources(kubectl: Kubectl) -> Sources:
     """Return what is read from the namespace of a cluster, each by one call."""
     return Sources(
         warnings=lambda: look.warnings(kubectl),
-        queued=lambda: _read(kubectl, _WORKLOADS),
-        claims=lambda: _read(kubectl, CLAIM),
+        queued=lambda: kubectl.glance("get", _WORKLOADS, "--chunk-size=0"),
+        claims=lambda: kubectl.glance("get", CLAIM, "--chunk-size=0"),
     )
 
 
@@ -120,10 +119,3 @@ def _turn(item: Object) -> tuple[int, str]:
     priority = mapping(item.get("spec")).get("priority")
     made = text(mapping(item.get("metadata")).get("creationTimestamp"))
     return -priority if isinstance(priority, int) else 0, made
-
-
-def _read(kubectl: Kubectl, kind: str) -> Sequence[Object]:
-    try:
-        return kubectl.read("get", kind, "--chunk-size=0")
-    except PackyardError:
-        return ()
