@@ -163,6 +163,15 @@ def definitions(module: Module) -> Iterator[Schema]:
                 yield document
 
 
+_READ = {"type", "properties", "additionalProperties", "items", "required", "anyOf", "nullable", "default"}
+_READ |= {"x-kubernetes-int-or-string", "x-kubernetes-preserve-unknown-fields"}
+_DROPPED = {"description", "format", "oneOf", "x-kubernetes-validations"}
+_DROPPED |= {"x-kubernetes-list-type", "x-kubernetes-list-map-keys", "x-kubernetes-map-type"}
+#: All keywords that are known, of which the value of ``anyOf`` is one alone.
+_KNOWN = structural.KEPT | _READ | _DROPPED
+_INT_OR_STRING = [{"type": "integer"}, {"type": "string"}]
+
+
 class Table:
     """The schemas of all kinds, each part under the number of its first occurrence."""
 
@@ -178,8 +187,8 @@ class Table:
 
     def part(self, schema: Mapping[str, Any]) -> Schema:
         """Return the JSON Schema of a structural schema, one with fields as a reference."""
-        unknown = schema.keys() - structural.KNOWN
-        if unknown or ("anyOf" in schema and schema["anyOf"] != structural.INT_OR_STRING):
+        unknown = schema.keys() - _KNOWN
+        if unknown or ("anyOf" in schema and schema["anyOf"] != _INT_OR_STRING):
             raise SystemExit(f"keywords that this program does not know: {unknown or schema['anyOf']}")
         found = structural.translate(schema, self.part)
         if "properties" not in found:

@@ -14,15 +14,9 @@ from packyard.core.kubernetes.lenient import mapping, mappings, text
 
 Schema = dict[str, Any]
 
-_KEPT = {"enum", "pattern", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems"}
-_KEPT |= {"minProperties", "maxProperties"}
-_READ = {"type", "properties", "additionalProperties", "items", "required", "anyOf", "nullable", "default"}
-_READ |= {"x-kubernetes-int-or-string", "x-kubernetes-preserve-unknown-fields"}
-_DROPPED = {"description", "format", "oneOf", "x-kubernetes-validations"}
-_DROPPED |= {"x-kubernetes-list-type", "x-kubernetes-list-map-keys", "x-kubernetes-map-type"}
-#: All keywords that are known, of which the value of ``anyOf`` is one alone.
-KNOWN = _KEPT | _READ | _DROPPED
-INT_OR_STRING = [{"type": "integer"}, {"type": "string"}]
+#: The keywords that mean the same in both.
+KEPT = {"enum", "pattern", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems"}
+KEPT |= {"minProperties", "maxProperties"}
 #: Fields that the API server has in each object, whether a definition says so or not.
 _OF_ALL = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}}
 _ANYTHING = {"x-kubernetes-preserve-unknown-fields": True}
@@ -42,7 +36,7 @@ def kinds(definition: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any
 def translate(schema: Mapping[str, Any], inner: Callable[[Mapping[str, Any]], Schema] | None = None) -> Schema:
     """Return the JSON Schema of a structural schema; ``inner`` does for the schemas in it, instead of this."""
     inner = inner or translate
-    found: Schema = {key: schema[key] for key in schema if key in _KEPT}
+    found: Schema = {key: schema[key] for key in schema if key in KEPT}
     declared = ["integer", "string"] if schema.get("x-kubernetes-int-or-string") else schema.get("type")
     if declared:
         listed = declared if isinstance(declared, list) else [declared]
