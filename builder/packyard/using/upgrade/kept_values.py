@@ -8,7 +8,7 @@ Values are set by the engine of `set`, which leaves the very bytes that it left 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from itertools import groupby
 from posixpath import basename, dirname
 
@@ -116,10 +116,6 @@ def renamed(
 
 def _state(setter: Setter) -> tuple[object, ...]:
     return setter.value, setter.values, setter.is_set, setter.set_by
-
-
-def _without(names: Collection[str], others: Collection[str]) -> list[str]:
-    return [name for name in names if name not in others]
 
 
 def _prefix(where: str) -> str:
