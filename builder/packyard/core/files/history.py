@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -49,9 +49,10 @@ class UndoStep:
         """Return the absolute path of a file."""
         return os.path.join(self.root, name)
 
-    def touches(self, directory: str) -> bool:
-        """Whether any of the files lies in a directory or below it."""
-        return any(paths.is_inside(self.path(name), directory) for name in self.before)
+    def touches(self, *directories: Path) -> bool:
+        """Whether any of the files lies in one of the directories or below it."""
+        places = [os.path.realpath(directory) for directory in directories]
+        return any(paths.is_inside(self.path(name), place) for name in self.before for place in places)
 
     def happened(self, tree: Tree) -> bool:
         """Whether there is something to undo; a pending step was made if one of its files is as it would leave it."""
@@ -119,9 +120,8 @@ class History:
 
     def done(self, directory: Path, *also: Path) -> Iterator[UndoStep]:
         """Yield the steps below one of the directories that were made and are not undone yet, the newest first."""
-        places = [*map(os.path.realpath, (directory, *also))]
         for step in self._steps(_DONE, _PENDING):
-            if any(map(step.touches, places)) and step.happened(Tree(Path(step.root))):
+            if step.touches(directory, *also) and step.happened(Tree(Path(step.root))):
                 yield step
 
     def last(self, directory: Path, *also: Path) -> UndoStep:
@@ -136,35 +136,32 @@ class History:
 
         Edits by hand stay where ``merge`` can keep them; otherwise `ConflictError` is raised, and nothing changes.
         """
-        with Tree(directory).locked():  # finishes an interrupted change first
-            pass
-        step = self.last(directory, *also)
-        self._take_back(step, merge, _UNDONE)
-        return step
+        return self._take_back(self.last, (directory, *also), merge, _UNDONE)
 
     def undone(self, directory: Path, *also: Path) -> UndoStep:
         """Return the step below one of the directories that was undone last."""
-        places = [*map(os.path.realpath, (directory, *also))]
         for step in reversed([*self._steps(_UNDONE)]):
-            if any(map(step.touches, places)):
+            if step.touches(directory, *also):
                 return step.reversed()
         hint = "packyard redo does again what packyard undo took back, until something else is changed"
         raise InputError(Problem("nothing to redo", file=os.path.realpath(directory), hint=hint))
 
     def redo(self, directory: Path, *also: Path, merge: Merge = refuse_edits) -> UndoStep:
         """Do again what `undo` took back last below one of the directories, and return it as a step back."""
-        with Tree(directory).locked():
-            pass
-        step = self.undone(directory, *also)
-        self._take_back(step, merge, _DONE)
-        return step
+        return self._take_back(self.undone, (directory, *also), merge, _DONE)
 
-    def _take_back(self, step: UndoStep, merge: Merge, state: str) -> None:
+    def _take_back(
+        self, find: Callable[..., UndoStep], directories: Sequence[Path], merge: Merge, state: str
+    ) -> UndoStep:
+        with Tree(directories[0]).locked():  # finishes an interrupted change first
+            pass
+        step = find(*directories)
         tree = Tree(Path(step.root))
         with tree.locked():
             tree.write(step.taken_back(tree, merge))
             with suppress(OSError):  # then `happened` finds it undone
                 os.rename(step.file, step.file.with_suffix(f".{state}"))
+        return step
 
     def _forget_undone(self, files: Collection[str], sizes: dict[Path, int]) -> None:
         """Delete the steps that cannot be done again, as their files are changed otherwise now, also from ``sizes``."""
@@ -181,7 +178,7 @@ class History:
             if any(file.with_suffix(f".{state}").exists() for state in (_DONE, _UNDONE)):
                 continue
             with suppress(FileExistsError):
-                os.close(atomic.create(str(file), text))
+                os.close(atomic.create(str(file), (text,)))
                 return file
 
     def _prune(self, sizes: Mapping[Path, int], newest: int) -> None:
