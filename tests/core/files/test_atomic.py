@@ -62,7 +62,7 @@ def test_leaves_nothing_beside_a_file_that_cannot_take_its_place(tmp_path: Path)
 
 def test_a_file_that_is_there_is_not_created(tmp_path: Path) -> None:
     file = tmp_path / "a"
-    os.close(atomic.create(str(file), b"1", b"2"))
+    os.close(atomic.create(str(file), (b"1", b"2")))
     with pytest.raises(FileExistsError):
-        atomic.create(str(file), b"3")
+        atomic.create(str(file), (b"3",))
     assert (file.read_bytes(), file.stat().st_mode & 0o7777) == (b"12", 0o600)

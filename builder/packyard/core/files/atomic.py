@@ -7,7 +7,7 @@ Folders are for `folder`.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
 #: Up to this many files are flushed one by one: each waits for the whole queue of the disk.
@@ -34,17 +34,22 @@ def write(file: str, data: bytes, *, mode: int, durable: bool, replace: bool = T
 def stage(file: str, data: bytes, *, mode: int, durable: bool) -> str:
     """Write the bytes of a file beside it, and return their name, which whoever calls moves or removes."""
     staged = beside(file)
-    handle = create(staged, data)
+    put(staged, data, mode=mode, durable=durable)
+    return staged
+
+
+def put(file: str, data: bytes, *, mode: int, durable: bool) -> None:
+    """Create a file with these bytes and this mode, or none. An existing one is `FileExistsError`."""
+    handle = create(file, (data,))
     try:
         os.fchmod(handle, mode)
         if durable:
             os.fsync(handle)
     except BaseException:
-        os.unlink(staged)
+        os.unlink(file)
         raise
     finally:
         os.close(handle)
-    return staged
 
 
 def beside(file: str) -> str:
@@ -53,7 +58,7 @@ def beside(file: str) -> str:
     return os.path.join(folder, f".{name}.{os.urandom(8).hex()}.tmp")
 
 
-def create(file: str, *pieces: bytes, mode: int = 0o600) -> int:
+def create(file: str, pieces: Iterable[bytes] = (), *, mode: int = 0o600) -> int:
     """Create a file, write it and return it open; its mode is less the umask. An existing one is `FileExistsError`."""
     handle = os.open(file, _NEW, mode)
     try:

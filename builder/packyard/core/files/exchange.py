@@ -75,15 +75,8 @@ def _stage(claim: str, entry: str, data: bytes, mode: int) -> str:
     try:
         # Whoever may write beside the file may finish the claim.
         os.chmod(staged, stat.S_IMODE(os.stat(os.path.dirname(claim)).st_mode) & 0o777)
-        handle = atomic.create(os.path.join(staged, entry), data)
-        try:
-            os.fchmod(handle, mode)
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        atomic.put(os.path.join(staged, entry), data, mode=mode, durable=True)
     except BaseException:
-        with suppress(OSError):
-            os.unlink(os.path.join(staged, entry))
         os.rmdir(staged)
         raise
     return staged

@@ -37,7 +37,7 @@ def write(folder: str, files: Iterable[tuple[str, Iterable[bytes], int]]) -> Non
                 if parent not in made:
                     os.mkdir(parent, mode=0o755)
                     made.add(parent)
-            _write(f"{staged}/{path}", pieces, mode)
+            os.close(atomic.create(f"{staged}/{path}", pieces, mode=mode))
         os.rename(staged, folder)
     except BaseException:
         shutil.rmtree(staged, ignore_errors=True)
@@ -45,18 +45,6 @@ def write(folder: str, files: Iterable[tuple[str, Iterable[bytes], int]]) -> Non
     finally:
         if lock >= 0:
             os.close(lock)
-
-
-def _write(file: str, pieces: Iterable[bytes], mode: int) -> None:
-    handle = atomic.create(file, mode=mode)
-    try:
-        for piece in pieces:
-            atomic.write_all(handle, piece)
-    except OSError as error:
-        atomic.name_file(error, file)
-        raise
-    finally:
-        os.close(handle)
 
 
 def _remove_left(folder: str) -> None:

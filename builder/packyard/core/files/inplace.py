@@ -20,7 +20,7 @@ def stage(staged: str, data: bytes, like: str | None, *, mode: int = 0o644) -> b
 
     Return whether it got them all: if not, it must not replace the other file.
     """
-    handle = atomic.create(staged, data)
+    handle = atomic.create(staged, (data,))
     try:
         if like is None:
             os.fchmod(handle, mode)

@@ -109,7 +109,7 @@ def draft(root: str, items: Sequence[JournalLine], contents: Sequence[bytes]) ->
     if len(lines) > _LIMIT:
         raise OSError(errno.EFBIG, "too many files for one change", file)
     _place(items, len(lines))
-    handle = atomic.create(file, lines, b"".join(contents))
+    handle = atomic.create(file, (lines, *contents))
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BaseException:
