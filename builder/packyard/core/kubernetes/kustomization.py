@@ -15,6 +15,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 
 from packyard.core.errors import InputError, Problem
+from packyard.core.files import regular
 from packyard.core.yaml.document import items, mappings
 from packyard.core.yaml.node import MappingNode, Node, Scalar
 
@@ -36,6 +37,11 @@ BUILT = (*LISTED, "generators", "transformers", "validators")
 def names(is_file: Callable[[str], bool]) -> list[str]:
     """Return the names of the kustomization files in a folder, by the question whether it has a file of a name."""
     return [name for name in NAMES if is_file(name)]
+
+
+def there(folder: str | os.PathLike[str]) -> list[str]:
+    """Return the names of the kustomization files in a folder of the disk."""
+    return names(lambda name: regular.is_file(f"{folder}/{name}"))
 
 
 def find(folder: str | os.PathLike[str], is_file: Callable[[str], bool], *, hint: str = "") -> str:

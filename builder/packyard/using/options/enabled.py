@@ -51,7 +51,8 @@ class EnabledOptions:
         self._root = self._document.root
         #: The options that are enabled, in their order, each with its line.
         self.options: dict[str, Item] = {}
-        for item in self._items():
+        listed = self._list(_KEY)
+        for item in listed.items if listed else ():
             option = folder.name_of(item.value.value) if isinstance(item.value, Scalar) else ""
             if option:
                 self.options.setdefault(option, item)
@@ -96,10 +97,6 @@ class EnabledOptions:
         if not kept:
             return remove(self._root, {key})
         return items.replace(node, [lines[at] for at in kept], kept, self._root.entry(key))
-
-    def _items(self) -> list[Item]:
-        node = self._list(_KEY)
-        return node.items if node else []
 
     def _list(self, key: str) -> SequenceNode | None:
         node = self._root.get(key)

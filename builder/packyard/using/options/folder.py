@@ -67,7 +67,7 @@ class Folder:
 
     def file(self, name: str) -> str:
         """Return the path of an option's kustomization, as it is shown."""
-        files = kustomization.names(lambda file: os.path.isfile(f"{self.real}/{name}/{file}"))
+        files = kustomization.there(f"{self.real}/{name}")
         return os.path.join(self.shown, name, files[0] if files else kustomization.FILE)
 
 
@@ -84,7 +84,7 @@ def find(directory: Path) -> Folder | None:
     is_known = package != here or os.path.lexists(f"{here}/{paths.MANIFEST}")
     above = here
     for height, folder in enumerate(paths.above(here)):
-        if is_known and not _is_within(folder, package):
+        if is_known and not paths.is_inside(folder, package):
             break
         if not is_known and height == _HIGHEST:
             break
@@ -121,7 +121,7 @@ def package_of(directory: Path) -> str:
 
 def has_components(directory: Path) -> bool:
     """Say whether a use case's kustomization may have components, by a search before a parse."""
-    found = kustomization.names(lambda name: (directory / name).is_file())
+    found = kustomization.there(directory)
     return bool(found) and b"components" in regular.read(directory / found[0])
 
 
@@ -132,13 +132,8 @@ def _is_program(folder: str, name: str) -> bool:
     return above == PROGRAMS and regular.is_file(file) and b"kind: Component" in regular.read(file)
 
 
-def _is_within(folder: str, package: str) -> bool:
-    return folder == package or folder.startswith(f"{package}/")
-
-
 def _holds(folder: str) -> bool:
-    files = kustomization.names(lambda name: os.path.isfile(f"{folder}/{name}"))
-    return not all(os.path.islink(f"{folder}/{name}") for name in files)
+    return not all(os.path.islink(f"{folder}/{name}") for name in kustomization.there(folder))
 
 
 def needed(data: bytes) -> list[str]:

@@ -120,7 +120,7 @@ def _enable(directory: Path, site: Site, trial: Callable[[Path], Trial], *, recu
     for path in find_packages(Tree(directory), recursive=recursive, kpt=True):
         here = directory / path
         found = folders.find(here)
-        if found is None or _is_of_options(here) or not kustomization.names(_has(here)):
+        if found is None or _is_of_options(here) or not kustomization.there(here):
             continue
         names = [name for name in site.options if name in found.names()]
         switched, misfits = _try(here, names, trial(here))
@@ -147,10 +147,6 @@ def _check_same(switched: Switched, package: PackageFiles) -> None:
         )
     if package.files[switched.file] != switched.before:
         raise ConflictError(Problem("was changed meanwhile", file=file, hint="run again"))
-
-
-def _has(directory: Path) -> Callable[[str], bool]:
-    return lambda name: (directory / name).is_file()
 
 
 def _is_of_options(directory: Path) -> bool:
@@ -190,7 +186,7 @@ def _choose(
         setter = setters[name]
         texts = [] if given.texts == [""] else given.texts
         if not _is_free(setter, shipped):
-            if _value(setter.given(texts)) != _value(setter):
+            if setter.given(texts).texts != setter.texts:
                 stayed.append(setter)
         elif len(texts) > 1 and not setter.is_list:
             problems.append(given.problem(f"{name} takes one value, not a list"))
@@ -209,8 +205,4 @@ def _is_free(setter: Setter, shipped: Shipped) -> bool:
     if setter.name not in shipped:
         return True
     given = shipped[setter.name] or ()
-    return _value(setter.given([given] if isinstance(given, str) else given)) == _value(setter)
-
-
-def _value(setter: Setter) -> tuple[str, ...]:
-    return (setter.values or ()) if setter.is_list else (setter.value,)
+    return setter.given([given] if isinstance(given, str) else given).texts == setter.texts

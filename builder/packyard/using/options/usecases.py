@@ -29,7 +29,7 @@ def below(directory: Path) -> list[str]:
 
 def is_one(directory: Path) -> bool:
     """Say whether a directory has a kustomization of its own."""
-    return bool(kustomization.names(lambda name: (directory / name).is_file()))
+    return bool(kustomization.there(directory))
 
 
 def refusal(directory: Path, command: str, rest: Sequence[str] = (), *, all_by: str = "") -> InputError:

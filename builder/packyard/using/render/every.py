@@ -11,7 +11,7 @@ from pathlib import Path
 
 from packyard.core.bundle import archive
 from packyard.core.bundle.archive import LIMITS, Member
-from packyard.core.errors import BeyondError, InputError, PackyardError, Problem, UnavailableError
+from packyard.core.errors import BeyondError, InputError, PackyardError, Problem, UnavailableError, every
 from packyard.core.files import paths
 from packyard.core.yaml.node import Source
 from packyard.core.yaml.strict import Value
@@ -40,16 +40,9 @@ def find(directory: Path) -> list[str]:
 
 def render_all(directory: Path, *, path: str) -> dict[str, bytes]:
     """Render every use case below a directory, as `render` does; all problems of all of them are raised together."""
-    rendered: dict[str, bytes] = {}
-    problems: list[Problem] = []
-    for use_case in find(directory):
-        try:
-            rendered[use_case] = render(directory / use_case, path=path)
-        except InputError as error:
-            problems += error.problems
-    if problems:
-        raise InputError(*problems)
-    return rendered
+    use_cases = find(directory)
+    rendered = every(lambda use_case: render(directory / use_case, path=path), use_cases)
+    return dict(zip(use_cases, rendered, strict=True))
 
 
 def drafts(directory: Path, *, path: str) -> dict[str, list[Object]]:

@@ -73,7 +73,7 @@ def _too_many(directory: Path, times: Counter[str]) -> Problem:
 
 def _folders(folder: Path, left: Budget) -> Iterator[str]:
     """Yield the directories that a kustomization names, as often as it names them."""
-    for name in kustomization.names(lambda each: regular.is_file(folder / each))[:1]:
+    for name in kustomization.there(folder)[:1]:
         for path in _named(folder / name, left, kustomization.BUILT):
             if regular.is_folder(path):
                 yield os.path.realpath(path)

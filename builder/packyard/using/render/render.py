@@ -141,9 +141,8 @@ def _unmerged(folders: Sequence[Path]) -> Iterator[Problem]:
 def _refused(setters: Sequence[Setter], directory: Path) -> Iterator[Problem]:
     """Yield why definitions refuse values that were set by other programs, or by hand."""
     for setter in setters:
-        texts = (setter.values or ()) if setter.is_list else (setter.value,)
-        if is_refused(setter, texts):
-            yield explain(setter, texts, str(directory))
+        if is_refused(setter, setter.texts):
+            yield explain(setter, setter.texts, str(directory))
 
 
 def _problem(setter: Setter, directory: Path) -> Problem:

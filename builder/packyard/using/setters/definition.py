@@ -74,6 +74,11 @@ class Setter:
         return self.enum_values.get(self.value, self.value)
 
     @property
+    def texts(self) -> tuple[str, ...]:
+        """The value as `set` takes it: the items of a list, or one text, which may be empty."""
+        return (self.values or ()) if self.is_list else (self.value,)
+
+    @property
     def must_be_set(self) -> bool:
         """Whether a value is required and none is there, whoever has set that."""
         return self.required and not self.has_value

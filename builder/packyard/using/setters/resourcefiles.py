@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 
-from packyard.core.errors import InputError, Problem, refuse
+from packyard.core.errors import InputError, Problem, every
 from packyard.core.files.tree import Keep, Tree
 from packyard.using.setters.krmfile import NAME
 from packyard.using.setters.packages import read_resources, walk_key
@@ -42,22 +42,11 @@ def rewrite(
         before: dict[str, bytes] = {only: tree.read(only)} if only else {}
         for folder in [] if only else folders:
             before |= read(tree, folder, below_too=below_too)
-        after = {path: data for path, data in _change_all(root_dir, before, change).items() if data != before[path]}
+        changed = every(lambda path: change(before[path], (root_dir / path).as_posix()), before)
+        after = {path: data for path, data in zip(before, changed, strict=True) if data != before[path]}
         tree.write(after, keep)
 
 
 def root_of(directory: Path) -> Path:
     """Return the folder below which `rewrite` writes: that of the file where ``directory`` is one."""
     return directory.parent if directory.is_file() else directory
-
-
-def _change_all(root_dir: Path, before: Mapping[str, bytes], change: Rewrite) -> dict[str, bytes]:
-    after: dict[str, bytes] = {}
-    problems: list[Problem] = []
-    for path, data in before.items():
-        try:
-            after[path] = change(data, (root_dir / path).as_posix())
-        except InputError as error:
-            problems += error.problems
-    refuse(problems)
-    return after

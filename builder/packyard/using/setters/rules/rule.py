@@ -5,9 +5,9 @@ kustomize 3.8.7 keeps the key ``rules`` of a Krmfile and knows nothing of it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
-from packyard.core.errors import InputError, Problem, refuse, shown, suggest
+from packyard.core.errors import InputError, Problem, every, refuse, shown, suggest
 from packyard.core.yaml.node import Item, MappingNode, Node, Scalar, SequenceNode
 from packyard.core.yaml.values import scalar_value
 from packyard.using.setters.definition import Setter, full_type
@@ -108,15 +108,7 @@ def read(root: MappingNode) -> list[Rule]:
         raise InputError(section.problem("rules must be a list of {rule: …, message: …}"))
     if len(section.items) > _MOST:
         raise InputError(section.problem(f"a Krmfile has at most {_MOST} rules, found {len(section.items)}"))
-    found: list[Rule] = []
-    problems: list[Problem] = []
-    for item in section.items:
-        try:
-            found.append(_read(item))
-        except InputError as error:
-            problems += error.problems
-    refuse(problems)
-    return found
+    return every(_read, section.items)
 
 
 def _read(item: Item) -> Rule:
@@ -176,5 +168,4 @@ def typed(setter: Setter, text: str) -> object:
 
 
 def _shown(setter: Setter) -> str:
-    texts: Iterable[str] = setter.values or () if setter.is_list else (setter.value,)
-    return ", ".join(shown(text) for text in texts)
+    return ", ".join(map(shown, setter.texts))
