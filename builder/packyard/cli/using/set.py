@@ -254,7 +254,7 @@ def _files(changes: Sequence[PackageChange]) -> dict[str, tuple[bytes | None, by
     for change in changes:
         for path, data in change.plan.files.items():
             whole = f"{change.package}/{path}" if change.package else path
-            before = files[whole][0] if whole in files else change.bytes_before(path)
+            before = files[whole][0] if whole in files else change.before.files[path]
             files[whole] = (before, data)
     return files
 

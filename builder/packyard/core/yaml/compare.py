@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 
-from packyard.core.errors import InputError, Problem
+from packyard.core.errors import InputError
 from packyard.core.yaml.edit import Edit
 from packyard.core.yaml.node import (
     Alias,
@@ -32,10 +32,9 @@ _Key = tuple[type, int]
 
 def refused(source: Source, position: int, reason: str) -> InputError:
     """Describe an edit that would do more or less than it means, by its place."""
-    line, at = source.locate(min(position, len(source.text)))
     message = f"this cannot be changed exactly: {reason}"
     hint = "nothing was written; change it by hand, or write it more simply"
-    return InputError(Problem(message, file=source.name, line=line, column=at, hint=hint))
+    return InputError(source.problem(min(position, len(source.text)), message, hint))
 
 
 class Comparison:

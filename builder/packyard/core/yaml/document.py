@@ -159,10 +159,9 @@ def _checked(get_event: Callable[[], Any], source: Source) -> Callable[[], Any]:
         kind = type(event)
         if kind is yaml.AliasEvent:
             if event.anchor not in known:
-                line, column = source.locate(event.start_mark.index)
                 message = f"*{event.anchor} refers to nothing before it"
                 hint = f"mark what it repeats with &{event.anchor}, or write it out"
-                raise InputError(Problem(message, file=source.name, line=line, column=column, hint=hint))
+                raise InputError(source.problem(event.start_mark.index, message, hint))
             start = known[event.anchor]
             found[start] = found.get(start, 0) + 1
         elif kind is yaml.DocumentStartEvent:
@@ -192,9 +191,8 @@ def check_keys(document: Document) -> None:
         names = {entry.name for entry in node.entries}
         for entry in node.entries if len(names) < len(node.entries) else ():
             if isinstance(entry.key, Scalar) and entry.name in seen:
-                line, column = node.source.locate(entry.start)
                 message = f"key {entry.name!r} occurs twice in one mapping"
-                problems.append(Problem(message, file=node.source.name, line=line, column=column))
+                problems.append(node.source.problem(entry.start, message))
             seen.add(entry.name)
     refuse(problems)
 

@@ -61,6 +61,11 @@ class Source:
         self._known = index, line
         return line, index - self.text.rfind("\n", 0, index)
 
+    def problem(self, index: int, message: str, hint: str = "") -> Problem:
+        """Describe something wrong with the text, by the place of a character."""
+        line, column = self.locate(index)
+        return Problem(message, file=self.name, line=line, column=column, hint=hint)
+
     def excerpt(self, start: int, end: int) -> Source:
         """Return a source with a stretch of this text alone, in the same lines and columns."""
         before = _LINE.sub(lambda line: " " * len(line.group()), self.text[:start])
@@ -113,8 +118,7 @@ class Node:
 
     def problem(self, message: str, hint: str = "") -> Problem:
         """Describe something wrong with the node, by the place where it begins."""
-        line, column = self.source.locate(self.start)
-        return Problem(message, file=self.source.name, line=line, column=column, hint=hint)
+        return self.source.problem(self.start, message, hint)
 
     def entry(self, name: str) -> Entry | None:  # noqa: ARG002  # a mapping has entries
         """Return the first entry with this key, or None: what is no mapping has none."""

@@ -123,9 +123,7 @@ def _set(edits: FieldEdits, item: ResourceItem) -> Iterator[Result]:
     before = len(edits.changes)
     edits.visit([item.document])
     for change in edits.changes[before:]:
-        values = {"currentValue": change.old, "proposedValue": change.new}
-        message = f"set field value to {double_quoted(change.new)}"
-        yield Result(message, item=item, field_path=change.path, values=values)
+        yield Result.of_field(item, change.path, change.old, change.new)
 
 
 def _recorded(package: ListedPackage, planned: Plan, name: str, count: int) -> Result:

@@ -15,13 +15,12 @@ from pathlib import Path
 from packyard.core.errors import InputError, suggest
 from packyard.core.yaml.edit import Edit
 from packyard.core.yaml.splice import remove
-from packyard.core.yaml.values import double_quoted
 from packyard.using.functions import defined, listedpackages
 from packyard.using.functions.defined import Applied
 from packyard.using.functions.listedpackages import ListedPackage
 from packyard.using.functions.resourcelist import ID_ANNOTATIONS, NAME, ResourceItem, ResourceList, Result
 from packyard.using.setters.kpt import kptfile
-from packyard.using.setters.kpt.apply import Setting, apply, config_text
+from packyard.using.setters.kpt.apply import apply, config_text
 from packyard.using.setters.kpt.derived import derive
 from packyard.using.setters.kpt.parameterize import read_wanted, tag
 from packyard.using.setters.kpt.tagged import find
@@ -119,18 +118,12 @@ def _apply_tagged(resources: ResourceList, values: Mapping[str, str]) -> _Answer
     for item in resources.items:
         applied = apply(item.root, values)
         edits += applied.edits
-        results += (_set(item, setting) for setting in applied.settings)
+        results += (Result.of_field(item, each.path, each.old, each.new) for each in applied.settings)
         if any(setting.emptied for setting in applied.settings):
             found = _let_comments_go(item)
             edits += found
             results += [_let_go(item)] if found else []
     return _Answer(edits, results)
-
-
-def _set(item: ResourceItem, setting: Setting) -> Result:
-    message = f"set field value to {double_quoted(setting.new)}"
-    values = {"currentValue": setting.old, "proposedValue": setting.new}
-    return Result(message=message, item=item, field_path=setting.path, values=values)
 
 
 def _let_comments_go(item: ResourceItem) -> list[Edit]:

@@ -40,6 +40,12 @@ class Result:
     values: Mapping[str, str] = field(default_factory=dict)  # currentValue, proposedValue
     file: str = ""  # where no item is meant
 
+    @classmethod
+    def of_field(cls, item: ResourceItem, path: str, old: str, new: str) -> Result:
+        """Say that a field of an item was given a value."""
+        values = {"currentValue": old, "proposedValue": new}
+        return cls(f"set field value to {double_quoted(new)}", item=item, field_path=path, values=values)
+
     def document(self) -> dict[str, object]:
         """Return the result as it is written."""
         found: dict[str, object] = {"message": self.message, "severity": self.severity}

@@ -60,15 +60,16 @@ class Inputs:
     @property
     def unset(self) -> list[Setter]:
         """The required setters that nobody has given a value."""
-        own = [setter for krmfile in self.krmfiles for setter in _unset(krmfile)]
+        own = [each for krmfile in self.krmfiles for each in krmfile.definitions.setters.values() if each.must_be_set]
         return [*own, *_unset_of(self.options)]
 
     def check(self) -> None:
         """Refuse required setters that are unset, values that definitions refuse, and rules that are broken."""
         problems = [_problem(setter, self.directory) for setter in self.unset]
         problems += _refused(self.set, self.directory)
-        broken = (problem for krmfile in self.krmfiles for problem in _broken(krmfile))
-        refuse([*problems, *broken, *_broken_of(self.options)])
+        for krmfile in self.krmfiles:
+            problems += rule.find_broken(krmfile.root, krmfile.definitions.setters)
+        refuse([*problems, *_broken_of(self.options)])
 
 
 def render(directory: Path, *, path: str, inputs: Inputs | None = None) -> bytes:
@@ -93,14 +94,6 @@ def build(directory: Path, *, path: str) -> bytes:
 def unset(directory: Path) -> list[Setter]:
     """Return the required setters that nobody has given a value, of a directory and of those that it builds on."""
     return Inputs.read(directory).unset
-
-
-def _unset(krmfile: Krmfile) -> list[Setter]:
-    return [setter for setter in krmfile.definitions.setters.values() if setter.must_be_set]
-
-
-def _broken(krmfile: Krmfile) -> Iterator[Problem]:
-    return rule.find_broken(krmfile.root, krmfile.definitions.setters)
 
 
 def _unset_of(options: Sequence[OptionSetters]) -> list[Setter]:

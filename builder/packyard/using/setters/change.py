@@ -36,10 +36,6 @@ class PackageChange:
     before: PackageFiles
     plan: Plan
 
-    def bytes_before(self, path: str) -> bytes:
-        """Return a file of the package as it was."""
-        return self.before.files[path]
-
 
 @dataclass(frozen=True, slots=True)
 class Beside:

@@ -19,11 +19,12 @@ from dataclasses import dataclass
 from packyard.core.kubernetes.fieldtypes import Step, field_type
 from packyard.core.yaml import items
 from packyard.core.yaml.content import double
+from packyard.core.yaml.document import parse_text, source_of
 from packyard.core.yaml.edit import PLAIN_TYPES, Edit, set_text
 from packyard.core.yaml.node import Child, Comment, Document, Entry, Item, MappingNode, Node, Scalar, SequenceNode
 from packyard.core.yaml.values import implicit_type, type_of
 from packyard.using.setters import stricter
-from packyard.using.setters.comment import DefinitionRef, parse
+from packyard.using.setters.comment import MARKS, DefinitionRef, is_marked, parse
 from packyard.using.setters.definition import Definitions, Setter, Substitution, full_type
 
 
@@ -86,6 +87,13 @@ def defined(
                 definition = definitions.resolve(bound.reference)
                 if definition is not None and sets(definition, bound.node):
                     yield document, bound, definition
+
+
+def defined_in(data: bytes, name: str, definitions: Definitions) -> Iterator[tuple[Binding, Setter | Substitution]]:
+    """Yield the fields of a file that get their values from definitions, each with its own."""
+    if is_marked(data):
+        documents = parse_text(source_of(data, name), around=MARKS)
+        yield from ((bound, definition) for _, bound, definition in defined(documents, definitions))
 
 
 class FieldEdits:

@@ -9,11 +9,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from packyard.core.errors import InputError
-from packyard.core.yaml.document import parse_text, scalars, source_of
+from packyard.core.yaml.document import scalars
 from packyard.core.yaml.node import Scalar
-from packyard.using.setters import comment
 from packyard.using.setters.definition import Definitions, Setter, Substitution
-from packyard.using.setters.fields import FieldChange, defined, path_text
+from packyard.using.setters.fields import FieldChange, defined_in, path_text
 from packyard.using.setters.packages import PackageFiles, read_krmfile
 
 
@@ -38,16 +37,13 @@ def find(package: PackageFiles) -> Iterator[HandEdit]:
     """Yield the edited fields of a package; a field of a setter that is still to be set may hold anything."""
     definitions = read_krmfile(package).definitions
     for path, data in package.resources.items():
-        if comment.is_marked(data):
-            documents = parse_text(source_of(data, package.where + path), around=comment.MARKS)
-            for _, bound, definition in defined(documents, definitions):
-                node, wanted = bound.node, expected(definition, definitions)
-                text = node.value if isinstance(node, Scalar) else [each.value for each in scalars(node)]
-                if wanted is not None and text != wanted and not _is_open(definition, definitions):
-                    line, _ = node.source.locate(node.start)
-                    yield HandEdit(
-                        definition.name, node.source.name, line, path_text(bound.path), _shown(text), _shown(wanted)
-                    )
+        for bound, definition in defined_in(data, package.where + path, definitions):
+            node, wanted = bound.node, expected(definition, definitions)
+            text = node.value if isinstance(node, Scalar) else [each.value for each in scalars(node)]
+            if wanted is not None and text != wanted and not _is_open(definition, definitions):
+                line, _ = node.source.locate(node.start)
+                shown = _shown(text), _shown(wanted)
+                yield HandEdit(definition.name, node.source.name, line, path_text(bound.path), *shown)
 
 
 def overwritten(changes: Iterable[FieldChange], before: PackageFiles) -> Iterator[HandEdit]:

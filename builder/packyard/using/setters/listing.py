@@ -10,12 +10,11 @@ from functools import partial
 from packyard.core.errors import Problem, refuse
 from packyard.core.kubernetes.fieldtypes import Step
 from packyard.core.work.memo import Memo, once
-from packyard.core.yaml.document import parse_text, source_of
 from packyard.core.yaml.node import Scalar, SequenceNode
 from packyard.using.setters import comment, patterns
 from packyard.using.setters.definition import Definitions, Setter, Substitution, full_type
 from packyard.using.setters.exact import is_number, without_limit
-from packyard.using.setters.fields import defined, path_text
+from packyard.using.setters.fields import defined_in, path_text
 from packyard.using.setters.packages import PackageFiles, read_krmfile
 
 TYPE_CHECKING = False
@@ -107,7 +106,7 @@ def count_fields(package: PackageFiles, definitions: Definitions, memo: Memo | N
 
 def _count_in(name: str, data: bytes, definitions: Definitions) -> Counter[str]:
     counts: Counter[str] = Counter()
-    for _, _, definition in defined(parse_text(source_of(data, name), around=comment.MARKS), definitions):
+    for _, definition in defined_in(data, name, definitions):
         counts.update(definitions.setters_of(definition))
     return counts
 
@@ -132,11 +131,9 @@ def find_fields(package: PackageFiles, name: str) -> list[Field]:
     definitions = read_krmfile(package).definitions
     found: list[Field] = []
     for path, data in package.resources.items():
-        if comment.is_marked(data):
-            documents = parse_text(source_of(data, package.where + path), around=comment.MARKS)
-            for _, bound, definition in defined(documents, definitions):
-                if through := _way(definitions, definition, name):
-                    found.append(_field(bound.node, bound.path, through))
+        for bound, definition in defined_in(data, package.where + path, definitions):
+            if through := _way(definitions, definition, name):
+                found.append(_field(bound.node, bound.path, through))
     return found + _tagged(package, name)
 
 

@@ -94,9 +94,7 @@ class Rule:
         """Place an error at its character, where the text of the rule stands in one piece."""
         begin = self.node.lexeme.find(self.node.value)
         position = self.node.start + (begin + error.position if begin >= 0 else 0)
-        line, column = self.node.source.locate(position)
-        message = f"rule: {error.message}"
-        return Problem(message, file=self.node.source.name, line=line, column=column, hint=error.hint)
+        return self.node.source.problem(position, f"rule: {error.message}", error.hint)
 
 
 def read(root: MappingNode) -> list[Rule]:
