@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from packyard.core.errors import InputError
 from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar, SequenceNode
 
 TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
@@ -89,6 +90,16 @@ def is_merge(entry: Entry) -> bool:
 def is_null(node: Node | None) -> bool:
     """Say whether a node is null, for example ``~`` or nothing at all."""
     return isinstance(node, Scalar) and (type_of(node) == "null" or node.tag == "tag:yaml.org,2002:null")
+
+
+def listed(mapping: MappingNode, key: str) -> SequenceNode | None:
+    """Return the list under a key, or None where that is missing or null; anything else is refused."""
+    node = mapping.get(key)
+    if node is None or is_null(node):
+        return None
+    if not isinstance(node, SequenceNode):
+        raise InputError(node.problem(f"{key} must be a list"))
+    return node
 
 
 def type_of(scalar: Scalar) -> str:

@@ -27,7 +27,7 @@ from packyard.core.yaml.document import decode, items, only, parse_one, parse_te
 from packyard.core.yaml.fields import Fields
 from packyard.core.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.core.yaml.span import embedded
-from packyard.core.yaml.values import implicit_type, is_null
+from packyard.core.yaml.values import implicit_type, is_null, listed
 from packyard.using.kustomize import generator, references, selector
 from packyard.using.kustomize.generator import Generated
 from packyard.using.kustomize.part import Patch
@@ -194,15 +194,11 @@ def _paths(node: Node | None, field: str, what: str) -> tuple[tuple[Scalar, ...]
 
 
 def _generated(root: MappingNode, file: Path, left: Budget) -> Iterator[Generated]:
-    node = root.get("configMapGenerator")
-    if node is not None and not is_null(node) and not isinstance(node, SequenceNode):
-        raise InputError(node.problem("configMapGenerator must be a list"))
-
     def find(_: Fields, node: Scalar) -> Source:
         return _read_beside(node, file, left, "file")
 
     fields = Fields(root, str(file), "")
-    for item in items(node):
+    for item in items(listed(root, "configMapGenerator")):
         _only(item)
         made = generator.read(fields, item, find)
         if fields.problems or made is None:
@@ -237,13 +233,7 @@ def _references(root: MappingNode, file: Path, left: Budget) -> Iterator[FieldSp
 
 
 def _patches(root: MappingNode, file: Path, left: Budget) -> Iterator[Patch]:
-    node = root.get("patches")
-    if node is None or is_null(node):
-        return
-    if not isinstance(node, SequenceNode):
-        raise InputError(node.problem("patches must be a list"))
-    for item in node.items:
-        entry = item.value
+    for entry in items(listed(root, "patches")):
         if not isinstance(entry, MappingNode):
             raise InputError(entry.problem("a patch must be a mapping with path or patch"))
         others = [each for each in entry.entries if each.name not in _PATCH_FIELDS]

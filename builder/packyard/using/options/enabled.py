@@ -19,12 +19,13 @@ from packyard.core.errors import InputError, Problem, refuse
 from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import kustomization
 from packyard.core.yaml import items
-from packyard.core.yaml.document import decode, parse_one
+from packyard.core.yaml.document import decode, parse_one, scalars
+from packyard.core.yaml.document import items as nodes_of
 from packyard.core.yaml.edit import Edit
 from packyard.core.yaml.node import Item, MappingNode, Scalar, SequenceNode
 from packyard.core.yaml.proof import apply_to_file
 from packyard.core.yaml.splice import change, remove
-from packyard.core.yaml.values import is_null
+from packyard.core.yaml.values import listed
 from packyard.using.options.folder import Folder, find
 
 _KEY, _RESOURCES = "components", "resources"
@@ -51,8 +52,8 @@ class EnabledOptions:
         self._root = self._document.root
         #: The options that are enabled, in their order, each with its line.
         self.options: dict[str, Item] = {}
-        listed = self._list(_KEY)
-        for item in listed.items if listed else ():
+        components = listed(self._root, _KEY)
+        for item in components.items if components else ():
             option = folder.name_of(item.value.value) if isinstance(item.value, Scalar) else ""
             if option:
                 self.options.setdefault(option, item)
@@ -73,8 +74,8 @@ class EnabledOptions:
         """Return the bytes with a line for each of these options, behind the components that are there."""
         added = list(names)
         lines = [f"{self.folder.line}/{name}" for name in added]
-        listed = _texts(self._list(_RESOURCES))
-        files = [file for name in added for file in self.folder.beside(name) if file not in listed]
+        present = _texts(listed(self._root, _RESOURCES))
+        files = [file for name in added for file in self.folder.beside(name) if file not in present]
         return self._edited([*self._added(_KEY, lines), *self._added(_RESOURCES, files)])
 
     def without(self, names: Iterable[str]) -> bytes:
@@ -89,7 +90,7 @@ class EnabledOptions:
 
     def _less(self, key: str, goes: Callable[[str], bool]) -> list[Edit]:
         """Return the edits that take lines out of a list, and the key where nothing is left."""
-        node = self._list(key)
+        node = listed(self._root, key)
         lines = _texts(node)
         kept = [at for at, line in enumerate(lines) if not goes(line)]
         if node is None or len(kept) == len(lines):
@@ -98,16 +99,8 @@ class EnabledOptions:
             return remove(self._root, {key})
         return items.replace(node, [lines[at] for at in kept], kept, self._root.entry(key))
 
-    def _list(self, key: str) -> SequenceNode | None:
-        node = self._root.get(key)
-        if node is None or is_null(node):
-            return None
-        if not isinstance(node, SequenceNode):
-            raise InputError(node.problem(f"{key} must be a list"))
-        return node
-
     def _added(self, key: str, lines: list[str]) -> list[Edit]:
-        node = self._list(key)
+        node = listed(self._root, key)
         if not lines:
             return []
         if node is None:
@@ -123,9 +116,5 @@ class EnabledOptions:
 
 def _texts(node: SequenceNode | None) -> list[str]:
     """Return the paths that are listed."""
-    if node is None:
-        return []
-    texts = [item.value for item in node.items if isinstance(item.value, Scalar)]
-    others = (item.value for item in node.items if not isinstance(item.value, Scalar))
-    refuse(other.problem("must be a path") for other in others)
-    return [text.value for text in texts]
+    refuse(each.problem("must be a path") for each in nodes_of(node) if not isinstance(each, Scalar))
+    return [each.value for each in scalars(node)]

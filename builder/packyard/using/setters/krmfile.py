@@ -20,7 +20,7 @@ from dataclasses import replace
 from packyard.core.errors import InputError, Problem, refuse
 from packyard.core.work.memo import Memo, once
 from packyard.core.yaml.content import Text, Tree, double, in_brackets
-from packyard.core.yaml.document import check_keys, parse_text
+from packyard.core.yaml.document import check_keys, mappings, parse_text
 from packyard.core.yaml.edit import Edit
 from packyard.core.yaml.node import Collection, Entry, MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.core.yaml.proof import apply_to_file
@@ -179,11 +179,7 @@ def _parse_setter(name: str, definition: MappingNode, body: MappingNode, entry: 
 
 
 def _parse_substitution(name: str, body: MappingNode, entry: Entry) -> Substitution:
-    values = body.get("values")
-    listed = [item.value for item in values.items] if isinstance(values, SequenceNode) else []
-    markers = tuple(
-        (item.text("marker"), parse_ref(item.text("ref"))) for item in listed if isinstance(item, MappingNode)
-    )
+    markers = tuple((item.text("marker"), parse_ref(item.text("ref"))) for item in mappings(body.get("values")))
     line = entry.key.source.locate(entry.start)[0]
     return Substitution(name, body.text("pattern"), markers, entry.key.source.name, line)
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from packyard.core.errors import InputError, Problem, refuse
 from packyard.core.yaml.content import flow
-from packyard.core.yaml.document import parse_one
-from packyard.core.yaml.node import MappingNode, Node, Scalar, SequenceNode
+from packyard.core.yaml.document import items, parse_one
+from packyard.core.yaml.node import MappingNode, Scalar, SequenceNode
 from packyard.core.yaml.values import is_null, quoted
 
 
@@ -54,9 +54,7 @@ def read(mapping: MappingNode, file: str) -> dict[str, Given]:
     problems: list[Problem] = []
     given: dict[str, Given] = {}
     for entry in mapping.entries:
-        nodes: list[Node] = [entry.value]
-        if isinstance(entry.value, SequenceNode):
-            nodes = [item.value for item in entry.value.items]
+        nodes = items(entry.value) if isinstance(entry.value, SequenceNode) else [entry.value]
         texts = [node.value for node in nodes if isinstance(node, Scalar)]
         if not nodes:
             texts = [""]  # no item, as NAME= on a command line

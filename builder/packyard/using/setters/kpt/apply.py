@@ -89,7 +89,7 @@ def apply(
                 edits += found
                 replaced.insert(before, (field.node.start, field.node.end))
         except InputError as error:
-            problems += (_placed(field, problem) for problem in error.problems)
+            problems += (field.node.problem(each.message, each.hint) for each in error.problems)  # in kpt's own words
     refuse(problems)
     return Applied(tuple(edits), tuple(settings))
 
@@ -104,11 +104,6 @@ def _list(field: Tagged, given: Mapping[str, str]) -> tuple[Setting, list[Edit]]
     old = flow_text(field.node)
     setting = Setting(path_text(field.path), field.pattern, field.node, old, given[name], emptied)
     return setting, _new_items(field, new)
-
-
-def _placed(field: Tagged, problem: Problem) -> Problem:
-    """Say where, and keep what: kpt's own words."""
-    return field.node.problem(problem.message, problem.hint)
 
 
 def set_scalar(old: Scalar, new: str, *, known: str | None, flow: bool, keep_type: bool) -> list[Edit]:
