@@ -12,7 +12,7 @@ the same are not read. What cannot be read as YAML is compared as a file, with t
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from posixpath import basename, dirname, relpath
 
@@ -187,16 +187,7 @@ def _object(where: str, before: Document | None, after: Document | None) -> Iter
         yield Change(where=where, what="object", name=known.name, change=_change(before, after))
         return
     for each in field_changes.compare(before.root, after.root, {**before.setters, **after.setters}):
-        yield Change(
-            where=where,
-            what="field",
-            name=known.name,
-            path=each.path,
-            change=each.change,
-            before=each.before,
-            after=each.after,
-            setter=each.setter,
-        )
+        yield Change(where=where, what="field", name=known.name, **asdict(each))
 
 
 def _file(before: Files, after: Files, where: str, path: str, note: str = "") -> Change:
