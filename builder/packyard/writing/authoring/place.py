@@ -49,7 +49,11 @@ def bind_list(entry: Entry, text: str) -> list[Edit]:
     assert isinstance(value, SequenceNode)
     if value.flow:
         old = entry.head[-1] if entry.head else None
-        if old and is_binding(old.text) and value.source.locate(old.start)[0] + 1 == _line(entry):
+        if (
+            old
+            and is_binding(old.text)
+            and value.source.locate(old.start)[0] + 1 == value.source.locate(entry.start)[0]
+        ):
             return [replace_comment(old, text)]
         return [_alone_above(entry, text)]
     source = value.source
@@ -118,7 +122,3 @@ def _skip_blanks(source: Source, position: int) -> int:
     match = _BLANKS.match(source.text, position)
     assert match is not None
     return match.end()
-
-
-def _line(child: Child) -> int:
-    return child.value.source.locate(child.start)[0]

@@ -34,7 +34,7 @@ from packyard.writing.checks import collisions, documents, exception, secret_tex
 from packyard.writing.checks.builds import RENAMING
 from packyard.writing.checks.finding import Finding
 from packyard.writing.checks.lint import find, in_order
-from packyard.writing.checks.pages import Folder, Setters
+from packyard.writing.checks.pages import Folder
 from packyard.writing.checks.parsed import Parsed, parse
 from packyard.writing.checks.shipped_options import ShippedOptions
 
@@ -68,7 +68,8 @@ def lint(tree: Tree, *, judges: Sequence[Judge], is_closed: bool = False) -> Lin
     parsed = {folder: parse(package, memo) for folder, package in read.items()}
     judges = _with_definitions(judges, parsed.values())
     objects = _objects(parsed.values())
-    seen = Folder(files, _setters(parsed), images_of(parsed.values()), objects=objects, is_closed=is_closed)
+    setters = {folder: each.definitions.setters for folder, each in parsed.items() if each.definitions.setters}
+    seen = Folder(files, setters, images_of(parsed.values()), objects=objects, is_closed=is_closed)
 
     def exists(path: str) -> bool | None:
         """Say whether kustomize finds a file, or a folder to build."""
@@ -184,10 +185,6 @@ def _exceptions(tree: Tree, files: Iterable[str]) -> dict[str, Collection[str]]:
                     shown = tree.prefix + os.path.relpath(f"{root}/{path}", here)
                     found[os.path.normpath(shown)] = rules.keys()
     return found
-
-
-def _setters(parsed: dict[str, Parsed]) -> Setters:
-    return {folder: each.definitions.setters for folder, each in parsed.items() if each.definitions.setters}
 
 
 def _objects(parsed: Iterable[Parsed]) -> list[MappingNode]:

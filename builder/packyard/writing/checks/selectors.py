@@ -214,7 +214,8 @@ def _instances(parsed: Parsed) -> Iterator[Finding]:
     renamed = [root for root in parsed.objects if parsed.changed_by(name_of(root))]
     holders = [each for root in renamed for each in (root, *(pod.template for pod in parsed.pods_of(root)))]
     labels = [found for each in holders if each and (found := each.mapping("metadata", "labels"))]
-    labels += [found for root in parsed.objects if (found := _own_pods(root))]
+    policies = (root for root in parsed.objects if is_kind(root, NETWORKING, "NetworkPolicy"))
+    labels += filter(None, (root.mapping("spec", "podSelector", "matchLabels") for root in policies))
     nodes = list(filter(None, (each.scalar(_INSTANCE) for each in labels)))
     setters = frozenset[str]().union(*map(parsed.changed_by, nodes))
     naming = frozenset[str]().union(*(parsed.changed_by(name_of(root)) for root in renamed))
@@ -224,7 +225,3 @@ def _instances(parsed: Parsed) -> Iterator[Finding]:
             message = f"{what} changes with {_listed(setters or naming)}, and this label does not"
             severity: Severity = "error" if setters else "warning"
             yield breach("reference-left-behind", node, message, "give both the same comment", severity=severity)
-
-
-def _own_pods(root: MappingNode) -> MappingNode | None:
-    return root.mapping("spec", "podSelector", "matchLabels") if is_kind(root, NETWORKING, "NetworkPolicy") else None

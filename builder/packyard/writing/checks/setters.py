@@ -9,7 +9,7 @@ from itertools import islice
 
 from packyard.core.errors import InputError, Problem, suggest
 from packyard.core.yaml.document import entries, items, mappings, scalars
-from packyard.core.yaml.node import Comment, Entry, MappingNode, Scalar, SequenceNode, Source
+from packyard.core.yaml.node import Comment, Entry, MappingNode, Scalar, Source
 from packyard.core.yaml.values import double_quoted, implicit_type
 from packyard.using.setters import patterns
 from packyard.using.setters.comment import (
@@ -82,7 +82,8 @@ def _field(bound: Binding, definitions: Definitions, reached: set[str]) -> Itera
         yield breach("comment-does-not-fit", (source, bound.comment.start), message, "remove the comment", REMOVE)
         return
     _reach(definition, definitions, reached)
-    found = bound.node.value if isinstance(bound.node, Scalar) else _texts(bound.node)
+    node = bound.node
+    found = node.value if isinstance(node, Scalar) else [each.value for each in scalars(node)]
     wanted = expected(definition, definitions)
     if wanted is not None and found != wanted:
         message = f"the field is {_quoted(found)}, but {definition.name} makes it {_quoted(wanted)} at the next set"
@@ -273,10 +274,6 @@ def _resembling(name: str, definitions: Definitions) -> str:
 
 def _known(definitions: Definitions) -> list[str]:
     return list(dict.fromkeys((*definitions.setters, *definitions.substitutions)))
-
-
-def _texts(node: SequenceNode) -> list[str]:
-    return [each.value for each in scalars(node)]
 
 
 def _quoted(value: str | list[str]) -> str:

@@ -90,18 +90,14 @@ def _changes(to: MappingNode, additions: Sequence[Addition], inserted: Collectio
 
 def _rows(lists: Sequence[Sequence[MappingNode]]) -> list[list[MappingNode]]:
     """Return objects that are one in all lists: by what they are called, or as the only one of a kind."""
-    kinds = [Counter(_kind(root) for root in some) for some in lists]
+    kinds = [Counter(selector.identity(root)[:2] for root in some) for some in lists]
     named = [{selector.identity(root): root for root in some} for some in lists]
-    alone = [{_kind(root): root for root in some} for some in lists]
+    alone = [{selector.identity(root)[:2]: root for root in some} for some in lists]
     rows = []
     for root in lists[0]:
-        key, kind = selector.identity(root), _kind(root)
+        key, kind = selector.identity(root), selector.identity(root)[:2]
         if all(key in some for some in named):
             rows.append([some[key] for some in named])
         elif all(count[kind] == 1 for count in kinds):
             rows.append([some[kind] for some in alone])
     return rows
-
-
-def _kind(root: MappingNode) -> tuple[str, str]:
-    return root.text("apiVersion"), root.text("kind")

@@ -39,7 +39,8 @@ def read(documents: Sequence[Document], notes: list[Note]) -> NamedFields:
     fields = [each for root in roots for each in tagged.find(root)]
     for setter in derive(roots):
         if not setter.is_list:
-            types = {type_of(each.node) for each in _alone(fields, setter.name) if isinstance(each.node, Scalar)}
+            alone = (each.node for each in fields if each.pattern.sole_name == setter.name)
+            types = {type_of(node) for node in alone if isinstance(node, Scalar)}
             found.words[setter.name] = Word(setter.name, setter.value, is_setter=True, schema=typed(types))
     values = {name: word.value for name, word in found.words.items()}
     patterns: dict[str, str] = {}
@@ -76,10 +77,6 @@ def review(package: KptPackage, root: Node | None, words: Mapping[str, Word], fi
                 todo = "run the function before you import, or do by hand what it does"
                 notes.append(Note(LOST, "functions of the pipeline", todo, (f"{file}: {entry.name}: {called}",)))
     return notes
-
-
-def _alone(fields: Sequence[Tagged], name: str) -> list[Tagged]:
-    return [each for each in fields if each.pattern.sole_name == name]
 
 
 def _list(each: Tagged, node: SequenceNode, found: NamedFields) -> str:

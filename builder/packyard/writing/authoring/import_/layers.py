@@ -71,7 +71,8 @@ class PartTree:
         self.name = name
         self.stem = name.removesuffix("-k8s")
         self.places = _groups(variants)
-        self.several = {kind for each in variants for kind, number in _kinds(each).items() if number > 1}
+        kinds = (Counter(root.text("kind") for root in each.objects) for each in variants)
+        self.several = {kind for counts in kinds for kind, number in counts.items() if number > 1}
         self.storages: dict[str, Part] = {}
         self.leaves: dict[Place, Part] = {}
         says = f"What all use cases of {name} have in common." if len(variants) > 1 else f"{name}."
@@ -193,10 +194,6 @@ def _groups(variants: Sequence[Variant]) -> dict[Place, Variant]:
         head, _, last = variant.path.rpartition("/")
         places[(head, last) if head and heads[head] > 1 else (variant.path, "")] = variant
     return places
-
-
-def _kinds(variant: Variant) -> Counter[str]:
-    return Counter(root.text("kind") for root in variant.objects)
 
 
 def _stores(part: Part) -> bool:
