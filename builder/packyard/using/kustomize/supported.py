@@ -95,22 +95,22 @@ def find(directory: Path) -> Path:
     return directory / kustomization.find(directory, lambda name: regular.is_file(directory / name), hint=hint)
 
 
-def read(directory: Path, left: Budget, *, kind: str = "Kustomization", only_components: bool = False) -> Kustomization:
-    """Read the kustomization of a directory; every fault in it is named at once.
-
-    With ``only_components`` fields that act after the components, for example images, are passed over.
-    """
+def read(directory: Path, left: Budget, *, kind: str = "Kustomization") -> Kustomization:
+    """Read the kustomization of a directory; every fault in it is named at once."""
     file = find(directory)
     if leads := Gate(directory, {}).outside(str(file)):
         message = f"leads to {leads}, outside of the directory"
         raise InputError(Problem(message, file=str(file), hint="kustomize refuses it as well"))
-    return parse(file, left.read(file), left, kind=kind, only_components=only_components)
+    return parse(file, left.read(file), left, kind=kind)
 
 
 def parse(
     file: Path, text: str, left: Budget, *, kind: str = "Kustomization", only_components: bool = False
 ) -> Kustomization:
-    """Read the text of a kustomization as `read` does; its patches are files beside it."""
+    """Read the text of a kustomization as `read` does; its patches are files beside it.
+
+    With ``only_components`` fields that act after the components, for example images, are passed over.
+    """
     root = parse_one(text.encode(), str(file)).root
     if not isinstance(root, MappingNode):
         raise InputError(Problem("must be a mapping", file=str(file), line=1))

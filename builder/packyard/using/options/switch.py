@@ -85,9 +85,9 @@ def enable_below(
     return found, misfits
 
 
-def disable(directory: Path, names: Sequence[str], *, dry_run: bool = False, keep: Keep | None = None) -> Switched:
+def disable(directory: Path, names: Sequence[str]) -> Switched:
     """Remove options from a use case; one that is not enabled is left alone."""
-    return disable_below(directory, [""], names, dry_run=dry_run, keep=keep)[""]
+    return disable_below(directory, [""], names)[""]
 
 
 def disable_below(
