@@ -43,16 +43,16 @@ def open_channel(address: str) -> Store:
 def open_to_read(address: str) -> Store:
     """Open a channel that is used as it was, and said to be, if it cannot be reached; but not a directory."""
     store = open_channel(address)
-    folder = state.cache_dir()
-    if folder is None or isinstance(store, DirectoryStore):
+    cache = index_cache()
+    if cache is None or isinstance(store, DirectoryStore):
         return store
     with suppress(UnavailableError):
-        index_cache(folder).prune(time.time())
+        cache.prune(time.time())
 
     def tell(error: UnavailableError) -> None:
         output.warning(f"{error}\n{store.address} cannot be reached: what it listed when it was last read is used")
 
-    return RememberedStore(store, index_cache(folder), tell, name=identity(address))
+    return RememberedStore(store, cache, tell, name=identity(address))
 
 
 def is_reached(store: Store) -> bool:
@@ -117,8 +117,8 @@ def paths(address: str, name: str) -> Sequence[str]:
 def _at_hand(address: str) -> Index:
     """Return what a channel lists, in a moment, or from what is remembered."""
     store: Store = stores.open_store(address, patience=_MOMENT)
-    if (folder := state.cache_dir()) and not isinstance(store, DirectoryStore):
-        store = RememberedStore(store, index_cache(folder), lambda _: None, name=identity(address))
+    if (cache := index_cache()) and not isinstance(store, DirectoryStore):
+        store = RememberedStore(store, cache, lambda _: None, name=identity(address))
     return access.read(store, trust(address, store), preferences.memory(address))
 
 
@@ -127,8 +127,7 @@ def fetching(address: str, store: Store | None = None) -> Fetching:
 
     ``store`` is the channel, if it is open.
     """
-    folder = None if isinstance(store or open_channel(address), DirectoryStore) else state.cache_dir()
-    cache = bundle_cache(folder) if folder else None
+    cache = None if isinstance(store or open_channel(address), DirectoryStore) else bundle_cache()
     if cache and not _is_writable(cache.folder):
         output.note(f"{cache.folder}: cannot be written; what is fetched is not kept")
         cache = None
@@ -143,15 +142,19 @@ def _is_writable(folder: Path) -> bool:
     return os.access(folder, os.W_OK | os.X_OK)
 
 
-def bundle_cache(folder: Path) -> BundleCache:
-    """Return the bundles that were fetched, below the folder of all caches."""
+def bundle_cache() -> BundleCache | None:
+    """Return the bundles that were fetched; None for a user without a home folder."""
+    folder = state.cache_dir()
+    if folder is None:
+        return None
     limit = preferences.configured_values().cache_limit
     return BundleCache(folder / "bundles", limit=LIMIT if limit is None else limit)
 
 
-def index_cache(folder: Path) -> Cache:
-    """Return what is remembered of the indexes of channels, below the folder of all caches."""
-    return Cache(folder / "channels")
+def index_cache() -> Cache | None:
+    """Return what is remembered of the indexes of channels; None for a user without a home folder."""
+    folder = state.cache_dir()
+    return Cache(folder / "channels") if folder else None
 
 
 def row(entry: IndexEntry, status: str) -> dict[str, object]:

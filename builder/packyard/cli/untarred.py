@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
 
-from packyard.cli import bundles, output, preferences, state
+from packyard.cli import bundles, output, preferences
 from packyard.cli.preferences import Setting
 from packyard.core.bundle import manifest, receipt
 from packyard.core.bundle.bundle import Bundle
@@ -73,19 +73,19 @@ class Untarred:
 
     def _kept_as_received(self) -> Bundle | None:
         """Return the bundle with the receipt's digest, if it was fetched and is kept."""
-        folder = state.cache_dir()
-        if folder is None or self.receipt is None or not same(self.receipt.version, self.described.version):
+        if self.receipt is None or not same(self.receipt.version, self.described.version):
             return None
         from packyard.cli.channels import bundle_cache
 
-        return self._opened(bundle_cache(folder).path(self.receipt.digest))
+        cache = bundle_cache()
+        return self._opened(cache.path(self.receipt.digest)) if cache else None
 
     def _kept(self) -> Bundle | None:
         """Return any bundle with this packyard.json that was fetched and is kept."""
         from packyard.cli.channels import bundle_cache
 
-        folder = state.cache_dir()
-        kept = bundle_cache(folder).entries() if folder else ()
+        cache = bundle_cache()
+        kept = cache.entries() if cache else ()
         return next((found for each in kept if (found := self._opened(each.file))), None)
 
     def _opened(self, file: Path) -> Bundle | None:

@@ -79,7 +79,8 @@ def _show(findings: Sequence[Finding]) -> None:
     counts = []
     for severity in _SEVERITIES:
         chosen = [each for each in findings if each.severity == severity]
-        counts += [f"{len(chosen)} unknown" if severity == "unknown" else output.counted(len(chosen), severity)]
+        if chosen:
+            counts.append(f"{len(chosen)} unknown" if severity == "unknown" else output.counted(len(chosen), severity))
         for each in chosen:
             output.line(f"{severity}: {each}")
             if each.why:
@@ -89,5 +90,4 @@ def _show(findings: Sequence[Finding]) -> None:
     passed = [each for each in findings if each.severity == "passed"]
     for each in passed:
         output.detail(f"passed: {each}")
-    told = [each for each in counts if not each.startswith("0 ")]
-    output.line(", ".join([f"{output.counted(len(passed), 'check')} passed", *told]))
+    output.line(", ".join([f"{output.counted(len(passed), 'check')} passed", *counts]))

@@ -100,11 +100,8 @@ def _read(
     mine = {run: each for run, each in chosen.items() if not who or each[-1].who == who}
     is_all = not (arguments.package or who)
     seen = status.read_namespace(found, mine) if is_all else status.read(found, mine)
-    return sorted(
-        (each for each in seen if arguments.state in (None, each.state)),
-        key=lambda each: each.record.when,
-        reverse=True,
-    )
+    in_state = [each for each in seen if arguments.state in (None, each.state)]
+    return sorted(in_state, key=lambda each: each.record.when, reverse=True)
 
 
 def _last(found: Kubectl, run: str) -> RunRecord:

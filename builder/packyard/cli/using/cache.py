@@ -36,12 +36,13 @@ def run(arguments: argparse.Namespace) -> int:
     folder = state.cache_dir()
     if folder is None:
         output.note("nothing is kept without a home folder (set HOME, or XDG_CACHE_HOME)")
-    caches: dict[str, BundleCache | Cache | Shelf] = {}
+    caches: dict[str, BundleCache | Cache | Shelf | None] = {"bundles": bundle_cache(), "indexes": index_cache()}
     if folder:
-        caches = {"bundles": bundle_cache(folder), "indexes": index_cache(folder), "builds": Cache(folder)}
-        caches["libraries"] = shelf()
+        caches |= {"builds": Cache(folder), "libraries": shelf()}
     rows = []
     for kind, cache in caches.items():
+        if cache is None:
+            continue
         sizes = cache.sizes()
         rows.append((kind, len(sizes), sum(sizes), cache.limit, cache.folder))
         if arguments.clear:

@@ -20,7 +20,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from packyard.cli import declare, output, preferences, state, untarred, use_cases
+from packyard.cli import declare, output, preferences, untarred, use_cases
 from packyard.cli.rows import Rows
 from packyard.core.bundle import lock as locks
 from packyard.core.bundle import manifest
@@ -249,11 +249,9 @@ def _keep(bundle: Bundle) -> None:
     """Keep what packyard carries, as what is fetched is kept: the next release of packyard carries another one."""
     from packyard.cli.channels import bundle_cache
 
-    folder = state.cache_dir()
-    if folder is None:
-        return
-    with suppress(UnavailableError), bundle_cache(folder).obtain(bundle.digest, lambda file: file.write(bundle.data)):
-        pass
+    if cache := bundle_cache():
+        with suppress(UnavailableError), cache.obtain(bundle.digest, lambda file: file.write(bundle.data)):
+            pass
 
 
 def _carried(reference: str, source: Setting, into: Path) -> Row:

@@ -208,19 +208,9 @@ def _tell_undecided(folder: Path, done: Upgrade) -> int:
     return int(count > 0)
 
 
-def _row(base: Bundle, offer: Offer, done: Upgrade) -> dict[str, object]:
-    merged = done.merged
-    return {
-        "name": offer.bundle.name,
-        "from": base.version,
-        "to": offer.bundle.version,
-        "files": list(done.changes.items()),
-        "values": [(*place, setter) for place, (_, setter) in merged.values.items()],
-        "options": merged.options,
-        "edited": merged.edited,
-        "conflicts": merged.conflicts,
-        "toSet": merged.to_set,
-        "useCases": list(merged.use_cases.items()),
-        "channelReached": offer.is_reached,
-        "headSeen": offer.head,
-    }
+def _row(base: Bundle, offer: Offer, done: Upgrade) -> tuple[object, ...]:
+    merged, seen = done.merged, (offer.is_reached, offer.head)
+    values = [(*place, setter) for place, (_, setter) in merged.values.items()]
+    kept = (values, merged.options, merged.edited, merged.conflicts, merged.to_set)
+    files, moved = list(done.changes.items()), list(merged.use_cases.items())
+    return offer.bundle.name, base.version, offer.bundle.version, files, *kept, moved, *seen
