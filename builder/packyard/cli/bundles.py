@@ -13,7 +13,7 @@ from packyard.cli.preferences import Setting
 from packyard.core.bundle.archive import LIMITS
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.reference import Reference
-from packyard.core.errors import InputError, Problem, suggest
+from packyard.core.errors import InputError, Problem, on_one_line, suggest
 from packyard.core.files import regular
 
 if TYPE_CHECKING:
@@ -81,8 +81,9 @@ def offer(asked: Reference, source: Setting, store: Store | None = None) -> Offe
     store = store or open_to_read(source.value)
     with opened(store, asked, fetching(source.value, store)) as fetched:
         output.detail(f"{fetched.choice.entry} from {store.address} ({source.origin}), {fetched.choice.why}")
-        if fetched.choice.entry.yanked:
-            output.warning(f"{fetched.choice.entry} is yanked: {fetched.choice.entry.yanked}")
+        entry = fetched.choice.entry
+        if entry.yanked:
+            output.warning(f"{entry} is yanked: {on_one_line(entry.yanked)}")
         read = fetched.read()
         reached = is_reached(store)
         versions = fetched.versions

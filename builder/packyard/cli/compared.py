@@ -16,7 +16,7 @@ from packyard.core.files.paths import RECEIPT, WORKSPACE, is_rendered
 from packyard.core.files.tree import Tree
 from packyard.core.work import executor
 from packyard.using.upgrade.difference import Files
-from packyard.writing.build.packing import Packing, Settings
+from packyard.writing.build.packing import Packing
 from packyard.writing.source import library, package, workspace
 from packyard.writing.source.library import Library
 from packyard.writing.source.workspace import Workspace
@@ -41,8 +41,8 @@ def read(word: str, arguments: argparse.Namespace) -> Packages:
 
 def packing(root_dir: Path, arguments: argparse.Namespace, found: Sequence[Library] | None = None) -> Packing:
     """Return what composes the packages of a workspace, with its libraries or others that were ``found``."""
-    folder, found = fanout.cache_dir(arguments), libraries.find(root_dir) if found is None else found
-    return Packing(Settings(root_dir=root_dir, version=_VERSION, cache_dir=folder, libraries=tuple(found)))
+    found = libraries.find(root_dir) if found is None else found
+    return Packing(fanout.settings(arguments, root_dir, _VERSION, found))
 
 
 def composed(packing: Packing, names: Sequence[str], arguments: argparse.Namespace) -> Packages:

@@ -13,7 +13,7 @@ from packyard.core.work import executor
 from packyard.core.work.cache import Cache
 from packyard.core.work.executor import Engine
 from packyard.writing.build.packing import Settings
-from packyard.writing.source.workspace import Workspace
+from packyard.writing.source.library import Library
 
 #: Fewer packages than this are built one after another by default: what packages share is parsed again in each worker.
 #: Measured by tests/bench_catalogue.py: workers are slower for 4 packages, and faster for 8.
@@ -27,11 +27,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     declare.switch(parser, "--no-cache", "rebuild everything; do not cache")
 
 
-def settings(arguments: argparse.Namespace, workspace: Workspace) -> Settings:
-    """Return how packages are to be built."""
-    root_dir = workspace.root_dir.absolute() if arguments.executor else workspace.root_dir  # workers may be elsewhere
-    folder, libraries = cache_dir(arguments), workspace.libraries
-    return Settings(root_dir=root_dir, version=arguments.version, cache_dir=folder, libraries=libraries)
+def settings(arguments: argparse.Namespace, root_dir: Path, version: str, libraries: Sequence[Library]) -> Settings:
+    """Return how packages of a workspace are to be built."""
+    root_dir = root_dir.absolute() if arguments.executor else root_dir  # workers may be elsewhere
+    return Settings(root_dir=root_dir, version=version, cache_dir=cache_dir(arguments), libraries=tuple(libraries))
 
 
 def cache_dir(arguments: argparse.Namespace) -> Path | None:

@@ -35,7 +35,8 @@ _ENTRY, _SBOM, _IMAGES = ".entry.json", ".spdx.json", ".images.json"
 def pack(arguments: argparse.Namespace, workspace: Workspace, names: Sequence[str], folder: Path) -> list[Packed]:
     """Pack packages into a folder, as the flags of ``fanout`` say; if one is refused, all that is wrong is raised."""
     workspaces.tell_hidden(workspace)
-    how, engine = fanout.settings(arguments, workspace), fanout.engine(arguments, names)
+    how = fanout.settings(arguments, workspace.root_dir, arguments.version, workspace.libraries)
+    engine = fanout.engine(arguments, names)
     with output.progress(names) as done:
         describe = partial(_describe, supplier=workspace.name)
         made = catalogue.pack_into(how, names, folder, on=engine, done=done, describe=describe)

@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     workspace.check_target(out_dir)
     if arguments.kustomization:
         return _kustomizations(workspace, names, out_dir, arguments.output)
-    settings = fanout.settings(arguments, workspace)
+    settings = fanout.settings(arguments, workspace.root_dir, arguments.version, workspace.libraries)
     engine = fanout.engine(arguments, names)
     with output.progress(names) as done:
         made = catalogue.build(settings, names, out_dir, on=engine, done=done)

@@ -29,7 +29,7 @@ from packyard.core.kubernetes.schemas import Judge
 from packyard.core.work import executor
 from packyard.using.kustomize.builtin import find_misfits
 from packyard.writing.build import workspace_lint
-from packyard.writing.build.packing import Packing, Settings
+from packyard.writing.build.packing import Packing
 from packyard.writing.build.used import Use
 from packyard.writing.checks import archive, explanation, folder
 from packyard.writing.checks.finding import Finding, finding
@@ -134,9 +134,7 @@ def _in_workspace(
         here.package_dir(name)  # which refuses an unknown one
     every = [*([here.name] if here.is_library else []), *here.package_names()]
     names = list(dict.fromkeys(names)) or every
-    settings = Settings(
-        root_dir=here.root_dir, version=_VERSION, cache_dir=fanout.cache_dir(arguments), libraries=here.libraries
-    )
+    settings = fanout.settings(arguments, here.root_dir, _VERSION, here.libraries)
     linted = executor.run(workspace_lint.Linting(Packing(settings)), names, on=fanout.engine(arguments, names))
     fanout.finish(settings.cache_dir, (item.fault for item in linted))
     linted = workspace_lint.in_use(Packing(settings), linted, use) if use else linted

@@ -52,7 +52,7 @@ def check(arguments: argparse.Namespace, workspace: Workspace, names: Sequence[s
 
 def _texts(arguments: argparse.Namespace, workspace: Workspace, names: Sequence[str]) -> dict[str, bytes]:
     arguments.version = getattr(arguments, "version", None) or _VERSION
-    packing = Packing(fanout.settings(arguments, workspace))
+    packing = Packing(fanout.settings(arguments, workspace.root_dir, arguments.version, workspace.libraries))
     with output.progress(names) as done:
         texts = executor.run(packing.readme, names, on=fanout.engine(arguments, names), done=done)
     return dict(zip(names, texts, strict=True))
