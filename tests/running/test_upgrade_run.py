@@ -79,6 +79,26 @@ def test_conflicts_are_told_and_decided(cluster: Api, namespace: str, tmp_path: 
     assert (data["two"], data["workers"]) == ("222", "9")
 
 
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        ("--dry-run", "packyard upgrade: --dry-run and --replace exclude each other"),
+        ("--diff", "packyard upgrade: --diff and --replace exclude each other"),
+        ("--watch -o json", "--watch prints text only"),
+        ("--watch --no-wait", "--watch prints text only, and excludes --no-wait"),
+        ("--keep 0", "--keep 0: the last record stays"),
+    ],
+)
+def test_flags_that_do_not_go_together_are_refused_before_replace_deletes_the_run(
+    cluster: Api, namespace: str, flags: tuple[str, ...], words: str, problem: str
+) -> None:
+    assert cluster.delete(config_map("run"), namespace).status == 200  # a run that is incomplete is over: it would go
+    before = cluster.read(secret("key"), namespace).body
+    refused = packyard("upgrade", RUN, "2.0.0.tar.gz", "--replace", *words.split(), *flags)
+    assert cluster.read(secret("key"), namespace).body == before
+    assert (refused.returncode, problem in refused.stderr, refused.stdout) == (2, True, ""), refused.stderr
+
+
 def test_a_folder_of_that_name_wins_and_it_is_said(tmp_path: Path, flags: tuple[str, ...]) -> None:
     (tmp_path / RUN).mkdir()
     refused = packyard("upgrade", RUN, "2.0.0.tar.gz", *flags)
