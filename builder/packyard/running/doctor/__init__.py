@@ -103,48 +103,48 @@ def examine(kubectl: Kubectl, prepared: Prepared, *, autoscaled: bool = False) -
     checks = every(prepared.required, objects)
     with ThreadPoolExecutor(1) as pool:
         asking = pool.submit(architectures.of_images, objects)
-        known, attempts = _look(kubectl, objects, questions(objects, checks))
-    found = judge(objects, known, checks)
-    is_sound = {each.check for each in found if each.severity == "error"} <= {nodes.CHECK}
+        cluster, attempts = _look(kubectl, objects, questions(objects, checks))
+    findings = judge(objects, cluster, checks)
+    is_sound = {each.check for each in findings if each.severity == "error"} <= {nodes.CHECK}
     if is_sound and attempts:
-        if any((each.check, each.severity) == (nodes.CHECK, "error") for each in found):
-            others = [each for each in found if each.check != nodes.CHECK]
-            found = [*others, *nodes.place(admission.admitted(attempts, kubectl), objects, known)]
-        found += admission.refused(attempts)
-    found += _architectures(objects, asking.result(), known)
-    found = autoscaling.soften(found, objects, kubectl, said=autoscaled)
-    return [replace(each, fix=_located(_mending(each, prepared, kubectl), kubectl)) for each in found]
+        if any((each.check, each.severity) == (nodes.CHECK, "error") for each in findings):
+            others = [each for each in findings if each.check != nodes.CHECK]
+            findings = [*others, *nodes.place(admission.admitted(attempts, kubectl), objects, cluster)]
+        findings += admission.refused(attempts)
+    findings += _architectures(objects, asking.result(), cluster)
+    findings = autoscaling.soften(findings, objects, kubectl, is_autoscaled=autoscaled)
+    return [replace(each, fix=_located(_mending(each, prepared, kubectl), kubectl)) for each in findings]
 
 
 def _architectures(
-    objects: Sequence[Object], made_for: Mapping[str, architectures.Made], known: Facts
+    objects: Sequence[Object], made_for: Mapping[str, architectures.Made], cluster: Facts
 ) -> Iterator[Finding]:
     """Yield what is wrong with images, and with them on the nodes, where these may be read."""
     yield from architectures.there(made_for)
-    if not known.unread.get("nodes"):
-        yield from architectures.fit(objects, made_for, known)
+    if not cluster.unread.get("nodes"):
+        yield from architectures.fit(objects, made_for, cluster)
 
 
 def _look(kubectl: Kubectl, objects: Sequence[Object], asked: Questions) -> tuple[Facts, list[Attempt]]:
     """Return the facts that are needed, and the dry runs: none of a run that is there, or where the user may not."""
-    known = facts.read(kubectl, stages.first(asked))
-    is_tried = rights.may_try(known) and not wanted.there(objects, known)
+    cluster = facts.read(kubectl, stages.first(asked))
+    is_tried = rights.may_try(cluster) and not wanted.there(objects, cluster)
     attempts = admission.attempt(objects, kubectl) if is_tried else []
-    known = replace(known, is_admitting=bool(attempts) and all(each.is_admitted for each in attempts))
-    return known.with_more(facts.read(kubectl, stages.rest(asked, objects, known))), attempts
+    cluster = replace(cluster, is_admitting=bool(attempts) and all(each.is_admitted for each in attempts))
+    return cluster.with_more(facts.read(kubectl, stages.rest(asked, objects, cluster))), attempts
 
 
-def _mending(each: Finding, prepared: Prepared, kubectl: Kubectl) -> str:
+def _mending(finding: Finding, prepared: Prepared, kubectl: Kubectl) -> str:
     """Return the command that mends a finding, with the words of this use case and user."""
     there = quote(str(prepared.directory))
-    if each.fix == rights.FIX:
+    if finding.fix == rights.FIX:
         return f"{rights.FIX} {there} --namespace={quote(kubectl.namespace)} --user={quote(kubectl.who())}"
-    if not each.taints:
-        return each.fix
-    tolerate = f"packyard set {there} {_TAINT}={quote(each.taints[0])}"
+    if not finding.taints:
+        return finding.fix
+    tolerate = f"packyard set {there} {_TAINT}={quote(finding.taints[0])}"
     if _TAINT in prepared.setters:
         return tolerate
-    return f"packyard enable {there} {_POOL} && {tolerate}" if _POOL in prepared.offered else each.fix
+    return f"packyard enable {there} {_POOL} && {tolerate}" if _POOL in prepared.offered else finding.fix
 
 
 def questions(objects: Sequence[Object], checks: Sequence[Check] = _ALL) -> Questions:
@@ -152,18 +152,20 @@ def questions(objects: Sequence[Object], checks: Sequence[Check] = _ALL) -> Ques
     return reduce(or_, (each.ask(objects) for each in checks))
 
 
-def judge(objects: Sequence[Object], known: Facts, checks: Sequence[Check] = _ALL) -> list[Finding]:
+def judge(objects: Sequence[Object], cluster: Facts, checks: Sequence[Check] = _ALL) -> list[Finding]:
     """Return what the facts mean for objects. Checks that lack the same fact are one finding."""
-    found: list[Finding] = []
+    findings: list[Finding] = []
     left_out: dict[str, list[str]] = {}
-    for each in checks:
+    for check in checks:
         try:
-            found += each.judge(objects, known)
+            findings += check.judge(objects, cluster)
         except UnreadError as error:
-            left_out.setdefault(str(error), []).append(each.about)
+            left_out.setdefault(str(error), []).append(check.about)
     for reason, abouts in left_out.items():
-        found.append(unknown("rights", ", ".join(abouts), f"not looked at: {reason}", why="an administrator sees more"))
-    return found
+        findings.append(
+            unknown("rights", ", ".join(abouts), f"not looked at: {reason}", why="an administrator sees more")
+        )
+    return findings
 
 
 def _located(fix: str, kubectl: Kubectl) -> str:

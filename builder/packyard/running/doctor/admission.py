@@ -57,11 +57,11 @@ def refused(attempts: Sequence[Attempt]) -> list[Finding]:
 
     Nothing is said of a namespace that is not there yet, and where the user may not make pods.
     """
-    found: dict[str, Attempt] = {}
+    by_spec: dict[str, Attempt] = {}
     for each in attempts:
         if each.done and each.done.code:
-            found.setdefault(json.dumps(each.asked.pod.spec, sort_keys=True), each)
-    return [one for each in found.values() if each.done for one in _refused(each.asked, each.done.said)]
+            by_spec.setdefault(json.dumps(each.asked.pod.spec, sort_keys=True), each)
+    return [one for each in by_spec.values() if each.done for one in _refused(each.asked, each.done.said)]
 
 
 def admitted(attempts: Sequence[Attempt], kubectl: Kubectl) -> list[PodSet]:
@@ -70,14 +70,14 @@ def admitted(attempts: Sequence[Attempt], kubectl: Kubectl) -> list[PodSet]:
 
 
 def _seen(each: Attempt, kubectl: Kubectl) -> PodSet:
-    made = kubectl.objects(each.done.output) if each.done and each.is_admitted else []
-    return replace(each.asked, pod=pods.find(made[0])[0]) if made else each.asked
+    objects = kubectl.objects(each.done.output) if each.done and each.is_admitted else []
+    return replace(each.asked, pod=pods.find(objects[0])[0]) if objects else each.asked
 
 
-def _pod(each: PodSet) -> Object:
-    metadata = mapping(mapping(each.pod.template).get("metadata"))
+def _pod(pod_set: PodSet) -> Object:
+    metadata = mapping(mapping(pod_set.pod.template).get("metadata"))
     kept = {key: metadata[key] for key in ("labels", "annotations") if key in metadata}
-    spec = {field: value for field, value in each.pod.spec.items() if field not in _LATER}
+    spec = {field: value for field, value in pod_set.pod.spec.items() if field not in _LATER}
     return {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -86,12 +86,12 @@ def _pod(each: PodSet) -> Object:
     }
 
 
-def _refused(each: PodSet, said: str) -> Iterator[Finding]:
-    if FORBIDDEN.search(said) or _NO_NAMESPACE in said:
+def _refused(pod_set: PodSet, message: str) -> Iterator[Finding]:
+    if FORBIDDEN.search(message) or _NO_NAMESPACE in message:
         return
-    reason = next(iter(split(said)), said)
-    if _NO_DRY_RUN in said:
-        yield unknown(_CHECK, each.who, f"the API server cannot say whether it takes its pods: {reason}")
+    reason = next(iter(split(message)), message)
+    if _NO_DRY_RUN in message:
+        yield unknown(_CHECK, pod_set.who, f"the API server cannot say whether it takes its pods: {reason}")
     else:
         why = "the API server refuses its pods, which only events say"
-        yield error(_CHECK, each.who, trouble.of_creation(reason), why=why)
+        yield error(_CHECK, pod_set.who, trouble.of_creation(reason), why=why)

@@ -29,17 +29,20 @@ def kubernetes(required: Sequence[Required], _: Sequence[Object], facts: Facts) 
     """Find that the version of Kubernetes is as new as authors ask for."""
     version = operators.version_of(facts.version) or (0,)
     about = f"Kubernetes {facts.version.removeprefix('v')}".strip()
-    for each in required:
-        oldest = operators.version_of(each.kubernetes)
+    for requirement in required:
+        oldest = operators.version_of(requirement.kubernetes)
         if oldest is None:
             continue
         if version < (1,):
             yield unknown(
-                _CHECK, about, "does not tell its version", why=f"the package needs {each.kubernetes} or later"
+                _CHECK, about, "does not tell its version", why=f"the package needs {requirement.kubernetes} or later"
             )
         elif version < oldest:
             yield error(
-                _CHECK, about, f"is older than {each.kubernetes}, which the package needs", why=each.description
+                _CHECK,
+                about,
+                f"is older than {requirement.kubernetes}, which the package needs",
+                why=requirement.description,
             )
         else:
             yield passed(_CHECK, about)
@@ -67,8 +70,8 @@ def served(objects: Sequence[Object], facts: Facts, others: Sequence[Operator] =
 
 
 def _operator(version: str, kind: str, others: Sequence[Operator]) -> Operator | None:
-    known = {name for each in others for name in each.definitions}
-    return operators.of(groups.definition(version, kind, known), others)
+    definitions = {name for each in others for name in each.definitions}
+    return operators.of(groups.definition(version, kind, definitions), others)
 
 
 def _named(operator: Operator) -> str:
@@ -83,28 +86,28 @@ def ask_operators(objects: Sequence[Object], others: Sequence[Operator] = ()) ->
 def operated(objects: Sequence[Object], facts: Facts, others: Sequence[Operator] = ()) -> Iterator[Finding]:
     """Find the operator of each kind: there, with a pod that is ready, and new enough."""
     for operator, kinds in _operators(objects, others).items():
-        known = [kind for version, kind in kinds if kind in facts.apis.get(version, ())]
-        if not known:
+        served_kinds = [kind for version, kind in kinds if kind in facts.apis.get(version, ())]
+        if not served_kinds:
             continue  # what brings the kind brings the operator
-        found = operators.find(operator, facts.all("Deployment"))
-        if not found:
+        running = operators.find(operator, facts.all("Deployment"))
+        if not running:
             yield warning(
                 _CHECK,
                 operator.name,
                 "no Deployment of this cluster runs it",
-                why=f"unless it runs elsewhere, nothing acts on a {known[0]}: no pod appears, and no error",
+                why=f"unless it runs elsewhere, nothing acts on a {served_kinds[0]}: no pod appears, and no error",
                 fix=operator.fix,
             )
-        for each in found:
+        for each in running:
             yield judge(operator, each)
 
 
-def judge(operator: Operator, found: operators.RunningOperator) -> Finding:
+def judge(operator: Operator, running: operators.RunningOperator) -> Finding:
     """Find an operator well: with a pod that is ready, and new enough."""
-    metadata = mapping(found.deployment.get("metadata"))
+    metadata = mapping(running.deployment.get("metadata"))
     name, namespace = text(metadata.get("name")), text(metadata.get("namespace"))
-    about = f"{operator.name} {found.version}".strip()
-    if not mapping(found.deployment.get("status")).get("availableReplicas"):
+    about = f"{operator.name} {running.version}".strip()
+    if not mapping(running.deployment.get("status")).get("availableReplicas"):
         return error(
             _CHECK,
             about,
@@ -112,7 +115,7 @@ def judge(operator: Operator, found: operators.RunningOperator) -> Finding:
             why="nothing acts on what is applied until it is",
             fix=f"kubectl --namespace={quote(namespace)} describe deployment {quote(name)}",
         )
-    version, why = operators.version_of(found.version), f"packages need {operator.needs}"
+    version, why = operators.version_of(running.version), f"packages need {operator.needs}"
     if not operator.needs:
         return passed(_CHECK, about)
     if version is None:
@@ -135,8 +138,8 @@ def _custom(objects: Sequence[Object]) -> list[tuple[str, str]]:
 
 def _operators(objects: Sequence[Object], others: Sequence[Operator]) -> dict[Operator, list[tuple[str, str]]]:
     """Return the operators that objects need, each with its kinds."""
-    found: dict[Operator, list[tuple[str, str]]] = {}
+    by_operator: dict[Operator, list[tuple[str, str]]] = {}
     for each in _custom(objects):
         if operator := _operator(*each, others):
-            found.setdefault(operator, []).append(each)
-    return found
+            by_operator.setdefault(operator, []).append(each)
+    return by_operator

@@ -37,7 +37,11 @@ def of_images(objects: Sequence[Object], ask: Ask = asked) -> Mapping[str, Made]
     """Return for which architectures the images of objects are; those of which nothing is known are left out."""
     named = [each for each in images.find(objects) if images.is_valid(each)][:_MOST]
     with ThreadPoolExecutor(_MOST) as pool:
-        return {each: found for each, found in zip(named, pool.map(ask, named), strict=True) if found is None or found}
+        return {
+            each: made_for
+            for each, made_for in zip(named, pool.map(ask, named), strict=True)
+            if made_for is None or made_for
+        }
 
 
 def valid(objects: Sequence[Object], _: Facts) -> Iterator[Finding]:
@@ -48,35 +52,35 @@ def valid(objects: Sequence[Object], _: Facts) -> Iterator[Finding]:
             yield error("image", f"image {reference}", message, why="nodes cannot pull it: InvalidImageName")
 
 
-def there(known: Mapping[str, Made]) -> Iterator[Finding]:
+def there(by_image: Mapping[str, Made]) -> Iterator[Finding]:
     """Find each image in its registry, which may hide it from us, and not from nodes."""
-    for reference, made_for in known.items():
+    for reference, made_for in by_image.items():
         if made_for is None:
             message = "its registry has no such image or tag, or hides it"
             yield warning("image", f"image {reference}", message, why="nodes cannot pull it: ImagePullBackOff")
 
 
-def fit(objects: Sequence[Object], known: Mapping[str, Made], facts: Facts) -> Iterator[Finding]:
+def fit(objects: Sequence[Object], by_image: Mapping[str, Made], facts: Facts) -> Iterator[Finding]:
     """Find nodes for each image among those that its pods may run on."""
-    for each in wanted.find(objects) if known else ():
-        of_nodes = [_of_node(node) for node in nodes.open_to(each, facts)]
-        for reference in images.of_pod(each.pod):
-            if (made_for := known.get(reference)) and of_nodes:
-                yield _judge(each, reference, made_for, of_nodes)
+    for pod_set in wanted.find(objects) if by_image else ():
+        of_nodes = [_of_node(node) for node in nodes.open_to(pod_set, facts)]
+        for reference in images.of_pod(pod_set.pod):
+            if (made_for := by_image.get(reference)) and of_nodes:
+                yield _judge(pod_set, reference, made_for, of_nodes)
 
 
-def _judge(each: PodSet, reference: str, known: frozenset[str], there: Sequence[str]) -> Finding:
-    made_for = f"image {reference} is for {', '.join(sorted(known))}"
-    others = [found for found in there if found and found not in known]
+def _judge(pod_set: PodSet, reference: str, built_for: frozenset[str], there: Sequence[str]) -> Finding:
+    made_for = f"image {reference} is for {', '.join(sorted(built_for))}"
+    others = [architecture for architecture in there if architecture and architecture not in built_for]
     if not others:
         return passed(nodes.CHECK, f"architecture of {reference}")
     kinds = ", ".join(sorted({*others}))
     if len(others) == len(there):
         message = f"{made_for}, and the nodes that its pods may run on are {kinds}"
-        return error(nodes.CHECK, each.who, message, why="it cannot be pulled there, or cannot run", fix=_SHOWN)
+        return error(nodes.CHECK, pod_set.who, message, why="it cannot be pulled there, or cannot run", fix=_SHOWN)
     message = f"{made_for}, and {len(others)} of {len(there)} nodes that its pods may run on are {kinds}"
-    why = f"pods that come there fail; option node-pool keeps them on nodes with {_LABEL}={min(known)}"
-    return warning(nodes.CHECK, each.who, message, why=why, fix=_SHOWN)
+    why = f"pods that come there fail; option node-pool keeps them on nodes with {_LABEL}={min(built_for)}"
+    return warning(nodes.CHECK, pod_set.who, message, why=why, fix=_SHOWN)
 
 
 def _of_node(node: Object) -> str:

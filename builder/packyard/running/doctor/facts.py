@@ -108,14 +108,14 @@ class Facts:
         return passed(check, about) if self.find(kind, name) else error(check, about, message, why=why, fix=fix)
 
 
-def read(kubectl: Kubectl, asked: Questions) -> Facts:
+def read(kubectl: Kubectl, questions: Questions) -> Facts:
     """Read from a cluster what is asked for; the calls go out together."""
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        got = [pool.submit(_get, kubectl, words) for words in _calls(asked, kubectl.namespace)]
-        groups = pool.submit(_groups, kubectl) if asked.groups else None
-        apis = {api: pool.submit(_kinds, kubectl, api) for api in sorted(asked.apis)}
-        rules = pool.submit(_review, kubectl) if asked.rights else None
-        version = pool.submit(_version, kubectl) if asked.version else None
+        got = [pool.submit(_get, kubectl, words) for words in _calls(questions, kubectl.namespace)]
+        groups = pool.submit(_groups, kubectl) if questions.groups else None
+        apis = {api: pool.submit(_kinds, kubectl, api) for api in sorted(questions.apis)}
+        rules = pool.submit(_review, kubectl) if questions.rights else None
+        version = pool.submit(_version, kubectl) if questions.version else None
     objects: dict[str, list[Object]] = {}
     unread: dict[str, str] = {}
     for items, reasons in (each.result() for each in got):
@@ -135,31 +135,31 @@ def read(kubectl: Kubectl, asked: Questions) -> Facts:
     )
 
 
-def _calls(asked: Questions, namespace: str) -> Iterator[list[str]]:
+def _calls(questions: Questions, namespace: str) -> Iterator[list[str]]:
     """Yield the words of each call of ``kubectl get``."""
-    named = {(kind.lower(), name) for kind, name in asked.named}
-    named |= {("namespace", namespace)} if asked.namespace else set()
-    for each in (named, asked.custom):
-        if words := [f"{kind}/{name}" for kind, name in sorted(each) if _NAME.fullmatch(name)]:
+    named = {(kind.lower(), name) for kind, name in questions.named}
+    named |= {("namespace", namespace)} if questions.namespace else set()
+    for names in (named, questions.custom):
+        if words := [f"{kind}/{name}" for kind, name in sorted(names) if _NAME.fullmatch(name)]:
             yield words
-    if asked.inside:
-        yield [",".join(sorted(map(resource_of, asked.inside)))]
-    if many := asked.everywhere - {"Pod"}:
+    if questions.inside:
+        yield [",".join(sorted(map(resource_of, questions.inside)))]
+    if many := questions.everywhere - {"Pod"}:
         yield ["--all-namespaces", ",".join(sorted(map(resource_of, many)))]
-    yield from (["--all-namespaces", resource] for resource in sorted(asked.lists))  # each may be unknown
-    if "Pod" in asked.everywhere:  # those that have ended hold nothing
+    yield from (["--all-namespaces", resource] for resource in sorted(questions.lists))  # each may be unknown
+    if "Pod" in questions.everywhere:  # those that have ended hold nothing
         yield ["--all-namespaces", "pods", "--field-selector=status.phase!=Succeeded,status.phase!=Failed"]
 
 
 def _get(kubectl: Kubectl, words: Sequence[str]) -> tuple[list[Object], dict[str, str]]:
     """Return the objects that a call gives, and for each resource that may not be read the reason."""
-    done = kubectl.call("get", "--ignore-not-found", "--chunk-size=0", "--output=json", *words)
-    unread = {match[1]: match[0] for match in FORBIDDEN.finditer(done.said)}
-    failed = [line for line in done.said.splitlines() if line.startswith(_ERRORS)]
+    answer = kubectl.call("get", "--ignore-not-found", "--chunk-size=0", "--output=json", *words)
+    unread = {match[1]: match[0] for match in FORBIDDEN.finditer(answer.said)}
+    failed = [line for line in answer.said.splitlines() if line.startswith(_ERRORS)]
     unforeseen = [line for line in failed if not UNKNOWN.search(line) and not FORBIDDEN.search(line)]
-    if done.code and (unforeseen or not failed):
-        raise kubectl.refusal("\n".join(unforeseen) or done.said)
-    return [_without_secrets(item) for item in kubectl.objects(done.output)], unread
+    if answer.code and (unforeseen or not failed):
+        raise kubectl.refusal("\n".join(unforeseen) or answer.said)
+    return [_without_secrets(item) for item in kubectl.objects(answer.output)], unread
 
 
 def _without_secrets(item: Object) -> Object:
@@ -170,10 +170,10 @@ def _without_secrets(item: Object) -> Object:
 
 
 def _groups(kubectl: Kubectl) -> dict[str, list[str]]:
-    found = kubectl.json(kubectl.run("get", "--raw=/apis"))
+    answer = kubectl.json(kubectl.run("get", "--raw=/apis"))
     return {
         text(each.get("name")): [text(one.get("version")) for one in mappings(each.get("versions"))]
-        for each in mappings(found.get("groups"))
+        for each in mappings(answer.get("groups"))
     }
 
 
@@ -184,16 +184,16 @@ def _version(kubectl: Kubectl) -> str:
 
 def _kinds(kubectl: Kubectl, api_version: str) -> dict[str, str]:
     """Return the resource of each kind of an apiVersion; none where it is not served."""
-    done = kubectl.call("get", f"--raw=/apis/{api_version}")
-    if done.code and "(NotFound)" not in done.said:
-        raise kubectl.refusal(done.said)
-    found = mappings(kubectl.json(done.output).get("resources"))
-    named = {text(each.get("kind")): text(each.get("name")) for each in reversed(found)}
+    answer = kubectl.call("get", f"--raw=/apis/{api_version}")
+    if answer.code and "(NotFound)" not in answer.said:
+        raise kubectl.refusal(answer.said)
+    resources = mappings(kubectl.json(answer.output).get("resources"))
+    named = {text(each.get("kind")): text(each.get("name")) for each in reversed(resources)}
     return {kind: name for kind, name in named.items() if "/" not in name}
 
 
 def _review(kubectl: Kubectl) -> Object:
     """Return what the server says of the user's rights in the namespace."""
     review = {**_REVIEW, "spec": {"namespace": kubectl.namespace}}
-    (done,) = kubectl.read("create", "--validate=ignore", "--filename=-", data=json.dumps(review).encode())
-    return mapping(done.get("status"))
+    (answer,) = kubectl.read("create", "--validate=ignore", "--filename=-", data=json.dumps(review).encode())
+    return mapping(answer.get("status"))

@@ -70,23 +70,23 @@ def _scopes(quota: Object) -> list[Object]:
     return [*whole, *mappings(mapping(quota.get("scopeSelector")).get("matchExpressions"))]
 
 
-def _is_within(each: PodSet, rules: Sequence[Object], default: Asked) -> bool:
-    return all(_SCOPES[text(rule.get("scopeName"))](each, rule, default) for rule in rules)
+def _is_within(pod_set: PodSet, rules: Sequence[Object], default: Asked) -> bool:
+    return all(_SCOPES[text(rule.get("scopeName"))](pod_set, rule, default) for rule in rules)
 
 
-def _is_ending(each: PodSet, _: Object, __: Asked) -> bool:
-    return each.pod.get("activeDeadlineSeconds") is not None
+def _is_ending(pod_set: PodSet, _: Object, __: Asked) -> bool:
+    return pod_set.pod.get("activeDeadlineSeconds") is not None
 
 
-def _says_nothing(each: PodSet, _: Object, default: Asked) -> bool:
+def _says_nothing(pod_set: PodSet, _: Object, default: Asked) -> bool:
     """Say whether neither the pod nor a container asks for anything, or has a limit."""
-    containers = (requests.of_container(container, default) for container in each.pod.containers)
-    asked = (requests.of_pod_itself(each.pod), *containers)
+    containers = (requests.of_container(container, default) for container in pod_set.pod.containers)
+    asked = (requests.of_pod_itself(pod_set.pod), *containers)
     return not any(set(_SAID) & {*one.requests, *one.limits} for one in asked)
 
 
-def _is_of_class(each: PodSet, rule: Object, _: Asked) -> bool:
-    name = each.pod.get("priorityClassName")
+def _is_of_class(pod_set: PodSet, rule: Object, _: Asked) -> bool:
+    name = pod_set.pod.get("priorityClassName")
     return selection.holds({**rule, "key": "name"}, {"name": name} if name else {})
 
 
@@ -102,9 +102,9 @@ _SCOPES: Mapping[str, Callable[[PodSet, Object, Asked], bool]] = {
 
 def ranges(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     """Find each container, pod and claim within the limits of the namespace."""
-    found, default = facts.all("LimitRange"), _default(facts.all("LimitRange"))
+    limit_ranges, default = facts.all("LimitRange"), _default(facts.all("LimitRange"))
     fix = f"{facts.inside} describe limitranges"
-    for item in found:
+    for item in limit_ranges:
         about = f"LimitRange {name_of(item)}"
         faults = [
             fault
@@ -119,9 +119,9 @@ def ranges(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
             yield passed(_CHECK, about)
 
 
-def _default(found: Sequence[Object]) -> Asked:
+def _default(limit_ranges: Sequence[Object]) -> Asked:
     """Return what LimitRanges give to containers that say nothing."""
-    limits = [each for item in found for each in mappings(mapping(item.get("spec")).get("limits"))]
+    limits = [each for item in limit_ranges for each in mappings(mapping(item.get("spec")).get("limits"))]
     of_containers = [each for each in limits if each.get("type") == "Container"]
     return Asked(
         requests.most(amounts(each.get("defaultRequest")) for each in of_containers),
@@ -132,12 +132,12 @@ def _default(found: Sequence[Object]) -> Asked:
 def _together(moment: Sequence[PodSet], default: Asked) -> Amounts:
     """Return what pods take at once, by the names that quotas have for it."""
     asked = [(requests.of(each.pod, default), each.count) for each in moment]
-    taken = requests.total(requests.times(each.requests, count) for each, count in asked)
+    requested = requests.total(requests.times(each.requests, count) for each, count in asked)
     most = requests.total(requests.times(each.limits, count) for each, count in asked)
     count = sum(count for _, count in asked) * _ONE
     return {
-        **{f"requests.{name}": amount for name, amount in taken.items()},
-        **{name: amount for name, amount in taken.items() if name in _COMPUTED},
+        **{f"requests.{name}": amount for name, amount in requested.items()},
+        **{name: amount for name, amount in requested.items() if name in _COMPUTED},
         **{f"limits.{name}": amount for name, amount in most.items()},
         "pods": count,
         "count/pods": count,
@@ -146,7 +146,7 @@ def _together(moment: Sequence[PodSet], default: Asked) -> Amounts:
 
 def _counts(objects: Sequence[Object]) -> Amounts:
     """Return how many objects of each kind there are, with the record of the run, and what claims ask for."""
-    found = {"count/configmaps": _ONE, "configmaps": _ONE}
+    counts = {"count/configmaps": _ONE, "configmaps": _ONE}
     for item in objects:
         version, kind = type_of(item)
         if is_cluster_scoped(version, kind):
@@ -155,8 +155,8 @@ def _counts(objects: Sequence[Object]) -> Amounts:
         counted = [f"count/{resource}.{group}" if group else f"count/{resource}"]
         counted += [resource] if not group and resource in _OLD_NAMES else []
         storage = claims.asked(item).get("storage", 0) if kind == CLAIM else 0
-        found = requests.total([found, dict.fromkeys(counted, _ONE), {"requests.storage": storage}])
-    return found
+        counts = requests.total([counts, dict.fromkeys(counted, _ONE), {"requests.storage": storage}])
+    return counts
 
 
 def _over(name: str, needs: Amounts, used: Amounts, hard: Amounts) -> str:
@@ -174,20 +174,22 @@ def _unsaid(moments: Sequence[Sequence[PodSet]], default: Asked, hard: Mapping[s
     asked = [requests.of_container(each, default) for each in containers]
     lacks_request = {name for name in _SAID for each in asked if name not in each.requests}
     lacks_limit = {name for name in _SAID for each in asked if name not in each.limits}
-    said = {f"requests.{name}" for name in lacks_request} | lacks_request | {f"limits.{name}" for name in lacks_limit}
-    return said & hard.keys()
+    lacking = (
+        {f"requests.{name}" for name in lacks_request} | lacks_request | {f"limits.{name}" for name in lacks_limit}
+    )
+    return lacking & hard.keys()
 
 
 def _limited(kind: str, objects: Sequence[Object], default: Asked) -> Iterator[tuple[str, Asked]]:
     """Yield what a limit of a type is about, each with its name."""
     for item in claims.brought(objects) if kind == CLAIM else ():
         yield f"claim {name_of(item)}", Asked(claims.asked(item))
-    for each in wanted.find(objects):
+    for pod_set in wanted.find(objects):
         if kind == "Pod":
-            yield f"a pod of {each.who}", requests.of(each.pod, default)
+            yield f"a pod of {pod_set.who}", requests.of(pod_set.pod, default)
         elif kind == "Container":
-            for container in each.pod.containers:
-                who = f"container {text(container.get('name')) or 'main'} of {each.who}"
+            for container in pod_set.pod.containers:
+                who = f"container {text(container.get('name')) or 'main'} of {pod_set.who}"
                 yield who, requests.of_container(container, default)
 
 

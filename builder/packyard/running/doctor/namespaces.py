@@ -19,21 +19,21 @@ def admits(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     """Find the namespace, and that its level of Pod Security admits the pods; one that objects bring is theirs."""
     name = facts.namespace
     brought = (item for item in objects if item.get("kind") == "Namespace")
-    found = next((item for item in brought if name_of(item) == name), None)
-    found = found or facts.find("Namespace", name)
+    namespace = next((item for item in brought if name_of(item) == name), None)
+    namespace = namespace or facts.find("Namespace", name)
     about, word = f"Namespace {name}", quote(name)
-    if found is None and facts.is_admitting:
+    if namespace is None and facts.is_admitting:
         yield passed(_CHECK, about)
         return
-    if found is None:
+    if namespace is None:
         yield error(_CHECK, about, "is not there", why="nothing can be applied", fix=f"kubectl create namespace {word}")
         return
-    if is_ending(found):
+    if is_ending(namespace):
         why = "what is created there is refused"
         yield error(_CHECK, about, "is being deleted", why=why, fix=f"kubectl get namespace {word} --watch")
         return
     yield passed(_CHECK, about)
-    yield from _secure(objects, found, about)
+    yield from _secure(objects, namespace, about)
 
 
 def _secure(objects: Sequence[Object], namespace: Object, about: str) -> Iterator[Finding]:

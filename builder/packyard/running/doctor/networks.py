@@ -34,23 +34,23 @@ def open_to(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     own = {name_of(item): item for item in objects if item.get("kind") == _KIND}
     policies = [*own.values(), *(each for each in facts.all(_KIND) if name_of(each) not in own)]
     directions = ("egress", "ingress") if sum(each.count for each in sets) > 1 else ("egress",)
-    found = {way: _closing(sets, policies, way) for way in directions}
-    for way, (whose, names) in found.items():
+    by_way = {way: _closing(sets, policies, way) for way in directions}
+    for way, (whose, names) in by_way.items():
         if names:
             message, why = _CUT[way]
             fix = f"{facts.inside} describe networkpolicies"
             yield warning(_CHECK, f"{_KIND} {', '.join(names)}", f"{message} of {whose}", why=why, fix=fix)
-    if not any(names for _, names in found.values()):
+    if not any(names for _, names in by_way.values()):
         yield passed(_CHECK, "the network of the pods")
 
 
 def _closing(sets: Sequence[PodSet], policies: Sequence[Object], way: str) -> tuple[str, list[str]]:
     """Return of which pods all policies together leave a direction without a rule, and the names of these."""
-    for each in sets:
-        labels = labels_of(mapping(each.pod.template))
+    for pod_set in sets:
+        labels = labels_of(mapping(pod_set.pod.template))
         those = [item for item in policies if _closes(mapping(item.get("spec")), labels, way)]
         if those and not any(mapping(item.get("spec")).get(way) for item in those):
-            return each.who, sorted(map(name_of, those))
+            return pod_set.who, sorted(map(name_of, those))
     return "", []
 
 

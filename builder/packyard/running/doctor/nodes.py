@@ -62,23 +62,23 @@ def place(sets: Sequence[PodSet], objects: Sequence[Object], facts: Facts) -> It
     if not sets:
         return
     nodes = _nodes(facts, wanted.there(objects, facts))
-    lacking = [(each, _lack(each, nodes, facts)) for each in sets]
-    for each, lack in lacking:
-        yield lack or passed(CHECK, each.who)
-        if gates := [text(gate.get("name")) for gate in mappings(each.pod.get("schedulingGates"))]:
+    lacking = [(pod_set, _lack(pod_set, nodes, facts)) for pod_set in sets]
+    for pod_set, lack in lacking:
+        yield lack or passed(CHECK, pod_set.who)
+        if gates := [text(gate.get("name")) for gate in mappings(pod_set.pod.get("schedulingGates"))]:
             message = f"its pods wait until somebody lifts their gate {', '.join(gates)}"
-            yield warning(CHECK, each.who, message, why="no scheduler looks at them before")
-        yield from _not_computed(each, sets, nodes, facts)
+            yield warning(CHECK, pod_set.who, message, why="no scheduler looks at them before")
+        yield from _not_computed(pod_set, sets, nodes, facts)
     if any(lack for _, lack in lacking):
         return
     for moment in wanted.moments(sets):
         yield _room(moment, nodes, facts)
 
 
-def open_to(each: PodSet, facts: Facts) -> list[Object]:
+def open_to(pod_set: PodSet, facts: Facts) -> list[Object]:
     """Return the nodes that the pods of a set may run on, were these empty."""
     nodes = _nodes(facts, ())
-    return [nodes[place].item for place in _usable(each, nodes, facts, beside=False)]
+    return [nodes[place].item for place in _usable(pod_set, nodes, facts, beside=False)]
 
 
 def _nodes(facts: Facts, own: Sequence[Object]) -> list[_Node]:
@@ -94,39 +94,39 @@ def _node(item: Object, there: Sequence[Object]) -> _Node:
     whole = requests.amounts(mapping(item.get("status")).get("allocatable"))
     held = requests.total([*(_asked(pod) for each in there for pod in pods.find(each))])
     free = {name: amount - held.get(name, 0) for name, amount in whole.items()}
-    found = (mapping(each.get("metadata")) for each in there)
-    return _Node(item, whole, free, [(text(each.get("namespace")), mapping(each.get("labels"))) for each in found])
+    metadata = (mapping(each.get("metadata")) for each in there)
+    return _Node(item, whole, free, [(text(each.get("namespace")), mapping(each.get("labels"))) for each in metadata])
 
 
 def _asked(pod: pods.Pod[Object]) -> Amounts:
     """Return what a pod takes of a node, of which it also is one of the pods."""
-    return {**{name: each for name, each in requests.of(pod).requests.items() if each}, "pods": _ONE}
+    return {**{name: amount for name, amount in requests.of(pod).requests.items() if amount}, "pods": _ONE}
 
 
-def _lack(each: PodSet, nodes: Sequence[_Node], facts: Facts) -> Finding | None:
+def _lack(pod_set: PodSet, nodes: Sequence[_Node], facts: Facts) -> Finding | None:
     """Return why no node, however empty, takes a pod of a set."""
-    name = text(each.pod.get("nodeName"))
+    name = text(pod_set.pod.get("nodeName"))
     if name and not any(name_of(node.item) == name for node in nodes):
         why = "no kubelet starts its pods, which are deleted again"
-        return error(CHECK, each.who, f"its node {name} is not there", why=why, fix="kubectl get nodes")
-    pod = _wanted(each, facts)
-    found = [(obstacles.find(pod, node.item, node.whole), node) for node in nodes]
-    those = [(obstacle, node) for obstacle, node in found if obstacle]
+        return error(CHECK, pod_set.who, f"its node {name} is not there", why=why, fix="kubectl get nodes")
+    pod = _wanted(pod_set, facts)
+    by_node = [(obstacles.find(pod, node.item, node.whole), node) for node in nodes]
+    those = [(obstacle, node) for obstacle, node in by_node if obstacle]
     if len(those) < len(nodes):
         return None
     message = f"none of {len(nodes)} nodes takes its pods" if nodes else "there is no node"
     if those:
-        message += f": {obstacles.told(pod, [(obstacle, node.whole) for obstacle, node in those])}"
+        message += f": {obstacles.describe(pod, [(obstacle, node.whole) for obstacle, node in those])}"
     kinds = {obstacle.kind for obstacle, _ in those}
     why = "its pods stay Pending" + ("; a device plugin offers devices" if kinds == {"device"} else "")
     fix = next((_FIXES[kind] for kind in _FIXES if kind in kinds), "kubectl get nodes")
-    lack = error(CHECK, each.who, message, why=why, fix=fix)
+    lack = error(CHECK, pod_set.who, message, why=why, fix=fix)
     tainted = [node.item for obstacle, node in those if obstacle.kind == "taint"]
     return replace(lack, taints=tuple(obstacles.taint_keys(pod, tainted[0]))) if tainted else lack
 
 
-def _wanted(each: PodSet, facts: Facts) -> Wanted:
-    return Wanted(placing(each), _asked(each.pod), storage.volumes_of(each.pod, facts))
+def _wanted(pod_set: PodSet, facts: Facts) -> Wanted:
+    return Wanted(placing(pod_set), _asked(pod_set.pod), storage.volumes_of(pod_set.pod, facts))
 
 
 def _room(moment: Sequence[PodSet], nodes: Sequence[_Node], facts: Facts) -> Finding:
@@ -134,8 +134,8 @@ def _room(moment: Sequence[PodSet], nodes: Sequence[_Node], facts: Facts) -> Fin
     count = sum(each.count for each in moment)
     if not _left(moment, nodes, facts, free=True):
         return passed(CHECK, f"room for {count} pod{'s' * (count > 1)} at once")
-    asked = requests.total(requests.times(_asked(each.pod), each.count) for each in moment)
-    parts = [shown(name, amount) for name, amount in sorted(asked.items()) if name != "pods"]
+    needs = requests.total(requests.times(_asked(each.pod), each.count) for each in moment)
+    parts = [shown(name, amount) for name, amount in sorted(needs.items()) if name != "pods"]
     message = f"there is no room for all {count} pods at once: {', '.join(parts)} in all"
     why = "those that find none stay Pending, and others wait for them and hold what they have"
     if left := _left(moment, nodes, facts, free=False):
@@ -147,22 +147,22 @@ def _room(moment: Sequence[PodSet], nodes: Sequence[_Node], facts: Facts) -> Fin
 def _left(moment: Sequence[PodSet], nodes: Sequence[_Node], facts: Facts, *, free: bool) -> int:
     """Return how many pods find no place, on nodes as they are or as if they were empty."""
     room = [{**(node.free if free else node.whole)} for node in nodes]
-    usable = [(each, _usable(each, nodes, facts, beside=free)) for each in moment]
+    usable = [(pod_set, _usable(pod_set, nodes, facts, beside=free)) for pod_set in moment]
     left = 0
-    for each, places in sorted(usable, key=lambda pair: len(pair[1])):
-        asked, count = _asked(each.pod), each.count
-        for place in sorted(places, key=lambda place: _fitting(asked, room[place])):
-            here = min(count, _fitting(asked, room[place]), 1 if _is_apart(each) else count)
-            room[place] = requests.total([room[place], requests.times(asked, -here)])
+    for pod_set, places in sorted(usable, key=lambda pair: len(pair[1])):
+        needs, count = _asked(pod_set.pod), pod_set.count
+        for place in sorted(places, key=lambda place: _fitting(needs, room[place])):
+            here = min(count, _fitting(needs, room[place]), 1 if _is_apart(pod_set) else count)
+            room[place] = requests.total([room[place], requests.times(needs, -here)])
             count -= here
         left += count
     return left
 
 
-def _usable(each: PodSet, nodes: Sequence[_Node], facts: Facts, *, beside: bool) -> list[int]:
+def _usable(pod_set: PodSet, nodes: Sequence[_Node], facts: Facts, *, beside: bool) -> list[int]:
     """Return the places in ``nodes`` of those that a set may run on; ``beside`` the pods that are there."""
-    spec = placing(each)
-    pod = _wanted(each, facts)
+    spec = placing(pod_set)
+    pod = _wanted(pod_set, facts)
     terms = [term for term in _apart(spec) if term.get("topologyKey") == _HOST] if beside else []
     return [
         place
@@ -176,18 +176,18 @@ def _usable(each: PodSet, nodes: Sequence[_Node], facts: Facts, *, beside: bool)
     ]
 
 
-def _fitting(asked: Amounts, room: Amounts) -> int:
+def _fitting(needs: Amounts, room: Amounts) -> int:
     """Return how many of a pod there is room for."""
-    return max(0, min((room.get(name, 0) // amount for name, amount in asked.items() if amount > 0), default=0))
+    return max(0, min((room.get(name, 0) // amount for name, amount in needs.items() if amount > 0), default=0))
 
 
-def _is_apart(each: PodSet) -> bool:
+def _is_apart(pod_set: PodSet) -> bool:
     """Say whether no two pods of a set may share a node: by a rule, or as each wants the same port of its node."""
-    ports = [port for container in each.pod.containers for port in mappings(container.get("ports"))]
-    if any(port.get("hostPort") for port in ports) or (ports and each.pod.get("hostNetwork") is True):
+    ports = [port for container in pod_set.pod.containers for port in mappings(container.get("ports"))]
+    if any(port.get("hostPort") for port in ports) or (ports and pod_set.pod.get("hostNetwork") is True):
         return True
-    labels = _labels(each)
-    terms = (term for term in _apart(placing(each)) if term.get("topologyKey") == _HOST)
+    labels = _labels(pod_set)
+    terms = (term for term in _apart(placing(pod_set)) if term.get("topologyKey") == _HOST)
     return any(selection.selects(term.get("labelSelector"), labels) for term in terms)
 
 
@@ -195,13 +195,13 @@ def _apart(spec: Object) -> list[Object]:
     return mappings(selection.required(spec, "podAntiAffinity"))
 
 
-def _not_computed(each: PodSet, sets: Sequence[PodSet], nodes: Sequence[_Node], facts: Facts) -> Iterator[Finding]:
+def _not_computed(pod_set: PodSet, sets: Sequence[PodSet], nodes: Sequence[_Node], facts: Facts) -> Iterator[Finding]:
     """Yield what the search for room leaves out: rules that nothing can meet, and that they are not computed."""
-    spec = placing(each)
+    spec = placing(pod_set)
     spread = mappings(spec.get("topologySpreadConstraints"))
     beside = mappings(selection.required(spec, "podAffinity"))
     over = [one for one in spread if one.get("whenUnsatisfiable") != "ScheduleAnyway"]
-    yield from _unmet(each, over, beside, sets, nodes, facts)
+    yield from _unmet(pod_set, over, beside, sets, nodes, facts)
     left_out = {
         "which pods it has to run beside": beside,
         "over what it has to be spread": over,
@@ -210,11 +210,11 @@ def _not_computed(each: PodSet, sets: Sequence[PodSet], nodes: Sequence[_Node], 
     for what, rules in left_out.items():
         if rules:
             topology = ", ".join(sorted({text(rule.get("topologyKey")) for rule in rules}))
-            yield unknown(CHECK, each.who, f"{what} ({topology}) is not part of the search for room")
+            yield unknown(CHECK, pod_set.who, f"{what} ({topology}) is not part of the search for room")
 
 
 def _unmet(
-    each: PodSet,
+    pod_set: PodSet,
     over: Sequence[Object],
     beside: Sequence[Object],
     sets: Sequence[PodSet],
@@ -225,24 +225,24 @@ def _unmet(
     for key in sorted({text(rule.get("topologyKey")) for rule in over} if nodes else ()):
         if not any(key in labels_of(node.item) for node in nodes):
             message = f"no node has the label {key}, over which its pods have to be spread"
-            yield error(CHECK, each.who, message, why="its pods stay Pending", fix=_FIXES["label"])
+            yield error(CHECK, pod_set.who, message, why="its pods stay Pending", fix=_FIXES["label"])
     there = [labels for node in nodes for namespace, labels in node.neighbors if namespace == facts.namespace]
-    known = [*there, *map(_labels, sets)]
+    label_sets = [*there, *map(_labels, sets)]
     for term in beside:
         is_elsewhere = bool(term.get("namespaces") or "namespaceSelector" in term)
-        if not is_elsewhere and not any(selection.selects(term.get("labelSelector"), labels) for labels in known):
+        if not is_elsewhere and not any(selection.selects(term.get("labelSelector"), labels) for labels in label_sets):
             message = "its pods have to run beside others that are not there, by their podAffinity"
             fix = f"{facts.inside} get pods --show-labels"
-            yield warning(CHECK, each.who, message, why="its pods stay Pending until these are there", fix=fix)
+            yield warning(CHECK, pod_set.who, message, why="its pods stay Pending until these are there", fix=fix)
 
 
-def _labels(each: PodSet) -> Mapping[str, object]:
+def _labels(pod_set: PodSet) -> Mapping[str, object]:
     """Return the labels of the pods of a set, with those that they get from their Job."""
-    kind, _, name = each.who.partition(" ")
-    return {**labels_of(mapping(each.pod.template)), **(dict.fromkeys(_OF_JOBS, name) if kind == "Job" else {})}
+    kind, _, name = pod_set.who.partition(" ")
+    return {**labels_of(mapping(pod_set.pod.template)), **(dict.fromkeys(_OF_JOBS, name) if kind == "Job" else {})}
 
 
-def placing(each: PodSet) -> Object:
+def placing(pod_set: PodSet) -> Object:
     """Return the fields of a pod that say where it may run; those of an Argo template are as its Workflow says."""
     names = ("nodeSelector", "affinity", "tolerations", "topologySpreadConstraints")
-    return {name: each.pod.get(name) for name in names}
+    return {name: pod_set.pod.get(name) for name in names}

@@ -50,13 +50,13 @@ def find(wanted: Wanted, node: Object, whole: Amounts) -> Obstacle | None:
     return next(_find(wanted, node, whole), None)
 
 
-def told(wanted: Wanted, found: Sequence[tuple[Obstacle, Amounts]]) -> str:
+def describe(wanted: Wanted, pairs: Sequence[tuple[Obstacle, Amounts]]) -> str:
     """Return in words how many nodes have which obstacle; with each is what its node has in all."""
     parts = []
-    for each in sorted({obstacle for obstacle, _ in found}, key=lambda each: (_ORDER.index(each.kind), each.what)):
-        these = [whole for obstacle, whole in found if obstacle == each]
-        said = _SAID[each.kind][len(these) > 1].format(each.what)
-        parts.append(f"{len(these)} {said}{_amounts(wanted, each, these)}")
+    for each in sorted({obstacle for obstacle, _ in pairs}, key=lambda each: (_ORDER.index(each.kind), each.what)):
+        these = [whole for obstacle, whole in pairs if obstacle == each]
+        words = _SAID[each.kind][len(these) > 1].format(each.what)
+        parts.append(f"{len(these)} {words}{_amounts(wanted, each, these)}")
     return ", ".join(parts)
 
 
@@ -84,14 +84,14 @@ def _find(wanted: Wanted, node: Object, whole: Amounts) -> Iterator[Obstacle]:
         yield Obstacle("taint", ", ".join(taints))
 
 
-def _amounts(wanted: Wanted, each: Obstacle, nodes: Sequence[Amounts]) -> str:
+def _amounts(wanted: Wanted, obstacle: Obstacle, nodes: Sequence[Amounts]) -> str:
     """Return what a pod asks for, and the most that these nodes have of it, or what else of that maker."""
-    names, most = each.what.split(", "), requests.most(nodes)
-    if each.kind == "device":
+    names, most = obstacle.what.split(", "), requests.most(nodes)
+    if obstacle.kind == "device":
         makers = {name.partition("/")[0] for name in names if "/" in name}
         others = sorted(name for name, amount in most.items() if amount and name.partition("/")[0] in makers)
         return f" (nodes offer {', '.join(others)})" if others else ""
-    if each.kind != "amount":
+    if obstacle.kind != "amount":
         return ""
     asked = ", ".join(shown(name, wanted.asked[name]) for name in names)
     return f" ({asked} asked for, {', '.join(shown(name, most.get(name, 0)) for name in names)} the most)"

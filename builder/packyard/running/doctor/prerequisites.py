@@ -71,15 +71,15 @@ def find(use_cases: Iterable[tuple[str, str, Sequence[Object], Sequence[Required
     for package, _, objects, required in use_cases:
         whole += objects
         others |= {each: package for each in required if each not in others}
-        said = [_parse(word) for each in required for word in each.words]
+        stated = [_parse(word) for each in required for word in each.words]
         named = [name for each in required for name in each.definitions]
-        for each in (*requirements.find(objects, named), *said):
-            if each.kind in _KINDS or each in said:
+        for each in (*requirements.find(objects, named), *stated):
+            if each.kind in _KINDS or each in stated:
                 needed.setdefault(each, []).append(package)
-    table = [found for each, package in others.items() for found in operators.declared([each], package)]
+    table = [operator for each, package in others.items() for operator in operators.declared([each], package)]
     of_table = operators.needed(map(str, needed), [*table, *operator_versions.table(whole)])
     groups: list[tuple[Operator | None, list[Requirement]]] = [(each, []) for each in of_table]
-    owned = {word: found for each, found in reversed(groups) if each for word in each.requirements}
+    owned = {word: members for each, members in reversed(groups) if each for word in each.requirements}
     for one in sorted(needed):
         if str(one) in owned:
             owned[str(one)].append(one)
@@ -89,11 +89,11 @@ def find(use_cases: Iterable[tuple[str, str, Sequence[Object], Sequence[Required
     return [
         Prerequisite(
             operator=operator,
-            requirements=found,
-            packages=sorted({name for each in found for name in needed[each]}),
-            required=by_words.get(str(found[0])),
+            requirements=members,
+            packages=sorted({name for each in members for name in needed[each]}),
+            required=by_words.get(str(members[0])),
         )
-        for operator, found in groups
+        for operator, members in groups
     ]
 
 
@@ -102,42 +102,42 @@ def _parse(word: str) -> Requirement:
     return Requirement(kind=kind, name=name)
 
 
-def examine(kubectl: Kubectl, found: Sequence[Prerequisite]) -> list[Finding]:
+def examine(kubectl: Kubectl, prerequisites: Sequence[Prerequisite]) -> list[Finding]:
     """Return the state of each on a cluster; in the calls of one `facts.read`."""
-    wanted = {each for item in found for each in item.requirements}
-    everywhere = {"Deployment"} if any(item.operator and item.operator.definitions for item in found) else set()
+    wanted = {each for item in prerequisites for each in item.requirements}
+    everywhere = {"Deployment"} if any(item.operator and item.operator.definitions for item in prerequisites) else set()
     everywhere |= {"Node"} if any(each.kind == _RESOURCE for each in wanted) else set()
     named = frozenset((each.kind, each.name) for each in wanted if each.kind not in (_RESOURCE, _KUBERNETES))
     asks_version = any(each.kind == _KUBERNETES for each in wanted)
-    known = facts.read(kubectl, Questions(named=named, everywhere=frozenset(everywhere), version=asks_version))
-    return [judge(item, known) for item in found]
+    cluster = facts.read(kubectl, Questions(named=named, everywhere=frozenset(everywhere), version=asks_version))
+    return [judge(item, cluster) for item in prerequisites]
 
 
-def judge(item: Prerequisite, known: Facts) -> Finding:
+def judge(item: Prerequisite, cluster: Facts) -> Finding:
     """Return the worst that can be said of one."""
     try:
-        findings = [*_offered(item, known), *_operated(item, known)]
+        findings = [*_offered(item, cluster), *_operated(item, cluster)]
     except UnreadError as reason:
         return unknown(_CHECK, item.name, f"you may not look: {reason}")
     return min(findings, key=lambda each: ("error", "warning", "unknown", "passed").index(each.severity))
 
 
-def _offered(item: Prerequisite, known: Facts) -> Iterator[Finding]:
-    for each in item.requirements:
-        if each.kind == _KUBERNETES:
-            yield from apis.kubernetes([item.required] if item.required else [], (), known)
-        elif each.kind == _SECRET and item.required:
-            yield from references.there((), known, [item.required])
-        elif each.kind == _RESOURCE:
-            nodes = known.all("Node")
-            having = [node for node in nodes if _has(node, each.name)]
+def _offered(item: Prerequisite, cluster: Facts) -> Iterator[Finding]:
+    for requirement in item.requirements:
+        if requirement.kind == _KUBERNETES:
+            yield from apis.kubernetes([item.required] if item.required else [], (), cluster)
+        elif requirement.kind == _SECRET and item.required:
+            yield from references.there((), cluster, [item.required])
+        elif requirement.kind == _RESOURCE:
+            nodes = cluster.all("Node")
+            having = [node for node in nodes if _has(node, requirement.name)]
             if not having:
-                yield error(_CHECK, item.name, f"none of {len(nodes)} nodes has {each.name}")
+                yield error(_CHECK, item.name, f"none of {len(nodes)} nodes has {requirement.name}")
             else:
-                there = f"{len(having)} of {len(nodes)} nodes have {each.name}"
+                there = f"{len(having)} of {len(nodes)} nodes have {requirement.name}"
                 yield replace(passed(_CHECK, item.name), message=there)
-        elif known.find(each.kind, each.name) is None:
-            yield error(_CHECK, item.name, f"is missing: there is no {each}")
+        elif cluster.find(requirement.kind, requirement.name) is None:
+            yield error(_CHECK, item.name, f"is missing: there is no {requirement}")
         elif not (item.operator and item.operator.definitions):
             yield passed(_CHECK, item.name)
 
@@ -147,15 +147,15 @@ def _has(node: Mapping[str, object], name: str) -> bool:
     return str(amount or "0") != "0"
 
 
-def _operated(item: Prerequisite, known: Facts) -> Iterator[Finding]:
+def _operated(item: Prerequisite, cluster: Facts) -> Iterator[Finding]:
     """Judge who acts on the kinds that an operator brings."""
     if item.operator and item.operator.definitions:
-        running = operators.find(item.operator, known.all("Deployment"))
+        running = operators.find(item.operator, cluster.all("Deployment"))
         if not running:
             yield warning(_CHECK, item.name, "its kinds are there, and no Deployment of this cluster runs it")
         for each in running:
-            found = apis.judge(item.operator, each)
-            message = f": {found.message}" if found.message else " runs"
-            yield replace(found, message=f"{each.version or 'its version'}{message}")
+            finding = apis.judge(item.operator, each)
+            message = f": {finding.message}" if finding.message else " runs"
+            yield replace(finding, message=f"{each.version or 'its version'}{message}")
     elif item.operator is None and item.requirements[0].kind == _DEFINITION:
         yield unknown(_CHECK, item.name, "is there; who acts on it is not known to packyard")

@@ -42,18 +42,18 @@ def active(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
             fix = kueue.fix if kueue else ""
             yield warning(_CHECK, about, "there is no Kueue in the cluster", why=why, fix=fix)
             continue
-        found = facts.find(_KIND, name)
-        if found is None:
+        queue = facts.find(_KIND, name)
+        if queue is None:
             why = "the run stays suspended, and never starts"
             yield error(_CHECK, about, "is not there", why=why, fix=list_all)
             continue
-        state = condition(found, "Active")
+        state = condition(queue, "Active")
         if state.get("status") == "False":
             why = "the run stays suspended until it is"
             fix = f"{facts.inside} describe {_RESOURCE} {quote(name)}"
             yield error(_CHECK, about, f"is not active: {text(state.get('message'))}", why=why, fix=fix)
         else:
-            yield _room(about, found, objects, facts)
+            yield _room(about, queue, objects, facts)
 
 
 def _room(about: str, queue: Object, objects: Sequence[Object], facts: Facts) -> Finding:
@@ -90,7 +90,7 @@ def _room(about: str, queue: Object, objects: Sequence[Object], facts: Facts) ->
 
 def _sums(flavors: Iterable[object]) -> Amounts:
     """Return the amounts of all flavors: their quota, or what of it is reserved."""
-    resources = [one for found in flavors for each in mappings(found) for one in mappings(each.get("resources"))]
+    resources = [one for items in flavors for each in mappings(items) for one in mappings(each.get("resources"))]
     return requests.total(
         requests.amounts({text(each.get("name")): each.get("nominalQuota", each.get("total"))}) for each in resources
     )

@@ -48,10 +48,10 @@ def ask_held(objects: Sequence[Object], required: Sequence[Required] = ()) -> Qu
 def there(objects: Sequence[Object], facts: Facts, required: Sequence[Required] = ()) -> Iterator[Finding]:
     """Find Secrets and ConfigMaps, with the keys that pods need or authors name, and accounts."""
     for (kind, name), keys in sorted(_held(objects, required).items()):
-        found = facts.find(kind, name)
-        has = {*mapping((found or {}).get("data")), *mapping((found or {}).get("binaryData"))}
+        item = facts.find(kind, name)
+        has = {*mapping((item or {}).get("data")), *mapping((item or {}).get("binaryData"))}
         lacks = sorted(keys - has)
-        if found is None:
+        if item is None:
             yield _absent(kind, name, facts, sorted(keys))
         elif lacks:
             yield error(
@@ -70,17 +70,17 @@ def there(objects: Sequence[Object], facts: Facts, required: Sequence[Required] 
 def pulling(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     """Find the Secrets for registries, of a type that nodes can use."""
     for kind, name in sorted(_pulling(objects)):
-        found = facts.find(kind, name)
+        secret = facts.find(kind, name)
         create = (
             f"{facts.inside} create secret docker-registry {quote(name)}"
             " --docker-server=REGISTRY --docker-username=USER --docker-password=PASSWORD"
         )
         why = "nodes pull the image without it, which a private registry refuses"
-        if found is None:
+        if secret is None:
             yield error(_CHECK, f"{kind} {name}", "is not there", why=why, fix=create)
-        elif text(found.get("type")) not in _PULL:
+        elif text(secret.get("type")) not in _PULL:
             delete = f"{facts.inside} delete secret {quote(name)}"
-            message = f"is of the type {text(found.get('type'))}, not {_PULL[0]}"
+            message = f"is of the type {text(secret.get('type'))}, not {_PULL[0]}"
             yield error(_CHECK, f"{kind} {name}", message, why=why, fix=f"{delete} && {create}")
         else:
             yield passed(_CHECK, f"{kind} {name}")
@@ -154,15 +154,15 @@ def _missing(named: set[Name], objects: Sequence[Object]) -> set[Name]:
 
 def _held(objects: Sequence[Object], required: Sequence[Required]) -> dict[Name, set[str]]:
     """Return the Secrets and ConfigMaps that runs cannot do without, each with the keys that they need."""
-    found: dict[Name, set[str]] = {}
+    needed: dict[Name, set[str]] = {}
     for pod in pods.find_all(objects):
         for each in held.find(pod):
             if each.kind != "PersistentVolumeClaim" and not each.is_optional:
-                found.setdefault((each.kind, each.name), set()).update(each.keys)
+                needed.setdefault((each.kind, each.name), set()).update(each.keys)
     for secret in required:
         if secret.secret:
-            found.setdefault(("Secret", secret.secret), set()).update(secret.keys)
-    return {each: found[each] for each in _missing({*found}, objects)}
+            needed.setdefault(("Secret", secret.secret), set()).update(secret.keys)
+    return {each: needed[each] for each in _missing({*needed}, objects)}
 
 
 def _accounts(objects: Sequence[Object]) -> set[Name]:
@@ -174,14 +174,14 @@ def _pulling(objects: Sequence[Object]) -> set[Name]:
     """Return the Secrets that pods, and the accounts that come with them, pull images with."""
     lists = [pod.get("imagePullSecrets") for pod in pods.find_all(objects)]
     lists += [item.get("imagePullSecrets") for item in objects if item.get("kind") == "ServiceAccount"]
-    return _missing({("Secret", text(each.get("name"))) for found in lists for each in mappings(found)}, objects)
+    return _missing({("Secret", text(each.get("name"))) for secrets in lists for each in mappings(secrets)}, objects)
 
 
 def _classes(objects: Sequence[Object]) -> set[Name]:
-    found = {(kind, text(pod.get(field))) for pod in pods.find_all(objects) for field, kind in _OF_PODS.items()}
+    class_names = {(kind, text(pod.get(field))) for pod in pods.find_all(objects) for field, kind in _OF_PODS.items()}
     for item in objects:
         kind = kind_of(item)
         if kind in _OF_OBJECTS:
             field, named = _OF_OBJECTS[kind]
-            found.add((named, text(mapping(item.get("spec")).get(field))))
-    return _missing(found, objects)
+            class_names.add((named, text(mapping(item.get("spec")).get(field))))
+    return _missing(class_names, objects)

@@ -43,12 +43,12 @@ def held(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     deploying = (for_runs - always) | _RECORDS | _cluster_wide(objects)
     looking = {each for each in always if not each.group and each.resource in _LOOKING}
     why = "the run cannot be deployed, or not ended", "some of its pods' state cannot be seen"
-    for rights, found, consequence in ((deploying, error, why[0]), (looking, warning, why[1])):
+    for rights, make, consequence in ((deploying, error, why[0]), (looking, warning, why[1])):
         lacking = sorted(each for each in rights if not any(_gives(rule, each) for rule in facts.rules))
         if not lacking:
             yield passed(_CHECK, f"{_ABOUT}: {len(rights)}")
         elif facts.all_rules:
-            yield found(_CHECK, _ABOUT, f"you may not {_words(lacking)}", why=consequence, fix=FIX)
+            yield make(_CHECK, _ABOUT, f"you may not {_words(lacking)}", why=consequence, fix=FIX)
         else:
             message = f"the cluster does not tell all of them, so that you may or may not {_words(lacking)}"
             yield unknown(_CHECK, _ABOUT, message, why=consequence)
@@ -59,22 +59,22 @@ def may_try(facts: Facts) -> bool:
     return not facts.all_rules or any(_gives(rule, Right("", "pods", "create")) for rule in facts.rules)
 
 
-def to_read(asked: Questions) -> tuple[set[Right], set[Right]]:
+def to_read(questions: Questions) -> tuple[set[Right], set[Right]]:
     """Return the rights with which questions are answered: in the namespace, and for the whole cluster.
 
     A Secret is read by its name alone.
     """
-    inside = {_right(kind, "list") for kind in asked.inside}
-    everywhere = {_right(kind, "list") for kind in asked.everywhere}
-    for kind, name in asked.named:
+    inside = {_right(kind, "list") for kind in questions.inside}
+    everywhere = {_right(kind, "list") for kind in questions.everywhere}
+    for kind, name in questions.named:
         if is_cluster_scoped(_VERSIONS.get(kind, "v1"), kind):
             everywhere.add(_right(kind, "get"))
         else:
             inside.add(replace(_right(kind, "get"), name=name if kind == "Secret" else ""))
-    for resource in asked.lists:
+    for resource in questions.lists:
         whole, _, group = resource.partition(".")
         everywhere.add(Right(group, whole, "list"))
-    for resource, _ in asked.custom:
+    for resource, _ in questions.custom:
         whole, _, group = resource.partition(".")
         inside.add(Right(group, whole, "get"))
     return inside, everywhere
@@ -106,8 +106,8 @@ def _gives(rule: Object, right: Right) -> bool:
 
 
 def _texts(rule: Object, field: str) -> set[str]:
-    found = rule.get(field)
-    return set(map(text, found)) if isinstance(found, list) else set()
+    words = rule.get(field)
+    return set(map(text, words)) if isinstance(words, list) else set()
 
 
 def _words(rights: Iterable[Right]) -> str:
@@ -116,4 +116,4 @@ def _words(rights: Iterable[Right]) -> str:
     for each in rights:
         whole = f"{each.resource}.{each.group}" if each.group else each.resource
         verbs.setdefault(f"{whole} {each.name}".strip(), []).append(each.verb)
-    return "; ".join(f"{', '.join(found)} {what}" for what, found in verbs.items())
+    return "; ".join(f"{', '.join(words)} {what}" for what, words in verbs.items())

@@ -30,8 +30,8 @@ def there(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
 
 
 def _named(objects: Sequence[Object]) -> dict[str, str]:
-    found = {text(each.pod.get("schedulerName")): each.who for each in wanted.find(objects)}
-    return {name: who for name, who in found.items() if name not in ("", _OWN)}
+    by_scheduler = {text(each.pod.get("schedulerName")): each.who for each in wanted.find(objects)}
+    return {name: who for name, who in by_scheduler.items() if name not in ("", _OWN)}
 
 
 def _placed_by(name: str, pod: Object) -> bool:

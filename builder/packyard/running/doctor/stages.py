@@ -19,26 +19,26 @@ _OF_NAMESPACE = frozenset({"LimitRange"})
 _VOLUMES, _OF_VOLUMES = frozenset({"PersistentVolume"}), frozenset({"PersistentVolume", "StorageClass", "CSIDriver"})
 
 
-def first(asked: Questions) -> Questions:
+def first(questions: Questions) -> Questions:
     """Return the questions whose answers are needed in any case."""
-    everywhere = asked.everywhere - _OF_VOLUMES
-    return replace(asked, namespace=False, inside=asked.inside - _OF_NAMESPACE, everywhere=everywhere)
+    everywhere = questions.everywhere - _OF_VOLUMES
+    return replace(questions, namespace=False, inside=questions.inside - _OF_NAMESPACE, everywhere=everywhere)
 
 
-def rest(asked: Questions, objects: Sequence[Object], known: Facts) -> Questions:
+def rest(questions: Questions, objects: Sequence[Object], facts: Facts) -> Questions:
     """Return those of the others that the first answers leave open."""
-    needs_limits = not known.is_admitting or bool(known.objects.get("ResourceQuota") or claims.brought(objects))
+    needs_limits = not facts.is_admitting or bool(facts.objects.get("ResourceQuota") or claims.brought(objects))
     return Questions(
-        namespace=not known.is_admitting or bool(known.objects.get("ClusterQueue")),
-        inside=asked.inside & _OF_NAMESPACE if needs_limits else frozenset(),
-        everywhere=asked.everywhere & _of_volumes(objects, known),
+        namespace=not facts.is_admitting or bool(facts.objects.get("ClusterQueue")),
+        inside=questions.inside & _OF_NAMESPACE if needs_limits else frozenset(),
+        everywhere=questions.everywhere & _of_volumes(objects, facts),
     )
 
 
-def _of_volumes(objects: Sequence[Object], known: Facts) -> frozenset[str]:
+def _of_volumes(objects: Sequence[Object], facts: Facts) -> frozenset[str]:
     """Return what has to be known of volumes: where they are; and of those to come, who makes them."""
     come = [*claims.brought(objects), *claims.templates(objects)]
-    there = known.objects.get(CLAIM, ())
+    there = facts.objects.get(CLAIM, ())
     waiting = [text(mapping(each.get("spec")).get("storageClassName")) for each in there if not _is_bound(each)]
     if come or any(waiting) or any(item.get("kind") == "PersistentVolume" for item in objects):
         return _OF_VOLUMES

@@ -27,14 +27,14 @@ def ask_claims(objects: Sequence[Object]) -> Questions:
 def claims(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     """Find the claims that pods mount: there, and neither lost nor going."""
     for name in mounted(objects):
-        found, about, fix = facts.find(CLAIM, name), f"{CLAIM} {name}", describe(name, facts)
-        if found is None:
+        claim, about, fix = facts.find(CLAIM, name), f"{CLAIM} {name}", describe(name, facts)
+        if claim is None:
             why = f"{_PENDING}; name one that is there with PVC_NAME, or have it created"
             fix = f"{facts.inside} get persistentvolumeclaims"
             yield error(_CHECK, about, "is not there", why=why, fix=fix)
-        elif is_ending(found):
+        elif is_ending(claim):
             yield error(_CHECK, about, "is being deleted", why="new pods cannot mount it", fix=fix)
-        elif phase(found) == "Lost":
+        elif phase(claim) == "Lost":
             yield error(_CHECK, about, "has lost its volume", why=_PENDING, fix=fix)
         else:
             yield passed(_CHECK, about)
@@ -56,15 +56,19 @@ def volumes_of(pod: Pod[Object], facts: Facts) -> dict[str, Object]:
 def bound(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     """Find the claims that are there bound, or waiting for their first pod."""
     for name in mounted(objects):
-        found = facts.find(CLAIM, name)
-        if found is None or phase(found) == "Lost" or is_ending(found):
+        claim = facts.find(CLAIM, name)
+        if claim is None or phase(claim) == "Lost" or is_ending(claim):
             continue  # of which `claims` speaks
-        asked = text(mapping(found.get("spec")).get("storageClassName"))
-        known = facts.find("StorageClass", asked)
-        if phase(found) == "Bound" or _waits(known):
+        class_name = text(mapping(claim.get("spec")).get("storageClassName"))
+        storage_class = facts.find("StorageClass", class_name)
+        if phase(claim) == "Bound" or _waits(storage_class):
             yield passed(_CHECK, f"volume of {CLAIM} {name}")
         else:
-            of_class = f"its class {asked} is not there" if asked and not known else f"its class is {asked or 'none'}"
+            of_class = (
+                f"its class {class_name} is not there"
+                if class_name and not storage_class
+                else f"its class is {class_name or 'none'}"
+            )
             message = f"is not bound to a volume; {of_class}"
             yield error(_CHECK, f"{CLAIM} {name}", message, why=_PENDING, fix=describe(name, facts))
 
@@ -73,15 +77,15 @@ def mountable(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     """Find the access modes of claims, there or brought, good for all pods that mount them."""
     own = {name_of(item): item for item in of_claims.brought(objects)}
     for name in mounted(objects, brought=True):
-        found = own.get(name) or facts.find(CLAIM, name)
-        if found is not None and mapping(found.get("spec")).get("volumeMode") == "Block" and _is_filed(name, objects):
+        claim = own.get(name) or facts.find(CLAIM, name)
+        if claim is not None and mapping(claim.get("spec")).get("volumeMode") == "Block" and _is_filed(name, objects):
             why, message = (
                 "nodes refuse to mount it",
                 "is a block device (volumeMode Block), and pods mount it as files",
             )
             yield error(_CHECK, f"{CLAIM} {name}", message, why=why, fix=describe(name, facts))
-        elif found is not None:
-            yield _judge(name, modes(found), *_use(name, objects), _holder(name, objects, facts), facts)
+        elif claim is not None:
+            yield _judge(name, modes(claim), *_use(name, objects), _holder(name, objects, facts), facts)
 
 
 def _is_filed(name: str, objects: Sequence[Object]) -> bool:
@@ -131,8 +135,8 @@ def phase(claim: Object) -> str:
 
 def modes(claim: Object) -> set[str]:
     """Return the access modes of a claim: those of its volume, or those that it asks for."""
-    found = mapping(claim.get("status")).get("accessModes") or mapping(claim.get("spec")).get("accessModes")
-    return set(map(text, found)) if isinstance(found, list) else set()
+    names = mapping(claim.get("status")).get("accessModes") or mapping(claim.get("spec")).get("accessModes")
+    return set(map(text, names)) if isinstance(names, list) else set()
 
 
 def _waits(storage_class: Object | None) -> bool:

@@ -65,25 +65,28 @@ def provisioned(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     for item in waiting:
         yield from _of_disks(item, facts)
     classes = {name_of(each): each for item in waiting for each in _classes(item, facts)}
-    for name, each in sorted(classes.items()):
-        provisioner, driver = text(each.get("provisioner")), _driver(each)
+    for name, storage_class in sorted(classes.items()):
+        provisioner, driver = text(storage_class.get("provisioner")), _driver(storage_class)
         if provisioner == _NOBODY or _is_seen(driver, facts):
             yield passed(_CHECK, f"provisioner of class {name}")
             continue
         message = f"nothing shows that its provisioner is there: no {_DRIVER}, volume or pod names {driver}"
-        found = error if ".csi." in driver else warning
+        make = error if ".csi." in driver else warning
         why = "claims of this class stay Pending, with their pods"
-        yield found(_CHECK, f"{_CLASS} {name}", message, why=why, fix="kubectl get csidrivers")
+        yield make(_CHECK, f"{_CLASS} {name}", message, why=why, fix="kubectl get csidrivers")
 
 
 def _of_disks(claim: Object, facts: Facts) -> Iterator[Finding]:
     """Yield that a claim for many nodes is of a class that has none for them."""
     spec = mapping(claim.get("spec"))
-    for each in _classes(claim, facts):
-        if (asked := sorted(modes(claim) & _MANY)) and _driver(each) in _OF_DISKS and spec.get("volumeMode") != "Block":
-            message = (
-                f"asks for {asked[0]} of the class {name_of(each)}, and {_driver(each)} makes volumes for one node"
-            )
+    for storage_class in _classes(claim, facts):
+        if (
+            (wanted_modes := sorted(modes(claim) & _MANY))
+            and _driver(storage_class) in _OF_DISKS
+            and spec.get("volumeMode") != "Block"
+        ):
+            of_class = f"of the class {name_of(storage_class)}"
+            message = f"asks for {wanted_modes[0]} {of_class}, and {_driver(storage_class)} makes volumes for one node"
             why = (
                 "it stays Pending, with its pods; a class of a shared file system, such as NFS, makes volumes for many"
             )
@@ -96,16 +99,18 @@ def _driver(storage_class: Object) -> str:
 
 
 def _classes(claim: Object, facts: Facts) -> list[Object]:
-    asked = mapping(claim.get("spec")).get("storageClassName")
-    return [each for each in facts.all(_CLASS) if name_of(each) == asked or (asked is None and _is_default(each))]
+    class_name = mapping(claim.get("spec")).get("storageClassName")
+    return [
+        each for each in facts.all(_CLASS) if name_of(each) == class_name or (class_name is None and _is_default(each))
+    ]
 
 
 def _is_seen(driver: str, facts: Facts) -> bool:
     """Say whether there is a trace of what makes volumes: a driver, a volume that it made, a pod that is told to."""
-    made = (mapping(mapping(each.get("metadata")).get("annotations")).get(_MADE) for each in facts.all(_VOLUME))
+    makers = (mapping(mapping(each.get("metadata")).get("annotations")).get(_MADE) for each in facts.all(_VOLUME))
     return (
         any(name_of(each) == driver for each in facts.all(_DRIVER))
-        or driver in made
+        or driver in makers
         or any(driver in json.dumps(mapping(each.get("spec")).get("containers")) for each in facts.all("Pod"))
     )
 
@@ -138,13 +143,13 @@ def exports(objects: Sequence[Object], _: Facts) -> Iterator[Finding]:
 
 
 def _bound(about: str, claim: Object, objects: Sequence[Object], facts: Facts) -> Finding:
-    asked = mapping(claim.get("spec")).get("storageClassName")
-    found = _classes(claim, facts)
+    class_name = mapping(claim.get("spec")).get("storageClassName")
+    classes = _classes(claim, facts)
     volumes = [item for item in objects if item.get("kind") == _VOLUME] + [*facts.all(_VOLUME)]
-    if found or any(_fits(volume, claim, facts.namespace) for volume in volumes):
+    if classes or any(_fits(volume, claim, facts.namespace) for volume in volumes):
         return passed(_CHECK, about)
-    what = f"is of the class {asked}, which is not there" if asked else "is of no class"
-    if asked is None:
+    what = f"is of the class {class_name}, which is not there" if class_name else "is of no class"
+    if class_name is None:
         what = "names no class, and no class is the default"
     message = f"{what}, and no volume fits it"
     return error(_CHECK, about, message, why="it stays Pending, with its pods", fix="kubectl get storageclasses")
@@ -167,13 +172,13 @@ def _fits(volume: Object, claim: Object, namespace: str) -> bool:
 def _changed(claim: Object, there: Object, facts: Facts) -> Finding:
     """Return whether a claim can be applied over the one that is there."""
     about, fix = f"{CLAIM} {name_of(claim)}", describe(name_of(claim), facts)
-    asked, has = (claims.asked(each).get("storage", 0) for each in (claim, there))
+    wants, has = (claims.asked(each).get("storage", 0) for each in (claim, there))
     has_now = f"is there with {shown('storage', has)}"
-    if asked < has:
-        return error(_CHECK, about, f"{has_now}, and cannot shrink to {shown('storage', asked)}", why=_REFUSED, fix=fix)
+    if wants < has:
+        return error(_CHECK, about, f"{has_now}, and cannot shrink to {shown('storage', wants)}", why=_REFUSED, fix=fix)
     chosen = facts.find(_CLASS, text(mapping(there.get("spec")).get("storageClassName"))) or {}
-    if asked > has and chosen.get("allowVolumeExpansion") is not True:
-        message = f"{has_now}, and may not grow to {shown('storage', asked)}"
+    if wants > has and chosen.get("allowVolumeExpansion") is not True:
+        message = f"{has_now}, and may not grow to {shown('storage', wants)}"
         return error(_CHECK, about, message, why=_REFUSED, fix=fix)
     if modes(claim) != modes({"spec": there.get("spec")}):
         return error(_CHECK, about, "is there with other access modes", why=_REFUSED, fix=fix)

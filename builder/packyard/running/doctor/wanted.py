@@ -32,31 +32,31 @@ def find(objects: Sequence[Object]) -> list[PodSet]:
     return [each for item in objects for each in _find(item, objects)]
 
 
-def moments(found: Sequence[PodSet]) -> list[list[PodSet]]:
+def moments(sets: Sequence[PodSet]) -> list[list[PodSet]]:
     """Return the pods that run at once: all that are no step, with each step in turn."""
-    lasting = [each for each in found if not each.is_step]
-    return [[*lasting, each] for each in found if each.is_step] or ([lasting] if lasting else [])
+    lasting = [each for each in sets if not each.is_step]
+    return [[*lasting, each] for each in sets if each.is_step] or ([lasting] if lasting else [])
 
 
-def together(found: Sequence[PodSet]) -> Amounts:
+def together(sets: Sequence[PodSet]) -> Amounts:
     """Return what pods ask for in all."""
-    return requests.total(requests.times(requests.of(each.pod).requests, each.count) for each in found)
+    return requests.total(requests.times(requests.of(each.pod).requests, each.count) for each in sets)
 
 
 def there(objects: Sequence[Object], facts: Facts) -> list[Object]:
     """Return the pods of the run that is there already, which the same objects do not have a second time."""
     name = runs.name_of(objects, "")
-    found = ((mapping(item.get("metadata")), item) for item in facts.objects.get("Pod", ()))
+    known_pods = ((mapping(item.get("metadata")), item) for item in facts.objects.get("Pod", ()))
     return [
         item
-        for metadata, item in found
+        for metadata, item in known_pods
         if metadata.get("namespace") == facts.namespace and mapping(metadata.get("labels")).get(runs.LABEL) == name
     ]
 
 
 def _find(item: Object, objects: Sequence[Object]) -> Iterator[PodSet]:
-    known = _sized(item, objects)
-    found, counts = pods.find(item), [role.at_once for role in roles.find(known, "")]
+    sized = _sized(item, objects)
+    found, counts = pods.find(item), [role.at_once for role in roles.find(sized, "")]
     if len(found) == 1:  # leaders of a LeaderWorkerSet may be made as its workers are
         counts = [sum(counts)] if counts else []
     for pod, count in zip_longest(found, counts, fillvalue=1):

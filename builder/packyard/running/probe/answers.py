@@ -90,27 +90,27 @@ def look(kubectl: Kubectl, probe: Probe) -> Seen:
 def conclude(kubectl: Kubectl, probe: Probe, seen: Seen, when: str) -> list[Finding]:
     """Return all findings in the end: what was seen, why pods did not run, and what nobody could look at."""
     untried = "comes with the run: nothing on it was looked at"
-    found = [*seen.findings, *(unknown(_CHECK, f"claim {claim}", untried) for claim in probe.absent)]
+    findings = [*seen.findings, *(unknown(_CHECK, f"claim {claim}", untried) for claim in probe.absent)]
     if not probe.checks:
-        found.append(unknown(_CHECK, "pods", "this use case has none that could be tried"))
+        findings.append(unknown(_CHECK, "pods", "this use case has none that could be tried"))
     if seen.waiting:
         objects = tuple(Reference.of(each, kubectl.namespace) for each in probe.objects)
-        said = statuses.read_one(kubectl, RunRecord(run=probe.name, number=1, when=when, objects=objects))
-        message = f"did not run to its end: {said.reason or 'the time was up'}"
-        found.append(error(_CHECK, "pod", message, why="the run's own pods would wait as well"))
-    return found
+        status = statuses.read_one(kubectl, RunRecord(run=probe.name, number=1, when=when, objects=objects))
+        message = f"did not run to its end: {status.reason or 'the time was up'}"
+        findings.append(error(_CHECK, "pod", message, why="the run's own pods would wait as well"))
+    return findings
 
 
 def read(checks: Sequence[Check], ended: Mapping[str, Any], image: str) -> Iterator[Finding]:
     """Yield what a container said; lines that it cannot have said are passed over."""
     lines = filter(None, map(_LINE.fullmatch, text(ended.get("message")).splitlines()))
-    said = {int(line[1]): (line[2], int(line[3] or -1)) for line in lines}
-    if not said and checks:
+    by_number = {int(line[1]): (line[2], int(line[3] or -1)) for line in lines}
+    if not by_number and checks:
         reason = text(ended.get("message")) or text(ended.get("reason"))
         yield unknown(_CHECK, f"image {image}", f"cannot be looked into: its /bin/sh says nothing, but: {reason}")
         return
     yield passed(_CHECK, f"image {image}")
-    yield from (_judged(check, *said.get(number, ("", -1))) for number, check in enumerate(checks))
+    yield from (_judged(check, *by_number.get(number, ("", -1))) for number, check in enumerate(checks))
 
 
 def _judged(check: Check, result: str, free: int) -> Finding:

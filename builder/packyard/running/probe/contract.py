@@ -64,24 +64,24 @@ def find(container: Object, volumes: Sequence[Object], objects: Sequence[Object]
         for each in mappings(container.get("volumeMounts"))
         if text(each.get("name")) in lasting
     }
-    found = [*_programs(words, values), *_paths(mounts, values, _awaited(objects)), *_names(words, values)]
-    return tuple(dict.fromkeys(each for each in found if "{{" not in each.word))[:_MOST]  # a parameter of Argo
+    checks = [*_programs(words, values), *_paths(mounts, values, _awaited(objects)), *_names(words, values)]
+    return tuple(dict.fromkeys(each for each in checks if "{{" not in each.word))[:_MOST]  # a parameter of Argo
 
 
 def values_of(container: Object, objects: Sequence[Object]) -> dict[str, str]:
     """Return the variables of a container that are written out, in it or in a ConfigMap among ``objects``."""
     maps = {name_of(item): mapping(item.get("data")) for item in objects if type_of(item) == ("v1", "ConfigMap")}
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for source in mappings(container.get("envFrom")):
         named = maps.get(text(mapping(source.get("configMapRef")).get("name")), {})
-        found |= {text(source.get("prefix")) + key: text(value) for key, value in named.items()}
+        values |= {text(source.get("prefix")) + key: text(value) for key, value in named.items()}
     for variable in mappings(container.get("env")):
         reference = mapping(mapping(variable.get("valueFrom")).get("configMapKeyRef"))
         if "value" in variable:
-            found[text(variable.get("name"))] = _expanded(text(variable["value"]), found)
+            values[text(variable.get("name"))] = _expanded(text(variable["value"]), values)
         elif (value := maps.get(text(reference.get("name")), {}).get(text(reference.get("key")))) is not None:
-            found[text(variable.get("name"))] = text(value)
-    return found
+            values[text(variable.get("name"))] = text(value)
+    return values
 
 
 def _expanded(value: str, values: Mapping[str, str]) -> str:
@@ -145,8 +145,8 @@ def _inside(script: str, values: Mapping[str, str]) -> Iterator[Check]:
     words = [_VARIABLE.sub(r"$(\1)", each) for each in _OF_SHELL.split(script)]
     for number, word in enumerate(words):
         if _is_launcher(word) or words[number - 1 : number] == ["exec"]:
-            known = itertools.takewhile(lambda each: "$" not in _expanded(each, values), words[number + 1 :])
-            yield from _started(word, list(known), values) if _PROGRAM.match(word) else ()
+            arguments = itertools.takewhile(lambda each: "$" not in _expanded(each, values), words[number + 1 :])
+            yield from _started(word, list(arguments), values) if _PROGRAM.match(word) else ()
 
 
 def _paths(mounts: Mapping[str, bool], values: Mapping[str, str], awaited: str) -> Iterator[Check]:

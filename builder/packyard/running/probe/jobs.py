@@ -69,14 +69,14 @@ def make(prepared: Prepared, word: str, *, seconds: int) -> Probe:
         volumes = [_volume(each, own) for each in pod.volumes]
         containers = {text(each.get("name")) or "main": each for each in _containers(pod)}
         more = (_DNS,) if _needs_names(objects) else ()
-        checks = {each: (*contract.find(found, volumes, objects), *more) for each, found in containers.items()}
+        checks = {each: (*contract.find(container, volumes, objects), *more) for each, container in containers.items()}
         named = {text(each.get("name")) for each in volumes}
         volumes += [{"name": each, "emptyDir": {}} for each in sorted(pod.volume_names - named)]
-        made = [_container(name, each, found, checks[each]) for each, found in containers.items()]
-        spec = {**_pod(pod), "volumes": volumes, "containers": made, "restartPolicy": "Never"}
+        probing = [_container(name, each, container, checks[each]) for each, container in containers.items()]
+        spec = {**_pod(pod), "volumes": volumes, "containers": probing, "restartPolicy": "Never"}
         template = {"metadata": _metadata(pod, objects, labels), "spec": _renamed(spec, renamed)}
         tried.setdefault(json.dumps(template, sort_keys=True), (template, checks))
-    jobs = {f"{name}-{number}": found for number, found in enumerate(tried.values())}
+    jobs = {f"{name}-{number}": pair for number, pair in enumerate(tried.values())}
     return Probe(
         name=name,
         objects=[
@@ -98,9 +98,9 @@ def _containers(pod: Pod[Any]) -> list[Object]:
 
 
 def _pod(pod: Pod[Any]) -> Object:
-    found = {field: value for field in _OF_POD if (value := pod.get(field)) is not None}
+    fields = {field: value for field in _OF_POD if (value := pod.get(field)) is not None}
     node_affinity = mapping(pod.get("affinity")).get("nodeAffinity")
-    return {**found, **({"affinity": {"nodeAffinity": node_affinity}} if node_affinity else {})}
+    return {**fields, **({"affinity": {"nodeAffinity": node_affinity}} if node_affinity else {})}
 
 
 def _container(name: str, called: str, container: Object, checks: Sequence[Check]) -> Object:
@@ -145,8 +145,8 @@ def _selected(spec: Mapping[str, Any]) -> Iterator[str]:
 def _copy(item: Object, new: str, labels: Mapping[str, str], renamed: Mapping[tuple[str, str], str]) -> Object:
     annotations = mapping(mapping(item.get("metadata")).get("annotations"))
     metadata = {"name": new, "labels": labels, "annotations": annotations}
-    found = _renamed(item, renamed) if item.get("kind") == "ServiceAccount" else item  # in others, all is data
-    return {**found, "metadata": metadata}
+    body = _renamed(item, renamed) if item.get("kind") == "ServiceAccount" else item  # in others, all is data
+    return {**body, "metadata": metadata}
 
 
 def _renamed(value: Any, renamed: Mapping[tuple[str, str], str], field: str = "") -> Any:

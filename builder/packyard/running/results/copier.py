@@ -177,13 +177,13 @@ def look(kubectl: Kubectl, copier: Object) -> Started:
         if refused := looking.warned(looking.warnings(kubectl), {("Job", name)}, {_REFUSED}):
             return Started(refused=trouble.of_creation(refused))
         return Started(waiting="it is not made yet")
-    phase, said = mapping(pods[0].get("status")).get("phase"), trouble.of_pod(pods[0])
+    phase, reason = mapping(pods[0].get("status")).get("phase"), trouble.of_pod(pods[0])
     if phase == "Running":
         return Started(name_of(pods[0]))
     if phase in ("Succeeded", "Failed") or trouble.is_failing(pods[0]):
-        return Started(refused=said or "it has ended")
+        return Started(refused=reason or "it has ended")
     return Started(
-        waiting=said
+        waiting=reason
         or looking.warned(looking.warnings(kubectl), {("Pod", name_of(pods[0]))}, trouble.EXPLAINING)
         or "its image is pulled"
     )

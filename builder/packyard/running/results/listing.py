@@ -63,7 +63,7 @@ def read(kubectl: Kubectl, words: Sequence[str], directory: str) -> Listing:
             data = process.stdout.read(_BYTES + 1)
             if len(data) > _BYTES:
                 raise _too_many(directory)
-            said = process.stderr.read(4096).decode("utf-8", "replace")
+            errors = process.stderr.read(4096).decode("utf-8", "replace")
             process.wait()
         finally:
             process.kill()
@@ -73,7 +73,7 @@ def read(kubectl: Kubectl, words: Sequence[str], directory: str) -> Listing:
     if data == b"absent\n":
         raise InputError(Problem(f"{directory} is not there, or may not be read: the run has written no results yet"))
     if process.returncode or not data.endswith(_END + b"\n"):
-        why = said.strip() or "the connection was lost"
+        why = errors.strip() or "the connection was lost"
         raise UnavailableError(Problem(f"{directory} cannot be listed: {why}"))
     return parse(data, directory)
 
@@ -87,10 +87,10 @@ def parse(data: bytes, directory: str = "") -> Listing:
     """Read what the script prints."""
     lines = data.splitlines()
     marks = (_OTHER, _UNREAD, _END)
-    found = [_file(line) for line in lines if line not in marks]
-    if len(found) > FILES:
+    listed = [_file(line) for line in lines if line not in marks]
+    if len(listed) > FILES:
         raise _too_many(directory)
-    files = {each.path: each for each in found}
+    files = {each.path: each for each in listed}
     refused = dict(_refused(list(files)))
     return Listing(
         files=[each for path, each in sorted(files.items()) if path not in refused],

@@ -55,15 +55,15 @@ class Folder:
     def sort(self, files: Iterable[Listed]) -> tuple[list[Listed], list[Listed], list[Listed]]:
         """Return files that are to be copied, that are here already, and that somebody changed here since."""
         lacking, there, newer = list[Listed](), list[Listed](), list[Listed]()
-        for each in files:
-            file = self.root / each.path
+        for listed in files:
+            file = self.root / listed.path
             self._check(file)
             if not file.exists():
-                lacking.append(each)
+                lacking.append(listed)
                 continue
-            found = file.stat()
-            is_same = (found.st_size, int(found.st_mtime)) == (each.size, each.changed)
-            (there if is_same else newer if found.st_mtime > each.changed + 1 else lacking).append(each)
+            state = file.stat()
+            is_same = (state.st_size, int(state.st_mtime)) == (listed.size, listed.changed)
+            (there if is_same else newer if state.st_mtime > listed.changed + 1 else lacking).append(listed)
         return lacking, there, newer
 
     def check_room(self, files: Iterable[Listed]) -> None:
@@ -76,23 +76,23 @@ class Folder:
         """Write the files of a tar, and tell each that is whole; raise `HostileError` for anything else in it."""
         left = dict(wanted)
         for entry in tar.read(source):
-            each = left.pop(entry.name.removeprefix("./"), None)
-            if entry.kind == _HARD_LINK and each:
+            listed = left.pop(entry.name.removeprefix("./"), None)
+            if entry.kind == _HARD_LINK and listed:
                 continue  # to one that was sent: it is sent by itself
-            if entry.kind != tar.FILE or each is None:
+            if entry.kind != tar.FILE or listed is None:
                 raise HostileError(Problem(f"the pod sends {entry.name[:200]!r}, which is no file that was asked for"))
-            self.write(each, entry.content, entry.size)
-            done(each)
+            self.write(listed, entry.content, entry.size)
+            done(listed)
 
-    def write(self, each: Listed, pieces: Iterable[bytes], size: int) -> None:
+    def write(self, listed: Listed, pieces: Iterable[bytes], size: int) -> None:
         """Write a file in one step, with the time of its last change."""
-        file = self.root / each.path
+        file = self.root / listed.path
         if size > self._room:
-            raise self._full(f"{each.path} has {size} bytes")
+            raise self._full(f"{listed.path} has {size} bytes")
         self._check(file)
-        self._do(lambda: self._written(file, each, pieces))
+        self._do(lambda: self._written(file, listed, pieces))
 
-    def _written(self, file: Path, each: Listed, pieces: Iterable[bytes]) -> None:
+    def _written(self, file: Path, listed: Listed, pieces: Iterable[bytes]) -> None:
         if file.parent not in self._made:
             file.parent.mkdir(parents=True, exist_ok=True)
             self._made.add(file.parent)
@@ -102,10 +102,10 @@ class Folder:
             for piece in pieces:
                 self._room -= len(piece)
                 if self._room < 0:
-                    raise self._full(f"{each.path} grows while it is copied")
+                    raise self._full(f"{listed.path} grows while it is copied")
                 atomic.write_all(handle, piece)
                 self.arrived(len(piece))
-            os.utime(handle, (each.changed, each.changed))
+            os.utime(handle, (listed.changed, listed.changed))
             staged.replace(file)
         finally:
             os.close(handle)

@@ -56,9 +56,9 @@ class Source:
         """Copy files, and return those that went away meanwhile; raise `CutError` where no try brings one further."""
         left = {each.path: each for each in files}
 
-        def whole(each: Listed) -> None:
-            left.pop(each.path, None)
-            done(each)
+        def whole(listed: Listed) -> None:
+            left.pop(listed.path, None)
+            done(listed)
 
         for batch in _batches([each for each in files if each.size <= received.LARGEST]):
             for number in range(_TRIES):
@@ -69,8 +69,8 @@ class Source:
                 except CutError:
                     if len(left) == before or number == _TRIES - 1:
                         raise
-        for each in tuple(left.values()):
-            self._one(each, folder, whole)
+        for listed in tuple(left.values()):
+            self._one(listed, folder, whole)
         return tuple(left.values())
 
     def _tar(self, files: Sequence[Listed], folder: Folder, done: Done) -> None:
@@ -83,20 +83,20 @@ class Source:
             with self._output(*words, stdin=wanted) as source:
                 folder.take(source, {each.path: each for each in files}, done)
 
-    def _one(self, each: Listed, folder: Folder, done: Done) -> None:
+    def _one(self, listed: Listed, folder: Folder, done: Done) -> None:
         """Copy one file, unless it is gone or shorter than it was."""
-        words = (*self._words(), "sh", "-c", _ONE, "sh", self.directory, each.path)
+        words = (*self._words(), "sh", "-c", _ONE, "sh", self.directory, listed.path)
         try:
             with self._output(*words) as source:
-                folder.write(each, _pieces(source, each), each.size)
-                done(each)
+                folder.write(listed, _pieces(source, listed), listed.size)
+                done(listed)
         except _GoneError:
             return
 
     @contextmanager
     def _output(self, *words: str, **streams: IO[bytes]) -> Iterator[IO[bytes]]:
         """Yield what a command prints; what is wrong with that is `CutError` where the command was cut off."""
-        with tempfile.TemporaryFile() as said, self.kubectl.start(*words, stderr=said, **streams) as process:
+        with tempfile.TemporaryFile() as errors, self.kubectl.start(*words, stderr=errors, **streams) as process:
             assert process.stdout
             try:
                 yield process.stdout
@@ -112,12 +112,12 @@ class Source:
 
 def _batches(files: Sequence[Listed]) -> Iterator[list[Listed]]:
     batch, size = list[Listed](), 0
-    for each in files:
+    for listed in files:
         if len(batch) == _MANY or size > _LONG:
             yield batch
             batch, size = [], 0
-        batch.append(each)
-        size += len(each.path)
+        batch.append(listed)
+        size += len(listed.path)
     yield batch
 
 
@@ -125,12 +125,12 @@ class _GoneError(Exception):
     """A file is not what it was."""
 
 
-def _pieces(source: IO[bytes], each: Listed) -> Iterator[bytes]:
+def _pieces(source: IO[bytes], listed: Listed) -> Iterator[bytes]:
     size = 0
     while piece := source.read(_PIECE):
         size += len(piece)
         yield piece
-    if size < each.size:
+    if size < listed.size:
         raise _GoneError
 
 

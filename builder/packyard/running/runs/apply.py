@@ -56,10 +56,10 @@ def apply(
             done(left[line])
             left.pop(line, None)
 
-    given = kubectl.follow(*_words(run, force=force), "--output=name", each=each, data=listed(objects))
-    if given.code:
-        raise _advised(kubectl.refusal(given.said, [str(item) for item in left.values()]))
-    return list(given.warnings)
+    answer = kubectl.follow(*_words(run, force=force), "--output=name", each=each, data=listed(objects))
+    if answer.code:
+        raise _advised(kubectl.refusal(answer.said, [str(item) for item in left.values()]))
+    return list(answer.warnings)
 
 
 def attempt(
@@ -69,15 +69,17 @@ def attempt(
     if not objects:
         return [], []
     words = (*_words(run, force=force), "--dry-run=server")
-    given = kubectl.call(*words, "--output=json", data=listed(objects))
-    if given.code == 0:
-        return list(given.warnings), [dict(item) for item in kubectl.objects(given.output)]
+    answer = kubectl.call(*words, "--output=json", data=listed(objects))
+    if answer.code == 0:
+        return list(answer.warnings), [dict(item) for item in kubectl.objects(answer.output)]
     named = kubectl.call(*words, "--output=name", data=listed(objects))  # names what was not refused, too
-    taken = named.output.decode().split()
+    admitted = named.output.decode().split()
     left = [
-        str(each) for each in (Reference.of(item, kubectl.namespace) for item in objects) if _printed(each) not in taken
+        str(each)
+        for each in (Reference.of(item, kubectl.namespace) for item in objects)
+        if _printed(each) not in admitted
     ]
-    raise _advised(kubectl.refusal(given.said, left))
+    raise _advised(kubectl.refusal(answer.said, left))
 
 
 def _words(run: str, *, force: bool) -> list[str]:
@@ -99,10 +101,10 @@ def apply_late(kubectl: Kubectl, run: str, objects: Sequence[Object], *, force: 
 def difference(kubectl: Kubectl, run: str, objects: Sequence[Object], *, force: bool) -> bytes:
     """Return as a unified diff what applying objects would change; kubectl masks the data of Secrets."""
     words = ["diff", "--server-side", manager(run), "--filename=-", *(["--force-conflicts"] * force)]
-    found = kubectl.call(*words, data=listed(objects))
-    if found.code > 1 or (found.code and not found.output):
-        raise kubectl.refusal(found.said)
-    return readable(found.output)
+    answer = kubectl.call(*words, data=listed(objects))
+    if answer.code > 1 or (answer.code and not answer.output):
+        raise kubectl.refusal(answer.said)
+    return readable(answer.output)
 
 
 def _printed(reference: Reference) -> str:

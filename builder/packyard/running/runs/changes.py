@@ -31,17 +31,17 @@ def check(last: RunRecord, objects: Mapping[Reference, Object], namespace: str, 
     """
     before = {Reference.of(item, namespace): item for item in concealed.split(last.read_objects())[0]}
     beside_run = any(updates.runs_once(each.group_kind) for each in objects)
-    found = [
+    faults = [
         f"{reference}: {text}"
         for reference, item in objects.items()
         if reference in before
         for text in _fixed(reference, before[reference], item, beside_run=beside_run)
     ]
-    if found:
-        more = [f"and {len(found) - _MOST} more fields"] if len(found) > _MOST else []
+    if faults:
+        more = [f"and {len(faults) - _MOST} more fields"] if len(faults) > _MOST else []
         last_words = Problem("it stays as it is", hint=hint)
         raise FixedError(
-            f"run {last.run} is there, with fields that cannot be changed any more", *found[:_MOST], *more, last_words
+            f"run {last.run} is there, with fields that cannot be changed any more", *faults[:_MOST], *more, last_words
         )
 
 
@@ -62,7 +62,7 @@ def _values(difference: FieldDifference) -> str:
 
 
 def _node(item: Object) -> Node:
-    text = NEEDS_ESCAPES.sub(lambda found: json.dumps(found.group())[1:-1], json.dumps(item, ensure_ascii=False))
+    text = NEEDS_ESCAPES.sub(lambda match: json.dumps(match.group())[1:-1], json.dumps(item, ensure_ascii=False))
     (document,) = aliases.read(Source("", text))
     assert document.root is not None
     return document.root

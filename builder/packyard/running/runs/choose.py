@@ -13,36 +13,36 @@ from packyard.running.runs.status import RunStatus
 STARTED = ("running", "ready", "done", "failed", "ending")
 
 
-def pods(seen: RunStatus, role: str = "", index: int | None = None) -> list[PodStatus]:
+def pods(status: RunStatus, role: str = "", index: int | None = None) -> list[PodStatus]:
     """Return the pods of a role, or the one with an index; without a role those of its `CHIEFS`, or all.
 
     Of pods that took each other's place this is the newest. There may be none, where they are not made yet.
     """
-    names = list(dict.fromkeys([*(each.name for each in seen.roles), *(each.role for each in seen.pods)]))
+    names = list(dict.fromkeys([*(each.name for each in status.roles), *(each.role for each in status.pods)]))
     if role and role not in names:
         hint = suggest(role, names) or (f"its roles: {', '.join(names)}" if names else "it has no pods yet")
-        raise InputError(Problem(f"run {seen.run} has no role {role!r}", hint=hint))
+        raise InputError(Problem(f"run {status.run} has no role {role!r}", hint=hint))
     wanted = role or next((name for name in CHIEFS if name in names), "")
     newest: dict[tuple[str, int], PodStatus] = {}
-    for each in sorted(seen.pods, key=lambda each: each.created):
+    for each in sorted(status.pods, key=lambda each: each.created):
         if wanted in ("", each.role):
             newest[each.role, each.index] = each
-    found = [each for each in seen.pods if each is newest.get((each.role, each.index))]
-    if index is None or not found:
-        return found
-    chosen = [each for each in found if each.index == index]
+    fitting = [each for each in status.pods if each is newest.get((each.role, each.index))]
+    if index is None or not fitting:
+        return fitting
+    chosen = [each for each in fitting if each.index == index]
     if not chosen:
-        last = max(each.index for each in found)
-        problem = f"run {seen.run} has no pod {index}" + (f" of role {wanted}" if wanted else "")
+        last = max(each.index for each in fitting)
+        problem = f"run {status.run} has no pod {index}" + (f" of role {wanted}" if wanted else "")
         raise InputError(Problem(problem, hint=f"they are counted from 0 to {last}"))
     return chosen
 
 
-def before(seen: RunStatus, pod: PodStatus) -> PodStatus | None:
+def before(status: RunStatus, pod: PodStatus) -> PodStatus | None:
     """Return the pod in whose place a pod is."""
     earlier = [
         each
-        for each in seen.pods
+        for each in status.pods
         if (each.role, each.index) == (pod.role, pod.index) and each.created <= pod.created and each is not pod
     ]
     return max(earlier, key=lambda each: each.created, default=None)

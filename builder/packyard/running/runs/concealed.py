@@ -29,8 +29,8 @@ _Keys = tuple["str | int", ...]
 
 def split(objects: Sequence[Object]) -> tuple[list[Object], dict[str, str]]:
     """Return objects with empty texts in place of what looks like a secret, and these texts by their places."""
-    found = {pointer((number, *keys)): text for number, item in enumerate(objects) for keys, text in _secrets(item)}
-    return (_filled(objects, dict.fromkeys(found, "")) if found else list(objects)), found
+    texts = {pointer((number, *keys)): text for number, item in enumerate(objects) for keys, text in _secrets(item)}
+    return (_filled(objects, dict.fromkeys(texts, "")) if texts else list(objects)), texts
 
 
 def join(objects: Sequence[Object], texts: Mapping[str, str], file: str) -> list[Object]:
@@ -45,17 +45,17 @@ def join(objects: Sequence[Object], texts: Mapping[str, str], file: str) -> list
 
 def compared(objects: Sequence[Object], there: Sequence[Mapping[str, Any]]) -> list[Object]:
     """Return what `split` does, with a mark in place of each secret that the object at its place ``there`` lacks."""
-    made, texts = split(objects)
-    return _filled(made, {place: OTHER for place, text in texts.items() if not _is_there(there, place, text)})
+    cleared, texts = split(objects)
+    return _filled(cleared, {place: OTHER for place, text in texts.items() if not _is_there(there, place, text)})
 
 
 def named(objects: Sequence[Object], places: Sequence[str]) -> list[str]:
     """Return the places for people: ``ConfigMap settings: data.WANDB_API_KEY``."""
-    found = []
+    names = []
     for number, *keys in map(steps, places):
         item = objects[int(number)]
-        found.append(f"{kind_of(item)[1]} {name_of(item)}: {'.'.join(map(str, keys))}")
-    return found
+        names.append(f"{kind_of(item)[1]} {name_of(item)}: {'.'.join(map(str, keys))}")
+    return names
 
 
 def is_secret(name: str, text: str) -> bool:
@@ -101,12 +101,12 @@ def _texts(value: Any, keys: _Keys) -> Iterator[tuple[_Keys, str, str]]:
 
 
 def _filled(objects: Sequence[Object], texts: Mapping[str, str]) -> list[Object]:
-    made = copy.deepcopy(list(objects))
+    copies = copy.deepcopy(list(objects))
     for place, text in texts.items():
         *inside, last = steps(place)
-        held = _at(made, inside)
+        held = _at(copies, inside)
         held[int(last) if isinstance(held, list) else last] = text
-    return made
+    return copies
 
 
 def _at(value: Any, keys: Sequence[str]) -> Any:

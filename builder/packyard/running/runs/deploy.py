@@ -94,8 +94,8 @@ def plan(
         drafted = replace(drafted, action="upgrade", source=source.number)
     before = records.read_all(kubectl, prepared.run).get(prepared.run, [])
     objects = runs.labelled(prepared.objects, prepared.run, kubectl.namespace)
-    made = _plan(kubectl, before, drafted, objects, keep_secrets=source is not None, force=force, hint=hint)
-    return replace(made, warnings=[*_exposed(made), *made.warnings])
+    planned = _plan(kubectl, before, drafted, objects, keep_secrets=source is not None, force=force, hint=hint)
+    return replace(planned, warnings=[*_exposed(planned), *planned.warnings])
 
 
 def plan_again(
@@ -113,10 +113,10 @@ def plan_again(
     return _plan(kubectl, before, drafted, records.whole(kubectl, record), keep_secrets=True, force=force, hint=hint)
 
 
-def _exposed(made: Plan) -> list[str]:
+def _exposed(planned: Plan) -> list[str]:
     """Return a warning of each text that looks like a secret and is in no Secret."""
-    told = "looks like a secret, which everybody sees who may read its object; keep it in a Secret"
-    return [f"{place} {told}" for place in concealed.named(made.recorded, made.record.concealed)]
+    message = "looks like a secret, which everybody sees who may read its object; keep it in a Secret"
+    return [f"{place} {message}" for place in concealed.named(planned.recorded, planned.record.concealed)]
 
 
 def _plan(
@@ -143,8 +143,8 @@ def _plan(
     public = records.public(list(recorded.values()))
     shown = concealed.compared(public, [there.get(each, {}) for each in recorded])
     if before:
-        known = {each: item for each, item in zip(recorded, shown, strict=True) if each in own}
-        changes.check(before[-1], known, kubectl.namespace, hint)
+        own_shown = {each: item for each, item in zip(recorded, shown, strict=True) if each in own}
+        changes.check(before[-1], own_shown, kubectl.namespace, hint)
     kept = {
         each
         for each, item in recorded.items()
@@ -154,7 +154,7 @@ def _plan(
     number = before[-1].number + 1 if before else 1
     record = replace(drafted, number=number, objects=tuple(recorded)).of(list(recorded.values()))
     is_new = not (before and own and _is_equal(before[-1], record, recorded, shown, there))
-    made = Plan(
+    planned = Plan(
         record=record if is_new else before[-1],
         before=before,
         is_new=is_new,
@@ -165,53 +165,57 @@ def _plan(
         obsolete=[each for each in sorted(own - set(wanted)) if each.group_kind not in LASTING],
         force=force,
     )
-    warnings, tried = _admitted(kubectl, made)
-    found = {Reference.of(item, kubectl.namespace): item for item in tried}
-    unchanged = frozenset(each for each in found if each in own and _content(found[each]) == _content(there[each]))
-    return replace(made, warnings=warnings, unchanged=unchanged)
+    warnings, tried = _admitted(kubectl, planned)
+    admitted = {Reference.of(item, kubectl.namespace): item for item in tried}
+    unchanged = frozenset(
+        each for each in admitted if each in own and _content(admitted[each]) == _content(there[each])
+    )
+    return replace(planned, warnings=warnings, unchanged=unchanged)
 
 
-def carry_out(kubectl: Kubectl, made: Plan, done: Done = lambda _: None, *, keep: int = KEPT) -> Sequence[str]:
+def carry_out(kubectl: Kubectl, planned: Plan, done: Done = lambda _: None, *, keep: int = KEPT) -> Sequence[str]:
     """Record a run, apply its objects and delete those that it no longer has; return the warnings of the server.
 
     Of its records the newest are kept, so many.
     """
-    run, warnings = made.record.run, list[str]()
-    if made.namespaces:
-        warnings += applying.apply(kubectl, run, made.namespaces, force=made.force)
-        absent = [each for each in made.absent if each.group_kind != _NAMESPACE]
-        warnings += _admitted(kubectl, replace(made, absent=absent))[0]
-    if made.is_new:
-        records.create(kubectl, made.record, made.recorded)
-        warnings += _concealed(kubectl, made)
+    run, warnings = planned.record.run, list[str]()
+    if planned.namespaces:
+        warnings += applying.apply(kubectl, run, planned.namespaces, force=planned.force)
+        absent = [each for each in planned.absent if each.group_kind != _NAMESPACE]
+        warnings += _admitted(kubectl, replace(planned, absent=absent))[0]
+    if planned.is_new:
+        records.create(kubectl, planned.record, planned.recorded)
+        warnings += _concealed(kubectl, planned)
     at_once, late = (
-        [item for each, item in made.objects.items() if made.late(each) is is_late] for is_late in (False, True)
+        [item for each, item in planned.objects.items() if planned.late(each) is is_late] for is_late in (False, True)
     )
-    warnings += applying.apply(kubectl, run, at_once, force=made.force, done=done)
-    warnings += applying.apply_late(kubectl, run, late, force=made.force, done=done)
-    if made.obsolete:
-        live.delete(kubectl, made.obsolete)
-    if made.is_new:
-        records.keep(kubectl, [*made.before, made.record], keep)
+    warnings += applying.apply(kubectl, run, at_once, force=planned.force, done=done)
+    warnings += applying.apply_late(kubectl, run, late, force=planned.force, done=done)
+    if planned.obsolete:
+        live.delete(kubectl, planned.obsolete)
+    if planned.is_new:
+        records.keep(kubectl, [*planned.before, planned.record], keep)
     return warnings
 
 
-def _concealed(kubectl: Kubectl, made: Plan) -> list[str]:
+def _concealed(kubectl: Kubectl, planned: Plan) -> list[str]:
     """Store what looks like a secret beside the record; who may not create Secrets can do without."""
     try:
-        return applying.apply(kubectl, made.record.run, made.record.secret(made.recorded), force=True)
+        return applying.apply(kubectl, planned.record.run, planned.record.secret(planned.recorded), force=True)
     except RightError as error:
-        return [f"record {made.record.number} cannot be rolled back to, as it lacks what looks like a secret: {error}"]
+        return [
+            f"record {planned.record.number} cannot be rolled back to, as it lacks what looks like a secret: {error}"
+        ]
 
 
-def difference(kubectl: Kubectl, made: Plan) -> bytes:
+def difference(kubectl: Kubectl, planned: Plan) -> bytes:
     """Return as a unified diff what carrying out a plan would change on the cluster, but for what it cannot see."""
-    return applying.difference(kubectl, made.record.run, made.seen, force=made.force) if made.seen else b""
+    return applying.difference(kubectl, planned.record.run, planned.seen, force=planned.force) if planned.seen else b""
 
 
-def _admitted(kubectl: Kubectl, made: Plan) -> tuple[list[str], list[Object]]:
+def _admitted(kubectl: Kubectl, planned: Plan) -> tuple[list[str], list[Object]]:
     """Have the server judge all objects that it can, and return its warnings, and what they would be."""
-    return applying.attempt(kubectl, made.record.run, made.seen, force=made.force)
+    return applying.attempt(kubectl, planned.record.run, planned.seen, force=planned.force)
 
 
 def _content(item: Object) -> Object:
@@ -227,10 +231,10 @@ def _check_owner(before: Sequence[RunRecord], drafted: RunRecord, hint: str, *, 
         raise ConflictError(Problem(problem, hint=f"--force changes it; {hint}"))
 
 
-def _check_free(kubectl: Kubectl, taken: Mapping[Reference, Object], hint: str, *, force: bool) -> None:
+def _check_free(kubectl: Kubectl, others: Mapping[Reference, Object], hint: str, *, force: bool) -> None:
     """Refuse objects that are there and belong to no run, unless they are to be taken over, or to another run."""
     problems = []
-    for reference, item in taken.items():
+    for reference, item in others.items():
         labels = labels_of(item)
         run, namespace = text(labels.get(LABEL)), text(labels.get(runs.NAMESPACE))
         if run:
@@ -243,8 +247,8 @@ def _check_free(kubectl: Kubectl, taken: Mapping[Reference, Object], hint: str, 
     refuse(problems, ConflictError)
 
 
-def _ending_hint(kubectl: Kubectl, each: Reference) -> str:
-    shown = kubectl.by_hand("get", each.kind.lower(), each.name, "--output=jsonpath={.metadata.finalizers}")
+def _ending_hint(kubectl: Kubectl, reference: Reference) -> str:
+    shown = kubectl.by_hand("get", reference.kind.lower(), reference.name, "--output=jsonpath={.metadata.finalizers}")
     return f"try again in a moment; if it stays, {shown} shows who holds it"
 
 
@@ -268,8 +272,8 @@ def _is_equal(
     there: Mapping[Reference, Object],
 ) -> bool:
     """Say whether a record would say what the last one says, and Secrets are what is there."""
-    made = {each: getattr(last, each) for each in ("number", "who", "when", "applied", "action", "source")}
-    as_last = replace(record, **made)
+    of_last = {each: getattr(last, each) for each in ("number", "who", "when", "applied", "action", "source")}
+    as_last = replace(record, **of_last)
     secrets = [each for each in objects if each.group_kind == _SECRET and each in there]
     return (
         as_last == last

@@ -33,22 +33,22 @@ class Event:
 
 def read(kubectl: Kubectl, records: Mapping[str, Sequence[RunRecord]], run: str) -> list[Event]:
     """Return the events of one of the runs of ``records``, the newest last."""
-    last = {name: found[-1] for name, found in records.items()}
+    last = {name: of_run[-1] for name, of_run in records.items()}
     seen = look.look(kubectl, {run: last[run]})
     own = {(kind, name) for _, kind, name in seen.objects.get(run, {})}
     own |= {(each.kind, each.name) for each in last[run].objects}
     named = ((name, each) for name, record in last.items() for each in record.objects)
     owners = {each.name: name for name, each in named if roles.is_workload(each.group_kind)}
-    found: dict[tuple[str, str, str, bool], Event] = {}
+    by_key: dict[tuple[str, str, str, bool], Event] = {}
     for event in look.events(kubectl):
         about = mapping(event.get("involvedObject"))
         kind, name = text(about.get("kind")), text(about.get("name"))
         if (kind, name) in own or (kind in _MADE and _owner(name, owners) == run):
             latest = _event(event, f"{kind} {name}")
             key = (latest.about, latest.reason, latest.message, latest.is_warning)
-            before = found.pop(key, None)
-            found[key] = replace(latest, count=latest.count + before.count) if before else latest
-    return list(found.values())
+            before = by_key.pop(key, None)
+            by_key[key] = replace(latest, count=latest.count + before.count) if before else latest
+    return list(by_key.values())
 
 
 def _owner(name: str, owners: Mapping[str, str]) -> str:

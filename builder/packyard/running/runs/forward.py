@@ -43,37 +43,37 @@ class Port:
         return f"{self.target} port {self.number}" + (f" ({self.name})" if self.name else "")
 
 
-def find(objects: Sequence[Object], seen: RunStatus, *, role: str = "", index: int | None = None) -> list[Port]:
+def find(objects: Sequence[Object], status: RunStatus, *, role: str = "", index: int | None = None) -> list[Port]:
     """Return the ports of a run, first those that speak HTTP: of its Services, or of its pods where it has none.
 
     With a role or an index they are those of this pod.
     """
-    found = [] if role or index is not None else list(_of_services(objects))
-    found = found or list(_of_pods(objects, seen, role, index))
-    return sorted(found, key=lambda each: not each.name.startswith(_SCHEMES))
+    ports = [] if role or index is not None else list(_of_services(objects))
+    ports = ports or list(_of_pods(objects, status, role, index))
+    return sorted(ports, key=lambda each: not each.name.startswith(_SCHEMES))
 
 
-def choose_port(found: Sequence[Port], wanted: str, seen: RunStatus, role: str, index: int | None) -> Port:
+def choose_port(ports: Sequence[Port], wanted: str, status: RunStatus, role: str, index: int | None) -> Port:
     """Return the port with a number or a name, or the first; a number that nobody announces is one of a pod."""
-    for each in found:
+    for each in ports:
         if wanted in ("", each.name, str(each.number)):
             return each
-    running = [each for each in choose.pods(seen, role, index) if each.running]
+    running = [each for each in choose.pods(status, role, index) if each.running]
     if wanted.isdecimal() and 0 < int(wanted) < 65536 and running:
         return Port(f"pod/{running[0].name}", int(wanted), "")
-    known = f"its ports: {', '.join(map(str, found))}" if found else "it has no Service, and its pods name no port"
-    problem = f"run {seen.run} serves nothing" + (f" on port {wanted!r}" if wanted else "")
-    raise InputError(Problem(problem, hint=known))
+    hint = f"its ports: {', '.join(map(str, ports))}" if ports else "it has no Service, and its pods name no port"
+    problem = f"run {status.run} serves nothing" + (f" on port {wanted!r}" if wanted else "")
+    raise InputError(Problem(problem, hint=hint))
 
 
 def local_port(port: Port) -> int:
     """Return a free port of this machine, the same number if that is possible."""
     wanted = port.number + _LIFTED if port.number < _PRIVILEGED else port.number
-    for each in (wanted, 0):
+    for number in (wanted, 0):
         with socket.socket() as holder:
             holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
-                holder.bind((_HERE, each))
+                holder.bind((_HERE, number))
             except OSError:
                 continue
             return int(holder.getsockname()[1])
@@ -86,10 +86,12 @@ def forward(kubectl: Kubectl, port: Port, local: int) -> Iterator[bool]:
         try:
             for line in process.stdout or ():
                 yield bool(_BEGUN.match(line))
-            said = process.communicate()[1].decode("utf-8", "replace").strip()
+            message = process.communicate()[1].decode("utf-8", "replace").strip()
         finally:
             process.kill()
-    raise UnavailableError(Problem(f"{port.target}: {said.splitlines()[-1] if said else 'the connection is lost'}"))
+    raise UnavailableError(
+        Problem(f"{port.target}: {message.splitlines()[-1] if message else 'the connection is lost'}")
+    )
 
 
 def _of_services(objects: Sequence[Object]) -> Iterator[Port]:
@@ -101,8 +103,8 @@ def _of_services(objects: Sequence[Object]) -> Iterator[Port]:
                     yield Port(f"service/{name_of(item)}", number, text(each.get("name")))
 
 
-def _of_pods(objects: Sequence[Object], seen: RunStatus, role: str, index: int | None) -> Iterator[Port]:
-    running = [each for each in choose.pods(seen, role, index) if each.running]
+def _of_pods(objects: Sequence[Object], status: RunStatus, role: str, index: int | None) -> Iterator[Port]:
+    running = [each for each in choose.pods(status, role, index) if each.running]
     for pod in pods.find_all(objects):
         for container in pod.containers:
             first = next((each for each in running if text(container.get("name")) in each.running), None)

@@ -20,34 +20,34 @@ _NO_TLS = "the server rejected our request for an unknown reason"
 _LOADING = re.compile(r'error loading config file "([^"]*)": (.*)', re.DOTALL)
 
 
-def no_context(said: str, kubeconfig: str) -> Problem:
+def no_context(stderr: str, kubeconfig: str) -> Problem:
     """Return why kubectl has no context to use; ``kubeconfig`` is the file that the user named, if any."""
     where = kubeconfig or "your kubeconfig"
     contexts = f"{_typed(kubeconfig)('config', 'get-contexts')} lists them"
-    if _ABSENT.search(said):
+    if _ABSENT.search(stderr):
         return _absent(kubeconfig, contexts)
-    if (part := _PART.search(said)) and part[1] == "context":
+    if (part := _PART.search(stderr)) and part[1] == "context":
         return Problem(f"{where} has no context {part[2]}", hint=contexts)
     if part:
         view = f"{_typed(kubeconfig)('config', 'view')} shows what it has"
         return Problem(f"the context of {where} names {part[1]} {part[2]}, which is not there", hint=view)
-    if loading := _LOADING.search(said):
+    if loading := _LOADING.search(stderr):
         hint = "name the file that your cluster gave you, by --kubeconfig or the variable KUBECONFIG"
         return Problem(f"{loading[1]} cannot be read as a kubeconfig: {loading[2]}", hint=hint)
-    return Problem(f"there is no context to use: {said.removeprefix('error: ')}", hint=contexts)
+    return Problem(f"there is no context to use: {stderr.removeprefix('error: ')}", hint=contexts)
 
 
-def unusable(said: str, flags: Sequence[str], context: str) -> Problem | None:
+def unusable(stderr: str, flags: Sequence[str], context: str) -> Problem | None:
     """Return why a cluster cannot be asked where the cause is in kubeconfig; None where it is not."""
     view = shown(flags, "config", "view", "--minify")
-    if _CERTIFICATE.search(said):
-        reason = said.removeprefix("error: ").removeprefix("Unable to connect to the server: ")
+    if _CERTIFICATE.search(stderr):
+        reason = stderr.removeprefix("error: ").removeprefix("Unable to connect to the server: ")
         message = f"the certificate authority of context {context} is not usable: {reason}"
         return Problem(message, hint=f"{view} shows which certificate-authority it names")
-    if said.removeprefix("error: ") == _ASKED:
+    if stderr.removeprefix("error: ") == _ASKED:
         message = f"the kubeconfig has no credentials for the user of context {context}, and kubectl asks for a name"
         return Problem(message, hint=f"log in to the cluster again; {view} shows what there is")
-    if _NO_TLS in said:
+    if _NO_TLS in stderr:
         message = f"the server of context {context} does not answer as a Kubernetes API: is its address https://…?"
         return Problem(message, hint=f"{view} shows the address")
     return None

@@ -98,25 +98,25 @@ class Kubectl:
     def follow(self, *words: str, each: Callable[[str], None], data: bytes = b"") -> Done:
         """Do what `call` does, and hand on each line as it is printed, also of a call that is interrupted."""
         command = self.words(f"--request-timeout={_REQUEST_TIMEOUT}", *words)
-        with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as said:
-            given.write(data)
-            given.seek(0)
-            with _start(command, stdin=given, stdout=subprocess.PIPE, stderr=said) as process:
+        with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as stderr:
+            stdin.write(data)
+            stdin.seek(0)
+            with _start(command, stdin=stdin, stdout=subprocess.PIPE, stderr=stderr) as process:
                 try:
                     _hand_on(process, each)
                 except BaseException:
                     process.terminate()
                     _hand_on(process, each)
                     raise
-            said.seek(0)
-            return self._checked(_done(process.returncode, b"", said.read()))
+            stderr.seek(0)
+            return self._checked(_done(process.returncode, b"", stderr.read()))
 
     def run(self, *words: str, data: bytes = b"") -> bytes:
         """Return what a call prints; one that fails raises what `refusal` makes of it."""
-        done = self.call(*words, data=data)
-        if done.code:
-            raise self.refusal(done.said)
-        return done.output
+        answer = self.call(*words, data=data)
+        if answer.code:
+            raise self.refusal(answer.said)
+        return answer.output
 
     def read(self, *words: str, data: bytes = b"") -> list[Object]:
         """Return the objects that a call prints."""
@@ -131,8 +131,8 @@ class Kubectl:
 
     def objects(self, output: bytes) -> list[Object]:
         """Return the objects that a call printed as JSON: those of a list, one alone, or none."""
-        found = mapping(self.json(output))
-        return mappings(found.get("items")) if found.get("kind") == "List" else [found] if found else []
+        document = mapping(self.json(output))
+        return mappings(document.get("items")) if document.get("kind") == "List" else [document] if document else []
 
     def json(self, output: bytes) -> Any:
         """Return what a call printed as JSON; nothing gives an empty mapping."""
@@ -143,8 +143,8 @@ class Kubectl:
 
     def who(self) -> str:
         """Return the name by which the server knows the user; of an old server the name in kubeconfig."""
-        done = self.call("auth", "whoami", "--output=jsonpath={.status.userInfo.username}")
-        return self.user if done.code else done.output.decode()
+        answer = self.call("auth", "whoami", "--output=jsonpath={.status.userInfo.username}")
+        return self.user if answer.code else answer.output.decode()
 
     def start(self, *words: str, **streams: Any) -> subprocess.Popen[bytes]:
         """Start a call whose output is read as it comes; whoever starts it ends it. ``streams`` are as of Popen."""
@@ -159,13 +159,13 @@ class Kubectl:
             finally:
                 process.kill()
 
-    def refusal(self, said: str, about: Sequence[str] = ()) -> PackyardError:
+    def refusal(self, stderr: str, about: Sequence[str] = ()) -> PackyardError:
         """Return the error for what kubectl said as it failed.
 
         ``about`` are the objects that it failed with, in their order: an error that does not name its own is given the
         name.
         """
-        errors = split(said) or ["kubectl failed and gave no reason"]
+        errors = split(stderr) or ["kubectl failed and gave no reason"]
         if len(set(errors)) == 1:
             errors = errors[:1]
         if len(errors) == len(about):
@@ -173,37 +173,37 @@ class Kubectl:
                 text if f'"{name.split()[-1]}"' in text else f"{name}: {text}"
                 for name, text in zip(about, errors, strict=True)
             ]
-        if _OLD.search(said):
+        if _OLD.search(stderr):
             hint = "packyard needs kubectl 1.24 or newer: https://kubernetes.io/docs/tasks/tools"
             return UnavailableError(Problem(f"{self.program} is too old: {errors[0]}", hint=hint))
-        if lacks := _NO_RIGHT.search(said):
+        if lacks := _NO_RIGHT.search(stderr):
             prints = shlex.join(["packyard", "roles", "PACKAGE", "-n", self.namespace, f"--user={lacks[1]}"])
             hint = f"ask the administrator of namespace {self.namespace}: {prints} prints what you need"
             return RightError(*errors[:-1], Problem(errors[-1], hint=hint))
-        if any(text in said for text in _CONFLICTS):
+        if any(text in stderr for text in _CONFLICTS):
             return ConflictError(*errors)
         return InputError(*errors)
 
-    def _checked(self, done: Done) -> Done:
-        if done.code and (problem := self._unavailable(done.said)):
+    def _checked(self, answer: Done) -> Done:
+        if answer.code and (problem := self._unavailable(answer.said)):
             raise UnavailableError(problem)
-        return done
+        return answer
 
-    def _unavailable(self, said: str) -> Problem | None:
-        if _UNKNOWN_USER.search(said):
-            reason = said.partition("\n")[0].removeprefix("error: ")
-            absent = _NO_PLUGIN.search(said)
+    def _unavailable(self, stderr: str) -> Problem | None:
+        if _UNKNOWN_USER.search(stderr):
+            reason = stderr.partition("\n")[0].removeprefix("error: ")
+            absent = _NO_PLUGIN.search(stderr)
             first = f"install {absent[1]}, with which your kubeconfig logs in" if absent else "log in again"
             hint = f"{first}, then try: {kubeconfigs.shown(self.flags, 'auth', 'whoami')}"
             message = f"the cluster of context {self.context} does not accept your credentials: {reason}"
             return Problem(message, hint=hint)
-        if _WEBHOOK in said:
+        if _WEBHOOK in stderr:
             return None
-        if problem := kubeconfigs.unusable(said, self.flags, self.context):
+        if problem := kubeconfigs.unusable(stderr, self.flags, self.context):
             return problem
-        if _DEAF.search(said):
+        if _DEAF.search(stderr):
             hint = f"{kubeconfigs.shown(self.flags, 'version')} shows whether it answers"
-            return Problem(f"the cluster of context {self.context} cannot be reached: {said}", hint=hint)
+            return Problem(f"the cluster of context {self.context} cannot be reached: {stderr}", hint=hint)
         return None
 
 
@@ -217,19 +217,19 @@ def find(path: str, *, kubeconfig: str = "", context: str = "", namespace: str =
         hint = "install it: https://kubernetes.io/docs/tasks/tools"
         raise UnavailableError(Problem("kubectl is not on PATH", hint=hint))
     flags = [f"--kubeconfig={kubeconfig}"] if kubeconfig else []
-    asked = [*flags, *([f"--context={context}"] if context else [])]
-    done = _run([program, *asked, "config", "view", "--minify", "--output=json"])
-    if done.code:
-        raise InputError(kubeconfigs.no_context(done.said, kubeconfig))
-    view = json.loads(done.output)
-    found = view["contexts"][0]
+    chosen = [*flags, *([f"--context={context}"] if context else [])]
+    answer = _run([program, *chosen, "config", "view", "--minify", "--output=json"])
+    if answer.code:
+        raise InputError(kubeconfigs.no_context(answer.said, kubeconfig))
+    view = json.loads(answer.output)
+    entry = view["contexts"][0]
     return Kubectl(
         program=program,
-        flags=(*flags, f"--context={found['name']}"),
-        context=found["name"],
-        namespace=namespace or found["context"].get("namespace") or "default",
-        user=found["context"].get("user", ""),
-        given=(*asked[len(flags) :], *flags),
+        flags=(*flags, f"--context={entry['name']}"),
+        context=entry["name"],
+        namespace=namespace or entry["context"].get("namespace") or "default",
+        user=entry["context"].get("user", ""),
+        given=(*chosen[len(flags) :], *flags),
     )
 
 
@@ -238,19 +238,19 @@ def listed(objects: Iterable[Mapping[str, Any]]) -> bytes:
     return json.dumps({"apiVersion": "v1", "kind": "List", "items": [*objects]}).encode()
 
 
-def split(said: str) -> list[str]:
+def split(stderr: str) -> list[str]:
     """Return each error that kubectl tells, without what it says beside."""
-    return [text for each in _NEXT.split(said) if (text := _BESIDE.sub("", each).strip())]
+    return [text for each in _NEXT.split(stderr) if (text := _BESIDE.sub("", each).strip())]
 
 
 def _run(command: Sequence[str], data: bytes = b"") -> Done:
     with _start(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         try:
-            output, said = process.communicate(data)
+            output, stderr = process.communicate(data)
         except BaseException:
             process.kill()
             raise
-    return _done(process.returncode, output, said)
+    return _done(process.returncode, output, stderr)
 
 
 def _start(command: Sequence[str], **streams: Any) -> subprocess.Popen[bytes]:
@@ -272,5 +272,5 @@ def _hand_on(process: subprocess.Popen[bytes], each: Callable[[str], None]) -> N
 
 
 def _done(code: int, output: bytes, stderr: bytes) -> Done:
-    said = _LOG.sub("", stderr.decode("utf-8", "replace"))
-    return Done(code, output, _WARNING.sub("", said).strip(), tuple(_WARNING.findall(said)))
+    text = _LOG.sub("", stderr.decode("utf-8", "replace"))
+    return Done(code, output, _WARNING.sub("", text).strip(), tuple(_WARNING.findall(text)))

@@ -42,22 +42,22 @@ def read(kubectl: Kubectl, wanted: Sequence[Reference], also: Iterable[Reference
 
     Raises `InputError` for what is ``wanted`` and of such a kind.
     """
-    asked = list(dict.fromkeys((*wanted, *also)))
-    if not asked:
+    references = list(dict.fromkeys((*wanted, *also)))
+    if not references:
         return {}
     words = ("get", "--filename=-", "--ignore-not-found", "--output=json")
-    done = kubectl.call(*words, data=names(asked))
-    unserved = set(_UNSERVED.findall(done.said)) if done.code else set()
-    known = [each for each in asked if (each.kind, each.api_version) not in unserved]
+    answer = kubectl.call(*words, data=names(references))
+    unserved = set(_UNSERVED.findall(answer.said)) if answer.code else set()
+    served = [each for each in references if (each.kind, each.api_version) not in unserved]
     hint = "packyard prerequisites shows what a package needs, and how to install it"
-    missing = (each for each in wanted if each not in known)
+    missing = (each for each in wanted if each not in served)
     unknown = (f"{each}: the cluster does not know {each.kind} of {each.api_version}" for each in missing)
     refuse(Problem(text, hint=hint) for text in unknown)
-    if len(known) < len(asked):
-        return read(kubectl, known)
-    if done.code:
-        raise kubectl.refusal(done.said)
-    return {Reference.of(item, kubectl.namespace): dict(item) for item in kubectl.objects(done.output)}
+    if len(served) < len(references):
+        return read(kubectl, served)
+    if answer.code:
+        raise kubectl.refusal(answer.said)
+    return {Reference.of(item, kubectl.namespace): dict(item) for item in kubectl.objects(answer.output)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,20 +74,20 @@ def list_(kubectl: Kubectl, kinds: Collection[Kind], wanted: str) -> Labelled:
     if not kinds:
         return Labelled((), frozenset(), frozenset())
     words = ",".join(f"{kind}.{version.rpartition('/')[2]}.{group_of(version)}" for version, kind in sorted(kinds))
-    done = kubectl.call("get", words, f"--selector={wanted}", "--chunk-size=0", "--output=json")
-    said = done.said if done.code else ""
-    if unknown := frozenset(each for each in kinds if _is_unknown(each, said)):
+    answer = kubectl.call("get", words, f"--selector={wanted}", "--chunk-size=0", "--output=json")
+    stderr = answer.said if answer.code else ""
+    if unknown := frozenset(each for each in kinds if _is_unknown(each, stderr)):
         found = list_(kubectl, set(kinds) - unknown, wanted)
         return replace(found, unknown=found.unknown | unknown)
-    forbidden = may_not(said)
-    if done.code and not forbidden:
-        raise kubectl.refusal(done.said)
-    return Labelled(kubectl.objects(done.output), unknown, forbidden)
+    forbidden = may_not(stderr)
+    if answer.code and not forbidden:
+        raise kubectl.refusal(answer.said)
+    return Labelled(kubectl.objects(answer.output), unknown, forbidden)
 
 
-def may_not(said: str) -> frozenset[str]:
+def may_not(stderr: str) -> frozenset[str]:
     """Return the resources, ``jobs.batch``, that kubectl said may not be read."""
-    return frozenset(f"{resource}.{group}".rstrip(".") for resource, group in FORBIDDEN.findall(said))
+    return frozenset(f"{resource}.{group}".rstrip(".") for resource, group in FORBIDDEN.findall(stderr))
 
 
 def may_not_list(kubectl: Kubectl, resources: Iterable[str]) -> UnavailableError:
@@ -97,11 +97,11 @@ def may_not_list(kubectl: Kubectl, resources: Iterable[str]) -> UnavailableError
     return UnavailableError(Problem(problem, hint=f"{prints} prints what you need"))
 
 
-def _is_unknown(kind: Kind, said: str) -> bool:
+def _is_unknown(kind: Kind, stderr: str) -> bool:
     """Say whether the server does not serve a kind; kubectl may remember that it did."""
     names = {resource_of(kind[1]), kind[1].lower()}
-    return any(name.lower() in names for name in UNKNOWN.findall(said)) or any(
-        (version, name) == (kind[0], resource_of(kind[1])) for version, name in _NO_LONGER.findall(said)
+    return any(name.lower() in names for name in UNKNOWN.findall(stderr)) or any(
+        (version, name) == (kind[0], resource_of(kind[1])) for version, name in _NO_LONGER.findall(stderr)
     )
 
 

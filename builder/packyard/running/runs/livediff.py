@@ -51,10 +51,10 @@ def _of_hunk(hunk: bytes) -> bytes:
 def _masked(hunk: bytes) -> bytes:
     lines, called = [], ""
     for line in hunk.decode("utf-8", "surrogateescape").split("\n"):
-        found = _TEXT.fullmatch(line)
-        name, text = (found["name"] or "", found["text"].strip("'\"")) if found else ("", line)
-        if found and concealed.is_secret(called if name == "value" else name, text):
-            line = found["before"] + _WHEN[found["sign"]]
+        match = _TEXT.fullmatch(line)
+        name, text = (match["name"] or "", match["text"].strip("'\"")) if match else ("", line)
+        if match and concealed.is_secret(called if name == "value" else name, text):
+            line = match["before"] + _WHEN[match["sign"]]
         elif plain_secrets.find(text):
             line = f"{line[:1]} ***"
         called = text if name == "name" else "" if name != "value" else called

@@ -46,9 +46,9 @@ def read(
                 stack.callback(opened[-1][1].kill)
             log, process = opened.popleft()
             yield from ((log, line) for line in _lines(process))
-            said = process.stderr.read().decode("utf-8", "replace") if process.stderr else ""
+            stderr = process.stderr.read().decode("utf-8", "replace") if process.stderr else ""
             if process.wait():
-                refused(kubectl.refusal(said))
+                refused(kubectl.refusal(stderr))
 
 
 @dataclass(slots=True)
@@ -114,9 +114,9 @@ class Following:
 
     def _end(self, log: Log) -> None:
         process = self._open.pop(log)
-        said = process.communicate()[1].decode("utf-8", "replace")
-        if process.returncode > 0 and "(Forbidden)" in said:
-            raise self.kubectl.refusal(said)
+        stderr = process.communicate()[1].decode("utf-8", "replace")
+        if process.returncode > 0 and "(Forbidden)" in stderr:
+            raise self.kubectl.refusal(stderr)
 
 
 def _open(kubectl: Kubectl, log: Log, flags: Sequence[str]) -> subprocess.Popen[bytes]:

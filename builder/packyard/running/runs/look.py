@@ -29,18 +29,18 @@ class Seen:
     objects: Mapping[str, Mapping[Key, Object]]
     forbidden: frozenset[str]
 
-    def is_missing(self, run: str, each: Reference) -> bool:
+    def is_missing(self, run: str, reference: Reference) -> bool:
         """Say whether an object of a run is not there."""
-        return key_of(each) not in self.objects.get(run, {}) and not self.is_unread(each)
+        return key_of(reference) not in self.objects.get(run, {}) and not self.is_unread(reference)
 
-    def is_unread(self, each: Reference) -> bool:
+    def is_unread(self, reference: Reference) -> bool:
         """Say whether nothing can be said of an object, as its kind may not be read."""
-        return _resource(each.api_version, each.kind) in self.forbidden
+        return _resource(reference.api_version, reference.kind) in self.forbidden
 
 
-def key_of(each: Reference) -> Key:
+def key_of(reference: Reference) -> Key:
     """Return what names an object whatever version it is read in."""
-    return (*each.group_kind, each.name)
+    return (*reference.group_kind, reference.name)
 
 
 def look(kubectl: Kubectl, records: Mapping[str, RunRecord], *, beside: bool = False) -> Seen:
@@ -52,13 +52,13 @@ def look(kubectl: Kubectl, records: Mapping[str, RunRecord], *, beside: bool = F
     listed = live.list_(kubectl, {_POD, *_kinds(records.values())}, f"{runs},!{NUMBER}")
     if _resource(*_POD) in listed.forbidden:
         raise live.may_not_list(kubectl, [_resource(*_POD)])
-    found: dict[str, dict[Key, Object]] = {}
+    by_run: dict[str, dict[Key, Object]] = {}
     for item in listed.items:
         run = text(labels_of(item).get(LABEL))
         group, kind = kind_of(item)
         if is_of(item, run, kubectl.namespace):
-            found.setdefault(run, {})[group, kind, name_of(item)] = item
-    return Seen(found, listed.forbidden)
+            by_run.setdefault(run, {})[group, kind, name_of(item)] = item
+    return Seen(by_run, listed.forbidden)
 
 
 def events(kubectl: Kubectl) -> Sequence[Object]:
@@ -82,9 +82,9 @@ def warned(events: Sequence[Object], about: Collection[tuple[str, str]], reasons
 
 def time_of(event: Object) -> str:
     """Return when an event was seen last."""
-    made = mapping(event.get("metadata")).get("creationTimestamp")
+    created = mapping(event.get("metadata")).get("creationTimestamp")
     series = mapping(event.get("series")).get("lastObservedTime")
-    return next(filter(None, map(text, (series, event.get("lastTimestamp"), event.get("eventTime"), made))), "")
+    return next(filter(None, map(text, (series, event.get("lastTimestamp"), event.get("eventTime"), created))), "")
 
 
 def _kinds(records: Iterable[RunRecord]) -> Iterator[tuple[str, str]]:

@@ -36,13 +36,13 @@ class Merge:
         kept = _by_name(ours)
         old = _by_name(records.public(base))
         new = {key: records.public([item])[0] if key in kept else item for key, item in _by_name(theirs).items()}
-        found = []
+        items = []
         for key in dict.fromkeys([*new, *kept]):
             about = f"{key[1]} {key[2]}"
             merged = self._value(about, (), old.get(key, _ABSENT), kept.get(key, _ABSENT), new.get(key, _ABSENT))
             if merged is not _ABSENT:
-                found.append(merged)
-        return found
+                items.append(merged)
+        return items
 
     def _value(self, about: str, path: tuple[str, ...], base: Any, ours: Any, theirs: Any) -> Any:
         if ours == theirs or theirs == base:
@@ -59,11 +59,11 @@ class Merge:
 
     def _fields(self, about: str, path: tuple[str, ...], base: Any, ours: Any, theirs: Any) -> dict[str, Any]:
         sides = (base, ours, theirs)
-        found = {
+        fields = {
             key: self._value(about, (*path, key), *(each.get(key, _ABSENT) for each in sides))
             for key in dict.fromkeys([*theirs, *ours])
         }
-        return {key: value for key, value in found.items() if value is not _ABSENT}
+        return {key: value for key, value in fields.items() if value is not _ABSENT}
 
 
 def _by_name(objects: Iterable[Object]) -> dict[_Key, Object]:
@@ -74,8 +74,8 @@ def _named(value: Any) -> Mapping[str, Any] | None:
     """Return the items of a list by their names; None where it is none, or they have none of their own."""
     if not isinstance(value, list):
         return None
-    found = {each["name"]: each for each in value if isinstance(each, dict) and isinstance(each.get("name"), str)}
-    return found if len(found) == len(value) else None
+    by_name = {each["name"]: each for each in value if isinstance(each, dict) and isinstance(each.get("name"), str)}
+    return by_name if len(by_name) == len(value) else None
 
 
 def _told(path: Sequence[str], ours: Any, theirs: Any) -> str:

@@ -59,9 +59,9 @@ class Progress:
         return min(1.0, self.done / self.total) if self.total else 0.0
 
 
-def read(kubectl: Kubectl, seen: RunStatus) -> list[Progress]:
+def read(kubectl: Kubectl, status: RunStatus) -> list[Progress]:
     """Return how far a run is that runs, by the log of the pod that counts; nothing where that cannot be read."""
-    pods = [each for each in choose.pods(seen) if each.running]
+    pods = [each for each in choose.pods(status) if each.running]
     if not pods:
         return []
     words = (pods[0].name, f"--container={pods[0].running[0]}", f"--tail={_LINES}")
@@ -69,28 +69,28 @@ def read(kubectl: Kubectl, seen: RunStatus) -> list[Progress]:
         printed = kubectl.run("logs", *words)
     except PackyardError:  # it only adds to what is seen; a pod may be gone by now
         return []
-    return parse(printed[-_LONGEST:].decode("utf-8", "replace"), totals(seen.record.read_objects()))
+    return parse(printed[-_LONGEST:].decode("utf-8", "replace"), totals(status.record.read_objects()))
 
 
 def totals(objects: Sequence[Object]) -> Mapping[str, int]:
     """Return how many epochs and steps there are, as a ConfigMap among objects says."""
     data = [mapping(item.get("data")) for item in objects if kind_of(item) == (CORE, "ConfigMap")]
-    found = {}
+    counts = {}
     for unit, names in _TOTALS.items():
-        said = [text(each.get(name)) for name in names for each in data]
-        found[unit] = next((int(value) for value in said if value.isascii() and value.isdecimal()), 0)
-    return found
+        texts = [text(each.get(name)) for name in names for each in data]
+        counts[unit] = next((int(value) for value in texts if value.isascii() and value.isdecimal()), 0)
+    return counts
 
 
 def parse(printed: str, known: Mapping[str, int] | None = None) -> list[Progress]:
     """Return the last of each unit that is printed, the larger unit first; ``known`` are totals of units."""
-    found: dict[str, Progress] = {}
+    by_unit: dict[str, Progress] = {}
     for line in re.split(r"[\r\n]+", _ESCAPES.sub("", printed)):
         for each in _of_line(line):
             total = each.total or (known or {}).get(each.unit, 0)
             if each.done <= total or not each.total:
-                found[each.unit] = Progress(each.unit, each.done, total if each.done <= total else 0)
-    return [found[unit] for unit in _ORDER if unit in found]
+                by_unit[each.unit] = Progress(each.unit, each.done, total if each.done <= total else 0)
+    return [by_unit[unit] for unit in _ORDER if unit in by_unit]
 
 
 def _of_line(line: str) -> Iterator[Progress]:

@@ -75,9 +75,9 @@ class RunRecord:
 
     def to_object(self, objects: Sequence[Object]) -> Object:
         """Return the ConfigMap that records ``objects``, what is applied but the data of Secrets and what looks so."""
-        made = self.of(objects)
-        document = {"apiVersion": record.API_VERSION, "kind": _KIND, **record.document(made)}
-        data, applied = record.to_bytes(document).decode(), base64.b64encode(made.applied).decode()
+        run_record = self.of(objects)
+        document = {"apiVersion": record.API_VERSION, "kind": _KIND, **record.document(run_record)}
+        data, applied = record.to_bytes(document).decode(), base64.b64encode(run_record.applied).decode()
         if len(data) + len(applied) > _LARGEST:
             problem = f"run {self.run}: its objects are too large to be recorded: {len(data) + len(applied)} bytes"
             raise InputError(Problem(problem, hint="move large files from ConfigMaps to the storage"))
@@ -94,8 +94,8 @@ class RunRecord:
         """Return the Secret beside the record of ``objects``, if they have what looks like a secret."""
         texts = concealed.split(public(objects))[1]
         data = {_OBJECTS: json.dumps(texts)}
-        made = {"apiVersion": "v1", "kind": "Secret", "metadata": self._metadata(), "stringData": data}
-        return [made] if texts else []
+        item = {"apiVersion": "v1", "kind": "Secret", "metadata": self._metadata(), "stringData": data}
+        return [item] if texts else []
 
     def _metadata(self) -> Object:
         return {"name": self.name, "labels": {LABEL: self.run, NUMBER: str(self.number), **MANAGED}}
@@ -111,11 +111,11 @@ class RunRecord:
         name = name_of(item)
         data = text_of(mapping(item.get("data")).get(_DATA)).encode()
         packed = text_of(mapping(item.get("binaryData")).get(_OBJECTS))
-        found = record.parse(data, lambda fields: fields.take_all(cls), kind=_KIND, file=f"ConfigMap {name}")
-        if found.name != name:
-            raise IntegrityError(Problem(f"is a record of {found.name}", file=f"ConfigMap {name}"))
+        run_record = record.parse(data, lambda fields: fields.take_all(cls), kind=_KIND, file=f"ConfigMap {name}")
+        if run_record.name != name:
+            raise IntegrityError(Problem(f"is a record of {run_record.name}", file=f"ConfigMap {name}"))
         try:
-            return replace(found, applied=base64.b64decode(packed, validate=True))
+            return replace(run_record, applied=base64.b64decode(packed, validate=True))
         except binascii.Error as error:
             raise IntegrityError(Problem(f"objects: {error}", file=f"ConfigMap {name}")) from error
 
@@ -124,10 +124,10 @@ class RunRecord:
         try:
             with gzip.open(io.BytesIO(self.applied)) as file:
                 data = file.read(_MOST_UNPACKED + 1)
-            found = json.loads(data)
+            items = json.loads(data)
         except (OSError, EOFError, zlib.error, ValueError, RecursionError) as error:
             raise IntegrityError(Problem(f"objects cannot be read: {error}", file=f"ConfigMap {self.name}")) from error
-        return [dict(item) for item in mappings(found)]
+        return [dict(item) for item in mappings(items)]
 
 
 class TakenError(ConflictError):
@@ -142,30 +142,30 @@ def read_all(
     A record that cannot be read is an error, or is left out where ``unfit`` is told: it must not hide other runs.
     """
     wanted = f"{NUMBER},{LABEL}={run}" if run else NUMBER
-    found: dict[str, list[RunRecord]] = {}
+    by_run: dict[str, list[RunRecord]] = {}
     for item in kubectl.read("get", "configmaps", f"--selector={wanted}"):
         try:
-            each = RunRecord.of_object(item)
+            run_record = RunRecord.of_object(item)
         except IntegrityError as error:
             if unfit is None:
                 raise
             unfit(error)
         else:
-            found.setdefault(each.run, []).append(each)
-    return {name: sorted(found[name], key=lambda each: each.number) for name in sorted(found)}
+            by_run.setdefault(run_record.run, []).append(run_record)
+    return {name: sorted(by_run[name], key=lambda each: each.number) for name in sorted(by_run)}
 
 
 def read_names(kubectl: Kubectl) -> list[str]:
     """Return the names of the runs of the namespace; a server that is silent for some seconds is not waited for."""
     path = f"--output=jsonpath={{.items[*].metadata.labels.{LABEL}}}"
-    found = kubectl.run("get", "configmaps", f"--selector={NUMBER}", "--request-timeout=3s", path)
-    return sorted({*found.decode().split()})
+    printed = kubectl.run("get", "configmaps", f"--selector={NUMBER}", "--request-timeout=3s", path)
+    return sorted({*printed.decode().split()})
 
 
 def read_run(kubectl: Kubectl, run: str) -> list[RunRecord]:
     """Return the records of a run, the oldest first, or refuse its name with the nearest that there is."""
-    if found := read_all(kubectl, run).get(run):
-        return found
+    if records := read_all(kubectl, run).get(run):
+        return records
     raise InputError(missing(kubectl, run, read_all(kubectl)))
 
 
@@ -174,17 +174,17 @@ def read_last(kubectl: Kubectl, run: str) -> RunRecord:
     return read_run(kubectl, run)[-1]
 
 
-def of_package(kubectl: Kubectl, found: Mapping[str, list[RunRecord]], package: str) -> dict[str, list[RunRecord]]:
+def of_package(kubectl: Kubectl, by_run: Mapping[str, list[RunRecord]], package: str) -> dict[str, list[RunRecord]]:
     """Return those of the runs that were found that are of a package, or refuse its name likewise."""
-    chosen = {run: each for run, each in found.items() if each[-1].package == package}
+    chosen = {run: each for run, each in by_run.items() if each[-1].package == package}
     if not chosen:
-        raise InputError(missing(kubectl, package, {each[-1].package for each in found.values()}, "run of package"))
+        raise InputError(missing(kubectl, package, {each[-1].package for each in by_run.values()}, "run of package"))
     return chosen
 
 
-def missing(kubectl: Kubectl, name: str, known: Iterable[str], what: str = "run") -> Problem:
-    """Describe a name that no run has, with the nearest of those that are ``known``."""
-    hint = suggest(name, known) or f"{kubectl.packyard('status')} lists the runs"
+def missing(kubectl: Kubectl, name: str, names: Iterable[str], what: str = "run") -> Problem:
+    """Describe a name that no run has, with the nearest of ``names``."""
+    hint = suggest(name, names) or f"{kubectl.packyard('status')} lists the runs"
     return Problem(f"there is no {what} {name!r} in namespace {kubectl.namespace}", hint=hint)
 
 
@@ -197,43 +197,46 @@ def changes(before: RunRecord, after: RunRecord) -> Iterator[tuple[str, str | No
         yield f"option {option}", *((None, "enabled") if option in after.options else ("enabled", None))
 
 
-def create(kubectl: Kubectl, made: RunRecord, objects: Sequence[Object]) -> None:
+def create(kubectl: Kubectl, run_record: RunRecord, objects: Sequence[Object]) -> None:
     """Store a record, or raise `TakenError` where somebody else has just deployed the run."""
-    data = json.dumps(made.to_object(objects)).encode()
+    data = json.dumps(run_record.to_object(objects)).encode()
     try:
         kubectl.run("create", "--validate=false", "--filename=-", data=data)
     except ConflictError as error:
-        hint = f"{kubectl.packyard('status', made.run)} shows it; then try again"
-        raise TakenError(Problem(f"run {made.run} is being deployed by somebody else", hint=hint)) from error
+        hint = f"{kubectl.packyard('status', run_record.run)} shows it; then try again"
+        raise TakenError(Problem(f"run {run_record.run} is being deployed by somebody else", hint=hint)) from error
 
 
-def keep(kubectl: Kubectl, found: Sequence[RunRecord], count: int) -> None:
+def keep(kubectl: Kubectl, records: Sequence[RunRecord], count: int) -> None:
     """Delete the oldest records of a run, so that its newest ``count`` are left."""
-    if old := [name for each in found[:-count] for name in each.stored]:
+    if old := [name for each in records[:-count] for name in each.stored]:
         kubectl.run("delete", "--ignore-not-found", "--wait=false", *old)
 
 
-def whole(kubectl: Kubectl, made: RunRecord) -> list[Object]:
+def whole(kubectl: Kubectl, run_record: RunRecord) -> list[Object]:
     """Return the objects of a record with what looks like a secret, of which its Secret is asked.
 
     Raises `ConflictError` where that is not there; Secrets of the run come without their data.
     """
-    if not made.concealed:
-        return made.read_objects()
+    if not run_record.concealed:
+        return run_record.read_objects()
     hint = "deploy the run from its directory: packyard deploy DIR"
-    items = kubectl.read("get", "secret", made.name, "--ignore-not-found")
+    items = kubectl.read("get", "secret", run_record.name, "--ignore-not-found")
     if not items:
-        problem = f"Secret {made.name}, which keeps what looks like a secret in record {made.number}, is not there"
+        what = f"what looks like a secret in record {run_record.number}"
+        problem = f"Secret {run_record.name}, which keeps {what}, is not there"
         raise ConflictError(Problem(problem, hint=hint))
     data = text_of(mapping(items[0].get("data")).get(_OBJECTS))
     try:
         texts = json.loads(base64.b64decode(data, validate=True))
     except (ValueError, RecursionError) as error:
-        raise IntegrityError(Problem("is no Secret of a record", file=f"Secret {made.name}", hint=hint)) from error
-    found = {place: text for place, text in mapping(texts).items() if isinstance(text, str)}
-    if set(found) != {*made.concealed}:
-        raise IntegrityError(Problem("has other texts than its record", file=f"Secret {made.name}", hint=hint))
-    return concealed.join(made.read_objects(), found, f"Secret {made.name}")
+        raise IntegrityError(
+            Problem("is no Secret of a record", file=f"Secret {run_record.name}", hint=hint)
+        ) from error
+    by_place = {place: text for place, text in mapping(texts).items() if isinstance(text, str)}
+    if set(by_place) != {*run_record.concealed}:
+        raise IntegrityError(Problem("has other texts than its record", file=f"Secret {run_record.name}", hint=hint))
+    return concealed.join(run_record.read_objects(), by_place, f"Secret {run_record.name}")
 
 
 def public(objects: Sequence[Object]) -> list[Object]:

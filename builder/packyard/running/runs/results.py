@@ -69,8 +69,8 @@ class Place:
 def places(objects: Sequence[Object]) -> list[Place]:
     """Return where the objects of a run write results; nothing where they do not say it."""
     maps = (mapping(item.get("data")) for item in objects if kind_of(item) == (CORE, "ConfigMap"))
-    found = dict.fromkeys(output for data in maps if (output := text(data.get(_OUTPUT))))
-    return [_place(objects, output) for output in found]
+    outputs = dict.fromkeys(output for data in maps if (output := text(data.get(_OUTPUT))))
+    return [_place(objects, output) for output in outputs]
 
 
 def _place(objects: Sequence[Object], output: str) -> Place:

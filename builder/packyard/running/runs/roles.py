@@ -70,8 +70,8 @@ def needed(objects: Iterable[Mapping[str, Any]]) -> tuple[set[Right], set[str]]:
             beyond.add(f"Role {name_of(item)}, which gives all rights on something")
         else:
             rights |= granted | _rights(group_of(api_version), resource_of(kind), _OWN)
-            for version, made in made_of((group_of(api_version), kind)):
-                rights |= _rights(group_of(version), resource_of(made), "list")
+            for version, child in made_of((group_of(api_version), kind)):
+                rights |= _rights(group_of(version), resource_of(child), "list")
     return rights, beyond
 
 
@@ -98,7 +98,7 @@ def _granted(item: Mapping[str, Any]) -> Iterator[Right]:
     """Yield the rights that a Role gives."""
     for rule in mappings(item.get("rules")):
         groups, resources, verbs, names = (
-            [text(each) for each in found] if isinstance(found := rule.get(key), list) else []
+            [text(each) for each in words] if isinstance(words := rule.get(key), list) else []
             for key in ("apiGroups", "resources", "verbs", "resourceNames")
         )
         for group in groups:
@@ -124,7 +124,7 @@ def _rules(rights: Collection[Right]) -> list[Object]:
 
 
 def _gathered(items: Iterable[tuple[_Key, str]]) -> dict[_Key, tuple[str, ...]]:
-    found: dict[_Key, list[str]] = {}
+    by_key: dict[_Key, list[str]] = {}
     for key, word in items:
-        found.setdefault(key, []).append(word)
-    return {key: tuple(texts) for key, texts in found.items()}
+        by_key.setdefault(key, []).append(word)
+    return {key: tuple(texts) for key, texts in by_key.items()}

@@ -101,7 +101,7 @@ def namespace_of(objects: Iterable[Object], namespace: str, *, is_asked: bool) -
     Objects of several namespaces are not one run, and a namespace that was asked for must be theirs.
     """
     items = (item for item in objects if not is_cluster_scoped(*type_of(item)))
-    named = {found for item in items if (found := text(mapping(item.get("metadata")).get("namespace")))}
+    named = {name for item in items if (name := text(mapping(item.get("metadata")).get("namespace")))}
     if len(named) > 1:
         raise InputError(Problem(f"its objects are for several namespaces: {', '.join(sorted(named))}"))
     if named and is_asked and named != {namespace}:
@@ -116,14 +116,14 @@ def labelled(objects: Sequence[Object], run: str, namespace: str = "") -> list[O
 
     Objects without a namespace are labelled with that of the run as well. Who manages an object is us, unless it says.
     """
-    found = copy.deepcopy(list(objects))
-    for item in found:
+    copies = copy.deepcopy(list(objects))
+    for item in copies:
         _label(item, {**MANAGED, **labels_of(item), LABEL: run})
         if namespace and is_cluster_scoped(*type_of(item)):
             _label(item, {NAMESPACE: namespace})
         for each in _templates(item):
             _label(each, {LABEL: run})
-    return found
+    return copies
 
 
 def is_of(item: Mapping[str, Any], run: str, namespace: str) -> bool:
@@ -139,9 +139,9 @@ def _label(item: Object, labels: Mapping[str, str]) -> None:
 
 def _templates(item: Object) -> list[Object]:
     """Return what the metadata of pods and claims are taken from, and of Jobs and JobSets that pods are made of."""
-    found: list[Object] = []
+    sources: list[Object] = []
     for pod in pods.find(item):
-        found.append(pod.template or pod.spec)
-        found += [each for path, each in pod.chain if path[-1:] in (("template",), ("jobTemplate",))]
+        sources.append(pod.template or pod.spec)
+        sources += [each for path, each in pod.chain if path[-1:] in (("template",), ("jobTemplate",))]
     claims = mapping(item.get("spec")).get("volumeClaimTemplates")
-    return [*found, *(each for each in (claims if isinstance(claims, list) else ()) if isinstance(each, dict))]
+    return [*sources, *(each for each in (claims if isinstance(claims, list) else ()) if isinstance(each, dict))]

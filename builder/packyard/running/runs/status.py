@@ -103,7 +103,7 @@ def read(kubectl: Kubectl, records: Mapping[str, Sequence[RunRecord]]) -> list[R
     This takes at most four calls of kubectl more than there are kinds that the cluster does not serve: one, and one
     for each of what only waits without saying why.
     """
-    last = {run: found[-1] for run, found in records.items()}
+    last = {run: of_run[-1] for run, of_run in records.items()}
     if not last:
         return []
     return judge(last.values(), look.look(kubectl, last), waiting.sources(kubectl))
@@ -114,11 +114,11 @@ def read_namespace(kubectl: Kubectl, records: Mapping[str, Sequence[RunRecord]])
 
     Where there is no record at all, this takes one call more.
     """
-    last = {run: found[-1] for run, found in records.items()} or unrecorded.usual(kubectl)
+    last = {run: of_run[-1] for run, of_run in records.items()} or unrecorded.usual(kubectl)
     if not last:
         return []
     seen = look.look(kubectl, last, beside=True)
-    items = [item for run, found in seen.objects.items() if run not in last for item in found.values()]
+    items = [item for run, objects in seen.objects.items() if run not in last for item in objects.values()]
     return judge([*last.values(), *unrecorded.of_objects(kubectl, items).values()], seen, waiting.sources(kubectl))
 
 
@@ -129,14 +129,14 @@ def read_one(kubectl: Kubectl, record: RunRecord) -> RunStatus:
 
 def judge(records: Iterable[RunRecord], seen: Seen, more: Sources) -> list[RunStatus]:
     """Return what runs do, of what was seen; ``more`` is read only where it is needed."""
-    found = [_Run(record, seen, workloads.find(record, seen.objects.get(record.run, {}))) for record in records]
-    every = [each for run in found for each in run.workloads]
+    runs = [_Run(record, seen, workloads.find(record, seen.objects.get(record.run, {}))) for record in records]
+    every = [each for run in runs for each in run.workloads]
     known = Known(
         events=more.warnings() if any(each.needs_events for each in every) else (),
         queued=more.queued() if any(_is_queued(each) for each in every) else (),
         claims=more.claims() if any(waiting.is_unplaced(one.pod) for each in every for one in each.troubled) else (),
     )
-    return [run.status(known) for run in found]
+    return [run.status(known) for run in runs]
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,11 +212,11 @@ class _Run:
 
     def _of_pods(self, workload: Workload, known: Known) -> str:
         """Return what is wrong with the first pod in trouble, and with how many others the same is."""
-        said = [(each, text) for each in workload.troubled if (text := _reason(each, known))]
-        if not said:
+        troubles = [(each, text) for each in workload.troubled if (text := _reason(each, known))]
+        if not troubles:
             return ""
-        first, why = said[0]
-        others = sum(text == why and each.role == first.role for each, text in said) - 1
+        first, why = troubles[0]
+        others = sum(text == why and each.role == first.role for each, text in troubles) - 1
         roles = {role.name: role for each in self.workloads for role in each.roles}
         if roles[first.role].wanted > 1:
             return f"{first.role} {first.index}: {why}" + (f" (and {others} more like it)" if others else "")
@@ -224,20 +224,20 @@ class _Run:
         return f"{first.role}: {why}{tried}" if len(roles) > 1 else f"{why}{tried}"
 
 
-def _is_queued(each: Workload) -> bool:
-    is_held = bool(waiting.queue_of(each.item)) and outcome.is_suspended(each.item)
-    return is_held or any(waiting.is_gated(one.pod) for one in each.troubled)
+def _is_queued(workload: Workload) -> bool:
+    is_held = bool(waiting.queue_of(workload.item)) and outcome.is_suspended(workload.item)
+    return is_held or any(waiting.is_gated(one.pod) for one in workload.troubled)
 
 
-def _reason(each: Placed, known: Known) -> str:
+def _reason(placed: Placed, known: Known) -> str:
     """Return what is wrong with a pod: as it says itself, or where it says little, as claims or its last warning do."""
-    own = trouble.of_pod(each.pod)
-    if waiting.is_gated(each.pod):
-        return waiting.in_queue(each.pod, known.queued)
-    if waiting.is_unplaced(each.pod) and (told := waiting.for_volumes(each.pod, known.claims)):
-        return told
-    if each.is_active and not each.is_ready and (not own or each.phase == "Running"):
-        warned = look.warned(known.events, {("Pod", each.name)}, trouble.EXPLAINING)
+    own = trouble.of_pod(placed.pod)
+    if waiting.is_gated(placed.pod):
+        return waiting.in_queue(placed.pod, known.queued)
+    if waiting.is_unplaced(placed.pod) and (reason := waiting.for_volumes(placed.pod, known.claims)):
+        return reason
+    if placed.is_active and not placed.is_ready and (not own or placed.phase == "Running"):
+        warned = look.warned(known.events, {("Pod", placed.name)}, trouble.EXPLAINING)
         if warned:
             return f"{own}: {warned}" if own else warned
     return own
@@ -250,24 +250,24 @@ def _of_creation(workload: Workload, events: Sequence[Object]) -> str:
     return trouble.of_creation(message) if message else ""
 
 
-def _pod_status(each: Placed, known: Known) -> PodStatus:
-    metadata, spec = mapping(each.pod.get("metadata")), mapping(each.pod.get("spec"))
-    state = "ready" if each.is_ready else _STATES.get(each.phase, "waiting")
-    started, ended = trouble.span(each.pod)
+def _pod_status(placed: Placed, known: Known) -> PodStatus:
+    metadata, spec = mapping(placed.pod.get("metadata")), mapping(placed.pod.get("spec"))
+    state = "ready" if placed.is_ready else _STATES.get(placed.phase, "waiting")
+    started, ended = trouble.span(placed.pod)
     return PodStatus(
-        name=each.name,
-        role=each.role,
-        index=each.index,
+        name=placed.name,
+        role=placed.role,
+        index=placed.index,
         node=text(spec.get("nodeName")),
-        state="ending" if is_ending(each.pod) else state,
-        restarts=trouble.restarts(each.pod),
-        reason=_shortened(_reason(each, known)),
+        state="ending" if is_ending(placed.pod) else state,
+        restarts=trouble.restarts(placed.pod),
+        reason=_shortened(_reason(placed, known)),
         created=text(metadata.get("creationTimestamp")),
         started=started,
         ended=ended,
-        message=_shortened(trouble.message(each.pod)),
-        containers=_containers(each.pod),
-        running=trouble.running(each.pod),
+        message=_shortened(trouble.message(placed.pod)),
+        containers=_containers(placed.pod),
+        running=trouble.running(placed.pod),
     )
 
 

@@ -114,17 +114,17 @@ def parameters(arguments: str) -> dict[str, str]:
         words = shlex.split(arguments)
     except ValueError:
         words = arguments.split()
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     name = ""
     for word in words:
         is_flag = re.match(r"--?[A-Za-z]", word) is not None
         key, equals, value = word.lstrip("-").partition("=") if is_flag or "=" in word else ("", "", word)
         if is_flag and not equals:
             name = key
-            found[name] = "yes"
+            values[name] = "yes"
         elif equals:
-            found[key], name = value, ""
+            values[key], name = value, ""
         else:
-            found[name or f"argument {len(found) + 1}"] = value
+            values[name or f"argument {len(values) + 1}"] = value
             name = ""
-    return found
+    return values

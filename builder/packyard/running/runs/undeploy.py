@@ -36,8 +36,8 @@ class Removal:
 
 def find(kubectl: Kubectl, records: Mapping[str, Sequence[RunRecord]]) -> Removal:
     """Find what there is of runs, by one call; ``records`` are all records of each."""
-    named = {run: {each for record in found for each in record.objects} for run, found in records.items()}
-    kinds = {_CLAIM, *((each.api_version, each.kind) for found in named.values() for each in found)}
+    named = {run: {each for record in of_run for each in record.objects} for run, of_run in records.items()}
+    kinds = {_CLAIM, *((each.api_version, each.kind) for references in named.values() for each in references)}
     there = live.list_(kubectl, kinds, live.selector(records))
     if there.forbidden:
         raise live.may_not_list(kubectl, there.forbidden)
@@ -55,8 +55,8 @@ def find(kubectl: Kubectl, records: Mapping[str, Sequence[RunRecord]]) -> Remova
         unknown=there.unknown,
         records=[
             Reference("v1", kind, kubectl.namespace, each.name)
-            for found in records.values()
-            for each in found
+            for of_run in records.values()
+            for each in of_run
             if each.number
             for kind in ("ConfigMap", *(["Secret"] if each.concealed else []))
         ],
@@ -80,8 +80,8 @@ def delete(kubectl: Kubectl, removal: Removal, *, claims: bool) -> list[Referenc
 
 def pods(kubectl: Kubectl, removal: Removal) -> list[str]:
     """Return the names of the pods of runs that are still there."""
-    found = live.list_(kubectl, {_POD}, live.selector(removal.runs))
-    return [Reference.of(item, kubectl.namespace).name for item in found.items]
+    listed = live.list_(kubectl, {_POD}, live.selector(removal.runs))
+    return [Reference.of(item, kubectl.namespace).name for item in listed.items]
 
 
 def forget(kubectl: Kubectl, removal: Removal) -> None:

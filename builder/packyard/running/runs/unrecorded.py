@@ -23,15 +23,15 @@ _USUAL = "configmaps,pods,jobs.batch,deployments.apps"
 
 def of_objects(kubectl: Kubectl, items: Iterable[Mapping[str, Any]]) -> dict[str, RunRecord]:
     """Return what objects that `look.look` found say of runs without a record: a record with the number 0."""
-    found: dict[str, list[Mapping[str, Any]]] = {}
+    by_run: dict[str, list[Mapping[str, Any]]] = {}
     for item in items:
         labels = labels_of(item)
         is_of_run = (
             PURPOSE not in labels and not is_ending(item) and (_is_made(item) or MANAGED.items() <= labels.items())
         )
         if is_of_run and (run := text(labels.get(LABEL))):
-            found.setdefault(run, []).append(item)
-    return {run: _record(kubectl, run, found[run]) for run in sorted(found)}
+            by_run.setdefault(run, []).append(item)
+    return {run: _record(kubectl, run, by_run[run]) for run in sorted(by_run)}
 
 
 def usual(kubectl: Kubectl, run: str = "") -> dict[str, RunRecord]:
@@ -40,8 +40,8 @@ def usual(kubectl: Kubectl, run: str = "") -> dict[str, RunRecord]:
     return of_objects(kubectl, kubectl.read(*words))
 
 
-def find(kubectl: Kubectl, known: Collection[str], run: str = "") -> dict[str, RunRecord]:
-    """Return all that is there of runs beside those that are ``known``, or of one, of every kind that may be listed.
+def find(kubectl: Kubectl, names: Collection[str], run: str = "") -> dict[str, RunRecord]:
+    """Return all that is there of runs beside those of ``names``, or of one, of every kind that may be listed.
 
     What was not applied by packyard as this run is not among it, whatever labels it has.
     """
@@ -50,11 +50,11 @@ def find(kubectl: Kubectl, known: Collection[str], run: str = "") -> dict[str, R
         raise kubectl.refusal(listed.said)
     kinds = ",".join(listed.output.decode().split())
     words = ("get", kinds, f"--selector={_selector(run)}", "--show-managed-fields", "--chunk-size=0", "--output=json")
-    done = kubectl.call(*words)
-    if done.code and not live.may_not(done.said):
-        raise kubectl.refusal(done.said)
-    items = [item for item in kubectl.objects(done.output) if labels_of(item).get(LABEL) in _managers(item)]
-    return {each: found for each, found in of_objects(kubectl, items).items() if each not in known}
+    answer = kubectl.call(*words)
+    if answer.code and not live.may_not(answer.said):
+        raise kubectl.refusal(answer.said)
+    items = [item for item in kubectl.objects(answer.output) if labels_of(item).get(LABEL) in _managers(item)]
+    return {each: run_record for each, run_record in of_objects(kubectl, items).items() if each not in names}
 
 
 def _selector(run: str) -> str:

@@ -71,12 +71,12 @@ Ask = Callable[[str], Sequence[Object]]
 def read(kubectl: Kubectl, nodes: Iterable[str]) -> Used:
     """Return what the pods of runs in the namespace use, which are on ``nodes``."""
     ask, why_not = _prometheus(kubectl)
-    plain, told = _of_metrics_api(kubectl)
-    if told and ask:
-        plain, told = _attempt(lambda: _of_containers(ask, kubectl.namespace), told)
+    plain, plain_told = _of_metrics_api(kubectl)
+    if plain_told and ask:
+        plain, plain_told = _attempt(lambda: _of_containers(ask, kubectl.namespace), plain_told)
     gpus, gpus_told = _gpus(kubectl, ask, why_not, {*nodes})
-    found = {name: _joined(plain.get(name, Usage()), gpus.get(name, Usage())) for name in {*plain, *gpus}}
-    return Used(found, [each for each in (told, gpus_told) if each])
+    by_pod = {name: _joined(plain.get(name, Usage()), gpus.get(name, Usage())) for name in {*plain, *gpus}}
+    return Used(by_pod, [each for each in (plain_told, gpus_told) if each])
 
 
 def _joined(plain: Usage, gpus: Usage) -> Usage:
@@ -118,8 +118,8 @@ def _size(amount: int | None) -> str:
 
 
 def _sum(values: Iterable[float | None]) -> float | None:
-    known = [each for each in values if each is not None]
-    return sum(known) if known else None
+    numbers = [each for each in values if each is not None]
+    return sum(numbers) if numbers else None
 
 
 def _whole(value: float | None) -> int | None:
@@ -161,8 +161,8 @@ def _of_containers(ask: Ask, namespace: str) -> dict[str, Usage]:
 
 
 def _by_pod(series: Sequence[Object]) -> dict[str, float]:
-    found = ((text(mapping(each.get("metric")).get("pod")), _number(each.get("value"))) for each in series)
-    return {name: value for name, value in found if name and value is not None}
+    samples = ((text(mapping(each.get("metric")).get("pod")), _number(each.get("value"))) for each in series)
+    return {name: value for name, value in samples if name and value is not None}
 
 
 def _number(value: object) -> float | None:
@@ -183,8 +183,8 @@ def _gpus(kubectl: Kubectl, ask: Ask | None, why_not: str, nodes: set[str]) -> t
         sources.insert(0, partial(_asked, ask, kubectl.namespace))
     for source in sources:
         try:
-            if found := _of_gpus(source(), kubectl.namespace):
-                return found, ""
+            if by_pod := _of_gpus(source(), kubectl.namespace):
+                return by_pod, ""
         except PackyardError as error:
             reasons.append(error.problems[0].message)
     why = f" ({'; '.join(reasons)})" if reasons else ""
@@ -199,17 +199,17 @@ def _asked(ask: Ask, namespace: str) -> list[Sample]:
     names = "|".join(_OF_GPUS)
     parts = (f'{{__name__=~"{names}",{label}="{namespace}"}}' for label in ("namespace", "exported_namespace"))
     series = ask(" or ".join(parts))
-    found = ((mapping(each.get("metric")), _number(each.get("value"))) for each in series)
+    samples = ((mapping(each.get("metric")), _number(each.get("value"))) for each in series)
     return [
         (text(labels.get("__name__")), {key: text(label) for key, label in labels.items()}, value)
-        for labels, value in found
+        for labels, value in samples
         if value is not None
     ]
 
 
 def _scraped(kubectl: Kubectl, nodes: set[str]) -> list[Sample]:
     """Return what the exporters on the nodes of the run say."""
-    found: list[Sample] = []
+    samples: list[Sample] = []
     exporters = [
         each for label in _DCGM for each in kubectl.read("get", "pods", "--all-namespaces", f"--selector={label}")
     ]
@@ -217,8 +217,8 @@ def _scraped(kubectl: Kubectl, nodes: set[str]) -> list[Sample]:
     paths = (f"{_namespace(each)}/pods/{name_of(each)}:{_port(each)}" for each in here[:_MOST_NODES])
     for each in dict.fromkeys(paths):
         path = f"/api/v1/namespaces/{each}/proxy/metrics"
-        found += _parsed(kubectl.run("get", f"--raw={path}")[:_LARGEST].decode("utf-8", "replace"))
-    return found
+        samples += _parsed(kubectl.run("get", f"--raw={path}")[:_LARGEST].decode("utf-8", "replace"))
+    return samples
 
 
 def _namespace(item: Object) -> str:
@@ -231,9 +231,9 @@ def _port(pod: Object) -> int:
     return next((each for each in ports if isinstance(each, int)), 9400)
 
 
-def _parsed(said: str) -> Iterator[Sample]:
+def _parsed(printed: str) -> Iterator[Sample]:
     """Yield the samples of GPUs in Prometheus' text format."""
-    for name, labels, value in _SERIES.findall(said):
+    for name, labels, value in _SERIES.findall(printed):
         number = _number(value) if name in _OF_GPUS else None
         if number is not None:
             yield name, dict(_LABELS.findall(labels)), number
@@ -241,12 +241,12 @@ def _parsed(said: str) -> Iterator[Sample]:
 
 def _of_gpus(samples: Sequence[Sample], namespace: str) -> dict[str, Usage]:
     """Return by pod what it uses of GPUs, of samples for each."""
-    found: dict[str, dict[str, list[float]]] = {}
+    by_pod: dict[str, dict[str, list[float]]] = {}
     for name, labels, value in samples:
         prefix = "exported_" if labels.get("exported_pod") else ""
         if name in _OF_GPUS and labels.get(f"{prefix}namespace") == namespace and (pod := labels.get(f"{prefix}pod")):
-            found.setdefault(pod, {}).setdefault(_OF_GPUS[name], []).append(value)
-    return {pod: _of_samples(values) for pod, values in found.items()}
+            by_pod.setdefault(pod, {}).setdefault(_OF_GPUS[name], []).append(value)
+    return {pod: _of_samples(values) for pod, values in by_pod.items()}
 
 
 def _of_samples(values: Mapping[str, Sequence[float]]) -> Usage:
@@ -285,7 +285,7 @@ def _through(kubectl: Kubectl, service: Object) -> Ask:
 
 def series(answer: object) -> Sequence[Object]:
     """Return the series of an answer of Prometheus' HTTP API."""
-    found = mapping(answer)
-    if found.get("status") != "success":
-        raise UnavailableError(f"Prometheus answers: {text(found.get('error')) or 'no success'}")
-    return mappings(mapping(found.get("data")).get("result"))
+    document = mapping(answer)
+    if document.get("status") != "success":
+        raise UnavailableError(f"Prometheus answers: {text(document.get('error')) or 'no success'}")
+    return mappings(mapping(document.get("data")).get("result"))

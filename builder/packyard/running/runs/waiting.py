@@ -66,10 +66,10 @@ def in_queue(workload: Object, queued: Sequence[Object]) -> str:
     if own is None:
         return f"is suspended until queue {queue} lets it in; no Workload of Kueue is made for it"
     reserved, admitted = condition(own, "QuotaReserved"), condition(own, "Admitted")
-    said = text((reserved if reserved.get("status") != "True" else admitted).get("message"))
+    message = text((reserved if reserved.get("status") != "True" else admitted).get("message"))
     line = sorted((each for each in queued if _waits_in(each, queue)), key=_turn)
     place = f", {line.index(own) + 1} of {len(line)} from this namespace" if own in line else ""
-    return f"waits in queue {queue}{place}" + (f": {said}" if said else "")
+    return f"waits in queue {queue}{place}" + (f": {message}" if message else "")
 
 
 def is_unplaced(pod: Object) -> bool:
@@ -78,7 +78,7 @@ def is_unplaced(pod: Object) -> bool:
     own = trouble.of_pod(pod)
     return (
         waits
-        and (not own or any(said in own for said in _BINDING))
+        and (not own or any(phrase in own for phrase in _BINDING))
         and any(claims.mounts(each) for each in pods.find(pod))
     )
 
@@ -117,5 +117,5 @@ def _waits_in(item: Object, queue: str) -> bool:
 def _turn(item: Object) -> tuple[int, str]:
     """Return what Kueue orders by: priority, then age."""
     priority = mapping(item.get("spec")).get("priority")
-    made = text(mapping(item.get("metadata")).get("creationTimestamp"))
-    return -priority if isinstance(priority, int) else 0, made
+    created = text(mapping(item.get("metadata")).get("creationTimestamp"))
+    return -priority if isinstance(priority, int) else 0, created

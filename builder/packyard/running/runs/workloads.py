@@ -115,52 +115,52 @@ def find(record: RunRecord, objects: Mapping[Key, Object]) -> list[Workload]:
     named = [key for each in record.objects if (key := key_of(each)) in objects]
     items = [objects[key] for key in named if roles.is_workload(key[:2])]
     left = sorted((item for key, item in objects.items() if key[:2] == ("", "Pod")), key=_age)
-    taken: set[str] = set()
-    found = []
+    names: set[str] = set()
+    workloads = []
     for item in items:
         template = _template(item, objects)
-        known = [_own(role, item, taken) for role in roles.find(template, record.run)]
-        taken |= {role.name for role in known}
-        of_pods = [(pod, roles.of_pod(pod, item, known)) for pod in left]
-        pods = _placed([(pod, place) for pod, place in of_pods if place], known)
+        own_roles = [_own(role, item, names) for role in roles.find(template, record.run)]
+        names |= {role.name for role in own_roles}
+        of_pods = [(pod, roles.of_pod(pod, item, own_roles)) for pod in left]
+        pods = _placed([(pod, place) for pod, place in of_pods if place], own_roles)
         left = [pod for pod, place in of_pods if not place]
-        found.append(
-            Workload(item, [*known, *_others(pods, known)], pods, roles.made_by(template), _restarts(template))
+        workloads.append(
+            Workload(item, [*own_roles, *_others(pods, own_roles)], pods, roles.made_by(template), _restarts(template))
         )
     if left or any(roles.is_unknown(objects[key]) for key in named):
         pods = _placed([(pod, ("pod", None)) for pod in left], ())
-        found.append(Workload({}, _others(pods, ()), pods, frozenset(), 0))
-    return found
+        workloads.append(Workload({}, _others(pods, ()), pods, frozenset(), 0))
+    return workloads
 
 
 def _template(item: Object, objects: Mapping[Key, Object]) -> Object:
     """Return the object that says how many pods there are: of a TrainJob the JobSet that is made of it."""
-    made = objects.get((JOBSET, "JobSet", name_of(item)))
-    return made if made and kind_of(item)[1] == "TrainJob" else item
+    jobset = objects.get((JOBSET, "JobSet", name_of(item)))
+    return jobset if jobset and kind_of(item)[1] == "TrainJob" else item
 
 
-def _own(role: Role, item: Object, taken: set[str]) -> Role:
+def _own(role: Role, item: Object, names: set[str]) -> Role:
     """Return a role by a name that no other workload of the run has for its own."""
-    return replace(role, name=f"{role.name}-{kind_of(item)[1].lower()}") if role.name in taken else role
+    return replace(role, name=f"{role.name}-{kind_of(item)[1].lower()}") if role.name in names else role
 
 
-def _placed(pods: Sequence[tuple[Object, tuple[str, int | None]]], known: Sequence[Role]) -> list[Placed]:
+def _placed(pods: Sequence[tuple[Object, tuple[str, int | None]]], announced: Sequence[Role]) -> list[Placed]:
     """Return pods by role and index; where a controller gives no index, they are counted by age."""
-    singles = {role.name for role in known if role.wanted == 1}
+    singles = {role.name for role in announced if role.wanted == 1}
     counts: dict[str, int] = {}
-    found = []
+    placed = []
     for pod, (role, index) in pods:
         counts[role] = 0 if role in singles else counts.get(role, -1) + 1
-        found.append(Placed(pod, role, counts[role] if index is None else index))
-    order = {role.name: place for place, role in enumerate(known)}
-    return sorted(found, key=lambda each: (order.get(each.role, len(order)), each.role, each.index))
+        placed.append(Placed(pod, role, counts[role] if index is None else index))
+    order = {role.name: place for place, role in enumerate(announced)}
+    return sorted(placed, key=lambda each: (order.get(each.role, len(order)), each.role, each.index))
 
 
-def _others(pods: Sequence[Placed], known: Sequence[Role]) -> list[Role]:
+def _others(pods: Sequence[Placed], announced: Sequence[Role]) -> list[Role]:
     """Return roles that pods have and nobody announced, such as the steps of a Workflow: as many as there are."""
     names = dict.fromkeys(each.role for each in pods)
     counts = {name: sum(each.role == name and each.phase != "Failed" for each in pods) for name in names}
-    return [Role(name, counts[name], counts[name]) for name in names if name not in {role.name for role in known}]
+    return [Role(name, counts[name], counts[name]) for name in names if name not in {role.name for role in announced}]
 
 
 def _restarts(item: Object) -> int:
