@@ -46,9 +46,9 @@ def of_directory(directory: Path, manifests: bytes) -> list[str]:
     return [f"{name} is built otherwise by packyard itself" for name in _unlike(ours, theirs)]
 
 
-def _plain(made: Plain) -> list[Object]:
-    items = [item for name, text in made.files.items() for item in _parsed(text, name)]
-    references.add_hashes(items, [item for item in items if item.file in made.hashed], made.references)
+def _plain(plain: Plain) -> list[Object]:
+    items = [item for name, text in plain.files.items() for item in _parsed(text, name)]
+    references.add_hashes(items, [item for item in items if item.file in plain.hashed], plain.references)
     return items
 
 

@@ -37,12 +37,12 @@ def unmet(test: PackageTest, bundle: Bundle, use_case: str, *, path: str) -> lis
         real = os.path.realpath(folder)
         directory = bundle.unpack(Path(real)) / use_case
         try:
-            found = _given(test, directory, path)
+            rendered = _given(test, directory, path)
         except PackyardError as error:
             return _otherwise(test, [str(each.renamed(f"{real}/", "")) for each in error.problems])
     if test.refused:
         return [test.problem(f"is not refused, where {test.refused!r} is expected")]
-    return [test.problem(said, each.line) for each in test.expected for said in _judge(each, found)]
+    return [test.problem(fault, each.line) for each in test.expected for fault in _judge(each, rendered)]
 
 
 def _given(test: PackageTest, directory: Path, path: str) -> list[Object]:
@@ -52,8 +52,8 @@ def _given(test: PackageTest, directory: Path, path: str) -> list[Object]:
     values: dict[str, Sequence[str]] = {}
     if test.preset:
         file = shipped.preset(directory, test.preset)
-        given = valuesfile.parse(regular.read(file), str(file)).given
-        values |= {name: each.texts for name, each in given.items()}
+        preset = valuesfile.parse(regular.read(file), str(file)).given
+        values |= {name: each.texts for name, each in preset.items()}
     values |= test.values
     values |= {each.name: [each.example] for each in unset(directory) if each.example and each.name not in values}
     if values:
@@ -61,25 +61,25 @@ def _given(test: PackageTest, directory: Path, path: str) -> list[Object]:
     return objects.parse(Source("", render(directory, path=path).decode()))
 
 
-def _otherwise(test: PackageTest, said: Sequence[str]) -> list[Problem]:
+def _otherwise(test: PackageTest, texts: Sequence[str]) -> list[Problem]:
     """Return a refusal that is not the expected one."""
     if not test.refused:
-        return [test.problem(f"is refused: {each}") for each in said]
-    is_expected = any(test.refused in each for each in said)
-    return [] if is_expected else [test.problem(f"is refused otherwise than by {test.refused!r}: {'; '.join(said)}")]
+        return [test.problem(f"is refused: {each}") for each in texts]
+    is_expected = any(test.refused in each for each in texts)
+    return [] if is_expected else [test.problem(f"is refused otherwise than by {test.refused!r}: {'; '.join(texts)}")]
 
 
-def _judge(expected: Expectation, found: Sequence[Object]) -> Iterator[str]:
+def _judge(expected: Expectation, rendered: Sequence[Object]) -> Iterator[str]:
     """Yield how objects do not meet an expectation."""
     pattern, is_there = expected.name or "*", expected.wanted is not False or expected.check != "exists"
-    chosen = [each for each in found if each.kind == expected.kind and fnmatchcase(each.name, pattern)]
+    chosen = [each for each in rendered if each.kind == expected.kind and fnmatchcase(each.name, pattern)]
     if not chosen and is_there:
-        known = ", ".join(sorted({f"{each.kind} {each.name}" for each in found}))
+        listing = ", ".join(sorted({f"{each.kind} {each.name}" for each in rendered}))
         named = " ".join(filter(None, (expected.kind, expected.name)))
-        yield f"there is no {named}; there are {known}"
+        yield f"there is no {named}; there are {listing}"
     for each in chosen:
-        if said := _fault(expected, each):
-            yield f"{each.kind} {each.name}: {said}"
+        if fault := _fault(expected, each):
+            yield f"{each.kind} {each.name}: {fault}"
 
 
 def _fault(expected: Expectation, item: Object) -> str:

@@ -56,8 +56,8 @@ class Verdict:
     @classmethod
     def of(cls, package: str, check: str, where: str = "", *, details: Iterable[str] = ()) -> Verdict:
         """Return the verdict of a check that found these details: without any it has passed."""
-        found = tuple(details)
-        return cls(package, check, where, "failed" if found else "passed", found)
+        lines = tuple(details)
+        return cls(package, check, where, "failed" if lines else "passed", lines)
 
     @classmethod
     def skipped(cls, package: str, check: str, where: str, reason: str) -> Verdict:
@@ -158,11 +158,11 @@ def _rendered(name: str, path: str, directory: Path, judges: Judges) -> Iterator
     try:
         _fill_in(directory)
         manifests = render(directory, path=judges.path)
-        found = by_kustomize.of_directory(directory, manifests)
+        differences = by_kustomize.of_directory(directory, manifests)
     except PackyardError as error:
         yield Verdict.of(name, "render", path, details=map(str, error.problems))
         return
-    yield Verdict.of(name, "render", path, details=found)
+    yield Verdict.of(name, "render", path, details=differences)
     if judges.is_server_asked:
         yield Verdict.of(name, "server", path, details=server.refusals(manifests, path=judges.path))
 
@@ -171,11 +171,11 @@ def _tests(workspace: Workspace, bundle: Bundle, judges: Judges) -> Iterator[Ver
     """Make the package's own tests, each in each of its use cases."""
     package = packages.read(workspace, bundle.name)
     try:
-        found = tests.read_all(workspace, package)
+        package_tests = tests.read_all(workspace, package)
     except InputError as error:
         yield Verdict.of(package.name, tests.DIRECTORY, details=map(str, error.problems))
         return
-    for test in found:
+    for test in package_tests:
         for use_case in test.use_cases:
             where = f"{test.file.removeprefix(workspace.sources.shown(package.folder) + '/')}:{test.line} {use_case}"
             problems = own_tests.unmet(test, bundle, f"{workspace.prefix}/{use_case}", path=judges.path)
@@ -197,11 +197,11 @@ def _with_options(name: str, path: str, directory: Path, judges: Judges) -> Iter
         try:
             enable(directory, [option], trial)
             _fill_in(directory)
-            found = by_kustomize.of_directory(directory, render(directory, path=judges.path))
+            faults = by_kustomize.of_directory(directory, render(directory, path=judges.path))
             disable(directory, [option])
         except PackyardError as error:
-            found = [str(each) for each in error.problems]
-        details += (f"with {option}: {each}" for each in found)
+            faults = [str(each) for each in error.problems]
+        details += (f"with {option}: {each}" for each in faults)
     if fitting:
         yield Verdict.of(name, "options", path, details=details)
 
@@ -218,5 +218,5 @@ def _readme(bundle: Bundle, folder: Path, judges: Judges) -> Iterator[Verdict]:
         if missing := typed.missing(block, program):
             yield Verdict.skipped(bundle.name, README, where, f"{missing!r} is not run here")
         else:
-            said = typed.run(block, parent_dir, programs_dir, judges.environment)
-            yield Verdict.of(bundle.name, README, where, details=[said] if said else [])
+            output = typed.run(block, parent_dir, programs_dir, judges.environment)
+            yield Verdict.of(bundle.name, README, where, details=[output] if output else [])

@@ -18,8 +18,8 @@ def refusals(manifests: bytes, *, path: str) -> list[str]:
     if kubectl is None:
         raise UnavailableError("kubectl is not on PATH, which --server needs")
     command = [kubectl, "create", "--dry-run=server", "--validate=strict", "-o", "name", "-f", "-"]
-    done = subprocess.run(command, input=manifests, capture_output=True, check=False)
-    said = done.stderr.decode("utf-8", "replace").strip()
-    if not done.returncode:
+    process = subprocess.run(command, input=manifests, capture_output=True, check=False)
+    errors = process.stderr.decode("utf-8", "replace").strip()
+    if not process.returncode:
         return []
-    return said.splitlines() or [f"kubectl ended with {done.returncode}"]
+    return errors.splitlines() or [f"kubectl ended with {process.returncode}"]

@@ -57,8 +57,8 @@ class CommandBlock:
 
 def blocks(text: str) -> list[CommandBlock]:
     """Return the blocks of commands of a README, in their order."""
-    found = [each.lines for each in markdown.parse(text).blocks if each.language in _SHELLS and each.lines]
-    return [CommandBlock("".join(f"{line}\n" for _, line in lines), lines[0][0]) for lines in found]
+    listings = [each.lines for each in markdown.parse(text).blocks if each.language in _SHELLS and each.lines]
+    return [CommandBlock("".join(f"{line}\n" for _, line in lines), lines[0][0]) for lines in listings]
 
 
 def missing(block: CommandBlock, program: Program | None) -> str:
@@ -84,10 +84,10 @@ def run(
     path = f"{programs_dir}:{environment.get('PATH', os.defpath)}"
     env = {name: environment[name] for name in _KEPT if name in environment} | {"PATH": path, "HOME": str(parent_dir)}
     try:
-        done = process.run(command, folder=parent_dir, env=env, seconds=seconds, most=most)
+        result = process.run(command, folder=parent_dir, env=env, seconds=seconds, most=most)
     except UnavailableError as error:
         return str(error)
-    return done.said[:_MOST].decode("utf-8", "replace").strip() or "a command failed" if done.code else ""
+    return result.said[:_MOST].decode("utf-8", "replace").strip() or "a command failed" if result.code else ""
 
 
 def stand_ins(folder: Path, program: Program | None) -> Path:
