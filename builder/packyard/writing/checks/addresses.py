@@ -48,24 +48,24 @@ def check(parsed: Parsed) -> Iterator[Finding]:
     """Find hosts and ports that the package nearly has."""
     if not parsed.complete:
         return
-    known = _known(parsed)
-    if not known.ports and not known.pods:
+    hosts = _known(parsed)
+    if not hosts.ports and not hosts.pods:
         return
     for root in parsed.objects:
         data = {entry.name: entry.value for entry in variables.data_of(root)}
-        yield from _stated(data, data, known)
-        yield from _paired(data, data, known)
+        yield from _stated(data, data, hosts)
+        yield from _paired(data, data, hosts)
         for container in parsed.containers_of(root):
             own = variables.find(container, parsed).values
-            told = {each.text("name"): each.get("value") for each in mappings(container.get("env"))}
-            yield from _stated({name: node for name, node in told.items() if node}, own, known)
-            yield from _paired(own, told, known)
+            env = {each.text("name"): each.get("value") for each in mappings(container.get("env"))}
+            yield from _stated({name: node for name, node in env.items() if node}, own, hosts)
+            yield from _paired(own, env, hosts)
             for word in variables.words(container):
-                yield from _in_text(word, _expanded(word.value, own), known)
+                yield from _in_text(word, _expanded(word.value, own), hosts)
 
 
 def _known(parsed: Parsed) -> _Known:
-    found = _Known()
+    hosts = _Known()
     all_pods = [pod for root in parsed.objects for pod in parsed.pods_of(root)]
     for root in parsed.objects:
         name, spec = name_of(root), root.mapping("spec")
@@ -74,35 +74,35 @@ def _known(parsed: Parsed) -> _Known:
         if is_kind(root, CORE, "Service"):
             ports = {each.text("port") for each in mappings(spec.get("ports"))}
             if spec.text("clusterIP") == "None":
-                found.headless.add(name.value)
+                hosts.headless.add(name.value)
                 selector = spec.mapping("selector")
                 chosen = selectors.selected(selector, all_pods) if selector else []
                 ports |= {port for pod in chosen for port in _declared(pod.containers)}
-            found.ports[name.value] = ports
+            hosts.ports[name.value] = ports
         elif is_kind(root, APPS, "StatefulSet") and spec.text("serviceName"):
-            _add(found, spec.text("serviceName"), name.value, [spec.get("replicas")])
+            _add(hosts, spec.text("serviceName"), name.value, [spec.get("replicas")])
         elif is_kind(root, BATCH, "Job") and spec.text("completionMode") == "Indexed":
             subdomain = spec.scalar("template", "spec", "subdomain")
-            _add(found, subdomain.value if subdomain else "", name.value, [spec.get("completions")])
-    for made in job_sets.find(parsed.objects):
-        service = made.service.value if made.service else ""
-        for each in made.pod_sets:
-            size = next((node for node in each.sizes if node is not None), None)
-            _add(found, service, f"{made.name.value}-{each.role}", [each.replicas, size])
+            _add(hosts, subdomain.value if subdomain else "", name.value, [spec.get("completions")])
+    for job_set in job_sets.find(parsed.objects):
+        service = job_set.service.value if job_set.service else ""
+        for pod_set in job_set.pod_sets:
+            size = next((node for node in pod_set.sizes if node is not None), None)
+            _add(hosts, service, f"{job_set.name.value}-{pod_set.role}", [pod_set.replicas, size])
         if service:
-            roots = (root for root in parsed.objects if root.get("spec") is made.spec)
+            roots = (root for root in parsed.objects if root.get("spec") is job_set.spec)
             ports = {port for root in roots for port in _declared(parsed.containers_of(root))}
-            found.ports[service] = found.ports.get(service, set()) | ports
-    return found
+            hosts.ports[service] = hosts.ports.get(service, set()) | ports
+    return hosts
 
 
-def _add(found: _Known, service: str, stem: str, counts: list[Node | None]) -> None:
+def _add(hosts: _Known, service: str, stem: str, counts: list[Node | None]) -> None:
     """Note the names of pods: those of a stem with a number behind it for each count, which begins at 0."""
     if not service:
         return
     numbers = [_below(node.value) if isinstance(node, Scalar) and node.value.isdecimal() else "0" for node in counts]
-    found.pods.setdefault(service, []).append(re.compile(re.escape(stem) + "".join(f"-(?:{each})" for each in numbers)))
-    found.examples.setdefault(service, []).append(stem + "-0" * len(numbers))
+    hosts.pods.setdefault(service, []).append(re.compile(re.escape(stem) + "".join(f"-(?:{each})" for each in numbers)))
+    hosts.examples.setdefault(service, []).append(stem + "-0" * len(numbers))
 
 
 def _below(count: str) -> str:
@@ -119,70 +119,70 @@ def _declared(containers: list[MappingNode]) -> Iterator[str]:
 def _expanded(text: str, own: Mapping[str, Node | None]) -> str:
     """Put the values of variables into a text, as Kubernetes does; what is not known stays."""
 
-    def value(found: re.Match[str]) -> str:
-        node = own.get(found[1])
-        return node.value if isinstance(node, Scalar) else found.group()
+    def value(match: re.Match[str]) -> str:
+        node = own.get(match[1])
+        return node.value if isinstance(node, Scalar) else match.group()
 
     return _VARIABLE.sub(value, _VARIABLE.sub(value, text))
 
 
-def _stated(values: Mapping[str, Node], own: Mapping[str, Node | None], known: _Known) -> Iterator[Finding]:
+def _stated(values: Mapping[str, Node], own: Mapping[str, Node | None], hosts: _Known) -> Iterator[Finding]:
     for name, node in values.items():
         if not isinstance(node, Scalar) or not node.value:
             continue
         text = _expanded(node.value, own)
         if _HOSTING.match(name) and _HOST.match(text):
-            yield from _host(text, node, known, is_said=True)
+            yield from _host(text, node, hosts, is_said=True)
         else:
-            yield from _in_text(node, text, known)
+            yield from _in_text(node, text, hosts)
 
 
-def _in_text(node: Scalar, text: str, known: _Known) -> Iterator[Finding]:
+def _in_text(node: Scalar, text: str, hosts: _Known) -> Iterator[Finding]:
     """Find addresses in a text, each told at its own line."""
     for expression in (_URL, _PAIR):
-        for found in expression.finditer(text):
-            host, port = found[1], found[2] or _PORTS.get(found.group().partition(":")[0], "")
-            place = within(node, found.group())
-            faults = list(_host(host, place, known, is_said=expression is _URL))
+        for match in expression.finditer(text):
+            host, port = match[1], match[2] or _PORTS.get(match.group().partition(":")[0], "")
+            place = within(node, match.group())
+            faults = list(_host(host, place, hosts, is_said=expression is _URL))
             yield from faults
             if port and not faults:
-                yield from _port(host, port, place, known)
-    for found in _OPTION.finditer(text):
-        if _HOSTING.match(found[1].replace("-", "_").upper()):
-            yield from _host(found[2], within(node, found.group()), known, is_said=True)
+                yield from _port(host, port, place, hosts)
+    for match in _OPTION.finditer(text):
+        if _HOSTING.match(match[1].replace("-", "_").upper()):
+            yield from _host(match[2], within(node, match.group()), hosts, is_said=True)
 
 
-def _host(host: str, place: Place, known: _Known, *, is_said: bool) -> Iterator[Finding]:
+def _host(host: str, place: Place, hosts: _Known, *, is_said: bool) -> Iterator[Finding]:
     """Find a host that is nearly that of a Service, or of a pod behind one."""
     parts = _HOST.match(host)
     if parts is None or _is_outside(parts):
         return
     first, second = parts[1], parts[2] or ""
-    if second in known.pods:
-        if first not in known.ports and not any(each.fullmatch(first) for each in known.pods[second]):
+    if second in hosts.pods:
+        if first not in hosts.ports and not any(each.fullmatch(first) for each in hosts.pods[second]):
             message = f"no pod of Service {second!r} is called {first!r}"
-            yield breach("dangling-reference", place, message, f"the first is {known.examples[second][0]}")
+            yield breach("dangling-reference", place, message, f"the first is {hosts.examples[second][0]}")
         return
-    if second in known.headless and first not in known.ports:
+    if second in hosts.headless and first not in hosts.ports:
         message = f"no pod of Service {second!r} has a name"
         yield breach("dangling-reference", place, message, f"subdomain: {second} in the pods of an Indexed Job")
         return
-    near = suggest(second, known.pods) if second and second not in known.ports else ""
-    if near and any(each.fullmatch(first) for names in known.pods.values() for each in names):
+    near = suggest(second, hosts.pods) if second and second not in hosts.ports else ""
+    if near and any(each.fullmatch(first) for names in hosts.pods.values() for each in names):
         yield breach("dangling-reference", place, f"Service {second!r} is not in the package", near)
     elif (
-        first not in known.ports and first not in known.pods and len(first) >= _SHORTEST and (is_said or ".svc" in host)
+        first not in hosts.ports and first not in hosts.pods and len(first) >= _SHORTEST and (is_said or ".svc" in host)
     ):
-        near = _near(first, known.ports)
+        near = _near(first, hosts.ports)
         if near and not second.startswith(("com", "org", "net", "io")):
             message = f"Service {first!r} is not in the package"
             yield breach("dangling-reference", place, message, near, severity="warning")
 
 
-def _near(name: str, known: Mapping[str, object]) -> str:
+def _near(name: str, names: Mapping[str, object]) -> str:
     """Return a hint where a name is spelled nearly as one of the package, and not merely part of it."""
     numbered = re.sub(r"-?\d+", "", name)
-    near = [each for each in known if abs(len(each) - len(name)) <= 1 and re.sub(r"-?\d+", "", each) != numbered]
+    near = [each for each in names if abs(len(each) - len(name)) <= 1 and re.sub(r"-?\d+", "", each) != numbered]
     hint = suggest(name, near)
     return hint if hint.count("'") == len("''") else ""
 
@@ -192,23 +192,23 @@ def _is_outside(parts: re.Match[str]) -> bool:
     return parts[1].isdecimal() or parts[1] == "localhost" or (parts[3] != "" and ".svc" not in parts[3])
 
 
-def _port(host: str, port: str, place: Place, known: _Known) -> Iterator[Finding]:
+def _port(host: str, port: str, place: Place, hosts: _Known) -> Iterator[Finding]:
     parts = _HOST.match(host)
     if parts is None or _is_outside(parts):
         return
-    service = parts[2] if parts[2] in known.pods and parts[1] not in known.ports else parts[1]
-    open_ports = known.ports.get(service or "", set()) - {""}
+    service = parts[2] if parts[2] in hosts.pods and parts[1] not in hosts.ports else parts[1]
+    open_ports = hosts.ports.get(service or "", set()) - {""}
     if open_ports and port not in open_ports:
         message = f"Service {service!r} has no port {port}"
         yield breach("no-such-port", place, message, f"it has {', '.join(sorted(open_ports))}", severity="warning")
 
 
-def _paired(own: Mapping[str, Node | None], told: Mapping[str, Node | None], known: _Known) -> Iterator[Finding]:
+def _paired(own: Mapping[str, Node | None], stated: Mapping[str, Node | None], hosts: _Known) -> Iterator[Finding]:
     """Find a variable with a port that the host of the variable beside it does not open."""
     for name, node in own.items():
-        found = _HOSTING.match(name)
-        port = told.get(f"{found[1]}_PORT") if found and found[1] else None
+        match = _HOSTING.match(name)
+        port = stated.get(f"{match[1]}_PORT") if match and match[1] else None
         if isinstance(node, Scalar) and isinstance(port, Scalar) and port.value.isdecimal():
             host = _expanded(node.value, own)
             if _HOST.match(host):
-                yield from _port(host, port.value, port, known)
+                yield from _port(host, port.value, port, hosts)

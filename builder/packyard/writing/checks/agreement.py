@@ -66,21 +66,21 @@ def _job_set(spec: MappingNode) -> Iterator[Finding]:
     jobs = mappings(spec.get("replicatedJobs"))
     called = names(spec.get("replicatedJobs"))
     yield from twice("replicatedJob", called)
-    known = [each.value for each in called]
+    job_names = [each.value for each in called]
     for number, job in enumerate(jobs):
         for waited in names(job.get("dependsOn")):
-            if waited.value in known[number:] and waited.value not in known[:number]:
+            if waited.value in job_names[number:] and waited.value not in job_names[:number]:
                 is_itself = waited.value == job.text("name")
                 what = "itself" if is_itself else f"{waited.value}, which does not stand before it"
                 hint = "" if is_itself else f"move {waited.value} above it"
                 yield breach("no-such-part", waited, f"{job.text('name')} waits for {what}", hint)
             else:
-                yield from _unknown("replicatedJob", waited, known)
+                yield from _unknown("replicatedJob", waited, job_names)
     policies = [each for each in (spec.mapping("successPolicy"), spec.mapping("failurePolicy")) if each]
     policies += [rule for each in policies for rule in mappings(each.get("rules"))]
     named = [name for each in policies for name in scalars(each.get("targetReplicatedJobs"))]
     for name in (*named, *filter(None, [spec.scalar("coordinator", "replicatedJob")])):
-        yield from _unknown("replicatedJob", name, known)
+        yield from _unknown("replicatedJob", name, job_names)
 
 
 def _count(holder: MappingNode, field: str) -> int:
@@ -101,10 +101,12 @@ def _overrides(root: MappingNode, runtimes: Mapping[str, Mapping[str, MappingNod
         for name in targets:
             yield from _unknown("replicatedJob of the runtime", name, jobs)
         having = [job for name, job in jobs.items() if not targets or name in {each.value for each in targets}]
-        known = {name for job in having for name in _containers(job.mapping("template", "spec", "template", "spec"))}
+        containers = {
+            name for job in having for name in _containers(job.mapping("template", "spec", "template", "spec"))
+        }
         pod = override.mapping("spec") or override
         for name in (name for key in ("initContainers", "containers") for name in names(pod.get(key))):
-            yield from _unknown("container of the runtime", name, known) if known else ()
+            yield from _unknown("container of the runtime", name, containers) if containers else ()
 
 
 def _replicas(root: MappingNode, field: str, types: Iterable[str]) -> Iterator[Finding]:
@@ -124,16 +126,16 @@ def _policy(root: MappingNode, replicas: Sequence[Entry]) -> Iterator[Finding]:
     """Find numbers and words that the operator refuses, or waits for in vain."""
     kind, counts = root.text("kind"), 0
     for entry in replicas:
-        each = entry.value
-        if not isinstance(each, MappingNode):
+        role = entry.value
+        if not isinstance(role, MappingNode):
             continue
-        counts += _count(each, "replicas")
-        first = entry.name in ("Launcher", "Master", "Chief") and each.get("replicas")
-        if first and _count(each, "replicas") not in (1, sys.maxsize):
-            message = f"a {kind} has one {entry.name}, not {each.text('replicas')}"
+        counts += _count(role, "replicas")
+        first = entry.name in ("Launcher", "Master", "Chief") and role.get("replicas")
+        if first and _count(role, "replicas") not in (1, sys.maxsize):
+            message = f"a {kind} has one {entry.name}, not {role.text('replicas')}"
             yield breach("wrong-value", first, message, "replicas: 1")
         words = _RESTARTS[:2] if kind == "MPIJob" else _RESTARTS
-        yield from _word(each.get("restartPolicy"), "restartPolicy", words)
+        yield from _word(role.get("restartPolicy"), "restartPolicy", words)
     yield from _word(root.find("spec", "runPolicy", "cleanPodPolicy"), "cleanPodPolicy", ("None", "Running", "All"))
     least = root.scalar("spec", "runPolicy", "schedulingPolicy", "minAvailable")
     if least and least.value.isdecimal() and int(least.value) > counts:
@@ -148,16 +150,16 @@ def _word(node: Node | None, field: str, words: Sequence[str]) -> Iterator[Findi
 
 def _failures(job: MappingNode, policy: Node) -> Iterator[Finding]:
     """Find containers of a Job's rules that its pods do not have."""
-    known = _containers(job.mapping("template", "spec"))
+    containers = _containers(job.mapping("template", "spec"))
     for rule in mappings(policy.get("rules")):
         name = rule.scalar("onExitCodes", "containerName")
-        if name and known:
-            yield from _unknown("container", name, known)
+        if name and containers:
+            yield from _unknown("container", name, containers)
 
 
-def _unknown(what: str, name: Scalar, known: Iterable[str]) -> Iterator[Finding]:
-    if name.value and name.value not in known and not variables.is_filled_in(name.value):
-        hint = suggest(name.value, known) or f"there is {', '.join(sorted(set(known) - {''}))}"
+def _unknown(what: str, name: Scalar, candidates: Iterable[str]) -> Iterator[Finding]:
+    if name.value and name.value not in candidates and not variables.is_filled_in(name.value):
+        hint = suggest(name.value, candidates) or f"there is {', '.join(sorted(set(candidates) - {''}))}"
         yield breach("no-such-part", name, f"there is no {what} {name.value!r}", hint)
 
 

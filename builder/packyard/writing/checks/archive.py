@@ -39,29 +39,29 @@ def lint(file: Path, *, judges: Sequence[Judge]) -> Linted:
     name = str(file)
     place = Source(name, ""), 0
     data = regular.read(file, limit=LIMITS.packed_size)
-    found: list[Finding] = []
+    findings: list[Finding] = []
     contents: dict[str, Content] = {}
     try:
         stream = io.BufferedReader(_Stream(Expanded(io.BytesIO(data), len(data))))
         with tarfile.open(fileobj=stream, mode="r|") as archive:
-            found += _members(archive, place, contents)
+            findings += _members(archive, place, contents)
     except (tarfile.TarError, IntegrityError, gzip.BadGzipFile, EOFError) as fault:
         text = fault.problems[0].message if isinstance(fault, IntegrityError) else str(fault) or "it is truncated"
         return Linted([breach("unreadable", place, f"the archive cannot be read: {text}")], [])
     tops = {path.partition("/")[0] for path in contents}
     if len(tops) != 1:
         message = f"the archive has {len(tops)} directories and files at its top: they get mixed with others"
-        found.append(breach("unsafe-archive", place, message, "pack one directory"))
+        findings.append(breach("unsafe-archive", place, message, "pack one directory"))
     if data[4:8] != bytes(4):
         message = "the gzip header holds the time of packing: the same files give other bytes each time"
-        found.append(breach("archive-differs", place, message, "gzip -n"))
+        findings.append(breach("archive-differs", place, message, "gzip -n"))
     with tempfile.TemporaryDirectory() as scratch:
         files = (Content(path, each.executable, each.pieces) for path, each in contents.items())
         unpacked = write_all("archive", files, Path(scratch))
         linted = folder.lint(Tree(unpacked), judges=judges, is_closed=True)
         inside = f"{unpacked}/"
-        found += [replace(each, file=f"{name}/{each.file.removeprefix(inside)}") for each in linted.findings]
-    return Linted(found, linted.use_cases)
+        findings += [replace(each, file=f"{name}/{each.file.removeprefix(inside)}") for each in linted.findings]
+    return Linted(findings, linted.use_cases)
 
 
 class _Stream(io.RawIOBase):
@@ -82,13 +82,13 @@ class _Stream(io.RawIOBase):
 
 def _members(archive: tarfile.TarFile, place: Place, contents: dict[str, Content]) -> Iterator[Finding]:
     """Find what is wrong with the members, and keep the sound files; of each kind of fault the first is named."""
-    told: set[str] = set()
-    seen: dict[str, tuple[str, bool]] = {}
+    kinds: set[str] = set()
+    claims: dict[str, tuple[str, bool]] = {}
     times: set[float] = set()
     before = ""
     for count, member in enumerate(archive):
         path = member.name.removeprefix("./").rstrip("/")
-        fault = _fault(member, path, seen) if path else ""
+        fault = _fault(member, path, claims) if path else ""
         if count >= LIMITS.entries:
             yield breach("unsafe-archive", place, f"the archive has more than {LIMITS.entries} entries")
             return
@@ -98,8 +98,8 @@ def _members(archive: tarfile.TarFile, place: Place, contents: dict[str, Content
         times.add(member.mtime)
         named = f"{path}/" if member.isdir() else path
         for rule, message, hint in _packed(member, named, times, before):
-            if message.partition(":")[0] not in told:
-                told.add(message.partition(":")[0])
+            if message.partition(":")[0] not in kinds:
+                kinds.add(message.partition(":")[0])
                 yield breach(rule, place, message, hint)
         before = named
         if member.isfile() and member.size <= _TEXT:
@@ -109,7 +109,7 @@ def _members(archive: tarfile.TarFile, place: Place, contents: dict[str, Content
             contents[path] = Content(path, False, (b"",))  # is there, for those who refer to it
 
 
-def _fault(member: tarfile.TarInfo, path: str, seen: dict[str, tuple[str, bool]]) -> str:
+def _fault(member: tarfile.TarInfo, path: str, claims: dict[str, tuple[str, bool]]) -> str:
     """Return why an entry must not be unpacked."""
     if member.name.startswith("/") or ".." in posixpath.normpath(path).split("/"):
         return "leads out of the directory that it is unpacked in"
@@ -119,7 +119,7 @@ def _fault(member: tarfile.TarInfo, path: str, seen: dict[str, tuple[str, bool]]
         return "has the mode of another user (setuid)"
     if _CLUTTER.search(path):
         return ""
-    return filenames.fault(path) or filenames.claim(seen, f"{path}/" if member.isdir() else path) or ""
+    return filenames.fault(path) or filenames.claim(claims, f"{path}/" if member.isdir() else path) or ""
 
 
 def _packed(member: tarfile.TarInfo, path: str, times: set[float], before: str) -> Iterator[tuple[str, str, str]]:

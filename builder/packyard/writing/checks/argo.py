@@ -31,16 +31,16 @@ def check(parsed: Parsed) -> Iterator[Finding]:
         templates = mappings(spec.get("templates")) if spec else []
         if spec is None or not templates:
             continue
-        known = {template.text("name"): template for template in templates}
-        yield from _entry(spec, "entrypoint", known)
-        yield from _entry(spec, "onExit", known)
-        given = set(parameters(spec.mapping("arguments"))) if is_kind(root, ARGO, "Workflow") else None
+        by_name = {template.text("name"): template for template in templates}
+        yield from _entry(spec, "entrypoint", by_name)
+        yield from _entry(spec, "onExit", by_name)
+        arguments = set(parameters(spec.mapping("arguments"))) if is_kind(root, ARGO, "Workflow") else None
         actions = (each.scalar("resource", "action") for each in templates)
         deletes = any(action and action.value == "delete" for action in actions)
         yield from twice("template", names(spec.get("templates")))
         for template in templates:
-            yield from _steps(template, known)
-            yield from _parameters(template, given, spec)
+            yield from _steps(template, by_name)
+            yield from _parameters(template, arguments, spec)
             yield from () if deletes else _created(template)
 
 
@@ -52,30 +52,30 @@ def _removed(root: MappingNode) -> Iterator[Finding]:
             yield breach("removed-setting", entry, message, "remove it")
 
 
-def _entry(holder: MappingNode, field: str, known: Collection[str]) -> Iterator[Finding]:
+def _entry(holder: MappingNode, field: str, templates: Collection[str]) -> Iterator[Finding]:
     node = holder.scalar(field)
-    if node and node.value and node.value not in known and "{{" not in node.value:
+    if node and node.value and node.value not in templates and "{{" not in node.value:
         message = f"{field} is {node.value!r}, which is not a template of the workflow"
-        hint = suggest(node.value, known) or f"there is {', '.join(sorted({*known} - {''}))}"
+        hint = suggest(node.value, templates) or f"there is {', '.join(sorted({*templates} - {''}))}"
         yield breach("no-such-template", node, message, hint)
 
 
-def _steps(template: MappingNode, known: Mapping[str, MappingNode]) -> Iterator[Finding]:
+def _steps(template: MappingNode, templates: Mapping[str, MappingNode]) -> Iterator[Finding]:
     """Find steps and tasks of a template that is not there, and tasks that wait for one that is not there."""
     steps = [step for group in items(template.get("steps")) for step in mappings(group)]
     tasks = mappings(template.find("dag", "tasks"))
     for what, listed in (("step", steps), ("task", tasks)):
         yield from twice(what, list(filter(None, (each.scalar("name") for each in listed))))
-        for each in listed:
-            yield from _entry(each, "template", known)
-            yield from _arguments(each, known.get(each.text("template")))
+        for call in listed:
+            yield from _entry(call, "template", templates)
+            yield from _arguments(call, templates.get(call.text("template")))
         yield from _results(template, f"{what}s", {each.text("name") for each in listed}) if listed else ()
     called = {task.text("name") for task in tasks}
     for task in tasks:
         waits: list[tuple[Place, str]] = [(each, each.value) for each in scalars(task.get("dependencies"))]
-        said = task.scalar("depends")
-        if said and "{{" not in said.value:
-            waits += [(within(said, name), name) for name in _DEPENDS.findall(said.value)]
+        depends = task.scalar("depends")
+        if depends and "{{" not in depends.value:
+            waits += [(within(depends, name), name) for name in _DEPENDS.findall(depends.value)]
         for place, name in waits:
             if name not in called and "{{" not in name:
                 message = f"task {task.text('name')!r} waits for {name!r}, which is not a task"
@@ -87,10 +87,10 @@ def _arguments(call: MappingNode, template: MappingNode | None) -> Iterator[Find
     inputs = mappings(template.find("inputs", "parameters")) if template else []
     open_ = (each for each in inputs if not any(map(each.get, ("value", "default", "valueFrom"))))
     needed = [each.text("name") for each in open_]
-    given = names(call.find("arguments", "parameters"))
+    arguments = names(call.find("arguments", "parameters"))
     for name in needed:
-        if name not in {each.value for each in given}:
-            near = next((each for each in given if suggest(each.value, [name])), None)
+        if name not in {each.value for each in arguments}:
+            near = next((each for each in arguments if suggest(each.value, [name])), None)
             message = (
                 f"{call.text('name')!r} does not give {name} to {call.text('template')}, and Argo refuses the workflow"
             )
@@ -109,7 +109,7 @@ def _results(template: MappingNode, scope: str, called: set[str]) -> Iterator[Fi
                 yield breach("no-such-template", node, message, suggest(name, called))
 
 
-def _parameters(template: MappingNode, given: set[str] | None, spec: MappingNode) -> Iterator[Finding]:
+def _parameters(template: MappingNode, arguments: set[str] | None, spec: MappingNode) -> Iterator[Finding]:
     """Find parameters that nothing declares: Argo refuses the workflow. A template may be given any (None)."""
     if spec.mapping("workflowTemplateRef"):
         return
@@ -117,7 +117,7 @@ def _parameters(template: MappingNode, given: set[str] | None, spec: MappingNode
     seen = {("workflow", "json")}  # which is all of them
     for node in walk(template):
         for scope, name in PARAMETER.findall(node.value) if isinstance(node, Scalar) and "{{" in node.value else ():
-            declared = given if scope == "workflow" else inputs
+            declared = arguments if scope == "workflow" else inputs
             if declared is not None and name not in declared and (scope, name) not in seen:
                 seen.add((scope, name))
                 message = f"{{{{{scope}.parameters.{name}}}}} is not declared, and Argo refuses the workflow"

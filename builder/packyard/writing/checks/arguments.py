@@ -40,10 +40,10 @@ def check(parsed: Parsed) -> Iterator[Finding]:
     """Find what is wrong with the commands of containers."""
     for root in parsed.objects:
         for container in parsed.containers_of(root):
-            yield from _container(container, parsed, variables.given(root))
+            yield from _container(container, parsed, variables.of_controllers(root))
 
 
-def _container(container: MappingNode, parsed: Parsed, given: Sequence[str]) -> Iterator[Finding]:
+def _container(container: MappingNode, parsed: Parsed, extra: Sequence[str]) -> Iterator[Finding]:
     texts = list(variables.words(container))
     texts += filter(None, [container.scalar("source")])
     if not texts:
@@ -55,13 +55,13 @@ def _container(container: MappingNode, parsed: Parsed, given: Sequence[str]) -> 
         message = f"the image {image} has no bash, so the container does not start"
         yield breach("no-such-shell", first, message, "use sh")
     if not in_shell and container.get("source") is None:
-        yield from _references(texts, container, parsed, given)
+        yield from _references(texts, container, parsed, extra)
     yield from _of_variables(container, parsed)
     yield from _goes_on(texts)
     yield from _no_program(container)
     for text in texts:
-        if found := _TORN.search(text.value):
-            message = f"a blank follows {found[1]}: the option is empty, and its value another argument"
+        if match := _TORN.search(text.value):
+            message = f"a blank follows {match[1]}: the option is empty, and its value another argument"
             yield breach("torn-option", text, message, "remove the blank")
         if _OPEN.search(text.value) or _joined_opens(texts, text):
             message = "this lets everybody write"
@@ -73,13 +73,13 @@ def _no_program(container: MappingNode) -> Iterator[Finding]:
     command, args = container.get("command"), container.get("args") or container.get("source")
     words = items(command)
     first = words[0] if words else None
-    said = [*words[1:], *(items(args) if isinstance(args, SequenceNode) else ())]
+    operands = [*words[1:], *(items(args) if isinstance(args, SequenceNode) else ())]
     if isinstance(first, Scalar) and first.value.startswith("-"):
         message = f"the command begins with {first.value!r}, which is an option and not a program"
         yield breach("no-program", first, message, "name the program first")
     last = words[-1] if len(words) > 1 else None
-    script = next((word for word in said if not (isinstance(word, Scalar) and word.value.startswith("-"))), None)
-    has_flag = any(isinstance(word, Scalar) and _SHELL_FLAG.match(word.value) for word in said)
+    script = next((word for word in operands if not (isinstance(word, Scalar) and word.value.startswith("-"))), None)
+    has_flag = any(isinstance(word, Scalar) and _SHELL_FLAG.match(word.value) for word in operands)
     is_shell = isinstance(first, Scalar) and PurePosixPath(first.value).name in _SHELLS[:_REAL_SHELLS]
     has_script = args is not None and not (isinstance(args, SequenceNode) and not args.items)
     if is_shell and isinstance(last, Scalar) and _SHELL_FLAG.match(last.value) and not has_script:
@@ -94,17 +94,17 @@ def _of_variables(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
     """Find names in the values of variables that no variable above has, and one nearly: Kubernetes leaves them."""
     own = variables.find(container, parsed)
     above = {name for name, place in own.named.items() if isinstance(place, Entry)}  # those of ConfigMaps
-    for each in mappings(container.get("env")):
-        value = each.scalar("value")
+    for env in mappings(container.get("env")):
+        value = env.scalar("value")
         for name in dict.fromkeys(_REFERENCE.findall(value.value)) if value else ():
             later = name in own.named and name not in above
             if later or (name not in above and own.complete and suggest(name, own.named)):
                 message = (
-                    f"{each.text('name')} is made of {name}, which {'stands below it' if later else 'is no variable'}"
+                    f"{env.text('name')} is made of {name}, which {'stands below it' if later else 'is no variable'}"
                 )
                 hint = f"move {name} above it" if later else suggest(name, own.named)
-                yield breach("undefined-variable", value or each, f"{message}: it gets the text $({name})", hint)
-        above.add(each.text("name"))
+                yield breach("undefined-variable", value or env, f"{message}: it gets the text $({name})", hint)
+        above.add(env.text("name"))
 
 
 def _goes_on(texts: list[Scalar]) -> Iterator[Finding]:
@@ -124,18 +124,18 @@ def _joined_opens(texts: list[Scalar], text: Scalar) -> bool:
     return text.value in ("777", "0777", "a+rwx") and any(each.value in ("chmod", "mkdir", "-m") for each in texts)
 
 
-def _references(texts: list[Scalar], container: MappingNode, parsed: Parsed, given: Sequence[str]) -> Iterator[Finding]:
+def _references(texts: list[Scalar], container: MappingNode, parsed: Parsed, extra: Sequence[str]) -> Iterator[Finding]:
     """Find names that stay as they are: without a variable, or in the syntax of a shell."""
     own = variables.find(container, parsed)
     for text in texts:
         for name in dict.fromkeys(_REFERENCE.findall(text.value)):
-            known = name in own.named or name in given
-            if own.complete and parsed.complete and not known and "\n" not in text.value:
+            is_known = name in own.named or name in extra
+            if own.complete and parsed.complete and not is_known and "\n" not in text.value:
                 message = f"the container has no variable {name}: the program gets the text $({name})"
                 hint = suggest(name, own.named) or "define it in env, or in a ConfigMap that envFrom names"
                 yield breach("undefined-variable", text, message, hint)
-        found = _SHELL_NAME.search(text.value) if "\n" not in text.value and container.get("command") else None
-        if found:
-            message = f"no shell reads {found.group()}: the program gets this text"
-            hint = f"$({found[1] or found[2]}) is expanded by Kubernetes, if the container has the variable"
+        match = _SHELL_NAME.search(text.value) if "\n" not in text.value and container.get("command") else None
+        if match:
+            message = f"no shell reads {match.group()}: the program gets this text"
+            hint = f"$({match[1] or match[2]}) is expanded by Kubernetes, if the container has the variable"
             yield breach("unexpanded-variable", text, message, hint)

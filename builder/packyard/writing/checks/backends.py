@@ -31,10 +31,10 @@ def check(parsed: Parsed) -> Iterator[Finding]:
                 yield from _ingress_port(service, services)
         elif kind_of(root)[0] == GATEWAY:
             for rule in mappings(root.find("spec", "rules")):
-                for each in mappings(rule.get("backendRefs")):
-                    if each.text("kind", "Service") == "Service" and not each.get("namespace"):
-                        yield from _service(each.get("name"), services, parsed)
-                        yield from _number(each.get("port"), services.get(each.text("name")))
+                for backend in mappings(rule.get("backendRefs")):
+                    if backend.text("kind", "Service") == "Service" and not backend.get("namespace"):
+                        yield from _service(backend.get("name"), services, parsed)
+                        yield from _number(backend.get("port"), services.get(backend.text("name")))
         elif is_kind(root, NETWORKING, "NetworkPolicy"):
             yield from _policy(root, found_pods, parsed)
 
@@ -53,16 +53,16 @@ def _ingress_port(service: MappingNode, services: dict[str, list[MappingNode]]) 
     ports = services.get(service.text("name"))
     name = service.scalar("port", "name")
     yield from _number(service.find("port", "number"), ports)
-    known = {each.text("name") for each in ports or ()} - {""}
-    if ports is not None and name and name.value and name.value not in known:
-        hint = suggest(name.value, known) or f"it has {', '.join(sorted(known)) or 'no named port'}"
+    names = {each.text("name") for each in ports or ()} - {""}
+    if ports is not None and name and name.value and name.value not in names:
+        hint = suggest(name.value, names) or f"it has {', '.join(sorted(names)) or 'no named port'}"
         yield breach("no-such-port", name, f"the Service has no port {name.value!r}", hint)
 
 
 def _number(port: object, ports: list[MappingNode] | None) -> Iterator[Finding]:
-    known = {each.text("port") for each in ports or ()} - {""}
-    if known and isinstance(port, Scalar) and port.value and port.value not in known:
-        yield breach("no-such-port", port, f"the Service has no port {port.value}", f"it has {_listed(known)}")
+    numbers = {each.text("port") for each in ports or ()} - {""}
+    if numbers and isinstance(port, Scalar) and port.value and port.value not in numbers:
+        yield breach("no-such-port", port, f"the Service has no port {port.value}", f"it has {_listed(numbers)}")
 
 
 def _policy(root: MappingNode, found_pods: list[Pod[MappingNode]], parsed: Parsed) -> Iterator[Finding]:
@@ -81,31 +81,31 @@ def _policy(root: MappingNode, found_pods: list[Pod[MappingNode]], parsed: Parse
 
 def _opened(rule: MappingNode, chosen: list[Pod[MappingNode]]) -> Iterator[Finding]:
     ports = [each for pod in chosen for container in pod.containers for each in mappings(container.get("ports"))]
-    known = {each.text(field) for each in ports for field in ("name", "containerPort")} - {""}
-    for each in mappings(rule.get("ports")) if known else ():
-        port = each.get("port")
-        if isinstance(port, Scalar) and port.value and port.value not in known and not each.get("endPort"):
+    declared = {each.text(field) for each in ports for field in ("name", "containerPort")} - {""}
+    for policy_port in mappings(rule.get("ports")) if declared else ():
+        port = policy_port.get("port")
+        if isinstance(port, Scalar) and port.value and port.value not in declared and not policy_port.get("endPort"):
             message = f"no pod that the policy is for declares port {port.value}"
-            hint = suggest(port.value, known) or f"they declare {_listed(known)}; a policy is about ports of pods"
+            hint = suggest(port.value, declared) or f"they declare {_listed(declared)}; a policy is about ports of pods"
             yield breach("no-such-port", port, message, hint, severity="warning")
 
 
 def _peers(rule: MappingNode, field: str, found_pods: list[Pod[MappingNode]], parsed: Parsed) -> Iterator[Finding]:
     """Find a peer that is nearly a pod of the package: others may be anywhere in its namespace."""
-    known: dict[str, set[str]] = {}
+    values_by_label: dict[str, set[str]] = {}
     for pod in found_pods:
         for entry in entries(selectors.labels_of(pod)):
-            known.setdefault(entry.name, set()).add(entry.text)
+            values_by_label.setdefault(entry.name, set()).add(entry.text)
     for peer in mappings(rule.get(field)):
         labels = peer.find("podSelector", "matchLabels") if not peer.get("namespaceSelector") else None
         for entry in entries(labels):
             value = entry.value
-            if isinstance(value, Scalar) and value.value not in known.get(entry.name, {value.value}):
-                near = suggest(value.value, known[entry.name])
+            if isinstance(value, Scalar) and value.value not in values_by_label.get(entry.name, {value.value}):
+                near = suggest(value.value, values_by_label[entry.name])
                 if near and not parsed.changed_by(value):
                     message = f"no pod of the package has the label {entry.name}: {value.value}"
                     yield breach("selects-nothing", value, message, near, severity="warning")
 
 
-def _listed(known: set[str]) -> str:
-    return ", ".join(sorted(known))
+def _listed(names: set[str]) -> str:
+    return ", ".join(sorted(names))

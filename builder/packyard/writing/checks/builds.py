@@ -92,13 +92,13 @@ def find(
     The rest, which no kustomization has, is one build; if it ``is_loose``, one for each folder. ``programs`` is what
     folders beside the tree generate, by the folders' names.
     """
-    found = _Kustomizations(paths, files, programs or {})
+    kustomizations = _Kustomizations(paths, files, programs or {})
     rest: dict[str, list[MappingNode]] = {}
     for path in files:
-        if not found.has_above(path):
+        if not kustomizations.has_above(path):
             rest.setdefault(posixpath.dirname(path) if is_loose else "", []).extend(_objects(files[path]))
-    builds = [found.build(folder) for folder in found.tops()]
-    beside = [] if is_loose else [tuple(found.beside(folder)) for folder in found.tops()]
+    builds = [kustomizations.build(folder) for folder in kustomizations.tops()]
+    beside = [] if is_loose else [tuple(kustomizations.beside(folder)) for folder in kustomizations.tops()]
     builds += [Build(roots, complete=False) for roots in beside if roots]
     builds += [Build(tuple(roots), complete=True, is_loose=is_loose) for roots in rest.values() if roots]
     return builds or [Build((), complete=True)]
@@ -144,68 +144,68 @@ class _Kustomizations:
 
     def tops(self) -> Iterator[str]:
         """Yield the folders of those that no other refers to, or that refer to one another in a circle."""
-        parts = {path for folder, taken in self._taken.items() for path in taken if path != folder}
+        parts = {path for folder, paths in self._taken.items() for path in paths if path != folder}
         for folder, root in self._root.items():
             if folder not in parts and not (root and root.text("kind") == "Component"):
                 yield folder
 
     def build(self, top: str) -> Build:
         """Return the build of a kustomization; one that is referred to twice is followed once."""
-        known = _Known(generated=generated.together(map(self._made, self._taken[top])))
-        found = self._gather(top, "", known)
-        apart = {id(each.root): names for each, names in found.items()}
+        state = _Known(generated=generated.together(map(self._made, self._taken[top])))
+        gathered = self._gather(top, "", state)
+        apart = {id(each.root): names for each, names in gathered.items()}
         return Build(
-            tuple(each.root for each in found),
-            known.complete,
+            tuple(each.root for each in gathered),
+            state.complete,
             apart,
-            tuple(known.roots),
-            known.whole,
-            generated=known.generated,
-            refused=tuple(known.refused),
+            tuple(state.roots),
+            state.whole,
+            generated=state.generated,
+            refused=tuple(state.refused),
         )
 
-    def _gather(self, path: str, names: str, known: _Known, found: _Gathered | None = None) -> _Gathered:
-        """Return the objects of a file or a kustomization, with what renames them; a Component changes ``found``."""
-        found = {} if found is None else found
-        if path in known.seen:
-            return found
-        known.seen.add(path)
-        if path in self._root and known.depth < _DEEPEST:
-            known.depth += 1
-            self._follow(path, names, known, found)
-            known.depth -= 1
+    def _gather(self, path: str, names: str, state: _Known, gathered: _Gathered | None = None) -> _Gathered:
+        """Return the objects of a file or a kustomization, with what renames them; a Component changes ``gathered``."""
+        gathered = {} if gathered is None else gathered
+        if path in state.seen:
+            return gathered
+        state.seen.add(path)
+        if path in self._root and state.depth < _DEEPEST:
+            state.depth += 1
+            self._follow(path, names, state, gathered)
+            state.depth -= 1
         elif path in self._files:
             there = list(_objects(self._files[path]))
-            known.whole = known.whole and bool(there)  # an empty file is filled in by somebody
-            found.update((SourceObject(each, ""), names) for each in there)
+            state.whole = state.whole and bool(there)  # an empty file is filled in by somebody
+            gathered.update((SourceObject(each, ""), names) for each in there)
         elif not self._made(path):
-            known.complete = known.whole = False
-        return found
+            state.complete = state.whole = False
+        return gathered
 
-    def _follow(self, path: str, names: str, known: _Known, found: _Gathered) -> None:
+    def _follow(self, path: str, names: str, state: _Known, gathered: _Gathered) -> None:
         root = self._root[path]
-        known.roots += [root] if root else []
-        known.whole = known.whole and root is not None and not any(root.get(name) for name in _MAKING)
+        state.roots += [root] if root else []
+        state.whole = state.whole and root is not None and not any(root.get(name) for name in _MAKING)
         if root is None or not all(entry.name in _FOLLOWED for entry in root.entries):
-            known.complete = False
+            state.complete = False
         is_renamed = bool(root and any(root.get(name) is not None for name in (*RENAMING, "namespace")))
-        if len(known.seen) > 1 and is_renamed:
-            names, known.complete = f"{len(known.seen)} {names}", False
-        for taken in self._taken[path]:
-            below = self._root.get(taken)
+        if len(state.seen) > 1 and is_renamed:
+            names, state.complete = f"{len(state.seen)} {names}", False
+        for part in self._taken[path]:
+            below = self._root.get(part)
             if below and below.text("kind") == "Component":
-                self._gather(taken, names, known, found)
+                self._gather(part, names, state, gathered)
             else:
-                found.update(self._gather(taken, names, known))
+                gathered.update(self._gather(part, names, state))
         if root is None:
             return
-        made = generated.together([known.generated, generated.find(root)])
-        is_certain = known.whole and not is_renamed and not any(found.values())
-        changed = changes.apply(root, path, self._files, list(found), is_certain=is_certain, made=made)
-        known.complete, known.generated = known.complete and changed.complete, changed.generated
-        known.refused += changed.findings
-        for gone in set(found) - set(changed.objects):
-            del found[gone]
+        config_maps = generated.together([state.generated, generated.find(root)])
+        is_certain = state.whole and not is_renamed and not any(gathered.values())
+        changed = changes.apply(root, path, self._files, list(gathered), is_certain=is_certain, config_maps=config_maps)
+        state.complete, state.generated = state.complete and changed.complete, changed.generated
+        state.refused += changed.findings
+        for gone in set(gathered) - set(changed.objects):
+            del gathered[gone]
 
     def _made(self, path: str) -> Generated:
         """Return what programs beside the tree generate."""

@@ -60,33 +60,33 @@ def apply(
     objects: list[SourceObject],
     *,
     is_certain: bool,
-    made: Generated,
+    config_maps: Generated,
 ) -> Changes:
     """Change objects as a kustomization says; ``is_certain`` says that all of them are there, by their names.
 
-    ``made`` is what was generated before, which patches may change.
+    ``config_maps`` are those generated before, which patches may change.
     """
-    found = Changes(objects, made)
+    changes = Changes(objects, config_maps)
     for document, target in _patches(root, folder, files):
         if document is None or document.root is None:
-            found.complete = False
+            changes.complete = False
             continue
         try:
-            _patch(document.root, target, found, is_certain=is_certain)
+            _patch(document.root, target, changes, is_certain=is_certain)
         except MisfitError as error:
-            found.complete = False
-            found.findings += (finding("entry-without-target", each, "error") for each in error.problems)
+            changes.complete = False
+            changes.findings += (finding("entry-without-target", each, "error") for each in error.problems)
         except InputError:  # a directive that kustomize alone follows
-            found.complete = False
+            changes.complete = False
     for pairs, selectors, templates in _labels(root):
-        for each in found.objects:
-            _label(each, pairs, selectors=selectors, templates=templates)
-    return found
+        for item in changes.objects:
+            _label(item, pairs, selectors=selectors, templates=templates)
+    return changes
 
 
-def _patch(root: Node, target: Mapping[str, str] | None, found: Changes, *, is_certain: bool) -> None:
-    objects = found.objects
-    found.generated = generated.patched(found.generated, root, target)
+def _patch(root: Node, target: Mapping[str, str] | None, changes: Changes, *, is_certain: bool) -> None:
+    objects = changes.objects
+    changes.generated = generated.patched(changes.generated, root, target)
     if target is not None:
         matched = [each for each in objects if selector.selects(target, each.root, each.identity)]
     elif isinstance(root, MappingNode):
@@ -94,18 +94,18 @@ def _patch(root: Node, target: Mapping[str, str] | None, found: Changes, *, is_c
     else:
         return
     if isinstance(root, MappingNode) and root.text("$patch") == "delete":
-        found.objects = [each for each in objects if each not in matched]
+        changes.objects = [each for each in objects if each not in matched]
     elif isinstance(root, MappingNode):
         _, kind, _, name = selector.identity(root)
-        if not matched and target is None and is_certain and name not in found.generated:
+        if not matched and target is None and is_certain and name not in changes.generated:
             message = f"no {kind} {name!r} is there to patch, and kustomize fails"
-            known = (each.identity[3] for each in objects if each.identity[1] == kind)
-            found.findings.append(
+            names = (each.identity[3] for each in objects if each.identity[1] == kind)
+            changes.findings.append(
                 breach(
                     "entry-without-target",
                     root.find("metadata", "name") or root,
                     message,
-                    suggest(name, known),
+                    suggest(name, names),
                     severity="error",
                 )
             )
@@ -127,8 +127,8 @@ def _patches(root: MappingNode, folder: str, files: Files) -> Iterator[tuple[Doc
             if fields.problems:
                 yield None, None
                 continue
-            said = entry.get("path") or entry.get("patch")
-            yield from ((each, target) for each in _documents(said, folder, files))
+            patch = entry.get("path") or entry.get("patch")
+            yield from ((each, target) for each in _documents(patch, folder, files))
 
 
 def _documents(node: Node | None, folder: str, files: Files) -> Sequence[Document | None]:
@@ -139,8 +139,8 @@ def _documents(node: Node | None, folder: str, files: Files) -> Sequence[Documen
         return files.get(posixpath.normpath(posixpath.join(folder, node.value))) or (None,)
     try:
         documents = parse_text(embedded(node))
-        for each in documents:
-            aliases.follow(each)
+        for document in documents:
+            aliases.follow(document)
     except InputError:
         return (None,)
     return documents
@@ -151,9 +151,9 @@ def _labels(root: MappingNode) -> Iterator[tuple[list[Entry], bool, bool]]:
     common = root.get("commonLabels")
     if isinstance(common, MappingNode):
         yield common.entries, True, True
-    for each in mappings(root.get("labels")):
-        pairs, selectors = each.mapping("pairs"), each.text("includeSelectors") == "true"
-        yield pairs.entries if pairs else [], selectors, selectors or each.text("includeTemplates") == "true"
+    for entry in mappings(root.get("labels")):
+        pairs, selectors = entry.mapping("pairs"), entry.text("includeSelectors") == "true"
+        yield pairs.entries if pairs else [], selectors, selectors or entry.text("includeTemplates") == "true"
 
 
 def _label(item: SourceObject, pairs: list[Entry], *, selectors: bool, templates: bool) -> None:
@@ -163,8 +163,8 @@ def _label(item: SourceObject, pairs: list[Entry], *, selectors: bool, templates
         if root.mapping(*path, "spec"):
             _merge(item, (*path, "metadata", "labels"), pairs)
     kind = root.text("kind")
-    made, chosen = _SELECTORS.get(kind, ()), _CHOSEN.get(kind, ())
-    place = made or (chosen if chosen and root.mapping(*chosen) else ())
+    default, chosen = _SELECTORS.get(kind, ()), _CHOSEN.get(kind, ())
+    place = default or (chosen if chosen and root.mapping(*chosen) else ())
     if selectors and place and root.mapping("spec"):
         _merge(item, place, pairs)
 

@@ -45,15 +45,15 @@ def names(parsed: Parsed) -> Iterator[Named]:
 def check(named: Iterable[Named]) -> Iterator[Finding]:
     """Find objects of different use cases that are shipped with the same kind and name."""
     seen: dict[tuple[str, ...], Named] = {}
-    for each in named:
-        first = seen.setdefault(each[:4], each)
-        folders = [named.file.rpartition("/")[0] for named in (first, each)]
+    for item in named:
+        first = seen.setdefault(item[:4], item)
+        folders = [named.file.rpartition("/")[0] for named in (first, item)]
         if folders[0] != folders[1]:
             above = {folder.rpartition("/")[0] for folder in folders}
             is_storage = len(above) == 1 and above != {""}
-            message = f"another use case has {each.kind} {each.name!r} too: one overwrites the other in a namespace"
+            message = f"another use case has {item.kind} {item.name!r} too: one overwrites the other in a namespace"
             hint = f"also at {first.file}:{first.line}{_OF_STORAGE if is_storage else ''}"
-            problem = Problem(message, file=each.file, line=each.line, column=each.column, hint=hint)
+            problem = Problem(message, file=item.file, line=item.line, column=item.column, hint=hint)
             yield finding("shared-name", problem, "error")
 
 

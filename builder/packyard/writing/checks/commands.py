@@ -51,7 +51,7 @@ _SCRIPTS = ("sh", "bash", "source", ".")
 def check(folder_path: str, page: Page, folder: Folder, place: str) -> Iterator[Finding]:
     """Find commands of a page that cannot work in its folder."""
     installed: set[str] = set()
-    made: set[str] = set()  # names of files that commands before speak of
+    file_names: set[str] = set()  # names of files that commands before speak of
     for block in page.blocks:
         if block.language.lower() not in _LANGUAGES:
             continue
@@ -60,13 +60,13 @@ def check(folder_path: str, page: Page, folder: Folder, place: str) -> Iterator[
         for line, words in _commands(block):
             program = posixpath.basename(words[0])
             if program == "cd" and len(words) > 1:
-                found = _cd(words[1], roots, folder)
-                if found is None:
+                targets = _cd(words[1], roots, folder)
+                if targets is None:
                     yield at("no-such-path", place, line, f"there is no folder {words[1]} to go to", "correct it")
-                roots = found or set()
+                roots = targets or set()
                 continue
-            yield from _command(program, words, line, roots, folder, place, made)
-            made |= {posixpath.basename(word) for word in words[1:]}
+            yield from _command(program, words, line, roots, folder, place, file_names)
+            file_names |= {posixpath.basename(word) for word in words[1:]}
             if program == "kubectl":
                 yield from _objects(words, line, folder, place)
             if program == "helm":
@@ -129,15 +129,15 @@ def _cd(target: str, roots: set[str], folder: Folder) -> set[str] | None:
     """Return where a `cd` may lead, from any of these folders; None if nowhere, nothing if nobody knows."""
     if _OPEN.search(target) or not roots:
         return set()
-    found = set()
+    folders = set()
     for root in roots:
         for path in (posixpath.normpath(posixpath.join(root, target)), _below_top(root, target)):
             there = folder.has(path) if path is not None else None
             if there is None and path is not None:
                 return set()
             if there and path in folder.folders | {"."}:
-                found.add("" if path == "." else path)
-    return found or None
+                folders.add("" if path == "." else path)
+    return folders or None
 
 
 def _above(folder: str) -> Iterator[str]:
@@ -154,20 +154,20 @@ def _below_top(root: str, target: str) -> str | None:
 
 
 def _command(
-    program: str, words: list[str], line: int, roots: set[str], folder: Folder, place: str, made: set[str]
+    program: str, words: list[str], line: int, roots: set[str], folder: Folder, place: str, file_names: set[str]
 ) -> Iterator[Finding]:
     if not roots:
         return
     for path in _paths(program, words):
-        is_made = path == "." or posixpath.basename(path) in made
+        is_made = path == "." or posixpath.basename(path) in file_names
         if not _OPEN.search(path) and not is_made and not any(_has(root, path, folder) for root in roots):
             message = f"there is no {path} here"
             yield at("no-such-path", place, line, message, "correct the path")
     for target, name in _set(program, words):
-        found = [folder.setters_below(posixpath.normpath(posixpath.join(root, target)).lstrip("./")) for root in roots]
-        known = {each for setters in found for each in setters}
-        if known and name not in known and not _OPEN.search(name + target):
-            hint = suggest(name, known) or "packyard setters lists them"
+        below = [folder.setters_below(posixpath.normpath(posixpath.join(root, target)).lstrip("./")) for root in roots]
+        names = {each for setters in below for each in setters}
+        if names and name not in names and not _OPEN.search(name + target):
+            hint = suggest(name, names) or "packyard setters lists them"
             yield at("no-such-parameter-here", place, line, f"no Krmfile here defines {name}", hint)
 
 
@@ -212,13 +212,13 @@ def _objects(words: list[str], line: int, folder: Folder, place: str) -> Iterato
     named = [word for word in words[2:] if not word.startswith("-")]
     pairs = [tuple(word.split("/", 1)) for word in named if "/" in word] or list(pairwise(named))[:1]
     for kind, name in pairs:
-        known = folder.names.get(_resource(kind, folder), {})
-        if known and name not in known and (near := suggest(name, known)):
+        objects = folder.names.get(_resource(kind, folder), {})
+        if objects and name not in objects and (near := suggest(name, objects)):
             yield at("no-such-object", place, line, f"no {kind} here is called {name}", near)
-        elif name in known and words[1] == "port-forward":
-            ports = {each.text("port") for each in mappings(known[name].find("spec", "ports"))} - {""}
+        elif name in objects and words[1] == "port-forward":
+            ports = {each.text("port") for each in mappings(objects[name].find("spec", "ports"))} - {""}
             wanted = [word.rpartition(":")[2] for word in named if re.fullmatch(r"\d*:?\d+", word)]
-            for port in wanted if known[name].text("kind") == "Service" and ports else ():
+            for port in wanted if objects[name].text("kind") == "Service" and ports else ():
                 if port not in ports:
                     message = f"Service {name} has no port {port}"
                     yield at("no-such-object", place, line, message, ", ".join(sorted(ports)))

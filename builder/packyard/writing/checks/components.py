@@ -79,15 +79,15 @@ def _component(package: PackageFiles, path: str, root: MappingNode) -> Iterator[
         except InputError as error:
             yield from findings(error)
             continue
-        for each in patch.documents if patch else ():
+        for document in patch.documents if patch else ():
             assert patch is not None
-            if isinstance(each.root, SequenceNode):
-                yield from _comments(each)
-                yield from _operations(patch, mappings(each.root), tested)
-            elif isinstance(each.root, MappingNode):
-                yield from _comments(each) if patch.is_inline else ()
-                kinds = re.findall(r"\w+", patch.kinds or each.root.text("kind"))
-                yield from _lists(patch, each.root, "", tested, kinds)
+            if isinstance(document.root, SequenceNode):
+                yield from _comments(document)
+                yield from _operations(patch, mappings(document.root), tested)
+            elif isinstance(document.root, MappingNode):
+                yield from _comments(document) if patch.is_inline else ()
+                kinds = re.findall(r"\w+", patch.kinds or document.root.text("kind"))
+                yield from _lists(patch, document.root, "", tested, kinds)
 
 
 def _read(package: PackageFiles, path: str, entry: MappingNode) -> _Patch | None:
@@ -119,7 +119,7 @@ def _comments(document: Document) -> Iterator[Finding]:
 
 def _operations(patch: _Patch, operations: Sequence[MappingNode], tested: _Tested) -> Iterator[Finding]:
     """Check operations in their order."""
-    known: set[str] = set()  # where something was tested
+    guards: set[str] = set()  # where something was tested
     own: set[str] = set()  # what came with the patch
     for operation in operations:
         kind, path = operation.text("op"), operation.text("path")
@@ -128,11 +128,11 @@ def _operations(patch: _Patch, operations: Sequence[MappingNode], tested: _Teste
             if isinstance(value, Scalar) and value.style == "plain" and value.value in ("", "~", "null"):
                 tested.empty.add((patch.kinds, path))
             else:
-                known.add(path)
+                guards.add(path)
             continue
         node = operation.get("path") or operation
         for field_name in ("path", "from"):
-            yield from _indices(operation, field_name, known, own)
+            yield from _indices(operation, field_name, guards, own)
         if kind == "remove" and path.rpartition("/")[2] in _LISTS and not path.startswith(_OWN):
             message = f"this removes the whole list {path}, with the items that were added by hand"
             yield breach("list-replaced", node, message, "remove one item, after a test of its name")
@@ -156,7 +156,7 @@ def _is_below(path: str, others: set[str]) -> bool:
     return any(f"{path}/".startswith(f"{other}/") for other in others)
 
 
-def _indices(operation: MappingNode, name: str, known: set[str], own: set[str]) -> Iterator[Finding]:
+def _indices(operation: MappingNode, name: str, guards: set[str], own: set[str]) -> Iterator[Finding]:
     """Find an index in a path where no operation before tests the item, or a field of it."""
     node, path = operation.get(name), operation.text(name)
     steps = path.split("/")
@@ -165,7 +165,7 @@ def _indices(operation: MappingNode, name: str, known: set[str], own: set[str]) 
         item = "/".join(steps[:end])
         if not step.isdecimal() or path.startswith(_OWN) or _is_below(item, own):
             continue
-        if any(_is_below(each, {item}) for each in known):
+        if any(_is_below(each, {item}) for each in guards):
             continue
         message = f"no test makes sure which item {item} is: after an edit by hand it may be another one"
         hint = f"put {{op: test, path: {item}/name, value: …}} before this"

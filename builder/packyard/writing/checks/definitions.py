@@ -61,10 +61,10 @@ def _definition(entry: Entry, definition: MappingNode, name: str, kind: str) -> 
     for keyword in definition.entries:
         if keyword.name not in _KEYWORDS and not keyword.name.startswith("x-"):
             yield _unknown(keyword, f"the definition of {name}", _KEYWORDS)
-    said = definition.get("type")
-    if isinstance(said, Scalar) and said.value not in TYPES:
-        hint = suggest(said.value, TYPES) or f"must be one of {', '.join(TYPES)}"
-        yield breach("wrong-value", said, f"type of {name} is {said.value!r}", hint)
+    type_node = definition.get("type")
+    if isinstance(type_node, Scalar) and type_node.value not in TYPES:
+        hint = suggest(type_node.value, TYPES) or f"must be one of {', '.join(TYPES)}"
+        yield breach("wrong-value", type_node, f"type of {name} is {type_node.value!r}", hint)
     body = definition.mapping("x-k8s-cli", kind)
     if body is None:
         message = f"the definition of {name} is no {kind}: it has no x-k8s-cli.{kind}"
@@ -89,9 +89,9 @@ def _definition(entry: Entry, definition: MappingNode, name: str, kind: str) -> 
         yield breach("missing-field", entry, message, "add it, empty if users have to set it")
 
 
-def _unknown(entry: Entry, what: str, known: Mapping[str, str] | frozenset[str]) -> Finding:
+def _unknown(entry: Entry, what: str, fields: Mapping[str, str] | frozenset[str]) -> Finding:
     message = f"{what} has no field {entry.name!r}, which nothing reads"
-    return breach("unknown-field", entry, message, suggest(entry.name, known))
+    return breach("unknown-field", entry, message, suggest(entry.name, fields))
 
 
 def _fits(node: Node, wanted: str) -> bool:

@@ -57,7 +57,7 @@ def _links(path: str, page: Page, pages: Mapping[str, Page], folder: Folder, pla
 
 
 def _tables(path: str, page: Page, folder: Folder, place: str) -> Iterator[Finding]:
-    known = folder.setters_below(posixpath.dirname(path))
+    setters = folder.setters_below(posixpath.dirname(path))
     named: set[str] = set()
     first = 0
     for table in page.tables:
@@ -66,29 +66,29 @@ def _tables(path: str, page: Page, folder: Folder, place: str) -> Iterator[Findi
                 message = f"this row has {len(row)} cells, and the head of its table {len(table.head)}"
                 yield at("broken-table", place, line, message, r"write a bar in a cell as \|")
         names = [(line, name, row) for line, row in table.rows if (name := _plain(row[0])) and _NAME.match(name)]
-        if len({name for _, name, _ in names} & known.keys()) < _FEWEST or not _NAMING.match(table.head[0]):
+        if len({name for _, name, _ in names} & setters.keys()) < _FEWEST or not _NAMING.match(table.head[0]):
             continue
         named |= {name for _, name, _ in names}
         first = first or table.line
-        yield from _rows(table, names, known, place)
-    told = {word for table in page.tables for _, row in table.rows for cell in row for word in _WORD.findall(cell)}
-    for name in sorted(known.keys() - told) if named else ():
+        yield from _rows(table, names, setters, place)
+    words = {word for table in page.tables for _, row in table.rows for cell in row for word in _WORD.findall(cell)}
+    for name in sorted(setters.keys() - words) if named else ():
         hint = "add a row, or write the page again by packyard build --readmes"
         yield at("undocumented-parameter", place, first, f"the table of parameters lacks {name}", hint)
 
 
 def _rows(
-    table: Table, names: list[tuple[int, str, list[str]]], known: Mapping[str, list[Setter]], place: str
+    table: Table, names: list[tuple[int, str, list[str]]], setters: Mapping[str, list[Setter]], place: str
 ) -> Iterator[Finding]:
     stating = next((index for index, cell in enumerate(table.head) if _STATING.match(cell)), None)
     for line, name, row in names:
-        if name not in known:
-            hint = suggest(name, known) or "remove the row"
+        if name not in setters:
+            hint = suggest(name, setters) or "remove the row"
             yield at("no-such-parameter-here", place, line, f"no Krmfile defines {name}", hint)
         elif stating is not None and stating < len(row):
             stated = set(markdown.code(row[stating]))
-            values = {setter.shown for setter in known[name]}
-            if stated and not stated & (values | {setter.example or "" for setter in known[name]}):
+            values = {setter.shown for setter in setters[name]}
+            if stated and not stated & (values | {setter.example or "" for setter in setters[name]}):
                 shipped = ", ".join(sorted(repr(value) for value in values))
                 message = f"{name} is said to be {', '.join(sorted(stated))}, and ships as {shipped}"
                 yield at("stale-default", place, line, message, "state the value of the Krmfile")
@@ -103,9 +103,9 @@ def _images(page: Page, folder: Folder, place: str) -> Iterator[Finding]:
     """Find an image that the page names with another tag than the pods of the folder have."""
     spoken = [(line, each) for line, text in page.prose for each in markdown.code(text)]
     spoken += [(line, word) for block in page.blocks for line, text in block.lines for word in text.split()]
-    for line, each in spoken:
-        found = _IMAGE.match(each)
-        tags = folder.images.get(found["name"], set()) if found else set()
-        if found and tags and found["tag"] not in tags:
-            message = f"the page speaks of {each}, and pods have the tag {', '.join(sorted(tags))}"
+    for line, name in spoken:
+        match = _IMAGE.match(name)
+        tags = folder.images.get(match["name"], set()) if match else set()
+        if match and tags and match["tag"] not in tags:
+            message = f"the page speaks of {name}, and pods have the tag {', '.join(sorted(tags))}"
             yield at("stale-image", place, line, message, "name the image of the manifests")

@@ -48,15 +48,15 @@ def find(
     for template in mappings(spec.get("templates")) if spec else ():
         text, action = template.scalar("resource", "manifest"), template.scalar("resource", "action")
         if spec and text and text.value and (action.value if action else "create") in _WHOLE:
-            known = {
+            scopes = {
                 "workflow": parameters(spec.mapping("arguments")),
                 "inputs": parameters(template.mapping("inputs")),
             }
-            yield from _objects(text, known, reached)
+            yield from _objects(text, scopes, reached)
 
 
 def _objects(
-    text: Scalar, known: Mapping[str, Mapping[str, Node | None]], reached: Mapping[int, frozenset[str]]
+    text: Scalar, scopes: Mapping[str, Mapping[str, Node | None]], reached: Mapping[int, frozenset[str]]
 ) -> Iterator[tuple[MappingNode, dict[int, frozenset[str]]]]:
     source = embedded(text)
     expressions: list[str] = []
@@ -74,14 +74,14 @@ def _objects(
     for document in documents:
         if isinstance(document.root, MappingNode) and document.root.text("kind") and not spec_of(document.root):
             changed: dict[int, frozenset[str]] = {}
-            if all(_fill(node, expressions, known, reached, changed) for node in walk(document.root)):
+            if all(_fill(node, expressions, scopes, reached, changed) for node in walk(document.root)):
                 yield document.root, changed
 
 
 def _fill(
     node: Node,
     expressions: list[str],
-    known: Mapping[str, Mapping[str, Node | None]],
+    scopes: Mapping[str, Mapping[str, Node | None]],
     reached: Mapping[int, frozenset[str]],
     changed: dict[int, frozenset[str]],
 ) -> bool:
@@ -92,11 +92,11 @@ def _fill(
     def value(match: re.Match[str]) -> str:
         expression = expressions[int(match[1])]
         named = PARAMETER.fullmatch(expression)
-        found = known[named[1]].get(named[2]) if named else None
-        if not isinstance(found, Scalar) or "{{" in found.value:
+        parameter = scopes[named[1]].get(named[2]) if named else None
+        if not isinstance(parameter, Scalar) or "{{" in parameter.value:
             return expression
-        changed[id(node)] = changed.get(id(node), frozenset()) | reached.get(id(found), frozenset())
-        return found.value
+        changed[id(node)] = changed.get(id(node), frozenset()) | reached.get(id(parameter), frozenset())
+        return parameter.value
 
     node.value = _TOKEN.sub(value, node.value)
     return node.style != "plain" or not _EXPRESSION.fullmatch(node.value)

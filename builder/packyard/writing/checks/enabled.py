@@ -69,8 +69,8 @@ def enable(parsed: Parsed, build: Build, options: Sequence[Option]) -> Enabled |
     begun = [SourceObject(root, "") for root in (*own, *beside)]
     objects = list(begun)
     try:
-        for each in options:
-            accumulate(each.part, objects)
+        for option in options:
+            accumulate(option.part, objects)
     except InputError:
         return None
     before = {id(item): root for item, root in zip(begun, own, strict=False)}
@@ -96,19 +96,21 @@ class Trial:
     tried: set[tuple[str, str]] | None = None
     is_told: bool = False
 
-    def find(self, parsed: Parsed, known: Iterable[Finding]) -> Iterator[Finding]:
-        """Find what is wrong with a package where an option is enabled; ``known`` is what is wrong without one."""
-        seen = {_key(each) for each in known}
+    def find(self, parsed: Parsed, baseline: Iterable[Finding]) -> Iterator[Finding]:
+        """Find what is wrong with a package where an option is enabled; ``baseline`` is what is wrong without one."""
+        keys = {_key(each) for each in baseline}
         others = [each for each in self.options if each not in self.on]
         for build in (each for each in parsed.builds if each.kustomizations):
             together = enable(parsed, build, self.on) if self.on else None
-            for each in self._new(parsed, together, seen) if together else ():
-                yield _placed(each, together, is_told=self.is_told)
-                seen.add(_key(each))
+            for finding in self._new(parsed, together, keys) if together else ():
+                yield _placed(finding, together, is_told=self.is_told)
+                keys.add(_key(finding))
             for other in others:
-                made = enable(parsed, build, [*self.on, other])
-                if made and self._is_first(other.name, made.kinds):
-                    yield from (_placed(each, made, is_told=self.is_told) for each in self._new(parsed, made, seen))
+                enabled = enable(parsed, build, [*self.on, other])
+                if enabled and self._is_first(other.name, enabled.kinds):
+                    yield from (
+                        _placed(each, enabled, is_told=self.is_told) for each in self._new(parsed, enabled, keys)
+                    )
 
     def _is_first(self, name: str, kinds: Iterable[str]) -> bool:
         """Say whether an option was not tried on one of these kinds, and note that it was."""
@@ -119,15 +121,15 @@ class Trial:
         self.tried.update(keys)
         return is_new
 
-    def _new(self, parsed: Parsed, made: Enabled, seen: Collection[object]) -> list[Finding]:
-        files = frozenset(file for each in made.options for file in each.files)
-        revised = parsed.revised(made.build, made.roots, self.defined, files)
-        found = find_built(revised, judges=self.judges, shipped=self.shipped)
-        return [each for each in found if _key(each) not in seen]
+    def _new(self, parsed: Parsed, enabled: Enabled, keys: Collection[object]) -> list[Finding]:
+        files = frozenset(file for each in enabled.options for file in each.files)
+        revised = parsed.revised(enabled.build, enabled.roots, self.defined, files)
+        findings = find_built(revised, judges=self.judges, shipped=self.shipped)
+        return [each for each in findings if _key(each) not in keys]
 
 
-def _key(found: Finding) -> tuple[str, int, int, str]:
-    return found.file, found.line, found.column, found.rule
+def _key(finding: Finding) -> tuple[str, int, int, str]:
+    return finding.file, finding.line, finding.column, finding.rule
 
 
 def _own(parsed: Parsed, build: Build) -> list[MappingNode]:
@@ -144,16 +146,16 @@ def _roots(parsed: Parsed, path: str) -> Iterator[MappingNode]:
             yield from mappings(root.get("items"))
 
 
-def _placed(found: Finding, made: Enabled | None, *, is_told: bool) -> Finding:
+def _placed(finding: Finding, enabled: Enabled | None, *, is_told: bool) -> Finding:
     """Return a finding at its option: where its place is not there, at the patch for the object that has it."""
-    assert made is not None
-    if any(found.file in option.files for option in made.options):
-        return found
-    option = made.options[-1]
-    having = [new for _, new in made.roots if new.source.name == found.file]
-    file, line, column = next(_places(option.part, having), (found.file, found.line, found.column))
-    message = found.message if is_told else f"with the option {option.name}, {found.message}"
-    return replace(found, file=file, line=line, column=column, message=message, fix="")
+    assert enabled is not None
+    if any(finding.file in option.files for option in enabled.options):
+        return finding
+    option = enabled.options[-1]
+    having = [new for _, new in enabled.roots if new.source.name == finding.file]
+    file, line, column = next(_places(option.part, having), (finding.file, finding.line, finding.column))
+    message = finding.message if is_told else f"with the option {option.name}, {finding.message}"
+    return replace(finding, file=file, line=line, column=column, message=message, fix="")
 
 
 def _places(part: Part, having: Sequence[MappingNode]) -> Iterator[tuple[str, int, int]]:

@@ -56,15 +56,15 @@ def apply(
     ``judged`` are the files of which every finding is known, so that an exception there has to be needed, unless its
     rule is ``unjudged``; without ``shipped``, one to a rule for what is shipped need not be.
     """
-    found = {(each.file, each.applies, each.rule): each for name in files for each in _find(name, files[name])}
+    comments = {(each.file, each.applies, each.rule): each for name in files for each in _find(name, files[name])}
     left, used = list[Finding](), set[tuple[str, int, str]]()
     for each in findings:
         key = (each.file, each.line, each.rule)
-        if key in found and found[key].reason:
+        if key in comments and comments[key].reason:
             used.add(key)
         else:
             left.append(each)
-    for key, comment in found.items():
+    for key, comment in comments.items():
         is_needed = key in used or comment.file not in judged or comment.rule in unjudged
         left += _faults(comment, is_needed=is_needed, shipped=shipped)
     return left
@@ -72,14 +72,14 @@ def apply(
 
 def take_out(members: Iterable[Member]) -> tuple[list[Member], dict[str, dict[str, str]]]:
     """Return the files of a package without the comments, and the reasons of exceptions by path and rule."""
-    left, taken = list[Member](), dict[str, dict[str, str]]()
+    left, reasons = list[Member](), dict[str, dict[str, str]]()
     for member in members:
-        found = list(_find(member.path, member.data)) if may_have(member.path) else []
-        if found:
-            taken[member.path] = {each.rule: each.reason for each in found}
-            member = replace(member, data=_without(member.data, found))
+        comments = list(_find(member.path, member.data)) if may_have(member.path) else []
+        if comments:
+            reasons[member.path] = {each.rule: each.reason for each in comments}
+            member = replace(member, data=_without(member.data, comments))
         left.append(member)
-    return left, taken
+    return left, reasons
 
 
 def may_have(path: str) -> bool:
@@ -87,12 +87,12 @@ def may_have(path: str) -> bool:
     return bool(_HOLDING.search(path))
 
 
-def _without(data: bytes, found: Iterable[_Exception]) -> bytes:
+def _without(data: bytes, comments: Iterable[_Exception]) -> bytes:
     lines = data.decode("utf-8", "replace").splitlines(keepends=True)
-    for each in found:
-        line = lines[each.line - 1]
-        before, end = line[: each.column - 1].rstrip(), line[len(line.rstrip("\r\n")) :]
-        lines[each.line - 1] = f"{before}{end}" if before else ""
+    for comment in comments:
+        line = lines[comment.line - 1]
+        before, end = line[: comment.column - 1].rstrip(), line[len(line.rstrip("\r\n")) :]
+        lines[comment.line - 1] = f"{before}{end}" if before else ""
     return "".join(lines).encode()
 
 

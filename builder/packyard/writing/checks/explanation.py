@@ -44,15 +44,15 @@ class Rule:
 
     def files(self, mark: str) -> dict[str, str]:
         """Return the files of the example: ``-`` gives those with the fault, ``+`` those without."""
-        found: dict[str, str] = {}
+        files: dict[str, str] = {}
         name = ""
         for line in self.example.splitlines(keepends=True):
             if line.startswith("--- "):
                 name = line[4:].strip()
-                found[name] = ""
+                files[name] = ""
             elif line[0] in (" ", mark):
-                found[name] += line[1:]
-        return found
+                files[name] += line[1:]
+        return files
 
 
 @cache

@@ -69,49 +69,51 @@ def lint(tree: Tree, *, judges: Sequence[Judge], is_closed: bool = False) -> Lin
     judges = _with_definitions(judges, parsed.values())
     objects = _objects(parsed.values())
     setters = {folder: each.definitions.setters for folder, each in parsed.items() if each.definitions.setters}
-    seen = Folder(files, setters, images_of(parsed.values()), objects=objects, is_closed=is_closed)
+    contents = Folder(files, setters, images_of(parsed.values()), objects=objects, is_closed=is_closed)
 
     def exists(path: str) -> bool | None:
         """Say whether kustomize finds a file, or a folder to build."""
         below = path.removeprefix(tree.prefix)
-        there = seen.has(below) if path.startswith(tree.prefix) else None
-        if there and below in seen.folders:
-            return any(kustomization.names(lambda name: f"{below}/{name}" in seen.files))
+        there = contents.has(below) if path.startswith(tree.prefix) else None
+        if there and below in contents.folders:
+            return any(kustomization.names(lambda name: f"{below}/{name}" in contents.files))
         return there
 
-    found: list[Finding] = []
+    findings: list[Finding] = []
     options = ShippedOptions(memo)
     shipped = {folder: False if _is_copy(tree, folder) else None for folder in read}
     for folder, package in read.items():
         there = find(package, parsed[folder], shipped=shipped[folder], judges=judges, exists=exists)
-        found += (each for each in there if folder or not _is_of_package(each.file.removeprefix(tree.prefix), packages))
+        findings += (
+            each for each in there if folder or not _is_of_package(each.file.removeprefix(tree.prefix), packages)
+        )
     for folder, package in read.items():
-        found += options.find(package, parsed[folder], found, judges=judges, shipped=shipped[folder])
-    sources = [each for folder, each in parsed.items() if folder in seen.setters and shipped[folder] is None]
+        findings += options.find(package, parsed[folder], findings, judges=judges, shipped=shipped[folder])
+    sources = [each for folder, each in parsed.items() if folder in contents.setters and shipped[folder] is None]
     shared = collisions.check([named for each in sources for named in collisions.names(each)])
-    found += (replace(each, severity="warning") for each in shared)  # nobody says that they are applied together
-    found += [*collisions.kinds(sources), *collisions.definitions(sources)]
-    found += documents.check({file: tree.read(file) for file in files if _PAGE.search(file)}, seen, tree.prefix)
+    findings += (replace(each, severity="warning") for each in shared)  # nobody says that they are applied together
+    findings += [*collisions.kinds(sources), *collisions.definitions(sources)]
+    findings += documents.check({file: tree.read(file) for file in files if _PAGE.search(file)}, contents, tree.prefix)
     secret = (file for file in files if secret_texts.is_looked_into(file) and tree.has_file(file))
-    found += secret_texts.check_files({tree.prefix + file: tree.read(file) for file in secret})
+    findings += secret_texts.check_files({tree.prefix + file: tree.read(file) for file in secret})
     named = {tree.prefix + file: tree.read(file) for file in files if exception.may_have(file) and tree.has_file(file)}
     shipped_with = _exceptions(tree, files)
-    found = [each for each in found if each.rule not in shipped_with.get(os.path.normpath(each.file), ())]
+    findings = [each for each in findings if each.rule not in shipped_with.get(os.path.normpath(each.file), ())]
     judged = [] if False in shipped.values() else list(named)
-    left = exception.apply(dict.fromkeys(found), named, judged, shipped=False)
+    left = exception.apply(dict.fromkeys(findings), named, judged, shipped=False)
     return Linted(in_order(left), list(read))
 
 
 def _with_definitions(judges: Sequence[Judge], parsed: Iterable[Parsed]) -> list[Judge]:
     """Return judges by the CustomResourceDefinitions of a folder itself, and by others for its other kinds."""
-    found: dict[str, list[Mapping[str, object]]] = {}
+    by_file: dict[str, list[Mapping[str, object]]] = {}
     for root in (document.root for each in parsed for document in each.documents):
         if root and root.text("kind") == CUSTOM[1]:
             with suppress(InputError):  # which other checks report
                 value = to_value(root)
-                found.setdefault(root.source.name, []).append(value if isinstance(value, dict) else {})
+                by_file.setdefault(root.source.name, []).append(value if isinstance(value, dict) else {})
     own: list[Judge] = []
-    for name, values in found.items():
+    for name, values in by_file.items():
         own.append(schemas.of_definitions(name, values).without(schemas.kinds_of(own)))
     return [*own, *(each.without(schemas.kinds_of(own)) for each in judges)] if own else list(judges)
 
@@ -128,8 +130,8 @@ def _packages(tree: Tree, files: Sequence[str]) -> Iterator[tuple[str, PackageFi
     """Yield the packages of a folder, and what belongs to none."""
     held = any(posixpath.basename(file) in (KRMFILE, KPTFILE) for file in files)
     packages = find_packages(tree, recursive=True, kpt=True) if held else []
-    for each in packages:
-        yield each, replace(read_package(tree, each), patches=read_resources(tree, each, suffixes=_PATCHES))
+    for folder in packages:
+        yield folder, replace(read_package(tree, folder), patches=read_resources(tree, folder, suffixes=_PATCHES))
     resources = {} if "" in packages else read_resources(tree, "")
     if any(_builds_on(path, data, packages) for path, data in resources.items()):  # of which nothing is said here
         resources = read_resources(tree, "", below_too=True)
@@ -175,7 +177,7 @@ def _is_copy(tree: Tree, folder: str) -> bool:
 def _exceptions(tree: Tree, files: Iterable[str]) -> dict[str, Collection[str]]:
     """Return the rules that untarred packages, here or around, make exceptions to, by the normal paths of files."""
     below = (posixpath.dirname(file) for file in files if posixpath.basename(file) == manifest.FILE)
-    found: dict[str, Collection[str]] = {}
+    rules_by_file: dict[str, Collection[str]] = {}
     here = os.path.realpath(tree.root_dir)
     for folder in {"", *below}:
         with suppress(IntegrityError):  # of which verify tells
@@ -183,8 +185,8 @@ def _exceptions(tree: Tree, files: Iterable[str]) -> dict[str, Collection[str]]:
                 root, described = package
                 for path, rules in described.exceptions.items():
                     shown = tree.prefix + os.path.relpath(f"{root}/{path}", here)
-                    found[os.path.normpath(shown)] = rules.keys()
-    return found
+                    rules_by_file[os.path.normpath(shown)] = rules.keys()
+    return rules_by_file
 
 
 def _objects(parsed: Iterable[Parsed]) -> list[MappingNode]:
@@ -196,10 +198,10 @@ def _objects(parsed: Iterable[Parsed]) -> list[MappingNode]:
 
 def images_of(parsed: Iterable[Parsed]) -> dict[str, set[str]]:
     """Return the tags of each image that pods have."""
-    found: dict[str, set[str]] = {}
-    for each in parsed:
-        for build in map(each.of, each.builds):
+    by_name: dict[str, set[str]] = {}
+    for package in parsed:
+        for build in map(package.of, package.builds):
             for container in (container for root in build.objects for container in build.containers_of(root)):
                 image = images.parse(build.image(container.text("image")))
-                found.setdefault(image.name, set()).add(image.tag)
-    return {name: tags for name, tags in found.items() if "" not in tags}
+                by_name.setdefault(image.name, set()).add(image.tag)
+    return {name: tags for name, tags in by_name.items() if "" not in tags}

@@ -25,16 +25,16 @@ def find(root: MappingNode) -> Generated:
 
 def together(every: Iterable[Generated]) -> Generated:
     """Return what several generate together, of one name all keys."""
-    found: dict[str, frozenset[str] | None] = {}
+    config_maps: dict[str, frozenset[str] | None] = {}
     for name, keys in (item for each in every for item in each.items()):
-        known = found.get(name, frozenset())
-        found[name] = None if keys is None or known is None else known | keys
-    return found
+        earlier = config_maps.get(name, frozenset())
+        config_maps[name] = None if keys is None or earlier is None else earlier | keys
+    return config_maps
 
 
-def patched(made: Generated, patch: Node, target: Mapping[str, str] | None) -> Generated:
+def patched(config_maps: Generated, patch: Node, target: Mapping[str, str] | None) -> Generated:
     """Return what a patch makes of them; labels in its target are taken as matched."""
-    return together([made, {name: _added(patch) for name in made if _is_for(patch, target, name)}])
+    return together([config_maps, {name: _added(patch) for name in config_maps if _is_for(patch, target, name)}])
 
 
 def _keys(generator: MappingNode) -> frozenset[str] | None:
@@ -47,8 +47,8 @@ def _keys(generator: MappingNode) -> frozenset[str] | None:
 
 def _is_for(patch: Node, target: Mapping[str, str] | None, name: str) -> bool:
     if target is not None:
-        said = {"kind": "ConfigMap", "name": name}
-        return all(selector.matches(target.get(word, text), text) for word, text in said.items())
+        identity = {"kind": "ConfigMap", "name": name}
+        return all(selector.matches(target.get(word, text), text) for word, text in identity.items())
     return isinstance(patch, MappingNode) and selector.identity(patch)[1::2] == ("ConfigMap", name)
 
 

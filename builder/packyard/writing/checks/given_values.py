@@ -25,41 +25,41 @@ from packyard.writing.checks.parsed import Parsed, parse
 def check(
     package: PackageFiles,
     parsed: Parsed,
-    known: Iterable[Finding],
+    baseline: Iterable[Finding],
     preset: Mapping[str, Given],
     tried: set[object],
     *,
     judges: Sequence[Judge],
     memo: Memo,
 ) -> Iterator[Finding]:
-    """Find what is wrong with a use case once a preset is set; ``known`` is what is wrong without it.
+    """Find what is wrong with a use case once a preset is set; ``baseline`` is what is wrong without it.
 
     Of use cases in which it changes files of the same names, and ``tried`` has them, nothing is looked at.
     """
-    here = {name: given for name, given in preset.items() if name in parsed.definitions.setters}
+    here = {name: value for name, value in preset.items() if name in parsed.definitions.setters}
     if not here:
         return
     try:
-        files = plan(package, Assignment({name: given.texts for name, given in here.items()}), memo=memo).files
+        files = plan(package, Assignment({name: value.texts for name, value in here.items()}), memo=memo).files
     except InputError:  # which composing refuses, at the line of the preset
         return
     key = (*preset, *files)
     if key in tried:
         return
     tried.add(key)
-    seen = {(each.file, each.line, each.rule) for each in known}
+    keys = {(each.file, each.line, each.rule) for each in baseline}
     after = parse(package.with_files(files), memo)
     for each in find_built(after, judges=judges):
-        if (each.file, each.line, each.rule) not in seen:
+        if (each.file, each.line, each.rule) not in keys:
             place = _of(after, each, here)
             yield replace(each, file=place.file, line=place.line, column=1, composed=f"{each.file}:{each.line}", fix="")
 
 
-def _of(parsed: Parsed, found: Finding, here: Mapping[str, Given]) -> Given:
+def _of(parsed: Parsed, finding: Finding, here: Mapping[str, Given]) -> Given:
     """Return the value that a finding is about: that of its field, otherwise the first."""
     for bound in parsed.bound:
         source = bound.node.source
-        if (source.name, source.locate(bound.node.start)[0]) == (found.file, found.line):
+        if (source.name, source.locate(bound.node.start)[0]) == (finding.file, finding.line):
             names = parsed.changed_by(bound.node) & here.keys()
             if names:
                 return here[min(names)]

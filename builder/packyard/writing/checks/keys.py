@@ -76,15 +76,15 @@ def _pod(pod: Pod[MappingNode], parsed: Parsed) -> Iterator[Finding]:
                 files[volume.text("name")] = files_of(held, parsed)
                 yield from _items(held, pod, parsed)
     for container in pod.containers:
-        for each in mappings(container.get("env")):
-            if reference := each.mapping("valueFrom", "configMapKeyRef"):
+        for variable in mappings(container.get("env")):
+            if reference := variable.mapping("valueFrom", "configMapKeyRef"):
                 yield from _missing(reference.scalar("key"), reference, parsed)
-            yield from _field_path(each.find("valueFrom", "fieldRef", "fieldPath"), pod)
+            yield from _field_path(variable.find("valueFrom", "fieldRef", "fieldPath"), pod)
         for mount in mappings(container.get("volumeMounts")):
-            known, path = files.get(mount.text("name")), mount.scalar("subPath")
-            if known and path and path.value and path.value not in known and "$(" not in path.value:
+            names, path = files.get(mount.text("name")), mount.scalar("subPath")
+            if names and path and path.value and path.value not in names and "$(" not in path.value:
                 message = f"the volume has no file {path.value!r}: an empty directory is mounted"
-                hint = suggest(path.value, known) or f"it has {', '.join(sorted(known))}"
+                hint = suggest(path.value, names) or f"it has {', '.join(sorted(names))}"
                 yield breach("no-such-key", path, message, hint)
 
 
@@ -108,17 +108,17 @@ def _items(held: MappingNode, pod: Pod[MappingNode], parsed: Parsed) -> Iterator
 
 def _missing(key: Scalar | None, reference: MappingNode, parsed: Parsed) -> Iterator[Finding]:
     """Find a key that a ConfigMap of the package does not have."""
-    known = variables.keys_of(reference.text("name"), parsed) if reference.text("optional") != "true" else set()
-    if known and parsed.complete and key and key.value not in known:
-        hint = suggest(key.value, known) or f"it has {', '.join(sorted(known))}"
+    keys = variables.keys_of(reference.text("name"), parsed) if reference.text("optional") != "true" else set()
+    if keys and parsed.complete and key and key.value not in keys:
+        hint = suggest(key.value, keys) or f"it has {', '.join(sorted(keys))}"
         yield breach("no-such-key", key, f"the ConfigMap has no key {key.value!r}", hint)
 
 
 def _field_path(path: Node | None, pod: Pod[MappingNode]) -> Iterator[Finding]:
     """Find an annotation or a label that the pod does not have."""
-    found = _FIELD_PATH.match(path.value) if isinstance(path, Scalar) else None
-    if found is None or path is None or pod.template is None:
+    match = _FIELD_PATH.match(path.value) if isinstance(path, Scalar) else None
+    if match is None or path is None or pod.template is None:
         return
-    if pod.template.find("metadata", found[1], found[2]) is None and "/" not in found[2]:
-        message = f"the pod has no {found[1].removesuffix('s')} {found[2]!r}: the text is empty"
-        yield breach("no-such-key", path, message, f"add it to the {found[1]} of the pod")
+    if pod.template.find("metadata", match[1], match[2]) is None and "/" not in match[2]:
+        message = f"the pod has no {match[1].removesuffix('s')} {match[2]!r}: the text is empty"
+        yield breach("no-such-key", path, message, f"add it to the {match[1]} of the pod")

@@ -83,16 +83,16 @@ def _faults(item: _Object, kubernetes: Sequence[Judge], operators: Sequence[Judg
     if not own and not custom:
         yield from _unserved(item, kubernetes, operators)
     # Of a custom resource that is its metadata and its pods; a Workflow's volumes once.
-    found = () if own else _pod_parts(item.value)
+    pod_parts = () if own else _pod_parts(item.value)
     parts: dict[Path, tuple[str, object]] = {("metadata",): ("ObjectMeta", item.value.get("metadata"))}
-    parts |= {path: (name, part) for path, name, part in found}
+    parts |= {path: (name, part) for path, name, part in pod_parts}
     for judge in kubernetes:
         if item.kind in judge.kinds:
             yield from ((judge, fault) for fault in judge.faults(judge.kinds[item.kind], item.value))
         elif own:
             yield judge, _no_such_kind(item, "another version of Kubernetes serves it")
         else:
-            yield from ((judge, fault) for fault in _parts(judge, parts, known=bool(custom)))
+            yield from ((judge, fault) for fault in _parts(judge, parts, is_known=bool(custom)))
 
 
 def _of_operator(item: _Object, versions: Sequence[Judge]) -> Iterator[tuple[Judge, Fault]]:
@@ -100,14 +100,14 @@ def _of_operator(item: _Object, versions: Sequence[Judge]) -> Iterator[tuple[Jud
 
     Which version does, `operator_versions` says. Where none does, what the most fitting one takes is no fault.
     """
-    found: list[tuple[Judge, list[Fault]]] = []
+    verdicts: list[tuple[Judge, list[Fault]]] = []
     for judge in versions:
         faults = list(judge.faults(judge.kinds[item.kind], item.value))
         if not faults:
             return
-        found.append((judge, faults))
-    _, least = min(reversed(found), key=lambda pair: len(pair[1]))
-    yield from ((judge, fault) for judge, faults in found for fault in faults if fault in least)
+        verdicts.append((judge, faults))
+    _, least = min(reversed(verdicts), key=lambda pair: len(pair[1]))
+    yield from ((judge, fault) for judge, faults in verdicts for fault in faults if fault in least)
 
 
 def _unserved(item: _Object, kubernetes: Sequence[Judge], operators: Sequence[Judge]) -> Iterator[tuple[Judge, Fault]]:
@@ -130,24 +130,24 @@ def _is_meant(name: str, group: str, version: str, kind: str) -> bool:
     """Say whether a kind that is served is the one of another version, or is one letter or two from it."""
     from difflib import SequenceMatcher  # slow to import
 
-    served, _, known = name.partition(" ")
-    if (served.rpartition("/")[0], known) == (group, kind):
+    served, _, served_kind = name.partition(" ")
+    if (served.rpartition("/")[0], served_kind) == (group, kind):
         return True
-    is_near = served == version and bool(suggest(kind, [known]))  # a ServiceMonitor is not a PodMonitor, though
-    return is_near and SequenceMatcher(None, kind.casefold(), known.casefold()).ratio() > _ALIKE
+    is_near = served == version and bool(suggest(kind, [served_kind]))  # a ServiceMonitor is not a PodMonitor, though
+    return is_near and SequenceMatcher(None, kind.casefold(), served_kind.casefold()).ratio() > _ALIKE
 
 
 def _no_such_kind(item: _Object, hint: str) -> Fault:
     return Fault("unserved-kind", (), f"there is no {item.kind}", hint, "apiVersion")
 
 
-def _parts(judge: Judge, parts: Mapping[Path, tuple[str, object]], *, known: bool) -> Iterator[Fault]:
+def _parts(judge: Judge, parts: Mapping[Path, tuple[str, object]], *, is_known: bool) -> Iterator[Fault]:
     """Check what Kubernetes defines in a custom resource; what an unknown one lacks, its operator may add."""
     for path, (name, part) in parts.items():
         for fault in judge.faults(judge.parts[name], part, last(path)):
             argo = name == "Container" and not fault.path and fault.field in _ARGO_FIELDS
             beyond = name == "PodSpec" and not fault.path and fault.rule == "unknown-field"
-            if not argo and (known or (not beyond and fault.rule != "missing-field")):
+            if not argo and (is_known or (not beyond and fault.rule != "missing-field")):
                 yield replace(fault, path=(*path, *fault.path))
 
 
@@ -217,9 +217,9 @@ def _fix(node: Node, fault: Fault) -> str:
     return double_quoted(node.value) if fault.quotes else node.value
 
 
-def versions(found: Iterable[Judge], order: Sequence[Judge]) -> str:
+def versions(judges: Iterable[Judge], order: Sequence[Judge]) -> str:
     """Name judges, consecutive ones as a range: ``Kubernetes 1.28 to 1.31 and 1.33``."""
-    chosen = list(found)
+    chosen = list(judges)
     names: list[str] = []
     for name in dict.fromkeys(judge.name for judge in order):
         runs: list[list[str]] = []

@@ -124,13 +124,13 @@ def _named(root: MappingNode) -> Iterator[tuple[Scalar, str]]:
     for field in (*_LISTS, "patchesStrategicMerge"):
         yield from ((item, item.value) for item in scalars(root.get(field)))
     for field in ("patches", "patchesJson6902", "replacements"):
-        for each in mappings(root.get(field)):
-            if path := each.scalar("path"):
+        for entry in mappings(root.get(field)):
+            if path := entry.scalar("path"):
                 yield path, path.value
     for generator in ("configMapGenerator", "secretGenerator"):
-        for each in mappings(root.get(generator)):
+        for generated in mappings(root.get(generator)):
             for field in ("files", "envs"):
-                for item in scalars(each.get(field)):
+                for item in scalars(generated.get(field)):
                     yield item, item.value.partition("=")[2] or item.value
 
 
@@ -159,21 +159,21 @@ def _unreached(build: Build, parsed: Parsed) -> Iterator[Finding]:
         return
     containers = [each for root in build.objects for each in parsed.containers_of(root)]
     used = {images.parse(each.text("image")).name for each in containers}
-    known = {called(root) for root in build.objects} - {""}
+    names = {called(root) for root in build.objects} - {""}
     elsewhere = any(root.get("configurations") for root in build.kustomizations)  # say where more images stand
     for root in build.kustomizations:
-        for each in mappings(root.get("images")) if not elsewhere else ():
-            old = each.scalar("name")
+        for image in mappings(root.get("images")) if not elsewhere else ():
+            old = image.scalar("name")
             if old and used and old.value not in used | _renamed(build):
                 message = f"no container has the image {old.value}"
                 yield breach("entry-without-target", old, message, suggest(old.value, used))
-        for each in mappings(root.get("replicas")):
-            name = each.scalar("name")
-            if name and name.value not in known:
+        for replica in mappings(root.get("replicas")):
+            name = replica.scalar("name")
+            if name and name.value not in names:
                 message = f"no object is called {name.value}, and kustomize fails"
-                yield breach("entry-without-target", name, message, suggest(name.value, known), severity="error")
-        for each in mappings(root.get("patches")):
-            target = each.mapping("target")
+                yield breach("entry-without-target", name, message, suggest(name.value, names), severity="error")
+        for patch in mappings(root.get("patches")):
+            target = patch.mapping("target")
             if target and not any(_is_target(root, target) for root in build.objects):
                 message = "no object is the target of this patch, which kustomize passes over"
                 yield breach("entry-without-target", target, message, "correct the target")
@@ -189,8 +189,8 @@ def _is_target(root: MappingNode, target: MappingNode) -> bool:
     """Say whether a target means an object; selectors of labels and annotations are taken to."""
     group, kind = kind_of(root)
     version = root.text("apiVersion").rpartition("/")[2]
-    said = {"group": group, "version": version, "kind": kind, "name": called(root)}
-    return all(not (text := target.text(field)) or _matches(text, value) for field, value in said.items())
+    identity = {"group": group, "version": version, "kind": kind, "name": called(root)}
+    return all(not (text := target.text(field)) or _matches(text, value) for field, value in identity.items())
 
 
 def _matches(pattern: str, text: str) -> bool:

@@ -112,14 +112,14 @@ def _beyond_gpus(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
     there, words = _gpus(container, parsed), " ".join(word.value for word in variables.words(container))
     program = next((name for name in _BY_GPU if re.search(rf"\b{re.escape(name)}\b", words)), "")
     is_spread = program == "vllm" and bool(_SPREAD & set(re.split(r"[\s=]+", words)))
-    told = list(_flags(container, _BY_GPU[program], parsed)) if program and not is_spread else []
-    wanted = prod(number.value for _, number in told)
-    if not told or not there or not there.value or wanted <= there.value:
+    counts = list(_flags(container, _BY_GPU[program], parsed)) if program and not is_spread else []
+    wanted = prod(number.value for _, number in counts)
+    if not counts or not there or not there.value or wanted <= there.value:
         return
     # Processes of torchrun can do without a GPU: an option that adds GPUs leaves it to its setter how many.
-    if program == "vllm" or not there.setters or any(number.setters for _, number in told):
+    if program == "vllm" or not there.setters or any(number.setters for _, number in counts):
         message = f"{program} needs {wanted} GPUs, one for each of its processes, and the container has {there.value}"
-        yield breach("process-count", told[0][0], message, "make both the same number")
+        yield breach("process-count", counts[0][0], message, "make both the same number")
 
 
 def _flags(container: MappingNode, names: Sequence[str], parsed: Parsed) -> Iterator[tuple[Scalar, _Number]]:
@@ -127,9 +127,9 @@ def _flags(container: MappingNode, names: Sequence[str], parsed: Parsed) -> Iter
     words = list(variables.words(container))
     pattern = re.compile(rf"(?:^|\s)(?:{'|'.join(names)})(?:[=\s]+['\"]?([^\s'\"]+)|\Z)")
     for word, following in zip(words, [*words[1:], None], strict=True):
-        for found in pattern.finditer(word.value):
-            place = word if found[1] else following
-            number = _resolved(place, found[1] or place.value, container, parsed) if place else None
+        for match in pattern.finditer(word.value):
+            place = word if match[1] else following
+            number = _resolved(place, match[1] or place.value, container, parsed) if place else None
             if place and number:
                 yield place, number
 
@@ -142,8 +142,8 @@ def _processes(container: MappingNode, parsed: Parsed) -> tuple[Scalar | None, _
             if flag.value in _FLAGS:
                 return word, _resolved(word, word.value, container, parsed)
     for text in texts:
-        if found := _PROCESSES.search(text.value):
-            return text, _resolved(text, found[1], container, parsed)
+        if match := _PROCESSES.search(text.value):
+            return text, _resolved(text, match[1], container, parsed)
     return None, None
 
 
@@ -179,19 +179,19 @@ def _pods(root: MappingNode, parsed: Parsed) -> _Number | None:
         return None
     roles = (entry.value for entry in replicas.entries if isinstance(entry.value, MappingNode))
     counts = [_number(role.get("replicas"), parsed, 1) for role in roles]
-    known = [count for count in counts if count]
-    if len(known) < len(counts):
+    numbers = [count for count in counts if count]
+    if len(numbers) < len(counts):
         return None
-    return _Number(sum(count.value for count in known), frozenset().union(*(count.setters for count in known)))
+    return _Number(sum(count.value for count in numbers), frozenset().union(*(count.setters for count in numbers)))
 
 
 def _told(container: MappingNode, pods: _Number, parsed: Parsed) -> Iterator[Finding]:
     """Find a program that is told another number of pods than there are, now or after a set."""
     words = ((word, _NODES.search(word.value)) for word in variables.words(container))
-    told = [(word, int(found[1]), found.group()) for word, found in words if found]
+    statements = [(word, int(match[1]), match.group()) for word, match in words if match]
     counts = [each.scalar("value") for each in mappings(container.get("env")) if each.text("name") in _COUNTS]
-    told += [(value, int(value.value), value.value) for value in counts if value and value.value.isdecimal()]
-    for node, number, text in told:
+    statements += [(value, int(value.value), value.value) for value in counts if value and value.value.isdecimal()]
+    for node, number, text in statements:
         if number != pods.value:
             message = f"the program is told of {number} pods, and there are {pods.value}"
             yield breach("process-count", within(node, text), message, "make both the same number")

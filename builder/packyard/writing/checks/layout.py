@@ -19,10 +19,10 @@ def find(documents: Sequence[Document], memo: Memo) -> list[Problem]:
         return []
     source = documents[0].source
     try:
-        found = memo.once(("rewritten", source.text), lambda: fixedpoint.find(source, documents))
+        problems = memo.once(("rewritten", source.text), lambda: fixedpoint.find(source, documents))
     except InputError:  # which is reported already
         return []
-    return [replace(each, file=source.name) for each in found]
+    return [replace(each, file=source.name) for each in problems]
 
 
 def roots(documents: Iterable[Document]) -> Iterator[Finding]:
@@ -43,9 +43,9 @@ def check(
     merely long: a value that somebody set made it so. ``documents`` are those of all files.
     """
     lines = {} if shipped else {each.source.name: each.source.text.split("\n") for each in documents}
-    for found in rewritten.values():
-        found = [each for each in found if shipped or len(lines[each.file][each.line - 1]) <= WIDTH]
-        if found and not shipped and len(found) > 1:
-            message = f"{found[0].message}; likewise {len(found) - 1} more in this file"
-            found = [Problem(message, file=found[0].file, line=found[0].line, hint=found[0].hint)]
-        yield from (finding("rewritten", problem) for problem in found)
+    for problems in rewritten.values():
+        problems = [each for each in problems if shipped or len(lines[each.file][each.line - 1]) <= WIDTH]
+        if problems and not shipped and len(problems) > 1:
+            message = f"{problems[0].message}; likewise {len(problems) - 1} more in this file"
+            problems = [Problem(message, file=problems[0].file, line=problems[0].line, hint=problems[0].hint)]
+        yield from (finding("rewritten", problem) for problem in problems)

@@ -80,9 +80,9 @@ def _training(pod: Pod[MappingNode], root: MappingNode, parsed: Parsed) -> Itera
     if not any(is_kind(root, group, kind) for group, kind in _ENDLESS):
         return
     for container in pod.containers:
-        if found := variables.find(container, parsed).named.get("TF_CONFIG"):
+        if place := variables.find(container, parsed).named.get("TF_CONFIG"):
             message = f"a {root.text('kind')} starts a training that has ended again, for ever"
-            yield breach("training-restarts", found, message, "make it a Job, or a TFJob")
+            yield breach("training-restarts", place, message, "make it a Job, or a TFJob")
 
 
 def _unready(pod: Pod[MappingNode], served: list[MappingNode]) -> Iterator[Finding]:

@@ -70,8 +70,8 @@ def lint(
     package that ``is_own``, which was not composed for several, each exception has to be needed.
     """
     files = {package.where + path: data for path, data in {**package.files, **package.patches}.items()}
-    found = find(package, parse(package, Memo()), shipped=shipped, judges=judges)
-    return in_order(exception.apply(found, files, files if is_own else (), shipped=shipped))
+    findings = find(package, parse(package, Memo()), shipped=shipped, judges=judges)
+    return in_order(exception.apply(findings, files, files if is_own else (), shipped=shipped))
 
 
 def find(
@@ -86,14 +86,14 @@ def find(
 
     ``shipped`` is None where nobody knows whether values are as shipped; ``exists`` says what is beside the package.
     """
-    found = [*parsed.unreadable, *_checks(parsed, shipped=shipped)]
-    found += components.check(package, parsed) if package.name else ()
-    found += kustomizations.check(parsed, exists or _exists(package))
+    findings = [*parsed.unreadable, *_checks(parsed, shipped=shipped)]
+    findings += components.check(package, parsed) if package.name else ()
+    findings += kustomizations.check(parsed, exists or _exists(package))
     if package.name:  # without a Krmfile nobody sets anything
-        found += layout.roots(parsed.documents)
+        findings += layout.roots(parsed.documents)
         documents = [*(parsed.krmfile.documents if parsed.krmfile else ()), *parsed.documents]
-        found += layout.check(parsed.rewritten, documents, shipped=bool(shipped)) if package.name == KRMFILE else ()
-    return in_order([*found, *_by_schema(parsed, judges, found, shipped=shipped)])
+        findings += layout.check(parsed.rewritten, documents, shipped=bool(shipped)) if package.name == KRMFILE else ()
+    return in_order([*findings, *_by_schema(parsed, judges, findings, shipped=shipped)])
 
 
 def find_built(parsed: Parsed, *, judges: Sequence[Judge], shipped: bool | None = True) -> list[Finding]:
@@ -101,8 +101,8 @@ def find_built(parsed: Parsed, *, judges: Sequence[Judge], shipped: bool | None 
 
     What an object shows by itself is looked for in those that are `fresh`, as others were judged before.
     """
-    found = _of_builds(parsed, shipped=bool(shipped))
-    return [*found, *_by_schema(parsed, judges, found, shipped=shipped)]
+    findings = _of_builds(parsed, shipped=bool(shipped))
+    return [*findings, *_by_schema(parsed, judges, findings, shipped=shipped)]
 
 
 def in_order(findings: Iterable[Finding]) -> list[Finding]:
@@ -131,29 +131,29 @@ def _said_once(findings: Sequence[Finding]) -> Iterator[Finding]:
 
 def _checks(parsed: Parsed, *, shipped: bool | None) -> list[Finding]:
     """Check the whole package, then each build."""
-    found = [
+    findings = [
         *setters.check(parsed, shipped=shipped),
         *setter_rules.check(parsed, shipped=bool(shipped)),
         *definitions.check(parsed),
         *vocabulary.check(parsed),
     ]
     more = [each for build in map(parsed.of, parsed.builds) for each in defaults.check(build)] if shipped else []
-    return [*found, *dict.fromkeys([*_of_builds(parsed, shipped=bool(shipped)), *more])]
+    return [*findings, *dict.fromkeys([*_of_builds(parsed, shipped=bool(shipped)), *more])]
 
 
 def _of_builds(parsed: Parsed, *, shipped: bool) -> list[Finding]:
     """Check each build; a fault of several builds, or in a node that aliases repeat, is reported once."""
-    found = dict[Finding, None]()
+    findings = dict[Finding, None]()
     for build in map(parsed.of, parsed.builds):
         families = [*(family.check(build) for family in _OF_BUILDS), practice.check(build, shipped=shipped)]
-        found.update(dict.fromkeys(_said_once([finding for family in families for finding in family])))
-    return list(found)
+        findings.update(dict.fromkeys(_said_once([finding for family in families for finding in family])))
+    return list(findings)
 
 
 def _by_schema(
-    parsed: Parsed, judges: Sequence[Judge], found: Iterable[Finding], *, shipped: bool | None
+    parsed: Parsed, judges: Sequence[Judge], findings: Iterable[Finding], *, shipped: bool | None
 ) -> Iterator[Finding]:
     """Find what schemas reject, but for what an error explains already."""
-    explained = {(finding.file, finding.line, finding.column) for finding in found if finding.severity == "error"}
+    explained = {(finding.file, finding.line, finding.column) for finding in findings if finding.severity == "error"}
     by_schema = kubernetes_schema.check(parsed, judges, newest=shipped is None) if judges else ()
     return (item for item in by_schema if (item.file, item.line, item.column) not in explained)

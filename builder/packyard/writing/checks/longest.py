@@ -50,8 +50,8 @@ def limited(definitions: Definitions, rules: Iterable[Rule]) -> Definitions:
         if rule.expression.operator == "<=" and [side.operator for side in sides] == ["size", "literal"]:
             setter = setters.get(sides[0].arguments[0].value)
             if setter and isinstance(most := sides[1].value, int):
-                known = _length(setter.schema)
-                length = most if known is None else min(most, known)
+                limit = _length(setter.schema)
+                length = most if limit is None else min(most, limit)
                 setters[setter.name] = replace(setter, schema={**setter.schema, "maxLength": length})
     return definitions.with_setters(setters)
 
@@ -66,12 +66,12 @@ def longest(definition: Setter | Substitution, definitions: Definitions) -> Leng
     return _longest(definition, definitions, {})
 
 
-def _longest(definition: Setter | Substitution, definitions: Definitions, known: dict[str, Length]) -> Length:
-    """Return the length; ``known`` has those of substitutions that were met before."""
+def _longest(definition: Setter | Substitution, definitions: Definitions, lengths: dict[str, Length]) -> Length:
+    """Return the length; ``lengths`` has those of substitutions that were met before."""
     if isinstance(definition, Setter):
         return Length(0, ((definition.name, _of_setter(definition), 1),))
-    if definition.name in known:
-        return known[definition.name]
+    if definition.name in lengths:
+        return lengths[definition.name]
     text = definition.pattern
     parts: dict[str, tuple[int | None, int]] = {}
     fixed = 0
@@ -79,14 +79,14 @@ def _longest(definition: Setter | Substitution, definitions: Definitions, known:
         target = definitions.resolve(reference) if reference else None
         count = text.count(marker)
         if target is not None and count:
-            inner = _longest(target, definitions, known)
+            inner = _longest(target, definitions, lengths)
             for name, length, times in inner.parts:
                 parts[name] = length, parts.get(name, (None, 0))[1] + times * count
             fixed += inner.text * count
             text = text.replace(marker, "")
     listed = tuple((name, length, times) for name, (length, times) in parts.items())
-    known[definition.name] = Length(fixed + len(text), listed)
-    return known[definition.name]
+    lengths[definition.name] = Length(fixed + len(text), listed)
+    return lengths[definition.name]
 
 
 def _of_setter(setter: Setter) -> int | None:

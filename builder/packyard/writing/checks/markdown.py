@@ -69,8 +69,8 @@ def parse(text: str) -> Page:
             page.tables.append(table)
         else:
             table = None
-            if found := _HEADING.match(line):
-                heading = found["text"]
+            if match := _HEADING.match(line):
+                heading = match["text"]
                 page.anchors.add(_anchor(heading, page.anchors))
             _note(page, number, line)
         before = line
@@ -80,8 +80,8 @@ def parse(text: str) -> Page:
 def _note(page: Page, number: int, line: str) -> None:
     page.prose.append((number, line))
     page.anchors.update(_ANCHOR.findall(line))
-    bare = _CODE.sub(lambda found: " " * len(found.group()), line)
-    page.links += [(number, found["target"]) for found in (*_LINK.finditer(bare), *_REFERENCE.finditer(bare))]
+    bare = _CODE.sub(lambda match: " " * len(match.group()), line)
+    page.links += [(number, match["target"]) for match in (*_LINK.finditer(bare), *_REFERENCE.finditer(bare))]
 
 
 def cells(line: str) -> list[str]:
@@ -94,14 +94,14 @@ def cells(line: str) -> list[str]:
 
 def code(text: str) -> Iterator[str]:
     """Yield what stands between backticks."""
-    yield from (found[2].strip() for found in _CODE.finditer(text))
+    yield from (match[2].strip() for match in _CODE.finditer(text))
 
 
-def _anchor(heading: str, known: set[str]) -> str:
+def _anchor(heading: str, anchors: set[str]) -> str:
     """Return the anchor that GitHub and GitLab give a heading."""
     bare = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", heading).replace("`", "").replace("*", "")
     name = _DROPPED.sub("", bare.strip().lower()).replace(" ", "-")
     count = 0
-    while (numbered := f"{name}-{count}" if count else name) in known:
+    while (numbered := f"{name}-{count}" if count else name) in anchors:
         count += 1
     return numbered

@@ -43,7 +43,7 @@ class _Mount:
     @property
     def written(self) -> MappingNode | None:
         """The source of the volume whose files the kubelet writes, if it is one."""
-        return next((found for kind in _WRITTEN if (found := self.volume.mapping(kind))), None)
+        return next((source for kind in _WRITTEN if (source := self.volume.mapping(kind))), None)
 
     @property
     def is_foreign(self) -> bool:
@@ -53,7 +53,7 @@ class _Mount:
     @property
     def is_read_only(self) -> bool:
         """Whether the container cannot write."""
-        held = next((found for kind in _FOREIGN if (found := self.volume.mapping(kind))), None)
+        held = next((source for kind in _FOREIGN if (source := self.volume.mapping(kind))), None)
         return self.node.text("readOnly") == "true" or (held is not None and held.text("readOnly") == "true")
 
     def holds(self, path: str) -> bool:
@@ -197,10 +197,10 @@ def _missing_files(mounts: list[_Mount], container: MappingNode, parsed: Parsed)
         mount = _nearest(mounts, named[1]) if named else None
         held = mount.volume.mapping("configMap") if mount and mount.node.get("subPath") is None else None
         if named and mount and held:
-            known, name = keys.files_of(held, parsed), posixpath.relpath(named[1], mount.path.value)
-            if known and not any(f"{each}/".startswith(f"{name}/") for each in known) and name != ".":
+            files, name = keys.files_of(held, parsed), posixpath.relpath(named[1], mount.path.value)
+            if files and not any(f"{each}/".startswith(f"{name}/") for each in files) and name != ".":
                 message = f"volume {mount.node.text('name')!r} has no file {name!r}"
-                hint = suggest(name, known) or f"it has {', '.join(sorted(known))}"
+                hint = suggest(name, files) or f"it has {', '.join(sorted(files))}"
                 yield breach("no-such-key", word, message, hint)
 
 

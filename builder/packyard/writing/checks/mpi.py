@@ -75,7 +75,7 @@ def _script(words: Sequence[str]) -> str:
 def _valueless(listed: Scalar, own: Variables) -> Iterator[Finding]:
     """Find names in the list that have no value: mpirun warns of the first, and hands on none of those after it."""
     for name in listed.value.split(";"):
-        known = {*own.named, *mpi_jobs.OF_IMAGES, ""}
-        if "=" not in name and name not in known and own.complete:
+        names = {*own.named, *mpi_jobs.OF_IMAGES, ""}
+        if "=" not in name and name not in names and own.complete:
             message = f"{name} is not a variable of the launcher, and mpirun ignores the names after it"
             yield breach("exported-nothing", listed, message, "remove it from the list")

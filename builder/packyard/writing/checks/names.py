@@ -26,7 +26,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
     """Find names that Kubernetes refuses, now or once their setters are set."""
     definitions = limited(parsed.definitions, setter_rules.sound(parsed))
     bound = {id(each.node): definitions.resolve(each.reference) for each in parsed.bound}
-    found: dict[tuple[str, str], Finding] = {}
+    findings: dict[tuple[str, str], Finding] = {}
     names = [(name, _after(name, bound)) for name in find(parsed.objects, parsed.pods_of)]
     for name, after in sorted(names, key=lambda item: item[0].form.most - len(item[1])):
         is_open = "${" in name.node.value and not parsed.is_own  # which envsubst replaces
@@ -38,10 +38,10 @@ def check(parsed: Parsed) -> Iterator[Finding]:
         called = definition.name if definition else name.node.value
         try:
             for finding in _faults(name, after, definition, definitions):
-                found.setdefault((finding.rule, called), finding)  # the strictest form alone
+                findings.setdefault((finding.rule, called), finding)  # the strictest form alone
         except InputError:  # a broken definition, which the checks of setters report
             continue
-    yield from found.values()
+    yield from findings.values()
 
 
 def _faults(

@@ -42,8 +42,8 @@ class Folder:
         """Note what commands may call an object, and the labels of it and of its pods."""
         if name := name_of(root):
             self.names.setdefault(resource_of(root.text("kind")), {})[name.value] = root
-        for each in (root, root.mapping("spec", "template")):
-            for entry in entries(each.find("metadata", "labels") if each else None):
+        for holder in (root, root.mapping("spec", "template")):
+            for entry in entries(holder.find("metadata", "labels") if holder else None):
                 self.labels.setdefault(entry.name, set()).add(entry.text)
 
     def has(self, path: str) -> bool | None:
@@ -55,12 +55,12 @@ class Folder:
 
     def setters_below(self, folder: str) -> dict[str, list[Setter]]:
         """Return the setters of the packages in a folder and below, by name."""
-        found: dict[str, list[Setter]] = {}
+        by_name: dict[str, list[Setter]] = {}
         for package, setters in self.setters.items():
             if not folder or f"{package}/".startswith(f"{folder}/"):
                 for name, setter in setters.items():
-                    found.setdefault(name, []).append(setter)
-        return found
+                    by_name.setdefault(name, []).append(setter)
+        return by_name
 
 
 def at(rule: str, place: str, line: int, message: str, hint: str = "") -> Finding:

@@ -140,7 +140,7 @@ class Parsed:
                 {**more.setters, **own.setters}, {**more.substitutions, **own.substitutions}
             )
         bound = {id(root): fields.find(documents[id(root)]) for root in new}
-        fresh = [each for found in bound.values() for each in found]
+        fresh = [each for bindings in bound.values() for each in bindings]
         reached = {**self.reached, **_reached(fresh, krmfile.definitions if krmfile else more)}
         build = _with_embedded(replace(build, objects=tuple(root for _, root in roots)), reached)
         inside = [root for root in build.objects if id(root) not in self.pods]
@@ -185,7 +185,7 @@ def parse(package: PackageFiles, memo: Memo) -> Parsed:
             by_root = [(document.root, each) for document in marked for each in fields.find(document)]
             here = [each for _, each in by_root]
             inside = {id(each.node): root for root, each in by_root if isinstance(root, MappingNode)}
-            said = [(document.source, each) for document in documents for each in _comments(document)]
+            file_comments = [(document.source, each) for document in documents for each in _comments(document)]
             lines = layout.find(documents, memo) if here else []  # before aliases are followed
             for document in documents:
                 check_keys(document)
@@ -197,11 +197,11 @@ def parse(package: PackageFiles, memo: Memo) -> Parsed:
             rewritten[path] = lines
             bound += here
             roots.update(inside)
-            comments += said
-    found = builds.find(package.resources, files, is_loose=not package.name, programs=_generated(package, memo))
+            comments += file_comments
+    all_builds = builds.find(package.resources, files, is_loose=not package.name, programs=_generated(package, memo))
     reached = _reached(bound, krmfile.definitions if krmfile else Definitions())
-    found = [_with_embedded(build, reached) for build in found]
-    objects = {id(root): root for build in found for root in build.objects}
+    all_builds = [_with_embedded(build, reached) for build in all_builds]
+    objects = {id(root): root for build in all_builds for root in build.objects}
     return Parsed(
         where=package.where,
         krmfile=krmfile,
@@ -211,7 +211,7 @@ def parse(package: PackageFiles, memo: Memo) -> Parsed:
         objects=tuple(objects.values()),
         complete=not unreadable,
         unreadable=tuple(unreadable),
-        builds=tuple(found),
+        builds=tuple(all_builds),
         rewritten=rewritten,
         reached=reached,
         pods={key: pods.find(root) for key, root in objects.items()},
@@ -223,14 +223,14 @@ def parse(package: PackageFiles, memo: Memo) -> Parsed:
 
 def _generated(package: PackageFiles, memo: Memo) -> dict[str, Generated]:
     """Return what programs generate, by their folders' names; what is broken generates nothing."""
-    found = {}
+    by_folder = {}
     for path, data in package.programs.items():
         folder, name = posixpath.split(path)
         if name == kustomization.FILE:
             with suppress(InputError):
                 key = ("generators", data)
-                found[posixpath.basename(folder)] = memo.once(key, partial(_generators, data, path))
-    return found
+                by_folder[posixpath.basename(folder)] = memo.once(key, partial(_generators, data, path))
+    return by_folder
 
 
 def _generators(data: bytes, path: str) -> Generated:
@@ -240,11 +240,11 @@ def _generators(data: bytes, path: str) -> Generated:
 
 def _keys(root: MappingNode) -> dict[str, list[tuple[MappingNode, Entry]]]:
     """Return all entries of an object by their keys."""
-    found: dict[str, list[tuple[MappingNode, Entry]]] = {}
+    by_key: dict[str, list[tuple[MappingNode, Entry]]] = {}
     for node in (each for each in walk(root) if isinstance(each, MappingNode)):
         for entry in node.entries:
-            found.setdefault(entry.name, []).append((node, entry))
-    return found
+            by_key.setdefault(entry.name, []).append((node, entry))
+    return by_key
 
 
 def _with_embedded(build: Build, reached: dict[int, frozenset[str]]) -> Build:
@@ -262,14 +262,14 @@ def _comments(document: Document) -> Iterator[Comment]:
 
 def _reached(bound: Iterable[Binding], definitions: Definitions) -> dict[int, frozenset[str]]:
     """Return the names of the setters that change each field; none where a definition is broken."""
-    found: dict[int, frozenset[str]] = {}
-    for each in bound:
-        definition = definitions.resolve(each.reference)
+    setters: dict[int, frozenset[str]] = {}
+    for binding in bound:
+        definition = definitions.resolve(binding.reference)
         try:
-            found[id(each.node)] = definitions.setters_of(definition) if definition else frozenset()
+            setters[id(binding.node)] = definitions.setters_of(definition) if definition else frozenset()
         except InputError:  # which the checks of setters report
-            found[id(each.node)] = frozenset()
-    return found
+            setters[id(binding.node)] = frozenset()
+    return setters
 
 
 def findings(error: InputError) -> list[Finding]:

@@ -35,36 +35,36 @@ def _said(root: MappingNode, node: Node, parsed: Parsed) -> Iterator[Finding]:
         message = f"only the first {pods.MOST_PLACES} paths are read"
         yield breach("no-such-pod", node, message, f"{_LIST} stands for each item")
     for place in pods.told(root) or ():
-        found = [chain[-1][1] for chain in place.chains((((), root),))]
-        if not found:
+        nodes = [chain[-1][1] for chain in place.chains((((), root),))]
+        if not nodes:
             yield breach("no-such-pod", node, *_lost(root, place))
-        for field in place.fields if found else ():
-            if not any(isinstance(each.get(field), MappingNode) for each in found):
-                known = [entry.name for each in found for entry in each.entries if isinstance(entry.value, MappingNode)]
+        for field in place.fields if nodes else ():
+            if not any(isinstance(each.get(field), MappingNode) for each in nodes):
+                names = [entry.name for each in nodes for entry in each.entries if isinstance(entry.value, MappingNode)]
                 message = f"{place.path} has no container {field!r}, which would be a mapping"
-                yield breach("no-such-pod", node, message, suggest(field, known))
+                yield breach("no-such-pod", node, message, suggest(field, names))
 
 
 def _lost(root: MappingNode, place: Told) -> tuple[str, str]:
     """Return how far a path leads, and what may be meant."""
     value: Node = root
-    done: list[str] = []
+    trail: list[str] = []
     for step in place.path.replace("[", ".[").split("."):
         inside = next(iter(items(value)), None) if step == _LIST else value.get(step)
         if inside is None:
-            return _stop(root, done, step, value)
+            return _stop(root, trail, step, value)
         value = inside
-        done.append(step)
+        trail.append(step)
     what = "is a list" if isinstance(value, SequenceNode) else "is a text"
     hint = f"{place.path}{_LIST} is each item of it" if isinstance(value, SequenceNode) else "a pod is a mapping"
     return f"{place.path} {what}, and no pod", hint
 
 
-def _stop(root: MappingNode, done: list[str], step: str, above: Node) -> tuple[str, str]:
-    where = ".".join(done).replace(f".{_LIST}", _LIST) or f"this {root.text('kind')}"
+def _stop(root: MappingNode, trail: list[str], step: str, above: Node) -> tuple[str, str]:
+    where = ".".join(trail).replace(f".{_LIST}", _LIST) or f"this {root.text('kind')}"
     if isinstance(above, SequenceNode):
         return f"{where} is a list", f"{where}{_LIST} is each item of it"
     if step == _LIST:
         return f"{where} has no items", "leave [*] out" if isinstance(above, MappingNode) else ""
-    known = [entry.name for entry in entries(above)]
-    return f"{where} has no field {step!r}", suggest(step, known) or "a path is such as spec.tasks[*].template.spec"
+    names = [entry.name for entry in entries(above)]
+    return f"{where} has no field {step!r}", suggest(step, names) or "a path is such as spec.tasks[*].template.spec"

@@ -45,10 +45,10 @@ def check(parsed: Parsed) -> Iterator[Finding]:
 
 def _probes(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
     """Find probes of a port that the container does not have, or that a set parts from it."""
-    asked = [container.mapping(probe, kind) for probe in PROBES for kind in ASKED]
-    asked += [container.mapping("lifecycle", hook, "httpGet") for hook in ("postStart", "preStop")]
+    handlers = [container.mapping(probe, kind) for probe in PROBES for kind in ASKED]
+    handlers += [container.mapping("lifecycle", hook, "httpGet") for hook in ("postStart", "preStop")]
     declared = mappings(container.get("ports"))
-    for port in (each.scalar("port") for each in asked if each):
+    for port in (each.scalar("port") for each in handlers if each):
         if not port or not _PORT.match(port.value):
             continue
         same = [each.get("containerPort") for each in declared if each.text("containerPort") == port.value]
@@ -56,9 +56,9 @@ def _probes(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
             yield _as_text(port)
         elif not port.value.isdecimal():
             if all(each.text("name") != port.value for each in declared):
-                known = ", ".join(name for each in declared if (name := each.text("name"))) or "no port by a name"
+                names = ", ".join(name for each in declared if (name := each.text("name"))) or "no port by a name"
                 message = f"a probe asks port {port.value!r}, which the container does not declare"
-                yield breach("probe-port", port, message, f"it declares {known}")
+                yield breach("probe-port", port, message, f"it declares {names}")
         elif same:
             here, there = parsed.changed_by(port), [parsed.changed_by(node) for node in same]
             if here not in there:
@@ -123,9 +123,9 @@ def _untold(container: MappingNode, pod: Pod[MappingNode], parsed: Parsed) -> It
 def _listens(container: MappingNode) -> Iterator[Finding]:
     """Find a declared port that no argument names, where arguments name others."""
     declared = mappings(container.get("ports"))
-    told = {number for word in variables.words(container) for number in _PORT_FLAG.findall(word.value)}
-    if told and declared and not told & {port.text("containerPort") for port in declared}:
-        message = f"the program is told to listen on {', '.join(sorted(told))}, which is not declared"
+    numbers = {number for word in variables.words(container) for number in _PORT_FLAG.findall(word.value)}
+    if numbers and declared and not numbers & {port.text("containerPort") for port in declared}:
+        message = f"the program is told to listen on {', '.join(sorted(numbers))}, which is not declared"
         yield breach("port-differs", declared[0], message, "declare the port that it is told")
 
 

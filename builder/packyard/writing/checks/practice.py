@@ -65,8 +65,8 @@ class _Package:
 
     def setter(self, node: Node | None) -> Setter | None:
         """Return the setter whose value a field is."""
-        found = self._bound.get(id(node))
-        return found if isinstance(found, Setter) else None
+        definition = self._bound.get(id(node))
+        return definition if isinstance(definition, Setter) else None
 
 
 def _sleeps(root: MappingNode) -> bool:
@@ -108,9 +108,9 @@ def _sidecar(template: MappingNode, root: MappingNode) -> Iterator[Finding]:
 def _unexpanded(stated: Iterable[tuple[str, Node | None]]) -> Iterator[Finding]:
     """Find variables of the shell where no shell reads them; a text of several lines is a script, or another file."""
     for name, value in stated:
-        found = _SHELL.search(value.value) if isinstance(value, Scalar) and "\n" not in value.value else None
-        if found and value is not None:
-            message = f"{name} keeps the text {found.group()}: Kubernetes does not expand it"
+        match = _SHELL.search(value.value) if isinstance(value, Scalar) and "\n" not in value.value else None
+        if match and value is not None:
+            message = f"{name} keeps the text {match.group()}: Kubernetes does not expand it"
             hint = "Kubernetes expands $(NAME) in env, and nothing in a ConfigMap"
             yield breach("unexpanded-variable", value, message, hint)
 

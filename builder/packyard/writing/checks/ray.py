@@ -24,8 +24,8 @@ def check(parsed: Parsed) -> Iterator[Finding]:
         cluster = cluster_of(root)
         if cluster:
             yield from _versions(root, cluster, parsed)
-            for each in mappings(cluster.get("workerGroupSpecs")):
-                yield from _sizes(each)
+            for group in mappings(cluster.get("workerGroupSpecs")):
+                yield from _sizes(group)
 
 
 def cluster_of(root: MappingNode) -> MappingNode | None:
@@ -35,23 +35,23 @@ def cluster_of(root: MappingNode) -> MappingNode | None:
 
 
 def _versions(root: MappingNode, cluster: MappingNode, parsed: Parsed) -> Iterator[Finding]:
-    said = cluster.scalar("rayVersion")
-    if said is None or not _VERSION.match(said.value):
+    ray_version = cluster.scalar("rayVersion")
+    if ray_version is None or not _VERSION.match(ray_version.value):
         return
-    found: list[tuple[Scalar, str]] = []
+    image_versions: list[tuple[Scalar, str]] = []
     for node in filter(None, (container.scalar("image") for container in parsed.containers_of(root))):
         image = images.parse(parsed.image(node.value))
         version = _VERSION.match(image.tag) if _OFFICIAL.match(image.name) else None
         if version:
-            found.append((node, version[1]))
-    versions = {each for _, each in found}
-    if len(versions) == 1 and said.value not in versions:
-        message = f"rayVersion is {said.value}, and the images have Ray {versions.pop()}"
-        yield breach("ray-version", said, message, "make both the same")
+            image_versions.append((node, version[1]))
+    versions = {each for _, each in image_versions}
+    if len(versions) == 1 and ray_version.value not in versions:
+        message = f"rayVersion is {ray_version.value}, and the images have Ray {versions.pop()}"
+        yield breach("ray-version", ray_version, message, "make both the same")
     elif len(versions) > 1:
-        for place, each in found:
-            if each != said.value:
-                message = f"the image has Ray {each}, and rayVersion is {said.value}: its processes do not join"
+        for place, tag in image_versions:
+            if tag != ray_version.value:
+                message = f"the image has Ray {tag}, and rayVersion is {ray_version.value}: its processes do not join"
                 yield breach("ray-version", place, message, "give all images the same version")
 
 

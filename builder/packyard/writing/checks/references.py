@@ -115,28 +115,28 @@ def _unused(parsed: Parsed) -> Iterator[Finding]:
 def _accounts(root: MappingNode, parsed: Parsed) -> Iterator[Scalar]:
     """Yield the names of accounts in an object."""
     for _, entry in parsed.entries_of(root, "serviceAccountName", "subjects"):
-        found = names(entry.value) if entry.name == "subjects" else [entry.value]
-        yield from (each for each in found if isinstance(each, Scalar))
+        nodes = names(entry.value) if entry.name == "subjects" else [entry.value]
+        yield from (each for each in nodes if isinstance(each, Scalar))
 
 
 def _names(parsed: Parsed) -> dict[Kind, dict[str, Scalar]]:
     """Return the names of the package's objects by kind."""
-    found: dict[Kind, dict[str, Scalar]] = {}
+    by_kind: dict[Kind, dict[str, Scalar]] = {}
     for root in parsed.objects:
         if name := name_of(root):
-            found.setdefault(kind_of(root), {})[name.value] = name
+            by_kind.setdefault(kind_of(root), {})[name.value] = name
     for service in (job_set.service for job_set in job_sets.find(parsed.objects)):
         if service is not None:
-            found.setdefault((CORE, "Service"), {})[service.value] = service
-    return found
+            by_kind.setdefault((CORE, "Service"), {})[service.value] = service
+    return by_kind
 
 
 def _references(root: MappingNode, spaces: Container[str]) -> Iterator[_Reference | Finding]:
     """Yield the references of an object; an account in a namespace of ``spaces`` is one of the package."""
     for entry in (entry for node in walk(root) for entry in entries(node)):
-        found = _read(entry, root)
-        if found is not None:
-            yield found
+        reference = _read(entry, root)
+        if reference is not None:
+            yield reference
         elif entry.name == "imagePullSecrets":
             yield from (_Reference((CORE, "Secret"), name) for name in names(entry.value) if name.value)
         elif entry.name == "subjects":
@@ -177,14 +177,14 @@ def _read(entry: Entry, root: MappingNode) -> _Reference | Finding | None:
 
 
 def _name(value: Node, key: str) -> Scalar | None:
-    found = value.scalar(key)
-    return found if found and found.value else None
+    name = value.scalar(key)
+    return name if name and name.value else None
 
 
 def _is_unset(value: Node, key: str) -> bool:
     """Say whether a name is empty only until its setter is set."""
-    found = value.get(key)
-    return found is not None and found.comment is not None and parse(found.comment.text) is not None
+    node = value.get(key)
+    return node is not None and node.comment is not None and parse(node.comment.text) is not None
 
 
 def _left_behind(reference: _Reference, target: Scalar, parsed: Parsed) -> Iterator[Finding]:

@@ -141,8 +141,8 @@ def _workflows(parsed: Parsed) -> Iterator[Finding]:
     for root in parsed.objects:
         spec = spec_of(root)
         account = spec.scalar("serviceAccountName") if spec else None
-        given = bound.get(account.value, []) if account else []
-        if account and given and not any(map(_reports, given)):
+        own_roles = bound.get(account.value, []) if account else []
+        if account and own_roles and not any(map(_reports, own_roles)):
             lacks = f"{account.value} may not create {_RESULTS}"
             message = f"{lacks}: the pods of the workflow cannot report since Argo 3.4"
             hint = f"grant create and patch on {_RESULTS} of {ARGO}"

@@ -32,20 +32,20 @@ def _rule(rule: Rule) -> dict[str, Any]:
     }
 
 
-def _result(each: Finding, place: int) -> dict[str, Any]:
-    text = f"{each.message} ({each.hint})" if each.hint else each.message
-    found = {
-        "ruleId": each.rule,
+def _result(finding: Finding, place: int) -> dict[str, Any]:
+    text = f"{finding.message} ({finding.hint})" if finding.hint else finding.message
+    result = {
+        "ruleId": finding.rule,
         "ruleIndex": place,
-        "level": each.severity,
+        "level": finding.severity,
         "message": {"text": text},
-        "locations": [_location(each.file, each.line, each.column)],
+        "locations": [_location(finding.file, finding.line, finding.column)],
     }
-    if each.composed:
-        file, _, line = each.composed.rpartition(":")
+    if finding.composed:
+        file, _, line = finding.composed.rpartition(":")
         composed = {"id": 1, "message": {"text": "composed"}, **_location(file, int(line), 0)}
-        found["relatedLocations"] = [composed]
-    return found
+        result["relatedLocations"] = [composed]
+    return result
 
 
 def _location(file: str, line: int, column: int) -> dict[str, Any]:

@@ -32,13 +32,13 @@ def check(parsed: Parsed) -> Iterator[Finding]:
         if is_kind(root, CORE, "Secret"):
             yield from _secret(root, parsed)
             continue
-        told: set[int] = set()
+        reported: set[int] = set()
         for name, value in variables.stated(root, parsed):
             if plain_secrets.is_name(name) and isinstance(value, Scalar) and _is_secret(value.value):
-                told.add(id(value))
+                reported.add(id(value))
                 yield breach("plain-secret", value, f"{name} is a secret in plain text", _HINT)
         for node in walk(root):
-            what = plain_secrets.find(node.value) if isinstance(node, Scalar) and id(node) not in told else ""
+            what = plain_secrets.find(node.value) if isinstance(node, Scalar) and id(node) not in reported else ""
             if what:
                 yield breach("plain-secret", node, f"{what} stands here in plain text", _HINT)
 
@@ -78,8 +78,8 @@ def check_files(files: Mapping[str, bytes]) -> Iterator[Finding]:
     for path, data in files.items():
         source = Source(path, data.decode("utf-8", "replace"))
         for match in (*_VARIABLE.finditer(source.text), *plain_secrets.PRIVATE_KEY.finditer(source.text)):
-            given = match.groupdict()
-            if not given or not _PLACE.match(given["value"]):
-                what = f"{given['name']} is a secret" if given else "this is a private key"
+            groups = match.groupdict()
+            if not groups or not _PLACE.match(groups["value"]):
+                what = f"{groups['name']} is a secret" if groups else "this is a private key"
                 hint = "ship an example without it, and let users make a Secret"
                 yield breach("plain-secret", (source, match.start()), f"{what} in plain text", hint)

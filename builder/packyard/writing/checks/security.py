@@ -45,13 +45,13 @@ def check(parsed: Parsed) -> Iterator[Finding]:
 
 def _levels(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
     """Find pods that a stricter level than their own refuses."""
-    found = parsed.pods_of(root)
+    own_pods = parsed.pods_of(root)
     try:
-        value = to_value(root) if found else {}
+        value = to_value(root) if own_pods else {}
     except InputError:  # which other checks report
         return
     plain: list[Pod[Object]] = pods.find(value) if isinstance(value, dict) else []
-    for pod, as_value in zip(found, plain, strict=False):
+    for pod, as_value in zip(own_pods, plain, strict=False):
         level = pod_security.find([as_value])
         objections = [each for each in level.objections if not _ELSEWHERE.search(each)] if level else []
         if level is None or not objections:

@@ -71,8 +71,8 @@ def _parted(node: Scalar, what: str, others: Iterable[Node | None], whose: str, 
 def _spread(pod: Pod[MappingNode]) -> Iterator[Finding]:
     """Find pods that are spread by labels which they do not have: the constraint then counts others."""
     labels = labels_of(pod)
-    for each in mappings(pod.get("topologySpreadConstraints")):
-        selector = each.mapping("labelSelector", "matchLabels")
+    for constraint in mappings(pod.get("topologySpreadConstraints")):
+        selector = constraint.mapping("labelSelector", "matchLabels")
         if labels and selector and not any(map(_is_given, selector.entries)) and not _matches(labels, selector):
             message = "the pod does not have these labels, so that it is spread as if it were not there"
             yield breach("selects-nothing", selector, message, "name labels of the pod", severity="warning")
@@ -83,8 +83,8 @@ def _empty(root: MappingNode) -> Iterator[Finding]:
     spec = root.get("spec") if kind_of(root) in _SELECTING else None
     entry = spec.entry("selector") if spec else None
     held = entry.value if entry else None
-    said = [each for each in entries(held) if isinstance(each.value, Collection) and each.value.children]
-    if entry and isinstance(held, MappingNode) and not said:
+    terms = [each for each in entries(held) if isinstance(each.value, Collection) and each.value.children]
+    if entry and isinstance(held, MappingNode) and not terms:
         message = "the selector selects by nothing: the API server rejects it"
         yield breach("selects-nothing", entry, message, "name a label of the pod")
 
@@ -108,7 +108,7 @@ def _disruption(root: MappingNode, labels: list[MappingNode], parsed: Parsed, op
 
 def _overlapping(parsed: Parsed) -> Iterator[Finding]:
     """Find a workload whose selector matches the pods of another one: Services and budgets cannot tell them apart."""
-    found = [
+    workloads = [
         (root, selector, template)
         for root in parsed.objects
         if kind_of(root) in _SELECTING
@@ -116,10 +116,10 @@ def _overlapping(parsed: Parsed) -> Iterator[Finding]:
         and (template := root.mapping("spec", "template", "metadata", "labels"))
     ]
     having: dict[tuple[str, str], list[tuple[MappingNode, MappingNode]]] = {}
-    for root, _, labels in found:
+    for root, _, labels in workloads:
         for entry in labels.entries:
             having.setdefault((entry.name, labels.text(entry.name)), []).append((root, labels))
-    for root, selector, _ in found if parsed.complete else ():
+    for root, selector, _ in workloads if parsed.complete else ():
         first = selector.entries[0].name if selector.entries else ""
         for other, labels in having.get((first, selector.text(first)), ()):
             if (
@@ -156,9 +156,9 @@ def _ports(
             if each.text(field) == target.value
         ]
         if not matching and parsed.complete:
-            known = {each.text("name") or each.text("containerPort") for each in declared} - {""}
+            names = {each.text("name") or each.text("containerPort") for each in declared} - {""}
             message = f"no container of the selected pods declares port {target.value}"
-            yield breach("no-such-port", target, message, f"they declare {', '.join(sorted(known))}")
+            yield breach("no-such-port", target, message, f"they declare {', '.join(sorted(names))}")
         elif matching:
             yield from _parted(target, "port", matching, "the container", parsed)
 

@@ -39,8 +39,8 @@ def check(parsed: Parsed) -> Iterator[Finding]:
     for root in parsed.fresh:
         rule = _OBJECTS.get(kind_of(root))
         spec = root.mapping("spec")
-        found = rule(spec) if rule and spec else iter(())
-        for place, message, hint in chain(found, *map(_pod, parsed.pods_of(root))):
+        faults = rule(spec) if rule and spec else iter(())
+        for place, message, hint in chain(faults, *map(_pod, parsed.pods_of(root))):
             yield breach("server-refuses", place, f"{message}: the API server refuses it", hint)
 
 
@@ -52,9 +52,9 @@ def _pod(pod: Pod[MappingNode]) -> Iterator[Fault]:
             yield sources[1], message, f"put `{sources[0].name}: null` into the patch"
         yield from _nfs(volume)
     for container in pod.containers:
-        for each in mappings(container.get("env")):
-            if each.text("value") and each.get("valueFrom") is not None:
-                yield each, f"variable {each.text('name')} has both value and valueFrom", "remove one"
+        for variable in mappings(container.get("env")):
+            if variable.text("value") and variable.get("valueFrom") is not None:
+                yield variable, f"variable {variable.text('name')} has both value and valueFrom", "remove one"
         yield from _twice(mappings(container.get("ports")), "port", "name")
         yield from _claims(container, pod)
         for name in PROBES:
@@ -65,20 +65,20 @@ def _pod(pod: Pod[MappingNode]) -> Iterator[Fault]:
 
 def _twice(listed: list[MappingNode], what: str, *fields: str) -> Iterator[Fault]:
     """Find what has the same fields as another of a list."""
-    known: set[tuple[str, ...]] = set()
-    for each in listed:
-        values = tuple(each.text(field) for field in fields)
-        if values[0] and values in known:
-            yield each, f"{what} {values[0]!r} occurs twice", "give each its own"
-        known.add(values)
+    earlier: set[tuple[str, ...]] = set()
+    for item in listed:
+        values = tuple(item.text(field) for field in fields)
+        if values[0] and values in earlier:
+            yield item, f"{what} {values[0]!r} occurs twice", "give each its own"
+        earlier.add(values)
 
 
 def _claims(container: MappingNode, pod: Pod[MappingNode]) -> Iterator[Fault]:
     """Find a claim of devices that the pod does not have."""
     claims = [each.text("name") for each in mappings(pod.get("resourceClaims"))]
-    for each in mappings(container.find("resources", "claims")):
-        if each.text("name") not in claims:
-            yield each, f"the pod has no resource claim {each.text('name')!r}", "list it in resourceClaims"
+    for claim in mappings(container.find("resources", "claims")):
+        if claim.text("name") not in claims:
+            yield claim, f"the pod has no resource claim {claim.text('name')!r}", "list it in resourceClaims"
 
 
 def _nfs(holder: MappingNode) -> Iterator[Fault]:
@@ -144,9 +144,9 @@ def _service(spec: MappingNode) -> Iterator[Fault]:
     ports = mappings(spec.get("ports"))
     yield from _twice(ports, "port", "name")
     yield from _twice(ports, "port", "port", "protocol")
-    for each in ports if len(ports) > 1 else ():
-        if each.get("name") is None:
-            yield each, "each port of a Service with several has a name", "name it"
+    for port in ports if len(ports) > 1 else ():
+        if port.get("name") is None:
+            yield port, "each port of a Service with several has a name", "name it"
     if spec.text("type") == "ExternalName" and not spec.text("externalName"):
         yield from _at(spec, "type", "a Service of type ExternalName has an externalName", "add externalName")
 
@@ -197,8 +197,8 @@ def _schedule(text: str) -> str:
         return f"the schedule {text!r} has {len(fields)} fields, and not {len(_CRON)}"
     for field, (what, least, most) in zip(fields, _CRON, strict=True):
         for part in field.split(","):
-            found = _PART.match(part)
-            ends = [_CRON_NAMES.get(end.upper(), end) for end in found.groups()[:2] if end] if found else [""]
+            match = _PART.match(part)
+            ends = [_CRON_NAMES.get(end.upper(), end) for end in match.groups()[:2] if end] if match else [""]
             numbers = [int(end) if str(end).isdecimal() else most + 1 for end in ends]
             if not all(least <= number <= most for number in numbers) or numbers != sorted(numbers):
                 return f"{part!r} in the schedule {text!r} is no {what} from {least} to {most}"

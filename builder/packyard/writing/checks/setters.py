@@ -83,10 +83,10 @@ def _field(bound: Binding, definitions: Definitions, reached: set[str]) -> Itera
         return
     _reach(definition, definitions, reached)
     node = bound.node
-    found = node.value if isinstance(node, Scalar) else [each.value for each in scalars(node)]
+    value = node.value if isinstance(node, Scalar) else [each.value for each in scalars(node)]
     wanted = expected(definition, definitions)
-    if wanted is not None and found != wanted:
-        message = f"the field is {_quoted(found)}, but {definition.name} makes it {_quoted(wanted)} at the next set"
+    if wanted is not None and value != wanted:
+        message = f"the field is {_quoted(value)}, but {definition.name} makes it {_quoted(wanted)} at the next set"
         yield breach("value-disagrees", bound.node, message, "fix the definition or the field")
 
 
@@ -202,8 +202,8 @@ def _substitution(entry: Entry, substitution: Substitution, definitions: Definit
         yield breach("unlisted-marker", pattern or body, message, "add it to values")
 
 
-def _is_listed(found: re.Match[str], substitution: Substitution) -> bool:
-    return any(marker and marker in found.group() for marker, _ in substitution.markers)
+def _is_listed(match: re.Match[str], substitution: Substitution) -> bool:
+    return any(marker and marker in match.group() for marker, _ in substitution.markers)
 
 
 def _marker(item: MappingNode, substitution: Substitution, definitions: Definitions) -> Iterator[Finding]:
@@ -228,7 +228,7 @@ def _marker(item: MappingNode, substitution: Substitution, definitions: Definiti
 
 def _broken(definitions: Definitions) -> dict[str, tuple[str, str, str]]:
     """Return why substitutions yield no value, by name: rule, message and hint; not what a marker's finding says."""
-    found: dict[str, tuple[str, str, str]] = {}
+    reasons: dict[str, tuple[str, str, str]] = {}
     for substitution, problem in islice(_unexpanded(definitions), _MOST_BROKEN):
         inside: set[str] = set()
         for _, reference in substitution.markers:
@@ -236,10 +236,10 @@ def _broken(definitions: Definitions) -> dict[str, tuple[str, str, str]]:
             if target is not None:
                 _reach(target, definitions, inside)
         if SUBSTITUTION_PREFIX + substitution.name in inside:
-            found[substitution.name] = "cyclic-substitution", f"substitution {substitution.name} contains itself", ""
+            reasons[substitution.name] = "cyclic-substitution", f"substitution {substitution.name} contains itself", ""
         elif problem.line == substitution.line and all(_resolves(item, definitions) for item in substitution.markers):
-            found[substitution.name] = "substitution-too-large", problem.message, problem.hint
-    return found
+            reasons[substitution.name] = "substitution-too-large", problem.message, problem.hint
+    return reasons
 
 
 def _unexpanded(definitions: Definitions) -> Iterator[tuple[Substitution, Problem]]:

@@ -41,7 +41,7 @@ class _Block:
 
 def check(bases: Mapping[str, bytes], overlays: Mapping[str, bytes]) -> Iterator[Finding]:
     """Find what is wrong with parts: ``bases`` are their YAML files, ``overlays`` the kustomizations of overlays."""
-    seen: dict[str, list[_Block]] = {}
+    blocks: dict[str, list[_Block]] = {}
     for name in sorted(bases):
         try:
             documents = parse_file(bases[name], name)
@@ -50,7 +50,7 @@ def check(bases: Mapping[str, bytes], overlays: Mapping[str, bytes]) -> Iterator
         except InputError as fault:
             yield from findings(fault)
             continue
-        yield from _compared(documents, seen)
+        yield from _compared(documents, blocks)
     for name in sorted(overlays):
         if not overlays[name].startswith(b"# "):
             message = "this overlay has no description"
@@ -58,14 +58,14 @@ def check(bases: Mapping[str, bytes], overlays: Mapping[str, bytes]) -> Iterator
             yield breach("says-nothing", (Source(name, ""), 0), message, hint)
 
 
-def _compared(documents: list[Document], seen: dict[str, list[_Block]]) -> Iterator[Finding]:
+def _compared(documents: list[Document], blocks: dict[str, list[_Block]]) -> Iterator[Finding]:
     met: set[int] = set()
     for node in (node for document in documents for node in walk(document.root)):
         if not isinstance(node, Scalar | Collection) or not node.anchor or id(node) in met:
             continue
         met.add(id(node))
         block = _Block(node, _value(node, None))
-        first = seen.setdefault(node.anchor, [block])[0]
+        first = blocks.setdefault(node.anchor, [block])[0]
         if not isinstance(node, Scalar) and not _agree(first.value, block.value, is_open=node.anchor in _OPEN):
             place = f"{first.node.source.name}:{first.node.source.locate(first.node.start)[0]}"
             message = f"&{node.anchor} differs from &{node.anchor} in {place}"
@@ -102,10 +102,10 @@ def _agree(one: _Value, other: _Value, *, is_open: bool = False) -> bool:
 
 def _by_name(items: list[_Value]) -> dict[str, _Value]:
     """Return items by their name and path; nothing where an item has no name."""
-    found = {}
+    by_name = {}
     for item in items:
         fields = item[1] if isinstance(item[1], dict) else {}
         if "name" not in fields:
             return {}
-        found[repr([fields.get(key) for key in ("name", "mountPath")])] = item
-    return found
+        by_name[repr([fields.get(key) for key in ("name", "mountPath")])] = item
+    return by_name

@@ -32,11 +32,11 @@ _SHELLS_OWN = (
 
 def check(parsed: Parsed) -> Iterator[Finding]:
     """Find variables of scripts that are misspelled."""
-    said: set[str] = set()
+    names: set[str] = set()
     for root in parsed.objects:
         for container in parsed.containers_of(root):
             own = variables.find(container, parsed).named
-            said |= set(own)
+            names |= set(own)
             words = list(variables.words(container))
             for word in words if any(_SHELL.match(word.value) for word in words[:2]) else ():
                 yield from _script(word, own)
@@ -44,25 +44,25 @@ def check(parsed: Parsed) -> Iterator[Finding]:
         data = variables.data_of(root)
         for value in (entry.value for entry in data if entry.name.endswith(".sh")):
             if isinstance(value, Scalar):
-                yield from _script(value, said | {each.name for each in data})
+                yield from _script(value, names | {each.name for each in data})
 
 
 def _script(node: Scalar, own: Collection[str]) -> Iterator[Finding]:
-    known = {*own, *_SHELLS_OWN, *variables.GIVEN}
-    for found in _SET.finditer(node.value):
-        known.update(" ".join(filter(None, found.groups())).split())
-    told: set[str] = set()
-    for found in _USED.finditer(node.value):
-        name = found[1] or found[2] or found[3]
-        if name in known or name in told:
+    names = {*own, *_SHELLS_OWN, *variables.GIVEN}
+    for match in _SET.finditer(node.value):
+        names.update(" ".join(filter(None, match.groups())).split())
+    reported: set[str] = set()
+    for match in _USED.finditer(node.value):
+        name = match[1] or match[2] or match[3]
+        if name in names or name in reported:
             continue
-        told.add(name)
-        near = suggest(name, _alike(name, known))
+        reported.add(name)
+        near = suggest(name, _alike(name, names))
         if near:
             message = f"nobody sets {name}, which is empty here"
-            yield breach("undefined-variable", within(node, found.group()), message, near, severity="warning")
+            yield breach("undefined-variable", within(node, match.group()), message, near, severity="warning")
 
 
-def _alike(name: str, known: Collection[str]) -> list[str]:
+def _alike(name: str, names: Collection[str]) -> list[str]:
     """Return the names that may have been meant: about as long, and with the same beginning or end."""
-    return [each for each in known if abs(len(each) - len(name)) <= 1 and len(each) > len("RANK")]
+    return [each for each in names if abs(len(each) - len(name)) <= 1 and len(each) > len("RANK")]

@@ -43,12 +43,12 @@ class ShippedOptions:
         self,
         package: PackageFiles,
         parsed: Parsed,
-        known: Iterable[Finding],
+        baseline: Iterable[Finding],
         *,
         judges: Sequence[Judge],
         shipped: bool | None,
     ) -> Iterator[Finding]:
-        """Yield what is wrong with the use cases of a package and their options; ``known`` is what is without them."""
+        """Yield what is wrong with use cases of a package and their options; ``baseline`` is what is without them."""
         for there, alone, on in self._use_cases(package, parsed):
             options, defined = self._read(there)
             trial = Trial(
@@ -60,13 +60,13 @@ class ShippedOptions:
                 tried=self._tried.setdefault(there.real, set()),
                 is_told=self._only_enabled,
             )
-            yield from trial.find(alone, known)
+            yield from trial.find(alone, baseline)
 
     def build(self, package: PackageFiles, parsed: Parsed) -> Iterator[MappingNode]:
         """Yield the objects of use cases that enabled options change, as they are then."""
         for _, alone, on in self._use_cases(package, parsed):
-            made = enable(alone, alone.builds[0], on) if on else None
-            yield from (new for old, new in made.roots if old is not new) if made else ()
+            enabled = enable(alone, alone.builds[0], on) if on else None
+            yield from (new for old, new in enabled.roots if old is not new) if enabled else ()
 
     def _read(self, there: Folder) -> tuple[list[Option], Definitions]:
         return self._memo.once(("options", there.real), partial(_read, there))
@@ -95,15 +95,15 @@ class ShippedOptions:
 
 def _read(there: Folder) -> tuple[list[Option], Definitions]:
     """Read options, but those that only kustomize understands, and the definitions that all of them have."""
-    tree, found = Tree(Path(there.shown)), list[Option]()
+    tree, options = Tree(Path(there.shown)), list[Option]()
     setters, substitutions = dict[str, Setter](), dict[str, Substitution]()
     for name in there.names():
         with suppress(InputError):
             part = builtin.component(Path(there.shown, name))
-            found.append(Option(name, part, folders.needed(regular.read(there.file(name), limit=folders.LONGEST))))
+            options.append(Option(name, part, folders.needed(regular.read(there.file(name), limit=folders.LONGEST))))
         for file in (file for file in (KRMFILE, f"{name}/{KRMFILE}") if tree.has_file(file)):
             with suppress(InputError):
                 own = parse_krmfile(source_of(tree.read(file), file)).definitions
                 setters.update(own.setters)
                 substitutions.update(own.substitutions)
-    return found, Definitions(setters, substitutions)
+    return options, Definitions(setters, substitutions)

@@ -32,7 +32,7 @@ _GIVEN: Mapping[str, Sequence[str]] = {
 GIVEN = frozenset(_INDEX).union(*_GIVEN.values())
 
 
-def given(root: MappingNode) -> Sequence[str]:
+def of_controllers(root: MappingNode) -> Sequence[str]:
     """Return the variables that controllers add to the containers of an object's pods."""
     job = root.mapping("spec", "jobTemplate", "spec") or root.mapping("spec")
     is_indexed = root.text("kind") in ("Job", "CronJob") and job and job.text("completionMode") == "Indexed"
@@ -54,24 +54,24 @@ class Variables:
 
     def value(self, name: str) -> Scalar | None:
         """Return the value of a variable, if it is written in the package."""
-        found = self.values.get(name)
-        return found if isinstance(found, Scalar) else None
+        node = self.values.get(name)
+        return node if isinstance(node, Scalar) else None
 
 
 def find(container: MappingNode, parsed: Parsed) -> Variables:
     """Return the variables of a container."""
-    found = Variables()
-    for each in mappings(container.get("envFrom")):
-        reference = each.mapping("configMapRef")
+    variables = Variables()
+    for source in mappings(container.get("envFrom")):
+        reference = source.mapping("configMapRef")
         held = config_map(reference.text("name"), parsed) if reference else None
-        prefix = each.text("prefix")
-        found.complete = found.complete and held is not None
+        prefix = source.text("prefix")
+        variables.complete = variables.complete and held is not None
         for entry in held or ():
-            found.add(prefix + entry.name, entry, entry.value)
-    for each in mappings(container.get("env")):
-        if name := each.scalar("name"):
-            found.add(name.value, name, each.get("value"))
-    return found
+            variables.add(prefix + entry.name, entry, entry.value)
+    for variable in mappings(container.get("env")):
+        if name := variable.scalar("name"):
+            variables.add(name.value, name, variable.get("value"))
+    return variables
 
 
 def is_filled_in(text: str) -> bool:
@@ -81,12 +81,12 @@ def is_filled_in(text: str) -> bool:
 
 def config_map(name: str, parsed: Parsed) -> list[Entry] | None:
     """Return what the ConfigMaps of a name hold; None if the package has none."""
-    found: list[Entry] | None = None
+    data: list[Entry] | None = None
     for root in parsed.objects:
         called = name_of(root) if is_kind(root, CORE, "ConfigMap") else None
         if called and called.value == name:
-            found = (found or []) + data_of(root)
-    return found
+            data = (data or []) + data_of(root)
+    return data
 
 
 def data_of(root: MappingNode) -> list[Entry]:
@@ -96,8 +96,8 @@ def data_of(root: MappingNode) -> list[Entry]:
 
 def keys_of(name: str, parsed: Parsed) -> set[str]:
     """Return the keys of the ConfigMaps of a name, those that are generated too; none where nobody knows all."""
-    made = parsed.generated.get(name, frozenset())
-    return set() if made is None else {*made, *(entry.name for entry in config_map(name, parsed) or ())}
+    generated = parsed.generated.get(name, frozenset())
+    return set() if generated is None else {*generated, *(entry.name for entry in config_map(name, parsed) or ())}
 
 
 def words(container: MappingNode) -> Iterator[Scalar]:

@@ -47,29 +47,29 @@ def check(parsed: Parsed) -> Iterator[Finding]:
 
 
 def _described(setters: dict[str, Setter], entries: dict[str, Entry]) -> Iterator[Finding]:
-    seen: dict[str, str] = {}
+    by_text: dict[str, str] = {}
     for name, setter in setters.items():
         place = entries[name]
         text = setter.description.strip()
         if not text:
             message = f"setter {name} has no description, which every list of parameters shows"
             yield breach("no-description", place, message, "say what it is in a sentence")
-        elif (first := seen.setdefault(text, name)) != name:
+        elif (first := by_text.setdefault(text, name)) != name:
             message = f"setter {name} has the description of {first}: {text!r}"
             yield breach("same-description", place, message, "say what tells them apart")
 
 
 def _typed(parsed: Parsed, setters: dict[str, Setter], entries: dict[str, Entry]) -> Iterator[Finding]:
     """Find a setter without a type whose field is a number or a switch: any text is taken for it."""
-    told: set[str] = set()
+    reported: set[str] = set()
     for bound in parsed.bound:
         definition = parsed.definitions.resolve(bound.reference)
-        if not isinstance(definition, Setter) or definition.type or definition.name in told:
+        if not isinstance(definition, Setter) or definition.type or definition.name in reported:
             continue
         root = parsed.roots.get(id(bound.node))
         expected = field_type(root.text("apiVersion"), root.text("kind"), bound.path) if root else None
         if expected in _PLAIN and not definition.schema.get("enum") and definition.name in setters:
-            told.add(definition.name)
+            reported.add(definition.name)
             place = entries[definition.name]
             message = f"setter {definition.name} takes any text, and a field of it has to be of type {expected}"
             yield breach("untyped-setter", place, message, f"add type: {expected}")
@@ -107,13 +107,13 @@ def _forgotten(parsed: Parsed, setters: dict[str, Setter]) -> Iterator[Finding]:
 def _alike(parsed: Parsed) -> Iterator[tuple[Scalar, str, str]]:
     """Yield the fields that are like a bound one, and have the value of a setter, with what is to be said of them."""
     bound = {(_key(each.part), each.node.value): each for each in parsed.bound if isinstance(each.node, Scalar)}
-    known = dict(_texts(parsed))
+    names = dict(_texts(parsed))
     nodes = (node for document in parsed.documents for node in walk(document.root))
     for entry in (entry for node in nodes for entry in entries(node)):
         value = entry.value
         if not isinstance(value, Scalar) or len(value.value) < _SHORTEST:
             continue
-        same, name = bound.get((entry.name, value.value)), known.get(value.value)
+        same, name = bound.get((entry.name, value.value)), names.get(value.value)
         if not (same or name) or parsed.changed_by(value) or _is_commented(value):
             continue
         if same and same.node is not value and parsed.changed_by(same.node):
@@ -130,14 +130,14 @@ def _half_bound(parsed: Parsed) -> Iterator[Finding]:
     """Find a Job of as many pods at once as in all, of which a set changes one number alone."""
     for root in parsed.objects:
         for holder, entry in parsed.entries_of(root, "completions"):
-            done, at_once = entry.value, holder.scalar("parallelism")
-            if not isinstance(done, Scalar) or not at_once or done.value != at_once.value:
+            completions, at_once = entry.value, holder.scalar("parallelism")
+            if not isinstance(completions, Scalar) or not at_once or completions.value != at_once.value:
                 continue
-            is_half = bool(parsed.changed_by(done)) != bool(parsed.changed_by(at_once))
+            is_half = bool(parsed.changed_by(completions)) != bool(parsed.changed_by(at_once))
             if holder.text("completionMode") == "Indexed" and is_half:
-                fixed, other = (at_once, done) if parsed.changed_by(done) else (done, at_once)
+                fixed, other = (at_once, completions) if parsed.changed_by(completions) else (completions, at_once)
                 names = ", ".join(sorted(parsed.changed_by(other)))
-                message = f"completions and parallelism are {done.value}, and {names} changes one of them alone"
+                message = f"completions and parallelism are {completions.value}, and {names} changes one of them alone"
                 yield breach("forgotten-field", fixed, message, f"bind it to {names} as well")
 
 

@@ -51,13 +51,13 @@ def check(parsed: Parsed) -> Iterator[Finding]:
 
 
 def _objects(build: Build) -> Iterator[Finding]:
-    seen: dict[tuple[str, ...], Scalar] = {}
+    by_identity: dict[tuple[str, ...], Scalar] = {}
     for root in build.objects:
         name = name_of(root)
         if name is None:
             continue
         identity = (*selector.identity(root), build.apart.get(id(root), ""))
-        first = seen.setdefault(identity, name)
+        first = by_identity.setdefault(identity, name)
         if first is not name:
             hint = f"also at {first.place}"
             message = f"{root.text('kind')} {name.value!r} occurs twice"
@@ -74,10 +74,10 @@ def _namespaces(build: Build, parsed: Parsed) -> Iterator[Finding]:
         return
     own = [root for root in build.objects if root.mapping("metadata") and kind_of(root)[0] != RBAC]
     own = [root for root in own if not is_cluster_scoped(root.text("apiVersion"), root.text("kind"))]
-    said = [entry for root in own if (held := root.mapping("metadata")) and (entry := held.entry("namespace"))]
-    are_few = 2 * len(said) <= len(own)
+    namespaces = [entry for root in own if (held := root.mapping("metadata")) and (entry := held.entry("namespace"))]
+    are_few = 2 * len(namespaces) <= len(own)
     rest = "others are where users apply them" if are_few else "kubectl apply -n refuses it in another"
-    for entry in said if are_few or parsed.is_own else ():
+    for entry in namespaces if are_few or parsed.is_own else ():
         if isinstance(entry.value, Scalar) and entry.value.value and not parsed.changed_by(entry.value):
             message = f"this object is in namespace {entry.value.value}, and {rest}"
             hint = "remove it: users name it, or namespace: in package.yaml does"
@@ -135,9 +135,9 @@ def _container(container: MappingNode, volumes: frozenset[str]) -> Iterator[Find
     label = f"container {called!r}" if called else "the container"
     for name in (name for key in _MOUNTS for name in names(container.get(key))):
         if name.value not in volumes:
-            known = ", ".join(sorted(volumes))
+            listing = ", ".join(sorted(volumes))
             message = f"{label} mounts {name.value!r}, which is not a volume of its pod"
-            hint = f"the volumes are {known}" if known else "the pod has no volumes"
+            hint = f"the volumes are {listing}" if listing else "the pod has no volumes"
             yield breach("mount-without-volume", name, message, hint)
     for entry in entries(container.get("securityContext")):
         if entry.name in _POD_ONLY:

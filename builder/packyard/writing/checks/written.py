@@ -72,10 +72,10 @@ def _sort(text: str) -> str:
 
 def _values(krmfiles: Iterable[Parsed]) -> dict[str, str]:
     """Return the default of each setter that all Krmfiles give the same one."""
-    found: dict[str, set[str]] = {}
+    by_name: dict[str, set[str]] = {}
     for setter in (setter for each in krmfiles for setter in each.definitions.setters.values()):
-        found.setdefault(setter.name, set()).add(setter.text)
-    return {name: values.pop() for name, values in found.items() if len(values) == 1}
+        by_name.setdefault(setter.name, set()).add(setter.text)
+    return {name: values.pop() for name, values in by_name.items() if len(values) == 1}
 
 
 def _redefined(krmfiles: Mapping[str, Parsed]) -> Iterator[Finding]:
@@ -111,9 +111,9 @@ def _parse(name: str, data: bytes) -> Parsed:
 def _model(name: str, data: bytes) -> Iterator[Finding]:
     with suppress(InputError):
         root = parse_one(data, name).root
-        for key, known in _WORDS.items():
+        for key, words in _WORDS.items():
             word = root.scalar("model", key) if root else None
-            if word and word.value not in known and (near := suggest(word.value, known)):
+            if word and word.value not in words and (near := suggest(word.value, words)):
                 yield breach("odd-word", word, f"model.{key} is {word.value!r}: lists sort it apart from others", near)
 
 
@@ -134,6 +134,6 @@ def _unused(files: Mapping[str, bytes], krmfiles: Mapping[str, Parsed]) -> Itera
 
 def _elsewhere(text: str, key: str, word: str) -> bool:
     """Say whether a Krmfile names what it defines outside of the definition: in a pattern or a rule."""
-    said = len(re.findall(rf"(?<!\w){re.escape(word)}(?!\w)", text))
+    total = len(re.findall(rf"(?<!\w){re.escape(word)}(?!\w)", text))
     own = len(re.findall(rf"{re.escape(key)}:|\bname:\s*[\"']?{re.escape(word)}(?!\w)", text))
-    return said > own
+    return total > own
