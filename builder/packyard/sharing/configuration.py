@@ -52,14 +52,14 @@ def read(folder: Path) -> Configuration:
     for key, wanted in (("apiVersion", "packyard/v1"), ("kind", "Configuration")):
         if fields.text(key, wanted) != wanted:
             fields.fault(_node(fields, key), key, f"must be {wanted}")
-    found = Configuration(
+    configuration = Configuration(
         channel=_address(fields, "channel", fields.text("channel", "")),
         trust=_trust(fields),
         cache_limit=_size(fields, "cacheLimit"),
         places=dict(_places(fields)),
     )
     fields.done()
-    return found
+    return configuration
 
 
 def normal(address: str) -> str:
@@ -76,14 +76,14 @@ def normal(address: str) -> str:
         return os.path.realpath(unquote(rest.removeprefix("localhost")) if separator else address)
     host, slash, path = rest.partition("/")
     host = host.rpartition("@")[2].lower()
-    kind, _, asked = scheme.partition("+")
+    kind, _, protocol = scheme.partition("+")
     if kind == "oci":
         from packyard.sharing.stores.wire import is_loopback
 
         usual = "http" if is_loopback(re.sub(r":[0-9]+$", "", host).strip("[]")) else "https"
-        asked = asked or usual
-        scheme = kind if asked == usual else scheme
-    host = host.removesuffix(_PORTS.get(asked or scheme, ""))
+        protocol = protocol or usual
+        scheme = kind if protocol == usual else scheme
+    host = host.removesuffix(_PORTS.get(protocol or scheme, ""))
     return f"{'az' if scheme == 'azure' else scheme}://{host}{slash}{path}".rstrip("/")
 
 
@@ -100,7 +100,7 @@ def identity(address: str) -> str:
 
 def _trust(fields: Fields) -> dict[str, tuple[Digest, ...]]:
     trusted = fields.child("trust")
-    found = {}
+    by_address = {}
     for entry in _entries(trusted):
         assert trusted
         texts = trusted.texts(entry.name)
@@ -111,8 +111,8 @@ def _trust(fields: Fields) -> dict[str, tuple[Digest, ...]]:
                 Digest.parse(text)
             except InputError as error:
                 trusted.fault(entry.value, entry.name, str(error), "packyard keys list shows the ids of keys")
-        found[normal(_address(trusted, entry.name, entry.name))] = tuple(map(Digest, texts))
-    return found
+        by_address[normal(_address(trusted, entry.name, entry.name))] = tuple(map(Digest, texts))
+    return by_address
 
 
 def _address(fields: Fields, key: str, text: str) -> str:

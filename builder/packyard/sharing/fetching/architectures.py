@@ -25,10 +25,10 @@ def ask(reference: str, *, patience: float) -> frozenset[str] | None:
     """
     try:
         source, place = transport.find(reference, patience)
-        found = source.registry.manifest(source.name, place)
-        if found is None:
+        data = source.registry.manifest(source.name, place)
+        if data is None:
             return None
-        manifest = mapping(json.loads(found))
+        manifest = mapping(json.loads(data))
         if listed := mappings(manifest.get("manifests")):
             named = (text(mapping(each.get("platform")).get("architecture")) for each in listed)
             return frozenset(named) - frozenset(_UNKNOWN)

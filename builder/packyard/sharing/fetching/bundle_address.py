@@ -52,8 +52,8 @@ class BundleAddress:
         from packyard.sharing.entry import bundle_key
         from packyard.sharing.stores.oci.spelling import place
 
-        found, artifact = place(bundle_key(manifest.name, manifest.version)), self.artifact
-        if artifact and (found.repository != artifact.name or artifact.tag not in ("", found.tag)):
+        own, artifact = place(bundle_key(manifest.name, manifest.version)), self.artifact
+        if artifact and (own.repository != artifact.name or artifact.tag not in ("", own.tag)):
             problem = f"expected this bundle, found {manifest.name}@{manifest.version}"
             raise IntegrityError(Problem(problem, file=str(self)))
 
@@ -64,11 +64,11 @@ class BundleAddress:
 def _in_registry(text: str) -> BundleAddress:
     from packyard.sharing.stores.oci.address import ArtifactAddress
 
-    found = ArtifactAddress.parse(text)
-    if found is None:
+    artifact = ArtifactAddress.parse(text)
+    if artifact is None:
         hint = "write oci://host/path/NAME:VERSION, or NAME@VERSION --from CHANNEL"
         raise InputError(Problem("this must be the address of a bundle", hint=hint))
-    check_name(found.name)
+    check_name(artifact.name)
     scheme, _, rest = text.partition("://")
     channel = f"{scheme}://{rest.partition('@sha256:')[0].rpartition('/')[0]}"
-    return BundleAddress(channel=channel, reference=found.name, artifact=found)
+    return BundleAddress(channel=channel, reference=artifact.name, artifact=artifact)

@@ -80,10 +80,10 @@ class Cache:
     def prune(self) -> None:
         """Delete the least recently used files until the rest is within the limit, and what transfers left long ago."""
         total = 0
-        for each in sorted(self.entries(), key=lambda each: each.used, reverse=True):
-            total += each.size
+        for cached in sorted(self.entries(), key=lambda cached: cached.used, reverse=True):
+            total += cached.size
             if total > self.limit:
-                _delete(each.file)
+                _delete(cached.file)
         for file in self._files(_TRANSFER):
             with suppress(OSError):
                 if file.lstat().st_mtime < time.time() - _LEFT_BEHIND:
@@ -104,12 +104,12 @@ class Cache:
 
     def entries(self) -> list[Cached]:
         """Return all files."""
-        found = []
+        entries = []
         for file in self._files(_FILE):
             with suppress(OSError):
                 state = file.lstat()
-                found.append(Cached(file, state.st_size, state.st_mtime))
-        return found
+                entries.append(Cached(file, state.st_size, state.st_mtime))
+        return entries
 
     def _find(self, digest: Digest) -> BinaryIO | None:
         """Return a file that is cached, verified; a damaged one goes."""
@@ -160,11 +160,11 @@ class Cache:
 
 def digest_of(file: BinaryIO) -> Digest:
     """Return the digest of an open file, from its beginning to its end."""
-    found = hashlib.sha256()
+    hasher = hashlib.sha256()
     file.seek(0)
     while piece := file.read(_PIECE):
-        found.update(piece)
-    return Digest(f"sha256:{found.hexdigest()}")
+        hasher.update(piece)
+    return Digest(f"sha256:{hasher.hexdigest()}")
 
 
 def _taken(file: Path) -> BinaryIO | None:

@@ -90,9 +90,9 @@ class _Transfer:
                     return
         file.seek(0)
         file.truncate()
-        found = self._transfer(file)
-        if found != self.wanted.digest:
-            raise IntegrityError(f"{self.wanted.what}: expected {self.wanted.digest}, found {found}")
+        digest = self._transfer(file)
+        if digest != self.wanted.digest:
+            raise IntegrityError(f"{self.wanted.what}: expected {self.wanted.digest}, found {digest}")
 
     def _transfer(self, file: BinaryIO) -> Digest:
         """Write what is missing in a file, and return the digest of all of it."""
@@ -139,7 +139,7 @@ class _Transfer:
             raise OverdueError
 
     def _late(self, size: int) -> UnavailableError:
-        done = f"{size} bytes" if self.wanted.size is None else f"{size} of {self.wanted.size} bytes"
+        arrived = f"{size} bytes" if self.wanted.size is None else f"{size} of {self.wanted.size} bytes"
         hint = "run again, and it goes on from there; or set PACKYARD_TIMEOUT to more seconds"
-        problem = f"the transfer took more than {self.patience:g} seconds: {done} arrived"
+        problem = f"the transfer took more than {self.patience:g} seconds: {arrived} arrived"
         return UnavailableError(Problem(problem, file=self.wanted.what, hint=hint))

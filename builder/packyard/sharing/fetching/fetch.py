@@ -64,9 +64,9 @@ class Fetched:
         """Return the bundle in memory."""
         self.file.seek(0)
         entry = self.choice.entry
-        found = Bundle.open(self.file.read(), what=str(entry))
-        _check_entry(entry, found.manifest, found.tar, what=str(entry))
-        return found
+        bundle = Bundle.open(self.file.read(), what=str(entry))
+        _check_entry(entry, bundle.manifest, bundle.tar, what=str(entry))
+        return bundle
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +84,9 @@ class Fetching:
 
 
 @contextmanager
-def opened(store: Store, asked: Reference, how: Fetching | None = None, *, pin: Pin | None = None) -> Iterator[Fetched]:
+def opened(
+    store: Store, reference: Reference, how: Fetching | None = None, *, pin: Pin | None = None
+) -> Iterator[Fetched]:
     """Open the file of the bundle that is asked for, verified but for what is in it; see `Fetched`.
 
     With a pin, any other bundle than that one is refused, and that one is taken though it is yanked.
@@ -93,23 +95,24 @@ def opened(store: Store, asked: Reference, how: Fetching | None = None, *, pin: 
     that are not what it lists.
     """
     how = how or Fetching()
-    found = access.find(store, how.trusted, how.memory)
-    if found is None:
-        with _without_index(store, asked, how) as fetched:
+    index = access.find(store, how.trusted, how.memory)
+    if index is None:
+        with _without_index(store, reference, how) as fetched:
             yield replace(fetched, choice=_check_pin(fetched.choice, pin)) if pin else fetched
         return
-    package = found.named(asked.name)
-    choice = choose(package, asked)
+    package = index.named(reference.name)
+    choice = choose(package, reference)
     if pin:
         choice = _check_pin(choice, pin)
     with ExitStack() as held:
         try:
             file = held.enter_context(opened_entry(store, choice.entry, how))
-            proof = verify_listed(store, found.head, choice.entry, choice.entry, how.trusted)
+            proof = verify_listed(store, index.head, choice.entry, choice.entry, how.trusted)
         except (NotFoundError, IntegrityError):
-            access.read(store, how.trusted, how.memory).named(asked.name).get(choice.entry.version)  # removed meanwhile
+            latest = access.read(store, how.trusted, how.memory)
+            latest.named(reference.name).get(choice.entry.version)  # removed meanwhile
             raise
-        yield Fetched(file=file, choice=choice, proof=proof, versions=package.entries, head=found.head.number)
+        yield Fetched(file=file, choice=choice, proof=proof, versions=package.entries, head=index.head.number)
 
 
 def opened_entry(store: Store, entry: IndexEntry, how: Fetching) -> AbstractContextManager[BinaryIO]:
@@ -159,31 +162,31 @@ def opened_at(bundle: BundleAddress, how: Fetching | None = None) -> Iterator[Fe
         yield fetched
 
 
-def _without_index(store: Store, asked: Reference, how: Fetching) -> AbstractContextManager[Fetched]:
-    if asked.version is None:
-        hint = f"is {store.address} a channel? If so, give a version: {asked.name}@VERSION"
-        raise UnavailableError(Problem(f"the channel has no index that tells which version {asked} is", hint=hint))
+def _without_index(store: Store, reference: Reference, how: Fetching) -> AbstractContextManager[Fetched]:
+    if reference.version is None:
+        hint = f"is {store.address} a channel? If so, give a version: {reference.name}@VERSION"
+        raise UnavailableError(Problem(f"the channel has no index that tells which version {reference} is", hint=hint))
     if how.trusted.is_required:
         hint = f"ask whoever publishes there; what lies there has an address: {store.address.rstrip('/')}/"
-        hint += bundle_key(asked.name, asked.version)
+        hint += bundle_key(reference.name, reference.version)
         raise IntegrityError(Problem("has no index any more, and you trust keys for it", file=store.address, hint=hint))
-    return _plain(store, asked, how, str(asked), "the version that was asked for; the channel has no index")
+    return _plain(store, reference, how, str(reference), "the version that was asked for; the channel has no index")
 
 
-def _plain(store: Store, asked: Reference, how: Fetching, what: str, why: str) -> AbstractContextManager[Fetched]:
+def _plain(store: Store, reference: Reference, how: Fetching, what: str, why: str) -> AbstractContextManager[Fetched]:
     """Open the file of a version, which has the digest that the checksum file beside it says."""
-    assert asked.version
-    key = bundle_key(asked.name, asked.version, CHECKSUM)
+    assert reference.version
+    key = bundle_key(reference.name, reference.version, CHECKSUM)
     try:
         digest = checksum.parse(store.get(key, limit=checksum.LIMIT), what=key)
     except (NotFoundError, MissingStoreError) as error:
         if why == _AT_ADDRESS:
             raise InputError(Problem(f"there is no {key}", file=what, hint=_IS_RIGHT)) from error
-        hint = f"is this the address of a channel, and {asked} right? ({error})"
+        hint = f"is this the address of a channel, and {reference} right? ({error})"
         raise InputError(Problem(f"the channel has neither an index nor {key}", hint=hint)) from error
-    attested = provenance.get(store, asked.name, asked.version)
-    read = _reading(store, bundle_key(asked.name, asked.version))
-    check = partial(_check, name=asked.name, version=asked.version, what=what)
+    attested = provenance.get(store, reference.name, reference.version)
+    read = _reading(store, bundle_key(reference.name, reference.version))
+    check = partial(_check, name=reference.name, version=reference.version, what=what)
     return _unlisted(read, Wanted(digest=digest, what=what), attested, how, check, why)
 
 

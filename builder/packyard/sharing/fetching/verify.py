@@ -109,9 +109,9 @@ def verify_bundle(
             raise IntegrityError(Problem("has no provenance that a key you trust has signed", file=what, hint=hint))
         return proof
     file = f"{what}{PROVENANCE}"
-    found, opened = _open(attested, trusted, file)
-    found.check(bundle, file=file)
-    return replace(proof, provenance=found, signers=opened.signers, others=opened.others)
+    statement, opened = _open(attested, trusted, file)
+    statement.check(bundle, file=file)
+    return replace(proof, provenance=statement, signers=opened.signers, others=opened.others)
 
 
 def with_sbom(proof: Proof, described: bytes, *, what: str) -> Proof:
@@ -123,10 +123,10 @@ def with_sbom(proof: Proof, described: bytes, *, what: str) -> Proof:
     return replace(proof, has_sbom=True)
 
 
-def differences(described: Manifest, found: Mapping[str, str]) -> list[tuple[str, str]]:
+def differences(described: Manifest, files: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return the paths of files that differ from a packyard.json, each ``changed``, ``missing`` or ``extra``."""
-    names = sorted({*described.files, *found} - {manifest.FILE})
-    states = ((path, described.files.get(path), found.get(path)) for path in names)
+    names = sorted({*described.files, *files} - {manifest.FILE})
+    states = ((path, described.files.get(path), files.get(path)) for path in names)
     return [
         (path, "missing" if there is None else "extra" if listed is None else "changed")
         for path, listed, there in states
@@ -140,7 +140,7 @@ def digests_below(folder: Path, described: Manifest, *, most: int = _MOST) -> di
     Links are not followed. What packyard keeps for itself is left out, and folders that `packyard render` wrote; a
     file that packyard.json names never is.
     """
-    found: dict[str, str] = {}
+    digests: dict[str, str] = {}
     for place, folders, names in os.walk(folder):
         here = Path(place)
         if paths.is_rendered(_below(folder, here), names, described.files):
@@ -150,10 +150,10 @@ def digests_below(folder: Path, described: Manifest, *, most: int = _MOST) -> di
             path = _below(folder, file)
             if (file.is_dir() and not file.is_symlink()) or not (path in described.files or _is_theirs(file.name)):
                 continue
-            found[path] = _digest(file) if path in described.files else "extra"
-            if len(found) > most:
+            digests[path] = _digest(file) if path in described.files else "extra"
+            if len(digests) > most:
                 raise InputError(Problem(f"has more than {most} files", file=str(folder), hint="name the package"))
-    return found
+    return digests
 
 
 def _below(folder: Path, file: Path) -> str:
@@ -182,12 +182,12 @@ def _open(attested: bytes, trusted: Trust, file: str) -> tuple[Provenance, Opene
     return provenance.open(attested, trusted, file=file)
 
 
-def _origin(found: Provenance) -> str:
-    by = f"built by packyard {found.packyard}"
-    if found.source is None:
+def _origin(statement: Provenance) -> str:
+    by = f"built by packyard {statement.packyard}"
+    if statement.source is None:
         return f"{by} from sources without a revision"
-    changed = " with changes that are not committed" if found.source.dirty else ""
-    return f"{by} from commit {found.source.commit[:12]}{changed}"
+    changed = " with changes that are not committed" if statement.source.dirty else ""
+    return f"{by} from commit {statement.source.commit[:12]}{changed}"
 
 
 def _keys(ids: Sequence[str], names: Mapping[str, str]) -> str:

@@ -36,11 +36,11 @@ def find(store: Store, trusted: Trust = NOBODY, memory: Memory | None = None) ->
 
 def read(store: Store, trusted: Trust = NOBODY, memory: Memory | None = None) -> Index:
     """Return a channel's index, or raise `NotFoundError` if it has none."""
-    found = find(store, trusted, memory)
-    if found is None:
+    index = find(store, trusted, memory)
+    if index is None:
         hint = "is this a channel, and has it lost its index?"
         raise NotFoundError(Problem("no index", file=f"{store.address}: {head.POINTER}", hint=hint))
-    return found
+    return index
 
 
 def current(store: Store, trusted: Trust = NOBODY, memory: Memory | None = None) -> Index:
@@ -136,5 +136,5 @@ def writer(store: Store, by: Publisher = UNSIGNED, *, alone: bool = False) -> It
     with lease.exclusive(store, always=alone) as check:
         writing = Writer(store=store, by=by, check=check)
         if not has_head:  # it is of packyard 0.1.0, and has no id yet
-            writing.commit(lambda found: found)
+            writing.commit(lambda index: index)
         yield writing

@@ -112,7 +112,7 @@ class Head:
 
     def payload(self) -> bytes:
         """Return what the envelope of this head holds, a line for each field."""
-        known = {
+        fields = {
             "apiVersion": record.API_VERSION,
             "kind": "IndexHead",
             **({"channel": self.channel} if self.channel else {}),
@@ -124,12 +124,12 @@ class Head:
             "revoked": list(self.revoked),
             **({"expires": self.expires} if self.expires else {}),
         }
-        return record.to_lines({**known, **self.extra}, levels={})
+        return record.to_lines({**fields, **self.extra}, levels={})
 
     def next_history(self) -> dict[int, Digest]:
         """Return the history of the head after this one."""
-        known = {**self.history, self.number: self.digest} if self.number else {}
-        return {number: known[number] for number in links(self.number + 1)}
+        history = {**self.history, self.number: self.digest} if self.number else {}
+        return {number: history[number] for number in links(self.number + 1)}
 
 
 def key(number: int) -> str:
@@ -175,16 +175,18 @@ class Memory:
         name = str(self.file)
         try:
             data = regular.read(self.file, limit=LIMIT)
-            found = record.parse(data, lambda fields: fields.take_all(Remembered), kind="RememberedHead", file=name)
-            return replace(found, file=name)
+            remembered = record.parse(
+                data, lambda fields: fields.take_all(Remembered), kind="RememberedHead", file=name
+            )
+            return replace(remembered, file=name)
         except IntegrityError as error:
             hint = "remove the file to forget what this channel had"
             raise IntegrityError(*(Problem(each.message, file=name, hint=hint) for each in error.problems)) from error
 
     def write(self, head: Head) -> None:
         """Remember a head; a file that cannot be written is no reason to fail."""
-        said = Remembered(number=head.number, digest=head.digest, channel=head.channel, revoked=head.revoked)
-        fields = {"apiVersion": record.API_VERSION, "kind": "RememberedHead", **record.document(said)}
+        remembered = Remembered(number=head.number, digest=head.digest, channel=head.channel, revoked=head.revoked)
+        fields = {"apiVersion": record.API_VERSION, "kind": "RememberedHead", **record.document(remembered)}
         with suppress(OSError):
             self.file.parent.mkdir(parents=True, exist_ok=True)
             atomic.write(str(self.file), record.to_bytes(fields), mode=0o644, durable=False)
@@ -196,23 +198,23 @@ def latest(store: Store, trusted: Trust = NOBODY, memory: Memory | None = None) 
     One that is older than the remembered head, does not descend from it, or is another channel's, is an
     `IntegrityError`.
     """
-    known = memory.read() if memory else Remembered()
-    trusted = trusted.without(known.revoked)
-    begin = _begin(store, trusted, known)
+    remembered = memory.read() if memory else Remembered()
+    trusted = trusted.without(remembered.revoked)
+    begin = _begin(store, trusted, remembered)
     head = _forward(store, trusted, begin)
     if head is None:
-        if known.number:
-            raise _older(store, known, "the channel has no head any more")
+        if remembered.number:
+            raise _older(store, remembered, "the channel has no head any more")
         return None
-    if (begin and begin.channel != head.channel) or (known.number and known.channel != head.channel):
+    if (begin and begin.channel != head.channel) or (remembered.number and remembered.channel != head.channel):
         problem = f"has the head {head.number} of another channel"
-        hint = f"{_ASK}; if its index was made anew, remove {known.file}" if known.file else _ASK
+        hint = f"{_ASK}; if its index was made anew, remove {remembered.file}" if remembered.file else _ASK
         raise IntegrityError(Problem(problem, file=store.address, hint=hint))
-    _check_descent(store, head, known)
-    _check_revoked(store, head, trusted, known)
+    _check_descent(store, head, remembered)
+    _check_revoked(store, head, trusted, remembered)
     if trusted.rules:
         _check_rules(store, head, trusted.rules)
-    if memory and head.number > known.number:
+    if memory and head.number > remembered.number:
         memory.write(head)
     return head
 
@@ -269,26 +271,26 @@ def _point(store: Store, data: bytes, number: int) -> None:
         store.swap(POINTER, data, None if before is None else Digest.of(before))
 
 
-def _begin(store: Store, trusted: Trust, known: Remembered) -> Head | None:
+def _begin(store: Store, trusted: Trust, remembered: Remembered) -> Head | None:
     """Return the head to begin with: the pointer's, or the remembered one where the pointer is behind it."""
     data = get_or_none(store, POINTER, limit=LIMIT)
     head = None if data is None else Head.parse(data, trusted, file=POINTER)
-    if known.number > (head.number if head else 0):
-        data = get_or_none(store, key(known.number), limit=LIMIT)
+    if remembered.number > (head.number if head else 0):
+        data = get_or_none(store, key(remembered.number), limit=LIMIT)
         if data is None:
-            raise _older(store, known, f"its latest head is {head.number}" if head else "the channel has no head")
-        head = Head.parse(data, trusted, file=key(known.number), number=known.number)
+            raise _older(store, remembered, f"its latest head is {head.number}" if head else "the channel has no head")
+        head = Head.parse(data, trusted, file=key(remembered.number), number=remembered.number)
     return head
 
 
 def _forward(store: Store, trusted: Trust, head: Head | None) -> Head | None:
     """Return the last of the heads that follow: look ahead in growing steps, then in between."""
     low, step = head.number if head else 0, 1
-    found: dict[int, bytes] = {}
+    by_number: dict[int, bytes] = {}
 
     def exists(number: int) -> bool:
         data = get_or_none(store, key(number), limit=LIMIT) if number < _MOST else None
-        found.update({} if data is None else {number: data})
+        by_number.update({} if data is None else {number: data})
         return data is not None
 
     while exists(low + step):
@@ -297,34 +299,34 @@ def _forward(store: Store, trusted: Trust, head: Head | None) -> Head | None:
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if exists(middle) else (low, middle)
-    return Head.parse(found[low], trusted, file=key(low), number=low) if low in found else head
+    return Head.parse(by_number[low], trusted, file=key(low), number=low) if low in by_number else head
 
 
-def _check_descent(store: Store, head: Head, known: Remembered) -> None:
+def _check_descent(store: Store, head: Head, remembered: Remembered) -> None:
     """Follow the links from a head back to the remembered one."""
-    if not known.number:
+    if not remembered.number:
         return
     digest = head.digest
-    while head.number > known.number:
-        number = min(each for each in head.history if each >= known.number)
+    while head.number > remembered.number:
+        number = min(each for each in head.history if each >= remembered.number)
         digest = head.history[number]
-        if number == known.number:
+        if number == remembered.number:
             break
         data = _linked(store, number)
         digest.verify(data, what=f"{store.address}: {key(number)}")
         head = Head.parse(data, NOBODY, file=key(number), number=number)
-    if digest != known.digest:
-        problem = f"has another history: its head {known.number} was {known.digest}, and is {digest} now"
+    if digest != remembered.digest:
+        problem = f"has another history: its head {remembered.number} was {remembered.digest}, and is {digest} now"
         raise IntegrityError(Problem(problem, file=store.address, hint=_ASK))
 
 
-def _check_revoked(store: Store, latest: Head, trusted: Trust, known: Remembered) -> None:
+def _check_revoked(store: Store, latest: Head, trusted: Trust, remembered: Remembered) -> None:
     """Go back to the head that is remembered, or that another trusted key signed: none may have revoked more.
 
     The one key that is trusted cannot be revoked; so there is nothing to look for.
     """
-    _check_grows(store, known.revoked, latest)
-    first = max(known.number + 1, latest.number - _WALK, 1) if len(trusted.keys) > 1 else latest.number
+    _check_grows(store, remembered.revoked, latest)
+    first = max(remembered.number + 1, latest.number - _WALK, 1) if len(trusted.keys) > 1 else latest.number
     later, vouching = latest, set(latest.signers)
     numbers = range(latest.number - 1, first - 1, -1)
     data_of_each = parallel.stream(partial(_linked, store), numbers, _AT_ONCE)
@@ -379,7 +381,7 @@ def _check_rules(store: Store, head: Head, rules: Rules) -> None:
 _ASK = "do not use it; ask whoever publishes there what happened"
 
 
-def _older(store: Store, known: Remembered, found: str) -> IntegrityError:
-    problem = f"is older than before: it had head {known.number}, and now {found}"
-    hint = f"{_ASK}; if its index was lost or made anew, remove {known.file}"
+def _older(store: Store, remembered: Remembered, state: str) -> IntegrityError:
+    problem = f"is older than before: it had head {remembered.number}, and now {state}"
+    hint = f"{_ASK}; if its index was lost or made anew, remove {remembered.file}"
     return IntegrityError(Problem(problem, file=store.address, hint=hint))

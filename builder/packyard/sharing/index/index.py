@@ -79,8 +79,8 @@ class Index:
         for entry in sorted(entries, key=lambda each: reference.order(each.version)):
             packages.setdefault(entry.name, []).append(entry)
             releases.setdefault(reference.canonical(entry.version), Release(spelling=entry.version))
-        made = (Package(name=name, entries=tuple(own)) for name, own in sorted(packages.items()))
-        return cls.build(made, releases, nodes)
+        package_records = (Package(name=name, entries=tuple(own)) for name, own in sorted(packages.items()))
+        return cls.build(package_records, releases, nodes)
 
     @property
     def entries(self) -> tuple[IndexEntry, ...]:
@@ -167,7 +167,7 @@ class Index:
         """Return some names that begin alike."""
         starts = (name, name[: len(name) // 2], name[:1], "")
         near = (list(islice(tree.scan(self.head.packages, self.nodes.node, start), _NEAR)) for start in starts)
-        return [found for found, _ in next(filter(None, near), [])]
+        return [other for other, _ in next(filter(None, near), [])]
 
     # Changes.
 
@@ -232,9 +232,9 @@ class Index:
 
     def _listing(self, changes: Mapping[str, object | None]) -> tree.Node:
         """Return the listing after changes; that of an index which has none yet is made of all its records."""
-        known = self.head.listing
-        if known.keys:
-            root = tree.child(known, 0, "", self.nodes.node)
+        listing = self.head.listing
+        if listing.keys:
+            root = tree.child(listing, 0, "", self.nodes.node)
         else:
             of = ((each.name, Summary.of(each).entry()) for each in self._latest())
             root = tree.build(of, self.nodes.keep, tree.LARGE)

@@ -42,8 +42,8 @@ class _Ticket:
         return cls(number=fields.take("number", record.size), renewed=fields.take("renewed", record.size))
 
     def to_bytes(self) -> bytes:
-        known = {"number": self.number, "renewed": self.renewed}
-        return record.to_bytes({"apiVersion": record.API_VERSION, "kind": "WriterTicket", **known})
+        fields = {"number": self.number, "renewed": self.renewed}
+        return record.to_bytes({"apiVersion": record.API_VERSION, "kind": "WriterTicket", **fields})
 
 
 class Lease:
@@ -142,11 +142,11 @@ def _wait(store: Store, blocks: Callable[[str, int], bool], stale: float, patien
         for key, ticket in _tickets(store):
             if not blocks(key, ticket.number):
                 continue
-            known, since = seen.get(key, (None, now))
-            if known == ticket and now - since > stale:
+            before, since = seen.get(key, (None, now))
+            if before == ticket and now - since > stale:
                 store.remove(key)
                 continue
-            if known != ticket:
+            if before != ticket:
                 seen[key] = ticket, now
             waiting = key
         if not waiting:

@@ -92,11 +92,11 @@ class Nodes:
 
     def write(self, maps: Iterable[Node], is_listed: Callable[[Digest, Package], bool]) -> None:
         """Write what is new below the roots of maps, and the new records that are listed there."""
-        found = [digest for root in maps for digest in self._new_below(root)]
+        digests = [digest for root in maps for digest in self._new_below(root)]
         new = [(digest, item) for digest, item in self._new.items() if isinstance(item, Package)]
-        found += [digest for digest, package in new if is_listed(digest, package)]
+        digests += [digest for digest, package in new if is_listed(digest, package)]
         if self._store is not None:
-            put_all(self._store, ((key(digest), self._new[digest].to_bytes()) for digest in found))
+            put_all(self._store, ((key(digest), self._new[digest].to_bytes()) for digest in digests))
 
     def _new_below(self, root: Node) -> Iterator[Digest]:
         return tree.reach(root, self.node, lambda digest: digest not in self._new)

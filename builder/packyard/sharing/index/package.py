@@ -65,13 +65,13 @@ class Package:
     def to_bytes(self) -> bytes:
         """Return the record's bytes, the same in whatever order its entries came."""
         leading = self._leading()
-        said = leading.document() if leading else {}
-        shared = {key: said[key] for key in _SHARED if key in said}
+        document = leading.document() if leading else {}
+        shared = {key: document[key] for key in _SHARED if key in document}
         versions = [_own(entry.document(), shared) for entry in self.entries]
         latest = {"latest": self.latest.version} if self.latest else {}
-        known = {"apiVersion": record.API_VERSION, "kind": "IndexPackage", "name": self.name, **latest, **shared}
+        fields = {"apiVersion": record.API_VERSION, "kind": "IndexPackage", "name": self.name, **latest, **shared}
         removed = {"removed": record.document(self.removed)} if self.removed else {}
-        return record.to_lines({**known, **self.extra, "versions": versions, **removed}, levels={})
+        return record.to_lines({**fields, **self.extra, "versions": versions, **removed}, levels={})
 
     @property
     def latest(self) -> IndexEntry | None:

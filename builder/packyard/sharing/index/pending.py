@@ -42,13 +42,13 @@ _KIND = Kind("IndexPending", "application/vnd.packyard.pending+json", Pending)
 
 def put(store: Store, entries: Sequence[IndexEntry], keys: Sequence[SigningKey], channel: str) -> list[Pending]:
     """Say that the objects of these entries are in the store."""
-    made = []
+    batches = []
     for start in range(0, len(entries), _ENTRIES):
-        said = Pending(entries=tuple(entries[start : start + _ENTRIES]), channel=channel)
-        data = _KIND.to_bytes(said, keys)
-        made.append(replace(said, key=_key(data)))
-        store.put(made[-1].key, data)
-    return made
+        batch = Pending(entries=tuple(entries[start : start + _ENTRIES]), channel=channel)
+        data = _KIND.to_bytes(batch, keys)
+        batches.append(replace(batch, key=_key(data)))
+        store.put(batches[-1].key, data)
+    return batches
 
 
 def find(store: Store, latest: Head, trusted: Trust, *, most_refused: int = _REFUSED) -> Iterator[Pending]:
@@ -57,17 +57,17 @@ def find(store: Store, latest: Head, trusted: Trust, *, most_refused: int = _REF
     `fsck` tells of the rest.
     """
     trusted = trusted.without(latest.revoked)
-    taken = refused = 0
+    accepted = refused = 0
     for key in store.list(FOLDER):
-        if taken == _MOST or refused == most_refused:
+        if accepted == _MOST or refused == most_refused:
             return
         try:
-            found = read(store, key, latest.channel, trusted)
+            batch = read(store, key, latest.channel, trusted)
         except (NotFoundError, IntegrityError):  # listed meanwhile, or nothing that we would list
             refused += 1
             continue
-        taken += 1
-        yield found
+        accepted += 1
+        yield batch
 
 
 def read(store: Store, key: str, channel: str, trusted: Trust) -> Pending:
@@ -82,9 +82,9 @@ def _parsed(data: bytes, channel: str, trusted: Trust, key: str) -> Pending:
     """Read what those sign who sign heads, or those who sign all the packages that it names."""
     for role in trusted.rules.packages if trusted.rules else ():
         with suppress(IntegrityError):
-            found = _KIND.parse(data, channel, replace(trusted.in_role(role), retired={}), file=key)
-            if all(role.is_for(entry.name) for entry in found.entries):
-                return found
+            batch = _KIND.parse(data, channel, replace(trusted.in_role(role), retired={}), file=key)
+            if all(role.is_for(entry.name) for entry in batch.entries):
+                return batch
     return _KIND.parse(data, channel, trusted, file=key)
 
 

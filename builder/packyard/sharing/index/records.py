@@ -35,9 +35,9 @@ class Kind(Generic[_T]):
     payload_type: str
     made: type[_T]
 
-    def to_bytes(self, said: _T, keys: Sequence[SigningKey]) -> bytes:
+    def to_bytes(self, value: _T, keys: Sequence[SigningKey]) -> bytes:
         """Return the envelope of a record, signed by each key."""
-        document = {"apiVersion": record.API_VERSION, "kind": self.name, **record.document(said)}
+        document = {"apiVersion": record.API_VERSION, "kind": self.name, **record.document(value)}
         return envelope.sign(record.to_bytes(document), self.payload_type, keys)
 
     def get(self, store: Store, key: str, channel: str | None, trusted: Trust) -> _T | None:
@@ -48,7 +48,7 @@ class Kind(Generic[_T]):
     def parse(self, data: bytes, channel: str | None, trusted: Trust, *, file: str) -> _T:
         """Read a record, or raise `IntegrityError`; None accepts those of any channel."""
         payload = envelope.open(data, self.payload_type, trusted.for_records(), file=file).payload
-        said = record.parse(payload, lambda fields: fields.take_all(self.made), kind=self.name, file=file)
-        if channel not in (None, said.channel):
+        value = record.parse(payload, lambda fields: fields.take_all(self.made), kind=self.name, file=file)
+        if channel not in (None, value.channel):
             raise IntegrityError(Problem("was signed for another channel", file=file))
-        return said
+        return value

@@ -63,13 +63,13 @@ KIND = Kind("Removed", "application/vnd.packyard.removed+json", Removed)
 
 def read(store: Store, key: str, channel: str | None, trusted: Trust) -> Removed:
     """Read a record, or raise `IntegrityError`."""
-    found = KIND.get(store, key, channel, trusted)
-    if found is None or found.key != key:
-        raise IntegrityError(Problem(f"is about {found}" if found else "is gone", file=key))
-    return found
+    removal = KIND.get(store, key, channel, trusted)
+    if removal is None or removal.key != key:
+        raise IntegrityError(Problem(f"is about {removal}" if removal else "is gone", file=key))
+    return removal
 
 
 def find(store: Store, channel: str | None, trusted: Trust, there: Iterable[str]) -> dict[tuple[str, str], Removed]:
     """Return what the records among some keys say, by name and version."""
-    found = (read(store, key, channel, trusted) for key in there if key.startswith(FOLDER))
-    return {(each.name, each.version): each for each in found}
+    removals = (read(store, key, channel, trusted) for key in there if key.startswith(FOLDER))
+    return {(each.name, each.version): each for each in removals}

@@ -69,14 +69,20 @@ class Summary:
         folder = os.path.commonpath(self.use_cases) if len(self.use_cases) > 1 else ""
         use_cases = [posixpath.relpath(each, folder) if folder else each for each in self.use_cases]
         model = {key: short(value) for key, value in islice(self.model.items(), _FACTS) if len(key) <= _TITLE}
-        known = {"title": self.title, "model": model, "folder": folder, "useCases": _some(use_cases), "kind": self.kind}
-        known |= {"needs": [short(each) for each in self.needs[:_FACTS]]}
-        return {"version": self.version, **{key: value for key, value in known.items() if value}}
+        fields = {
+            "title": self.title,
+            "model": model,
+            "folder": folder,
+            "useCases": _some(use_cases),
+            "kind": self.kind,
+        }
+        fields |= {"needs": [short(each) for each in self.needs[:_FACTS]]}
+        return {"version": self.version, **{key: value for key, value in fields.items() if value}}
 
-    def has(self, asked: Iterable[str]) -> bool:
+    def has(self, words: Iterable[str]) -> bool:
         """Say whether every word asked for begins a word of its name, its title, its facts or its use cases."""
         own = set(_words((self.name, self.title, *self.model.values(), *self.use_cases)))
-        return all(any(word.startswith(start) for word in own) for start in asked)
+        return all(any(word.startswith(start) for word in own) for start in words)
 
 
 def split(texts: Iterable[str]) -> list[str]:

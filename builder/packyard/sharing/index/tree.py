@@ -159,14 +159,14 @@ def sound_leaves(root: Node, read: Read, refused: Callable[[Digest, IntegrityErr
             yield from sound_leaves(node, read, refused)
 
 
-def reach(root: Node, read: Read, known: Callable[[Digest], bool]) -> Iterator[Digest]:
+def reach(root: Node, read: Read, is_known: Callable[[Digest], bool]) -> Iterator[Digest]:
     """Yield the digests of all nodes below a root, but for those that are known, and what is below them."""
     for value in root.values if root.level else ():
         digest = Digest(str(value))
-        if not known(digest):
+        if not is_known(digest):
             yield digest
             if root.level > 1:
-                yield from reach(read(digest), read, known)
+                yield from reach(read(digest), read, is_known)
 
 
 class Builder:
@@ -239,16 +239,16 @@ def _rewrite(
     where an old and a new node end together.
     """
     above: dict[str, object | None] = {}
-    keys, done = sorted(changes), 0
-    while done < len(keys):
-        cutter, key = _Cutter(level, keep, shape), keys[done]
+    keys, start = sorted(changes), 0
+    while start < len(keys):
+        cutter, key = _Cutter(level, keep, shape), keys[start]
         while True:
             node, is_last = _find(root, level, key, read)
             above[node.keys[-1]] = None
-            end = len(keys) if is_last else bisect_left(keys, _after(node.keys[-1]), done)
-            entries = _changed(dict(node.entries()), {key: changes[key] for key in keys[done:end]})
+            end = len(keys) if is_last else bisect_left(keys, _after(node.keys[-1]), start)
+            entries = _changed(dict(node.entries()), {key: changes[key] for key in keys[start:end]})
             above.update(filter(None, (cutter.add(*entry) for entry in sorted(entries.items()))))
-            done, key = end, _after(node.keys[-1])
+            start, key = end, _after(node.keys[-1])
             if is_last or cutter.is_between:
                 break
         above.update(cutter.end())
@@ -287,14 +287,14 @@ def _lowest(root: Node, read: Read, shape: Shape) -> Node:
 
 def child(node: Node, place: int, after: str, read: Read) -> Node:
     """Read a node, and check that it is what its entry says; its keys come after ``after``, or the entry before."""
-    found = read(Digest(str(node.values[place])))
-    _check_child(node, place, after, found)
-    return found
+    below = read(Digest(str(node.values[place])))
+    _check_child(node, place, after, below)
+    return below
 
 
-def _check_child(node: Node, place: int, after: str, found: Node) -> None:
+def _check_child(node: Node, place: int, after: str, below: Node) -> None:
     low, high = node.keys[place - 1] if place else after, node.keys[place]
-    if found.level != node.level - 1 or not found.keys or found.keys[0] <= low or found.keys[-1] != high:
+    if below.level != node.level - 1 or not below.keys or below.keys[0] <= low or below.keys[-1] != high:
         problem = f"expected level {node.level - 1} up to {high[:80]!r}: this node belongs elsewhere"
         raise IntegrityError(Problem(problem, file=f"node {node.values[place]}"))
 

@@ -32,9 +32,9 @@ def tried(store: Store) -> Store:
     if is_promised is None:
         if not _is_free(store):
             return store
-        found = record.to_bytes({"apiVersion": record.API_VERSION, "kind": _KIND, "create": probe(store)})
+        outcome = record.to_bytes({"apiVersion": record.API_VERSION, "kind": _KIND, "create": probe(store)})
         with suppress(ConflictError):  # another publisher found something else, and that counts
-            store.put(KEY, found)
+            store.put(KEY, outcome)
         is_promised = _known(store)
     return trusted if is_promised else store
 

@@ -41,19 +41,19 @@ def key(version: str) -> str:
 def is_closed(store: Store, version: str, channel: str, trusted: Trust) -> bool:
     """Return whether there is the record of a release."""
     place = key(version)
-    found = KIND.get(store, place, channel, trusted)
-    if found and found.version != version:
-        raise IntegrityError(Problem(f"is about the release {found.version}", file=place))
-    return found is not None
+    closed = KIND.get(store, place, channel, trusted)
+    if closed and closed.version != version:
+        raise IntegrityError(Problem(f"is about the release {closed.version}", file=place))
+    return closed is not None
 
 
 def close(store: Store, version: str, by: Publisher = UNSIGNED) -> bool:
     """Close the release of a version, and return whether it was open."""
     with access.writer(store, by, alone=True) as writer:
-        found = writer.current()
-        release, channel = found.released(version), found.head.channel
+        index = writer.current()
+        release, channel = index.released(version), index.head.channel
         if not is_closed(store, release.spelling, channel, writer.by.trusted):
-            said = Closed(version=release.spelling, channel=channel)
-            writer.store.put(key(release.spelling), KIND.to_bytes(said, by.keys))
-        writer.commit(lambda found: found.close(version))
+            closed = Closed(version=release.spelling, channel=channel)
+            writer.store.put(key(release.spelling), KIND.to_bytes(closed, by.keys))
+        writer.commit(lambda index: index.close(version))
     return not release.closed

@@ -66,19 +66,19 @@ def chosen(listed: Index, texts: Sequence[str]) -> tuple[list[IndexEntry], list[
     """
     if not texts:
         return [], list(listed.entries)
-    asked = [Reference.parse(text) for text in texts]
-    exact = {str(entry): entry for each in asked if each.version is not None for entry in _named(listed, each)}
-    others = {str(entry): entry for each in asked if each.version is None for entry in _named(listed, each)}
+    references = [Reference.parse(text) for text in texts]
+    exact = {str(entry): entry for each in references if each.version is not None for entry in _named(listed, each)}
+    others = {str(entry): entry for each in references if each.version is None for entry in _named(listed, each)}
     return list(exact.values()), [entry for name, entry in others.items() if name not in exact]
 
 
-def _named(listed: Index, asked: Reference) -> Iterable[IndexEntry]:
-    package: Package = listed.named(asked.name)
-    if asked == Reference(name=asked.name):
+def _named(listed: Index, reference: Reference) -> Iterable[IndexEntry]:
+    package: Package = listed.named(reference.name)
+    if reference == Reference(name=reference.name):
         return package.entries
-    choice = choose(package, asked).entry  # refuses what there is not
-    in_range = [entry for entry in package.entries if asked.admits(entry.version)]
-    return in_range if choice in in_range and asked.choice[:1] in ("^", "~") else (choice,)
+    choice = choose(package, reference).entry  # refuses what there is not
+    in_range = [entry for entry in package.entries if reference.admits(entry.version)]
+    return in_range if choice in in_range and reference.choice[:1] in ("^", "~") else (choice,)
 
 
 def copy(
@@ -164,10 +164,10 @@ class _Batch:
             name = str(published)
             if not published.is_same_file(wanted[name]):
                 return {}
-            found = _known(self.source, published, self.how.trusted)
+            files = _known(self.source, published, self.how.trusted)
             if self.is_proved:
-                proofs[name] = self._proof(published, found.get(published.beside(PROVENANCE)))
-            return found
+                proofs[name] = self._proof(published, files.get(published.beside(PROVENANCE)))
+            return files
 
         with TemporaryDirectory(prefix="packyard-") as folder:
             packed = []
@@ -176,10 +176,10 @@ class _Batch:
                 file, manifest = keep(self.source, entry, Path(folder), self.how)
                 packed.append(Packed(entry=replace(entry, yanked=""), file=file))
                 pulled[name] = _pulled(manifest)
-            done = put(packed, attest=attest)
+            outcomes = put(packed, attest=attest)
         return {
             name: Copied(entry=entry, status=status, images=images, registries=registries, proof=proofs.get(name))
-            for entry, status in done
+            for entry, status in outcomes
             for name in [str(entry)]
             for images, registries in [pulled[name]]
         }
@@ -192,11 +192,11 @@ def _known(source: Store, entry: IndexEntry, trusted: Trust) -> Mapping[str, byt
     """Return the SBOM, the provenance and what Sigstore's tools verify, which have to be about this file."""
     described = [entry.beside(SBOM), entry.beside(CYCLONEDX)]
     proof = provenance.check_beside(source, entry, trusted)
-    found = {
+    files = {
         **{each: get_or_none(source, each, limit=provenance.LIMIT) for each in described},
         entry.beside(PROVENANCE): proof,
     }
-    own = {key: data for key, data in found.items() if data is not None}
+    own = {key: data for key, data in files.items() if data is not None}
     return {**own, **sigstore.check_beside(source, entry, trusted)}
 
 
@@ -217,25 +217,25 @@ def _yank(writer: Writer, new: Sequence[IndexEntry]) -> None:
         with suppress(ConflictError):  # whoever runs the target yanks it, too
             yank.put(writer, entry, entry.yanked, channel)
 
-    def change(found: Index) -> Index:
+    def change(index: Index) -> Index:
         for entry in new:
-            if not found.named(entry.name).get(entry.version).yanked:
-                found = found.yank(entry, entry.yanked)
-        return found
+            if not index.named(entry.name).get(entry.version).yanked:
+                index = index.yank(entry, entry.yanked)
+        return index
 
     writer.commit(change)
 
 
 def _complete(listed: Index, target: Index, entries: Iterable[IndexEntry]) -> list[str]:
     """Return the versions that the source has closed, and the target has not, though it has all bundles of them."""
-    found = set()
+    versions = set()
     for version in {entry.version for entry in entries}:
         there, here = listed.release(version), target.release(version)
         if there and there.closed and not (here and here.closed):
-            found.add(version)
-    for package in listed.packages() if found else ():
-        wanted = [entry for entry in package.entries if entry.version in found]
+            versions.add(version)
+    for package in listed.packages() if versions else ():
+        wanted = [entry for entry in package.entries if entry.version in versions]
         copied = target.package(package.name) if wanted else None
         tars = {(each.version, each.tar) for each in copied.entries} if copied else set()
-        found -= {entry.version for entry in wanted if (entry.version, entry.tar) not in tars}
-    return sorted(found)
+        versions -= {entry.version for entry in wanted if (entry.version, entry.tar) not in tars}
+    return sorted(versions)

@@ -49,30 +49,30 @@ def check(store: Store, trusted: Trust = NOBODY) -> Iterator[FileFault]:
     """Yield what is wrong with a channel."""
     there = frozenset(store.list(""))
     try:
-        found = access.find(store, trusted)
+        index = access.find(store, trusted)
     except IntegrityError as error:
         yield from (
             FileFault(kind="altered", key=each.file, message=each.message, hint=_REINDEX) for each in error.problems
         )
         return
-    if found is None:
+    if index is None:
         yield FileFault(kind="missing", key=head.POINTER, message="the channel has no index", hint=_REINDEX)
         return
-    if found.head.number:
-        yield from _check_heads(store, there, found.head)
-    seen = _Seen(found)
+    if index.head.number:
+        yield from _check_heads(store, there, index.head)
+    seen = _Seen(index)
     yield from list(seen.faults.values())
-    if seen.is_whole and found.head.number:
-        yield from _check_maps(found)
-    channel = found.head.channel
+    if seen.is_whole and index.head.number:
+        yield from _check_maps(index)
+    channel = index.head.channel
     for entry in seen.entries():
         yield from _check_bundle(store, there, entry, channel, trusted)
     if not seen.is_whole:
         yield from _check_unlisted(store, there, seen.keys, channel, trusted)
     if seen.is_whole:
-        yield from _check_closed(store, found, trusted)
+        yield from _check_closed(store, index, trusted)
         yield from _check_removed(store, there, seen, channel, trusted)
-    yield from _find_extra(store, there, found, seen)
+    yield from _find_extra(store, there, index, seen)
 
 
 def _check_heads(store: Store, there: frozenset[str], latest: Head) -> Iterator[FileFault]:
@@ -104,14 +104,14 @@ class _Seen:
     ``gone`` those of the bundles that were removed. ``faults`` are those of nodes and records, by their keys.
     """
 
-    def __init__(self, found: Index) -> None:
-        self._index = found
+    def __init__(self, index: Index) -> None:
+        self._index = index
         self.faults: dict[str, FileFault] = {}
         self.keys: set[str] = set()
         self.yanked: set[str] = set()
         self.removed: set[str] = set()
         self.gone: set[str] = set()
-        for node in (found.head.listing, found.head.releases):
+        for node in (index.head.listing, index.head.releases):
             deque(self._leaves(node), maxlen=0)
         for package in self._packages():
             self.keys.update(entry.key for entry in package.entries)
@@ -146,25 +146,25 @@ class _Seen:
         self.faults[key] = FileFault(kind=kind, key=key, message=message, hint=_REINDEX)
 
 
-def _check_maps(found: Index) -> Iterator[FileFault]:
+def _check_maps(index: Index) -> Iterator[FileFault]:
     """Make the maps again from the records, and compare them with the head's."""
     try:
-        built = _rebuilt(found)
+        built = _rebuilt(index)
     except IntegrityError as error:
-        yield FileFault(kind="altered", key=head.key(found.head.number), message=str(error), hint=_REINDEX)
+        yield FileFault(kind="altered", key=head.key(index.head.number), message=str(error), hint=_REINDEX)
         return
-    for name in ("packages", "listing", "releases") if found.head.listing.keys else ("packages", "releases"):
-        if getattr(built, name) != getattr(found.head, name):
+    for name in ("packages", "listing", "releases") if index.head.listing.keys else ("packages", "releases"):
+        if getattr(built, name) != getattr(index.head, name):
             message = f"the {name} that it lists are not those of the records"
-            yield FileFault(kind="altered", key=head.key(found.head.number), message=message, hint=_REINDEX)
+            yield FileFault(kind="altered", key=head.key(index.head.number), message=message, hint=_REINDEX)
 
 
-def _rebuilt(found: Index) -> Head:
+def _rebuilt(index: Index) -> Head:
     releases = {}
-    for package in found.packages():
+    for package in index.packages():
         for version in (*(each.version for each in package.entries), *(each.version for each in package.removed)):
-            releases[reference.canonical(version)] = found.release(version) or Release(spelling=version)
-    return Index.build(found.packages(), releases, _Forgetful()).head
+            releases[reference.canonical(version)] = index.release(version) or Release(spelling=version)
+    return Index.build(index.packages(), releases, _Forgetful()).head
 
 
 class _Forgetful(Nodes):
@@ -224,30 +224,30 @@ def _check_unlisted(
 
 def _check_beside(store: Store, there: frozenset[str], entry: IndexEntry, trusted: Trust) -> None:
     """Raise `IntegrityError` unless the SBOM is the one that the provenance names, and what cosign reads is there."""
-    known = entry.beside(PROVENANCE)
+    provenance_key = entry.beside(PROVENANCE)
     signed = sigstore.check_beside(store, entry, trusted)
-    if known not in there:
+    if provenance_key not in there:
         return
-    made, opened = provenance.open(store.get(known, limit=provenance.LIMIT), trusted, file=known)
-    products = {entry.beside(SBOM): made.sbom, entry.beside(CYCLONEDX): made.cyclonedx}
+    statement, opened = provenance.open(store.get(provenance_key, limit=provenance.LIMIT), trusted, file=provenance_key)
+    products = {entry.beside(SBOM): statement.sbom, entry.beside(CYCLONEDX): statement.cyclonedx}
     named = [key for key, digest in products.items() if digest]
-    if made.manifest and (opened.signers or opened.others):
+    if statement.manifest and (opened.signers or opened.others):
         named += [key for key in map(entry.beside, (SIGSTORE, COSIGN)) if key not in signed]
     for key in named:
         if key not in there:
             raise IntegrityError(Problem("is missing beside the provenance", file=key))
     for key, expected in products.items():
-        if expected and (found := Digest.of(store.get(key, limit=provenance.LIMIT))) != expected:
-            raise IntegrityError(Problem(f"expected {expected}, found {found}", file=key))
+        if expected and (actual := Digest.of(store.get(key, limit=provenance.LIMIT))) != expected:
+            raise IntegrityError(Problem(f"expected {expected}, found {actual}", file=key))
 
 
-def _check_closed(store: Store, found: Index, trusted: Trust) -> Iterator[FileFault]:
-    for version, _ in tree.scan(found.head.releases, found.nodes.node):
-        key = head.key(found.head.number)
+def _check_closed(store: Store, index: Index, trusted: Trust) -> Iterator[FileFault]:
+    for version, _ in tree.scan(index.head.releases, index.nodes.node):
+        key = head.key(index.head.number)
         try:
-            release = found.released(version)
+            release = index.released(version)
             key = close.key(release.spelling)
-            is_closed = close.is_closed(store, release.spelling, found.head.channel, trusted)
+            is_closed = close.is_closed(store, release.spelling, index.head.channel, trusted)
         except (IntegrityError, InputError) as error:
             yield FileFault(kind="altered", key=key, message=error.problems[0].message, hint=_BRING_BACK)
             continue
@@ -272,10 +272,10 @@ def _check_removed(
             yield FileFault(kind="extra", key=key, message=f"{gone}; the index lists it still", hint=_GC)
 
 
-def _find_extra(store: Store, there: frozenset[str], found: Index, seen: _Seen) -> Iterator[FileFault]:
+def _find_extra(store: Store, there: frozenset[str], index: Index, seen: _Seen) -> Iterator[FileFault]:
     """Yield what nothing lists: in releases, and below ``index/``."""
     releases = {key.partition("/")[0] for key in seen.keys | seen.gone}
-    left_over = frozenset(unreached(store, found.head)) if seen.is_whole else frozenset()
+    left_over = frozenset(unreached(store, index.head)) if seen.is_whole else frozenset()
     for key in sorted(there):
         if not key.startswith("index/"):
             base = key.partition(".tar.gz")[0] + ".tar.gz"

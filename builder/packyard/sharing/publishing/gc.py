@@ -90,18 +90,18 @@ def gc(
     """
     locks = locks or {}
     if is_trial:
-        found = access.read(store, by.trusted, by.memory)
-        plan = _Plan.of(store, found, policy, names, locks, by.trusted)
-        return _sorted([*plan.kept, *(_outcome(each, "goes") for each in plan.going(found, ()))]), False
+        index = access.read(store, by.trusted, by.memory)
+        plan = _Plan.of(store, index, policy, names, locks, by.trusted)
+        return _sorted([*plan.kept, *(_outcome(each, "goes") for each in plan.going(index, ()))]), False
     with access.writer(store, by, alone=True) as writer:
         before = writer.current()
         plan = _Plan.of(writer.store, before, policy, names, locks, writer.by.trusted)
         gone = list(plan.going(before, by.keys))
-        for each in (*gone, *plan.lost):
-            if each.key not in plan.there:
+        for removal in (*gone, *plan.lost):
+            if removal.key not in plan.there:
                 writer.check()
-                writer.store.put(each.key, removed.KIND.to_bytes(each, by.keys))
-        writer.commit(lambda found: found.remove(gone))
+                writer.store.put(removal.key, removed.KIND.to_bytes(removal, by.keys))
+        writer.commit(lambda index: index.remove(gone))
         is_gone = _clear(writer, {bundle_key(each.name, each.version) for each in (*gone, *plan.before)})
     return _sorted([*plan.kept, *(_outcome(each, "removed") for each in gone)]), not is_gone
 
@@ -132,19 +132,19 @@ class _Plan:
 
     @classmethod
     def of(
-        cls, store: Store, found: Index, policy: Policy, names: Sequence[str], locks: Mapping[str, Lock], trusted: Trust
+        cls, store: Store, index: Index, policy: Policy, names: Sequence[str], locks: Mapping[str, Lock], trusted: Trust
     ) -> _Plan:
         """Look at packages; what an interrupted run said to be removed goes, too."""
         there = frozenset(store.list(removed.FOLDER))
-        unsaid = there and there.difference(each.key for package in found.packages() for each in package.removed)
-        records = removed.find(store, found.head.channel, trusted, unsaid)
+        unsaid = there and there.difference(each.key for package in index.packages() for each in package.removed)
+        records = removed.find(store, index.head.channel, trusted, unsaid)
         goes, kept, before = list[tuple[IndexEntry, str]](), list[Outcome](), list[Removed]()
-        for package in map(found.named, names) if names else found.packages():
+        for package in map(index.named, names) if names else index.packages():
             before += package.removed
             begun = {each.version: r.reason for each in package.entries if (r := _begun(records, each))}
             named = {each.version: why for each, why in policy.named(package)} | begun
             for entry in (each for each in package.entries if each.version in named):
-                if why := _protected(found, package, entry, locks):
+                if why := _protected(index, package, entry, locks):
                     kept.append(Outcome(**_of(entry), status="kept", reason=why))
                 else:
                     goes.append((entry, named[entry.version]))
@@ -156,21 +156,21 @@ class _Plan:
         """What the index says was removed, and has no record any more."""
         return (each for each in self.before if each.key not in self.there)
 
-    def going(self, found: Index, keys: Sequence[SigningKey]) -> Iterator[Removed]:
+    def going(self, index: Index, keys: Sequence[SigningKey]) -> Iterator[Removed]:
         """Yield what is said of each version that goes; what was said before stays."""
         for entry, why in self.goes:
-            made = Removed.of(entry, why, keys, found.head.channel)
-            yield self.begun.get(made.key, made)
+            removal = Removed.of(entry, why, keys, index.head.channel)
+            yield self.begun.get(removal.key, removal)
 
 
 def _begun(records: Mapping[tuple[str, str], Removed], entry: IndexEntry) -> Removed | None:
-    found = records.get((entry.name, entry.version))
-    if found and found.tar != entry.tar:
-        raise IntegrityError(Problem(f"is about another tar than {entry}, which is {entry.tar}", file=found.key))
-    return found
+    removal = records.get((entry.name, entry.version))
+    if removal and removal.tar != entry.tar:
+        raise IntegrityError(Problem(f"is about another tar than {entry}, which is {entry.tar}", file=removal.key))
+    return removal
 
 
-def _protected(found: Index, package: Package, entry: IndexEntry, locks: Mapping[str, Lock]) -> str:
+def _protected(index: Index, package: Package, entry: IndexEntry, locks: Mapping[str, Lock]) -> str:
     """Return why a version stays, or nothing."""
     for file, lock in locks.items():
         pins = [lock.packages.get(entry.name), lock.libraries.get(entry.name)]
@@ -178,7 +178,7 @@ def _protected(found: Index, package: Package, entry: IndexEntry, locks: Mapping
             return f"{file} pins it"
     if package.latest == entry:
         return "it is the latest version"
-    release = found.released(entry.version)
+    release = index.released(entry.version)
     return "" if release.closed else f"the release {release.spelling} is open"
 
 

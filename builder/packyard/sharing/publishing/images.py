@@ -40,10 +40,10 @@ def image_list(references: Iterable[str]) -> bytes:
         "intel/a": ["1"]
         "library/python": ["latest"]
     """
-    found: dict[str, dict[str, set[str]]] = {}
+    by_registry: dict[str, dict[str, set[str]]] = {}
     for registry, name, tag in _parts(references):
-        found.setdefault(registry, {}).setdefault(name, set()).add(tag)
-    return "".join(_lines(found)).encode()
+        by_registry.setdefault(registry, {}).setdefault(name, set()).add(tag)
+    return "".join(_lines(by_registry)).encode()
 
 
 def image_script(references: Iterable[str]) -> bytes:
@@ -63,8 +63,8 @@ def _to(registry: str, name: str, tag: str) -> str:
     return quote(f"{registry.partition(':')[0]}/{name}:{tag.replace(':', '-')}")
 
 
-def _lines(found: dict[str, dict[str, set[str]]]) -> Iterator[str]:
-    for registry, names in sorted(found.items()):
+def _lines(by_registry: dict[str, dict[str, set[str]]]) -> Iterator[str]:
+    for registry, names in sorted(by_registry.items()):
         yield f"{json.dumps(registry)}:\n  images:\n"
         for name, tags in sorted(names.items()):
             yield f"    {json.dumps(name)}: {json.dumps(sorted(tags))}\n"

@@ -30,9 +30,9 @@ def join(store: Store, by: Publisher = UNSIGNED) -> list[IndexEntry]:
 
 def missing(store: Store, names: Iterable[str], version: str, *, trusted: Trust = NOBODY) -> list[str]:
     """Return the names of a version that the channel neither lists nor has pending and complete."""
-    found = access.current(store, trusted)
-    waiting = {entry.name for entry in _entries(_complete(store, found.head, trusted)) if entry.version == version}
-    return [name for name in names if name not in waiting and version not in found.versions(name)]
+    index = access.current(store, trusted)
+    waiting = {entry.name for entry in _entries(_complete(store, index.head, trusted)) if entry.version == version}
+    return [name for name in names if name not in waiting and version not in index.versions(name)]
 
 
 def list_all(writer: Writer, own: Sequence[Pending] = ()) -> list[Pending]:
@@ -42,35 +42,35 @@ def list_all(writer: Writer, own: Sequence[Pending] = ()) -> list[Pending]:
     """
     entries, listed = _entries(own), list(own)
 
-    def change(found: Index) -> Index:
+    def change(index: Index) -> Index:
         listed[len(own) :] = []
-        if entries and all(map(found.lists, entries)):  # another publisher has listed them
-            return found
-        before = found.head
+        if entries and all(map(index.lists, entries)):  # another publisher has listed them
+            return index
+        before = index.head
         try:
-            found = found.add(*entries)
+            index = index.add(*entries)
         except ConflictError:
             _forget(writer.store, own)
             raise
         others = [each for each in _complete(writer.store, before, writer.by.trusted) if each not in own]
-        found, listed[len(own) :] = _combined(found, others)
-        return found
+        index, listed[len(own) :] = _combined(index, others)
+        return index
 
     writer.commit(change)
     _forget(writer.store, listed)
     return listed
 
 
-def _combined(found: Index, others: Sequence[Pending]) -> tuple[Index, list[Pending]]:
+def _combined(index: Index, others: Sequence[Pending]) -> tuple[Index, list[Pending]]:
     """Add what others have pending, but for what contradicts the index."""
     with suppress(ConflictError):
-        return found.add(*_entries(others)), list(others)
+        return index.add(*_entries(others)), list(others)
     added = []
-    for each in others:
+    for other in others:
         with suppress(ConflictError):
-            found = found.add(*each.entries)
-            added.append(each)
-    return found, added
+            index = index.add(*other.entries)
+            added.append(other)
+    return index, added
 
 
 def _complete(store: Store, latest: Head, trusted: Trust) -> list[Pending]:

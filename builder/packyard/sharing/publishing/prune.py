@@ -41,23 +41,23 @@ def prune(store: Store, trusted: Trust = NOBODY) -> list[str]:
 
 def unreached(store: Store, latest: Head) -> list[str]:
     """Return the keys of nodes that no head reaches; the latest head must reach all of its own."""
-    known, reached = Nodes(store), set[Digest]()
-    reach(known, latest, reached)
+    node_store, reached = Nodes(store), set[Digest]()
+    reach(node_store, latest, reached)
     for number in range(latest.number - 1, 0, -1):
         with suppress(NotFoundError, IntegrityError):  # an old head that is damaged
             data = store.get(head.key(number), limit=head.LIMIT)
-            reach(known, Head.parse(data, NOBODY, file=head.key(number)), reached)
+            reach(node_store, Head.parse(data, NOBODY, file=head.key(number)), reached)
     return [key for key in store.list(nodes.FOLDER) if nodes.digest(key) not in reached]
 
 
-def reach(known: Nodes, of: Head, reached: set[Digest]) -> None:
+def reach(node_store: Nodes, of: Head, reached: set[Digest]) -> None:
     """Add the nodes and records below a head to those that are reached."""
     for root in (of.listing, of.words, of.releases):
-        for digest in tree.reach(root, known.node, reached.__contains__):
+        for digest in tree.reach(root, node_store.node, reached.__contains__):
             reached.add(digest)
     if not of.packages.level:
         reached.update(Digest(str(value)) for value in of.packages.values)
-    for digest in tree.reach(of.packages, known.node, reached.__contains__):
+    for digest in tree.reach(of.packages, node_store.node, reached.__contains__):
         reached.add(digest)
-        node = known.node(digest)
+        node = node_store.node(digest)
         reached.update(Digest(str(value)) for value in node.values if not node.level)

@@ -59,7 +59,7 @@ def publish(
         store, before = writer.store, writer.current()
         uploads = _compared(store, bundles, before, at_once)
         if not before.head.number:  # nothing yet, or an index of packyard 0.1.0
-            before = writer.commit(lambda found: found)
+            before = writer.commit(lambda index: index)
         wanted = writer.by.trusted.without(before.head.revoked)
         wrote = each(lambda upload: upload.write(store, attest, wanted), uploads, at_once, done)
         new = {str(entry): entry for entry, _ in wrote if not before.lists(entry)}

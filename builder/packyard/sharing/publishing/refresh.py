@@ -46,13 +46,13 @@ def _latest(store: Store, by: Publisher) -> Head:
 
 def _earlier(store: Store, number: int, trusted: Trust, end: int) -> Head:
     """Return the head of a number, with all that trusted keys have revoked since."""
-    found = head.read(store, number)
-    if trusted.rules and found.channel != trusted.rules.channel:
-        raise InputError(Problem(f"is of another channel, {found.channel}", file=head.key(number)))
+    earlier = head.read(store, number)
+    if trusted.rules and earlier.channel != trusted.rules.channel:
+        raise InputError(Problem(f"is of another channel, {earlier.channel}", file=head.key(number)))
     later = [
         Head.parse(stored_head(store, each), trusted.optional(), file=head.key(each)) for each in range(number, end)
     ]
     revoked = {key for each in later if each.signers for key in each.revoked}
     if trusted.rules:
         revoked -= trusted.rules.keys - trusted.rules.revoked
-    return replace(found, revoked=tuple(sorted(revoked)))
+    return replace(earlier, revoked=tuple(sorted(revoked)))

@@ -70,16 +70,16 @@ def reindex(
         _check_memory(store, number, by.memory)
         before = _before(store, number, own, trusted)
         head.check_signed(store, before.head, by.keys, before.head.revoked)
-        known = _Known.of(before)
+        former = _Known.of(before)
         channel = before.head.channel if before.head.number else _channel(store, there, own, by.new_id)
-        gone = {**known.removed, **removed.find(store, channel, own, there)}
+        gone = {**former.removed, **removed.find(store, channel, own, there)}
         listed = [each for each in listed if each not in gone]
-        known.check([*listed, *gone])
-        packages = map(known.keep, _with(gone, _packages(store, listed, channel, trusted, done)))
-        made = Index.build(packages, _releases(store, [*listed, *gone], channel, trusted, known.closed), nodes)
+        former.check([*listed, *gone])
+        packages = map(former.keep, _with(gone, _packages(store, listed, channel, trusted, done)))
+        index = Index.build(packages, _releases(store, [*listed, *gone], channel, trusted, former.closed), nodes)
         held.check()
-        made_head = replace(made.head, channel=channel, number=number, history=history, revoked=before.head.revoked)
-        return replace(made, head=head.create(store, made_head, by.keys, own.rules)), skipped
+        made_head = replace(index.head, channel=channel, number=number, history=history, revoked=before.head.revoked)
+        return replace(index, head=head.create(store, made_head, by.keys, own.rules)), skipped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,13 +93,13 @@ class _Known:
     removed: Mapping[tuple[str, str], Removed] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, found: Index) -> _Known:
+    def of(cls, index: Index) -> _Known:
         """Read an index."""
         bundles, gone = dict[tuple[str, str], str](), dict[tuple[str, str], Removed]()
-        for package in _records(found, found.head.packages):
+        for package in _records(index, index.head.packages):
             bundles |= {(each.name, each.version): each.yanked for each in package.entries}
             gone |= {(each.name, each.version): each for each in package.removed}
-        releases = dict(_entries(found, found.head.releases))
+        releases = dict(_entries(index, index.head.releases))
         closed = frozenset(version for version, value in releases.items() if Release.parse(value).closed)
         return cls(bundles=bundles, closed=closed, removed=gone)
 
@@ -119,16 +119,16 @@ class _Known:
         return replace(package, entries=tuple(entries))
 
 
-def _entries(found: Index, root: Node) -> Iterator[tuple[str, object]]:
+def _entries(index: Index, root: Node) -> Iterator[tuple[str, object]]:
     """Yield the entries of a map that can be read; what is damaged may be the reason for a new index."""
-    for leaf in tree.sound_leaves(root, found.nodes.node, lambda *_: None):
+    for leaf in tree.sound_leaves(root, index.nodes.node, lambda *_: None):
         yield from leaf.entries()
 
 
-def _records(found: Index, packages: Node) -> Iterator[Package]:
-    for name, digest in _entries(found, packages):
+def _records(index: Index, packages: Node) -> Iterator[Package]:
+    for name, digest in _entries(index, packages):
         with suppress(IntegrityError):
-            yield found.record(name, digest)
+            yield index.record(name, digest)
 
 
 def _with(gone: Mapping[tuple[str, str], Removed], packages: Iterable[Package]) -> Iterator[Package]:
@@ -136,12 +136,12 @@ def _with(gone: Mapping[tuple[str, str], Removed], packages: Iterable[Package]) 
     own = (Package(name=name, removed=(each,)) for (name, _), each in sorted(gone.items(), key=lambda pair: pair[0]))
     for _, same in groupby(merge(packages, own, key=attrgetter("name")), key=attrgetter("name")):
         first, *rest = same
-        yield reduce(lambda made, each: made.remove(each.removed[0]), rest, first)
+        yield reduce(lambda package, each: package.remove(each.removed[0]), rest, first)
 
 
 def bundles(there: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]]:
     """Return the names and versions of the bundles among keys, sorted by name, and the keys that have no checksum."""
-    known, found, skipped = frozenset(there), list[tuple[str, str]](), list[str]()
+    present, listed, skipped = frozenset(there), list[tuple[str, str]](), list[str]()
     for key in there:
         match = _BUNDLE.fullmatch(key)
         with suppress(PackyardError):
@@ -149,11 +149,11 @@ def bundles(there: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]]:
                 continue
             reference.check_name(match["name"])
             reference.check_version(match["version"])
-            if bundle_key(match["name"], match["version"], CHECKSUM) in known:
-                found.append((match["name"], match["version"]))
+            if bundle_key(match["name"], match["version"], CHECKSUM) in present:
+                listed.append((match["name"], match["version"]))
             else:
                 skipped.append(key)
-    return sorted(found, key=lambda each: (each[0], reference.order(each[1]))), skipped
+    return sorted(listed, key=lambda each: (each[0], reference.order(each[1]))), skipped
 
 
 def read(store: Store, name: str, version: str, channel: str, trusted: Trust) -> IndexEntry:
@@ -177,9 +177,9 @@ def _packages(
     """Read the bundles, some at a time, package after package; say of all that are damaged what is wrong."""
     problems: list[Problem] = []
 
-    def look(each: tuple[str, str]) -> IndexEntry | IntegrityError:
+    def look(bundle: tuple[str, str]) -> IndexEntry | IntegrityError:
         try:
-            return read(store, *each, channel, trusted)
+            return read(store, *bundle, channel, trusted)
         except IntegrityError as error:
             return error
 
@@ -198,16 +198,16 @@ def _packages(
 
 
 def _releases(
-    store: Store, listed: Sequence[tuple[str, str]], channel: str, trusted: Trust, known: frozenset[str]
+    store: Store, listed: Sequence[tuple[str, str]], channel: str, trusted: Trust, closed_before: frozenset[str]
 ) -> Mapping[str, Release]:
     """Return the releases; where a version has two spellings, which packyard 0.1.0 let pass, the first is its name."""
-    found: dict[str, Release] = {}
+    releases: dict[str, Release] = {}
     for version in sorted({version for _, version in listed}):
         canonical = reference.canonical(version)
-        if canonical not in found:
-            closed = canonical in known or close.is_closed(store, version, channel, trusted)
-            found[canonical] = Release(spelling=version, closed=closed)
-    return found
+        if canonical not in releases:
+            closed = canonical in closed_before or close.is_closed(store, version, channel, trusted)
+            releases[canonical] = Release(spelling=version, closed=closed)
+    return releases
 
 
 def following(store: Store, there: Sequence[str]) -> tuple[int, dict[int, Digest]]:
@@ -225,17 +225,23 @@ def _channel(store: Store, there: Sequence[str], trusted: Trust, new_id: Callabl
         return trusted.rules.channel
     for key in there:
         kind = next((kind for folder, kind in _RECORDS.items() if key.startswith(folder)), None)
-        if kind and (found := kind.get(store, key, None, trusted)):
-            return str(found.channel)
+        if kind and (signed := kind.get(store, key, None, trusted)):
+            return str(signed.channel)
     return new_id()
 
 
 def _check_memory(store: Store, number: int, memory: Memory | None) -> None:
     """Refuse to follow heads among which the remembered one is not, or is another."""
-    known = memory.read() if memory else Remembered()
-    if known.number and (known.number >= number or Digest.of(stored_head(store, known.number)) != known.digest):
-        hint = f"bring the heads back from a mirror or a backup, or remove {known.file}, as all who saw them have to"
-        raise IntegrityError(Problem("is not the head that was there before", file=head.key(known.number), hint=hint))
+    remembered = memory.read() if memory else Remembered()
+    if remembered.number and (
+        remembered.number >= number or Digest.of(stored_head(store, remembered.number)) != remembered.digest
+    ):
+        hint = (
+            f"bring the heads back from a mirror or a backup, or remove {remembered.file}, as all who saw them have to"
+        )
+        raise IntegrityError(
+            Problem("is not the head that was there before", file=head.key(remembered.number), hint=hint)
+        )
 
 
 def _before(store: Store, number: int, *trusts: Trust) -> Index:
@@ -244,15 +250,15 @@ def _before(store: Store, number: int, *trusts: Trust) -> Index:
     The pointer may be a copy of one that is damaged.
     """
     for trusted in trusts:
-        found = None
+        latest = None
         for key in (head.POINTER, *map(head.key, range(number - 1, 0, -1))):
             with suppress(IntegrityError, NotFoundError):  # damaged, or anybody may have written it: it says nothing
-                each = Head.parse(store.get(key, limit=head.LIMIT), trusted, file=key)
-                found = each if found is None or each.number > found.number else found
+                candidate = Head.parse(store.get(key, limit=head.LIMIT), trusted, file=key)
+                latest = candidate if latest is None or candidate.number > latest.number else latest
                 if key != head.POINTER:
                     break
-        if found:
-            return Index(head=found, nodes=Nodes(store))
+        if latest:
+            return Index(head=latest, nodes=Nodes(store))
     with suppress(IntegrityError):
         return Index.of_entries(flat.read(store) or (), Nodes())
     return Index()

@@ -71,14 +71,16 @@ def resolve(references: Sequence[str], patience: float) -> tuple[dict[str, Diges
     def ask(image: str) -> Digest | PackyardError:
         try:
             source, reference = _source(image, patience)
-            found = source.resolve(reference)
+            digest = source.resolve(reference)
         except PackyardError as error:
             return error
-        return found or InputError(Problem("there is no such image", file=image))
+        return digest or InputError(Problem("there is no such image", file=image))
 
     answers = dict(zip(references, each(ask, references, _AT_ONCE), strict=True))
-    problems = [problem for found in answers.values() if isinstance(found, PackyardError) for problem in found.problems]
-    return {image: found for image, found in answers.items() if not isinstance(found, PackyardError)}, problems
+    problems = [
+        problem for answer in answers.values() if isinstance(answer, PackyardError) for problem in answer.problems
+    ]
+    return {image: answer for image, answer in answers.items() if not isinstance(answer, PackyardError)}, problems
 
 
 def _source(image: str, patience: float) -> tuple[Repository, str]:
@@ -141,6 +143,6 @@ def read_lock(file: Path) -> Mapping[str, Digest]:
 
 def write_lock(file: Path, locked: Mapping[str, Digest], relocated: Iterable[Relocated]) -> None:
     """Write a lock with what it had, and what was copied."""
-    found = {**locked, **{each.image: each.digest for each in relocated}}
-    document = {"apiVersion": record.API_VERSION, "kind": _KIND, "images": found}
+    images = {**locked, **{each.image: each.digest for each in relocated}}
+    document = {"apiVersion": record.API_VERSION, "kind": _KIND, "images": images}
     atomic.write(str(file), record.to_bytes(document), mode=0o644, durable=False)

@@ -30,4 +30,4 @@ def revoke(store: Store, key_id: Digest, by: Publisher) -> Index | None:
         hint = "sign with another key that its users trust: --key NAME"
         raise InputError(Problem("a key cannot be revoked by itself, or by nobody", file=store.address, hint=hint))
     with access.writer(store, replace(by, trusted=trusted), alone=True) as writer:
-        return writer.commit(lambda found: found.revoke(key_id))
+        return writer.commit(lambda index: index.revoke(key_id))

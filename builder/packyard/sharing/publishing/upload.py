@@ -81,15 +81,15 @@ class Upload:
         Nothing is written of a bundle with provenance that users of the channel would refuse.
         """
         entry = self.entry
-        known = self._known(store, entry, attest, trusted)
+        attested = self._known(store, entry, attest, trusted)
         if not self.has_bundle:
             try:
                 store.put(entry.key, self.packed.data())
             except ConflictError:  # another publisher was faster, maybe with the same tar
                 entry = _published(store, entry)
-                known = self._known(store, entry, attest, trusted)
+                attested = self._known(store, entry, attest, trusted)
         line = (entry.beside(CHECKSUM), checksum.line(entry))
-        missing = [(key, data) for key, data in (line, *known.items()) if key not in self.present]
+        missing = [(key, data) for key, data in (line, *attested.items()) if key not in self.present]
         for key, data in missing:
             try:
                 store.put(key, data)
@@ -99,23 +99,23 @@ class Upload:
         return entry, bool(missing) or not self.has_bundle
 
     def _known(self, store: Store, entry: IndexEntry, attest: Attest, trusted: Trust) -> Mapping[str, bytes]:
-        found, key = attest(entry), entry.beside(PROVENANCE)
+        attested, key = attest(entry), entry.beside(PROVENANCE)
         if trusted.rules and key not in self.present:  # roles may demand a signature that we have not
             hint = f"publish it with the keys that the root has for {entry.name}: packyard keys root show --in "
             hint += f"{store.address} lists them; for a copy, put its publisher's key under packages: in root.yaml, "
             hint += f"then: packyard keys root rotate root.yaml --in {store.address}"
-            _check(found.get(key), entry, trusted, hint)
-        return found
+            _check(attested.get(key), entry, trusted, hint)
+        return attested
 
     def check_provenance(self, store: Store, entry: IndexEntry, attest: Attest, trusted: Trust) -> None:
         """Refuse to list a bundle beside which somebody put provenance that users would refuse."""
         key = entry.beside(PROVENANCE)
         if key not in self.present and not trusted.rules:
             return
-        found = provenance.get(store, entry.name, entry.version)
-        if trusted.rules or found != attest(entry).get(key):
+        there = provenance.get(store, entry.name, entry.version)
+        if trusted.rules or there != attest(entry).get(key):
             hint = "somebody else put it there: raise the version, or remove that file and run again"
-            _check(found, entry, trusted, hint)
+            _check(there, entry, trusted, hint)
 
 
 def _check(data: bytes | None, entry: IndexEntry, trusted: Trust, hint: str) -> None:
@@ -142,8 +142,8 @@ def _published(store: Store, entry: IndexEntry) -> IndexEntry:
     return replace(entry, digest=Digest.of(published), size=len(published))
 
 
-def _check_checksum(entry: IndexEntry, found: bytes) -> None:
+def _check_checksum(entry: IndexEntry, data: bytes) -> None:
     key = entry.beside(CHECKSUM)
-    listed = checksum.parse(found, what=key)
+    listed = checksum.parse(data, what=key)
     if listed != entry.digest:
         raise IntegrityError(Problem(f"belongs to another file: it has {listed}, the file is {entry.digest}", file=key))

@@ -55,10 +55,10 @@ def key(name: str, version: str) -> str:
 def read(store: Store, entry: IndexEntry, channel: str, trusted: Trust) -> Yanked | None:
     """Return the record of a bundle, or None if there is none."""
     place = key(entry.name, entry.version)
-    found = KIND.get(store, place, channel, trusted)
-    if found and (found.name, found.version, found.tar) != (entry.name, entry.version, entry.tar):
-        raise IntegrityError(Problem(f"is about {found.name}@{found.version} with the tar {found.tar}", file=place))
-    return found
+    yanked = KIND.get(store, place, channel, trusted)
+    if yanked and (yanked.name, yanked.version, yanked.tar) != (entry.name, entry.version, entry.tar):
+        raise IntegrityError(Problem(f"is about {yanked.name}@{yanked.version} with the tar {yanked.tar}", file=place))
+    return yanked
 
 
 def put(writer: Writer, entry: IndexEntry, reason: str, channel: str) -> None:
@@ -66,8 +66,8 @@ def put(writer: Writer, entry: IndexEntry, reason: str, channel: str) -> None:
     check_reason(reason)
     there = read(writer.store, entry, channel, writer.by.trusted)
     if there is None:
-        said = Yanked(name=entry.name, version=entry.version, tar=entry.tar, reason=reason, channel=channel)
-        writer.store.put(key(entry.name, entry.version), KIND.to_bytes(said, writer.by.keys))
+        yanked = Yanked(name=entry.name, version=entry.version, tar=entry.tar, reason=reason, channel=channel)
+        writer.store.put(key(entry.name, entry.version), KIND.to_bytes(yanked, writer.by.keys))
     elif there.reason != reason:
         raise ConflictError(Problem(f"{entry} is yanked: {there.reason}", hint="a reason never changes"))
 
@@ -77,12 +77,12 @@ def yank(store: Store, text: str, reason: str, by: Publisher = UNSIGNED) -> tupl
 
     A reason stays: another one for the same version is a `ConflictError`.
     """
-    asked = Reference.parse(text)
-    if asked.version is None:
-        raise InputError(Problem(f"{text[:80]!r} does not say which version", hint=f"write {asked.name}@VERSION"))
+    wanted = Reference.parse(text)
+    if wanted.version is None:
+        raise InputError(Problem(f"{text[:80]!r} does not say which version", hint=f"write {wanted.name}@VERSION"))
     with access.writer(store, by, alone=True) as writer:
         before = writer.current()
-        entry = before.named(asked.name).get(asked.version)
+        entry = before.named(wanted.name).get(wanted.version)
         put(writer, entry, reason, before.head.channel)
-        after = writer.commit(lambda found: found.yank(entry, reason))
+        after = writer.commit(lambda index: index.yank(entry, reason))
     return after.named(entry.name).get(entry.version), not entry.yanked

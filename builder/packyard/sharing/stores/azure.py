@@ -41,7 +41,7 @@ def open_azure(text: str, *, patience: float = PATIENCE) -> BucketStore:
 
 def _settings(environment: Mapping[str, str]) -> dict[str, Any]:
     """Return the settings that obstore does not read itself."""
-    found: dict[str, Any] = {
+    settings: dict[str, Any] = {
         name: environment[variable] for variable, name in _SHORT.items() if environment.get(variable)
     }
     fields = endpoints.connection()
@@ -51,5 +51,5 @@ def _settings(environment: Mapping[str, str]) -> dict[str, Any]:
         ("SharedAccessSignature", "sas_key"),
     ):
         if field in fields:
-            found[name] = fields[field]
-    return found
+            settings[name] = fields[field]
+    return settings

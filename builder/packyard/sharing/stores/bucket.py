@@ -127,8 +127,8 @@ class BucketStore:
     def _open(self, key: str, offset: int, end: float) -> Iterator[bytes]:
         options: Any = {"range": {"offset": offset}} if offset else None
         with _translated(self._place(key)):
-            found = self._within(self._place(key), end, partial(obstore.get, self.bucket, key, options=options))
-            return iter(found.stream(min_chunk_size=_PIECE))
+            answer = self._within(self._place(key), end, partial(obstore.get, self.bucket, key, options=options))
+            return iter(answer.stream(min_chunk_size=_PIECE))
 
     def list(self, prefix: str) -> Sequence[str]:
         """Return the keys that begin with ``prefix``; see `Store.list`."""
@@ -147,13 +147,13 @@ class BucketStore:
     def swap(self, key: str, data: bytes, expected: Digest | None) -> None:
         """Replace an object; see `Store.swap`."""
         check_key(key)
-        found, version = self._found(key)
-        check_expected(self._place(key), found, expected)
+        current, version = self._found(key)
+        check_expected(self._place(key), current, expected)
         written = self._write(key, data, version or "create", time.monotonic() + self.patience)
         if not (written and self.promises.swap):
             # Not written: maybe it was, and the answer was lost. Written, and not promised: maybe by two at once.
-            found, _ = self._found(key)
-            check_swapped(self._place(key), found, Digest.of(data), Digest.of(data) if written else expected)
+            current, _ = self._found(key)
+            check_swapped(self._place(key), current, Digest.of(data), Digest.of(data) if written else expected)
 
     def remove(self, key: str, *, is_published: bool = False) -> bool:
         """Remove an object; see `Store.remove`."""
@@ -168,11 +168,11 @@ class BucketStore:
         place = self._place(key)
 
         def get() -> tuple[bytes, Any]:
-            found = obstore.get(self.bucket, key)
-            if found.meta["size"] > limit:
+            answer = obstore.get(self.bucket, key)
+            if answer.meta["size"] > limit:
                 raise too_long(place, limit)
-            version = {name: found.meta[name] for name in ("e_tag", "version") if found.meta[name]}
-            return bytes(found.bytes()), version
+            version = {name: answer.meta[name] for name in ("e_tag", "version") if answer.meta[name]}
+            return bytes(answer.bytes()), version
 
         with _translated(place):
             return self._within(place, time.monotonic() + self.patience, get)
@@ -187,15 +187,15 @@ class BucketStore:
 
     def _is_there(self, key: str, data: bytes) -> bool:
         """Return whether these bytes are there; other bytes are a `ConflictError`."""
-        found, _ = self._found(key)
-        if found is not None:
-            check_same(self._place(key), found, Digest.of(data))
-        return found is not None
+        current, _ = self._found(key)
+        if current is not None:
+            check_same(self._place(key), current, Digest.of(data))
+        return current is not None
 
     def _write(self, key: str, data: bytes, mode: Any, end: float) -> bool:
         """Write an object, and return False if the server refuses that because of what is there."""
-        said: Any = {"Content-Type": content_type(key), "Cache-Control": cache_control(key)}
-        put = partial(obstore.put, self.bucket, key, data, use_multipart=False, attributes=said)
+        attributes: Any = {"Content-Type": content_type(key), "Cache-Control": cache_control(key)}
+        put = partial(obstore.put, self.bucket, key, data, use_multipart=False, attributes=attributes)
         try:
             with _translated(self._place(key)):
                 self._within(self._place(key), end, partial(put, mode=mode))
@@ -292,9 +292,9 @@ def _translated(place: str) -> Iterator[None]:
 def _refusal(place: str, error: Exception) -> Exception:
     """Return the error to raise for one of the library's."""
     text = str(error)
-    status = found[1] if (found := _STATUS.search(text)) else ""
-    code = found[1] if (found := _CODE.search(text)) else ""
-    said = f"HTTP {status}: {code}" if code else f"HTTP {status}"
+    status = match[1] if (match := _STATUS.search(text)) else ""
+    code = match[1] if (match := _CODE.search(text)) else ""
+    answer = f"HTTP {status}: {code}" if code else f"HTTP {status}"
 
     def unavailable(problem: str, hint: str = LOOK) -> UnavailableError:
         return UnavailableError(Problem(problem, file=place, hint=hint))
@@ -310,17 +310,17 @@ def _refusal(place: str, error: Exception) -> Exception:
     if isinstance(error, FileNotFoundError) and code in _NO_OBJECT:
         return NotFoundError(Problem("not found", file=place))
     if status in ("401", "403"):
-        return unavailable(f"access denied ({said})", "check the credentials and what they may do")
+        return unavailable(f"access denied ({answer})", "check the credentials and what they may do")
     if isinstance(error, exceptions.UnauthenticatedError | exceptions.PermissionDeniedError):
         return unavailable("no credentials were found that can be used", _CREDENTIALS)
     if status in ("429", "503"):
-        return unavailable(f"the server is busy ({said})", "try again later")
+        return unavailable(f"the server is busy ({answer})", "try again later")
     if status.startswith("3"):
-        return unavailable(f"the server redirects ({said})", "check the region and the endpoint of the bucket")
+        return unavailable(f"the server redirects ({answer})", "check the region and the endpoint of the bucket")
     if status == "501":
-        return _NoConditionsError(Problem(f"the server cannot do that ({said})", file=place, hint="use another one"))
+        return _NoConditionsError(Problem(f"the server cannot do that ({answer})", file=place, hint="use another one"))
     if status:
-        return unavailable(f"the server answers {said}", "try again later")
+        return unavailable(f"the server answers {answer}", "try again later")
     detail = text.rpartition("inner:")[2]  # before it stands the address, which may have any words
     for pattern, reason in _REASONS:
         if re.search(pattern, detail):

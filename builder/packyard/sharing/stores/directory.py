@@ -81,10 +81,10 @@ class DirectoryStore:
         """Return an object's bytes; see `Store.get`."""
         file = self._file(key)
         with _translated(file):
-            found = _read(file, limit)
-        if found is None:
+            data = _read(file, limit)
+        if data is None:
             raise self._missing(file)
-        return found
+        return data
 
     def read(self, key: str, *, offset: int = 0) -> Iterator[bytes]:
         """Yield an object's bytes; see `Store.read`."""

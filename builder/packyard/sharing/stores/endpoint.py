@@ -26,8 +26,8 @@ def endpoint(address: str) -> str:
     if scheme.lower() not in ("az", "azure"):
         return ""
     before, at, _ = rest.partition("/")[0].rpartition("@")
-    if found := azure():
-        return found
+    if server := azure():
+        return server
     account = unquote(before.partition(":")[0]) if at else connection().get("AccountName") or first(*_ACCOUNTS)
     return f"https://{account}.blob.core.windows.net" if account else ""
 
@@ -46,11 +46,11 @@ def gcs() -> str:
 def azure() -> str:
     """Return the server of Azure's blobs that a variable names, if one does."""
     fields = connection()
-    found = fields.get("BlobEndpoint", "")
-    if not found and "EndpointSuffix" in fields:
+    server = fields.get("BlobEndpoint", "")
+    if not server and "EndpointSuffix" in fields:
         protocol = fields.get("DefaultEndpointsProtocol", "https")
-        found = f"{protocol}://{fields['AccountName']}.blob.{fields['EndpointSuffix']}"
-    return found or first(*_AZURE)
+        server = f"{protocol}://{fields['AccountName']}.blob.{fields['EndpointSuffix']}"
+    return server or first(*_AZURE)
 
 
 def connection() -> Mapping[str, str]:
@@ -71,7 +71,7 @@ def profile(environment: Mapping[str, str]) -> Mapping[str, str]:
     """Return the settings of AWS's profile that is chosen, those of the credentials file first."""
     chosen = environment.get("AWS_PROFILE") or environment.get("AWS_DEFAULT_PROFILE")
     name = chosen or "default"
-    found: dict[str, str] = {}
+    settings: dict[str, str] = {}
     for variable, file, section in (
         ("AWS_CONFIG_FILE", "~/.aws/config", name if name == "default" else f"profile {name}"),
         ("AWS_SHARED_CREDENTIALS_FILE", "~/.aws/credentials", name),
@@ -83,7 +83,7 @@ def profile(environment: Mapping[str, str]) -> Mapping[str, str]:
         except (configparser.Error, OSError, UnicodeDecodeError):
             raise InputError(Problem("is not a file of AWS profiles", file=str(path), hint="repair it")) from None
         if parser.has_section(section):
-            found |= parser[section]
-    if chosen and not found:
+            settings |= parser[section]
+    if chosen and not settings:
         raise InputError(Problem(f"there is no AWS profile '{chosen}'", hint="see AWS_PROFILE, and ~/.aws/config"))
-    return found
+    return settings

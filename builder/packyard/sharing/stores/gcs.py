@@ -71,10 +71,10 @@ class GCSStore:
         check_key(key)
         if self._write(key, data, "0"):
             return
-        found, _ = self._found(key)
-        if found is None:
+        current, _ = self._found(key)
+        if current is None:
             raise UnavailableError(Problem("was removed meanwhile", file=self._place(key), hint="run again"))
-        check_same(self._place(key), found, Digest.of(data))
+        check_same(self._place(key), current, Digest.of(data))
 
     def get(self, key: str, *, limit: int = LIMIT) -> bytes:
         """Return an object's bytes; see `Store.get`."""
@@ -101,8 +101,8 @@ class GCSStore:
         keys, page, end = list[str](), "", time.monotonic() + self._patience
         base = self._name("")
         while True:
-            asked = {"prefix": base + prefix, "fields": "items(name),nextPageToken", "pageToken": page}
-            request = self._of_list(asked)
+            parameters = {"prefix": base + prefix, "fields": "items(name),nextPageToken", "pageToken": page}
+            request = self._of_list(parameters)
             if time.monotonic() > end:
                 raise request.late()
             answer = transfer.send(replace(request, patience=end - time.monotonic()))
@@ -119,11 +119,11 @@ class GCSStore:
     def swap(self, key: str, data: bytes, expected: Digest | None) -> None:
         """Replace an object; see `Store.swap`."""
         check_key(key)
-        found, generation = self._found(key)
-        check_expected(self._place(key), found, expected)
+        current, generation = self._found(key)
+        check_expected(self._place(key), current, expected)
         if not self._write(key, data, generation):
-            found, _ = self._found(key)  # maybe it was written, and the answer was lost
-            check_swapped(self._place(key), found, Digest.of(data), expected)
+            current, _ = self._found(key)  # maybe it was written, and the answer was lost
+            check_swapped(self._place(key), current, Digest.of(data), expected)
 
     def remove(self, key: str, *, is_published: bool = False) -> bool:
         """Remove an object; see `Store.remove`."""
@@ -138,11 +138,11 @@ class GCSStore:
 
     def _write(self, key: str, data: bytes, generation: str) -> bool:
         """Write an object whose generation is still that one, ``0`` for none; return False if it is not."""
-        asked = {"uploadType": "multipart", "ifGenerationMatch": generation}
+        parameters = {"uploadType": "multipart", "ifGenerationMatch": generation}
         path = f"/upload/storage/v1/b/{self._address.bucket}/o"
-        said = {"name": self._name(key), "contentType": content_type(key), "cacheControl": cache_control(key)}
-        kind, body = _multipart(said, data)
-        request = self._request("POST", path, asked, self._place(key), _PAGE_LIMIT, body)
+        metadata = {"name": self._name(key), "contentType": content_type(key), "cacheControl": cache_control(key)}
+        kind, body = _multipart(metadata, data)
+        request = self._request("POST", path, parameters, self._place(key), _PAGE_LIMIT, body)
         answer = transfer.send(replace(request, headers={"Content-Type": kind}))
         if answer.status == 412:
             return False
@@ -179,20 +179,20 @@ class GCSStore:
         """Whether there is a bucket: what is said of a missing object does not tell."""
         return transfer.send(self._of_list({"maxResults": "1", "fields": "nextPageToken"})).status != 404
 
-    def _of_list(self, asked: Mapping[str, str]) -> Request:
-        return self._request("GET", f"/storage/v1/b/{self._address.bucket}/o", asked, self.address, _PAGE_LIMIT)
+    def _of_list(self, parameters: Mapping[str, str]) -> Request:
+        return self._request("GET", f"/storage/v1/b/{self._address.bucket}/o", parameters, self.address, _PAGE_LIMIT)
 
     def _of_object(self, key: str, method: str, limit: int = LIMIT) -> Request:
         path = f"/storage/v1/b/{self._address.bucket}/o/{quote(self._name(key), safe='')}"
         return self._request(method, path, {"alt": "media"} if method == "GET" else {}, self._place(key), limit)
 
     def _request(
-        self, method: str, path: str, asked: Mapping[str, str], place: str, limit: int, body: bytes = b""
+        self, method: str, path: str, parameters: Mapping[str, str], place: str, limit: int, body: bytes = b""
     ) -> Request:
         token = self._token()
         return Request(
             method=method,
-            url=f"{self._host}{path}?{urlencode({name: value for name, value in asked.items() if value})}",
+            url=f"{self._host}{path}?{urlencode({name: value for name, value in parameters.items() if value})}",
             place=place,
             limit=limit,
             patience=self._patience,
@@ -238,11 +238,11 @@ class GCSStore:
         return f"{self.address}/{key}"
 
 
-def _multipart(said: Mapping[str, str], data: bytes) -> tuple[str, bytes]:
+def _multipart(metadata: Mapping[str, str], data: bytes) -> tuple[str, bytes]:
     """Return the media type and the body that uploads an object with what is said of it."""
     boundary = Digest.of(data).hex  # which the object does not hold
-    begin = f"--{boundary}\r\nContent-Type: application/json\r\n\r\n{json.dumps(said)}\r\n"
-    head = f"{begin}--{boundary}\r\nContent-Type: {said['contentType']}\r\n\r\n"
+    begin = f"--{boundary}\r\nContent-Type: application/json\r\n\r\n{json.dumps(metadata)}\r\n"
+    head = f"{begin}--{boundary}\r\nContent-Type: {metadata['contentType']}\r\n\r\n"
     return f"multipart/related; boundary={boundary}", head.encode() + data + f"\r\n--{boundary}--\r\n".encode()
 
 

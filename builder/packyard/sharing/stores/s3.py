@@ -77,13 +77,13 @@ def _of_process(command: str) -> Credentials:
     """Run what a profile names for its credentials."""
     try:
         words = shlex.split(command)
-        done = subprocess.run(words, capture_output=True, check=True, timeout=_PROCESS_SECONDS)
-        found = json.loads(done.stdout)
-        expires = found.get("Expiration")
+        process = subprocess.run(words, capture_output=True, check=True, timeout=_PROCESS_SECONDS)
+        answer = json.loads(process.stdout)
+        expires = answer.get("Expiration")
         return {
-            "access_key_id": found["AccessKeyId"],
-            "secret_access_key": found["SecretAccessKey"],
-            "token": found.get("SessionToken"),
+            "access_key_id": answer["AccessKeyId"],
+            "secret_access_key": answer["SecretAccessKey"],
+            "token": answer.get("SessionToken"),
             "expires_at": datetime.fromisoformat(expires.replace("Z", "+00:00")) if expires else None,
         }
     except (OSError, subprocess.SubprocessError, ValueError, KeyError, AttributeError):

@@ -113,8 +113,8 @@ class Request:
         if answer.status in (401, 403):
             return self.refusal(f"access denied (HTTP {answer.status})", "check user and password")
         if answer.status in (_TOO_MANY, 503):
-            asked = answer.headers.get("retry-after", "")
-            wait = f" in {asked} seconds" if asked.isdecimal() else " later"
+            seconds = answer.headers.get("retry-after", "")
+            wait = f" in {seconds} seconds" if seconds.isdecimal() else " later"
             return self.refusal(f"the server is busy (HTTP {answer.status})", f"try again{wait}")
         return self.refusal(f"the server answers HTTP {answer.status}", "try again later")
 
@@ -155,19 +155,19 @@ def _repeated(request: Request, call: Callable[[Request, Meter], _Found]) -> _Fo
     for wait in (*_WAITS, None):
         pause = None if wait is None else wait * random.uniform(1, 1.5)
         try:
-            found = within(meter.left(), partial(call, request, meter))
+            result = within(meter.left(), partial(call, request, meter))
         except OverdueError as error:
             raise request.late() from error
         except BrokenOffError:
             if not safe or pause is None or not _has_time(meter, pause):
                 raise
         else:
-            answer = found[0]
+            answer = result[0]
             if answer.status not in _BUSY or pause is None or not (safe or answer.status == _TOO_MANY):
-                return found
+                return result
             pause = _retry_after(answer, pause)
             if not _has_time(meter, pause):
-                return found
+                return result
         time.sleep(pause)
     raise AssertionError("the last time returns or raises")
 
@@ -254,8 +254,8 @@ def _asked(request: Request, meter: Meter, url: str, authorization: str) -> Iter
     session = request.connections.session
     try:
         data = meter.sending(request.body) if request.body else None
-        asked = requests.Request(request.method, url, headers=headers, auth=auth, data=data)
-        prepared = session.prepare_request(asked)
+        unprepared = requests.Request(request.method, url, headers=headers, auth=auth, data=data)
+        prepared = session.prepare_request(unprepared)
         settings: Any = session.merge_environment_settings(url, {}, True, authorities(), None)
     except Exception as error:
         raise request.refusal("the request cannot be made", "check the address") from error
@@ -302,15 +302,15 @@ def _length(request: Request, answer: Answer) -> int | None:
 def target(request: Request, url: str, location: str) -> str:
     """Return the address that a server names in an answer from ``url``, without user and password."""
     try:
-        found = urlsplit(urljoin(url, location.encode("latin-1").decode()))
-        host, _ = found.hostname, found.port
+        parts = urlsplit(urljoin(url, location.encode("latin-1").decode()))
+        host, _ = parts.hostname, parts.port
     except ValueError as error:
         raise request.refusal("the server sent an invalid Location") from error
-    if found.scheme not in _DEFAULT_PORTS or not host:
+    if parts.scheme not in _DEFAULT_PORTS or not host:
         raise request.refusal("the server redirects to something that is not a web address")
-    if url.startswith("https:") and found.scheme != "https":
+    if url.startswith("https:") and parts.scheme != "https":
         raise request.refusal("the server redirects from https to http", "ask whoever runs it for an https address")
-    return found._replace(netloc=found.netloc.rpartition("@")[2], fragment="").geturl()
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2], fragment="").geturl()
 
 
 def _reason(error: Exception) -> str:

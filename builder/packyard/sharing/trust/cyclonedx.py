@@ -37,10 +37,10 @@ def to_bytes(spdx: bytes) -> bytes:
 
 
 def _named(package: Mapping[str, Any]) -> dict[str, Any]:
-    found = {"name": package["name"], "version": package.get("versionInfo", "")}
+    fields = {"name": package["name"], "version": package.get("versionInfo", "")}
     if "supplier" in package:
-        found["supplier"] = {"name": package["supplier"].partition(": ")[2]}
-    return found
+        fields["supplier"] = {"name": package["supplier"].partition(": ")[2]}
+    return fields
 
 
 def _container(image: Mapping[str, Any]) -> dict[str, Any]:
@@ -55,5 +55,5 @@ def _file(file: Mapping[str, Any]) -> dict[str, Any]:
 
 def _hashes(item: Mapping[str, Any]) -> dict[str, Any]:
     names = {"SHA1": "SHA-1", "SHA256": "SHA-256"}
-    found = [{"alg": names[each["algorithm"]], "content": each["checksumValue"]} for each in item.get("checksums", ())]
-    return {"hashes": found} if found else {}
+    hashes = [{"alg": names[each["algorithm"]], "content": each["checksumValue"]} for each in item.get("checksums", ())]
+    return {"hashes": hashes} if hashes else {}

@@ -69,21 +69,21 @@ class Dependencies(NamedTuple):
         built_on: dict[str, BuiltOn] = {}
         inputs: dict[str, Digest] = {}
         libraries: dict[str, str] = {}
-        known: set[str] = set()
-        for each in listed:
-            name, uri = each.take("name", text), each.take("uri", text, "")
-            if name in known:
+        names: set[str] = set()
+        for dependency in listed:
+            name, uri = dependency.take("name", text), dependency.take("uri", text, "")
+            if name in names:
                 raise FaultError(f"has {name[:80]!r} twice", _KEY)
-            known.add(name)
+            names.add(name)
             if uri.startswith("pkg:"):
                 libraries[name] = uri.rpartition("@")[2]
             elif uri.startswith(_BUILT_ON):
-                address = each.take("annotations", Record).take("address", text)
-                built_on[name] = BuiltOn(version=uri.rpartition("@")[2], tar=digest_of(each), address=address)
+                address = dependency.take("annotations", Record).take("address", text)
+                built_on[name] = BuiltOn(version=uri.rpartition("@")[2], tar=digest_of(dependency), address=address)
             elif name == "source":
-                source = _source(each, uri)
+                source = _source(dependency, uri)
             else:
-                inputs[name] = digest_of(each)
+                inputs[name] = digest_of(dependency)
         return cls(source, built_on, inputs, libraries)
 
     def document(self) -> Iterator[dict[str, object]]:

@@ -44,9 +44,9 @@ class TrustedKey:
         """Read what `to_bytes` wrote."""
         key = PublicKey.parse(data, file=file)
         lines = data.partition(b"-----BEGIN")[0].decode("utf-8", "replace").splitlines()
-        said = [line.partition(": ")[::2] for line in lines]
-        names = [text for word, text in said if word == "Name"]
-        channels = tuple(text for word, text in said if word == "Channel")
+        pairs = [line.partition(": ")[::2] for line in lines]
+        names = [text for word, text in pairs if word == "Name"]
+        channels = tuple(text for word, text in pairs if word == "Channel")
         return cls(key=key, name=names[0] if names else "", channels=channels)
 
     def to_bytes(self) -> bytes:
@@ -89,9 +89,9 @@ class Keyring:
 
     def signing(self, name: str, passphrase: Callable[[str], bytes]) -> SigningKey:
         """Return a private key; ``passphrase`` is asked for that of a file if it is encrypted."""
-        known = self.signing_names()
-        if name not in known:
-            hint = suggest(name, known) or "packyard keys list shows the keys here"
+        names = self.signing_names()
+        if name not in names:
+            hint = suggest(name, names) or "packyard keys list shows the keys here"
             raise InputError(Problem(f"no private key {name!r} in {self.folder}", hint=hint))
         file = self.folder / f"{name}{_PRIVATE}"
         key = _read_private(file, passphrase)
@@ -104,19 +104,19 @@ class Keyring:
         """Trust the public key in a PEM file, for one more channel, or for all."""
         if not channel.isprintable():
             raise InputError(Problem(f"{channel[:80]!r} is not the address of a channel"))
-        known = {each.key.id: each for each in self.trusted()}
+        by_id = {each.key.id: each for each in self.trusted()}
         key = PublicKey.parse(data, file=file)
         if key.id in self.revoked():
             hint = f"to trust it again, remove {self.folder / 'revoked' / key.id.hex}"
             raise ConflictError(Problem(f"the key {key.id} is revoked", file=file, hint=hint))
-        before = known.get(key.id)
+        before = by_id.get(key.id)
         name = before.name if before else _name_of(file)
         channels = {identity(channel), *(before.channels if before else ())} if channel else set()
         if before and not before.channels:
             channels = set()
-        found = TrustedKey(key=key, name=name, channels=tuple(sorted(channels)))
-        self._write(self.folder / "trusted" / f"{key.id.hex}.pem", found.to_bytes(), mode=0o644)
-        return found
+        trusted_key = TrustedKey(key=key, name=name, channels=tuple(sorted(channels)))
+        self._write(self.folder / "trusted" / f"{key.id.hex}.pem", trusted_key.to_bytes(), mode=0o644)
+        return trusted_key
 
     def root(self, channel: str) -> Root | None:
         """Return the root that the user trusts for a channel, as it was last seen."""
@@ -130,11 +130,11 @@ class Keyring:
 
     def trust_root(self, root: Root, *, file: str, channel: str) -> None:
         """Trust a root, and those that follow it, for a channel; one that is older than it was is refused."""
-        known = self.root(channel)
-        if known and (known.channel != root.channel or known.version > root.version):
-            problem = f"is version {root.version} of the root of {root.channel}; {channel} has version {known.version}"
+        before = self.root(channel)
+        if before and (before.channel != root.channel or before.version > root.version):
+            problem = f"is version {root.version} of the root of {root.channel}; {channel} has version {before.version}"
             hint = f"if its root was made anew, remove {self._root_file(channel)}"
-            raise ConflictError(Problem(f"{problem} of {known.channel}", file=file, hint=hint))
+            raise ConflictError(Problem(f"{problem} of {before.channel}", file=file, hint=hint))
         self._write(self._root_file(channel), root.to_bytes(), mode=0o644)
 
     def _root_file(self, channel: str) -> Path:
@@ -142,16 +142,16 @@ class Keyring:
 
     def trusted(self) -> list[TrustedKey]:
         """Return the trusted keys, revoked ones included, sorted by name and id."""
-        found = []
+        keys = []
         for name in self._names("trusted"):
             file = self.folder / "trusted" / name
-            each = TrustedKey.parse(regular.read(file, limit=LIMIT), file=str(file))
-            if name != f"{each.key.id.hex}.pem":
-                problem = f"must be named for the key in it, {each.key.id.hex}.pem"
+            trusted_key = TrustedKey.parse(regular.read(file, limit=LIMIT), file=str(file))
+            if name != f"{trusted_key.key.id.hex}.pem":
+                problem = f"must be named for the key in it, {trusted_key.key.id.hex}.pem"
                 hint = "put it elsewhere, then: packyard keys trust FILE"
                 raise InputError(Problem(problem, file=str(file), hint=hint))
-            found.append(each)
-        return sorted(found, key=lambda each: (each.name, each.key.id))
+            keys.append(trusted_key)
+        return sorted(keys, key=lambda each: (each.name, each.key.id))
 
     def revoke(self, key_id: Digest) -> None:
         """Revoke a key."""
@@ -184,10 +184,10 @@ class Keyring:
         names = {each.key.id: each.name for each in self.trusted()}
         names.update({self.public(name).id: name for name in self.signing_names()})
         short = len(digits) >= _SHORTEST
-        found = [key for key, name in names.items() if name == text or (short and key.hex.startswith(digits))]
-        if len(found) == 1:
-            return found[0]
-        reason = "names several keys" if found else "is not a key that is known here"
+        ids = [key for key, name in names.items() if name == text or (short and key.hex.startswith(digits))]
+        if len(ids) == 1:
+            return ids[0]
+        reason = "names several keys" if ids else "is not a key that is known here"
         raise InputError(Problem(f"{text[:80]!r} {reason}", hint="packyard keys list shows ids; give a whole one"))
 
     def _names(self, folder: str) -> list[str]:

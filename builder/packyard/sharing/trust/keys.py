@@ -48,12 +48,12 @@ class PublicKey:
         return Digest.of(self.der)
 
     @classmethod
-    def of_tuf_key(cls, found: Key, *, file: str) -> PublicKey:
+    def of_tuf_key(cls, tuf_key: Key, *, file: str) -> PublicKey:
         """Take a key as TUF's metadata has it, if it is of a kind and scheme that counts."""
-        public = found.keyval.get("public", "")
-        if found.scheme not in _SCHEMES:
-            raise ValueError(f"the scheme {found.scheme!r} is not one of {', '.join(_SCHEMES)}")
-        if found.keytype != "ed25519":
+        public = tuf_key.keyval.get("public", "")
+        if tuf_key.scheme not in _SCHEMES:
+            raise ValueError(f"the scheme {tuf_key.scheme!r} is not one of {', '.join(_SCHEMES)}")
+        if tuf_key.keytype != "ed25519":
             return cls.parse(public.encode(), file=file)
         raw = bytes.fromhex(public)
         if len(raw) != 32:
@@ -75,14 +75,14 @@ class PublicKey:
     @classmethod
     def parse(cls, data: bytes, *, file: str) -> PublicKey:
         """Read the PEM of one public key, and refuse what is anything else; text before and after it is ignored."""
-        found = _PEM.findall(data) if len(data) <= LIMIT else []
-        if any(b"PRIVATE" in kind for kind, _ in found):
+        blocks = _PEM.findall(data) if len(data) <= LIMIT else []
+        if any(b"PRIVATE" in kind for kind, _ in blocks):
             hint = "keep it to yourself; the public key is in the file that ends in .pub.pem"
             raise InputError(Problem("holds a private key", file=file, hint=hint))
-        if [kind for kind, _ in found] != [_PUBLIC]:
+        if [kind for kind, _ in blocks] != [_PUBLIC]:
             raise InputError(Problem("must hold one public key as PEM", file=file, hint=_HOW))
         try:
-            der = b64decode(b"".join(found[0][1].split()), validate=True)
+            der = b64decode(b"".join(blocks[0][1].split()), validate=True)
         except binascii.Error as error:
             raise InputError(Problem("is not valid PEM", file=file)) from error
         if der.startswith(_DER) and len(der) == len(_DER) + 32:

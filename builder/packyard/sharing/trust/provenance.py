@@ -176,17 +176,17 @@ def installed_libraries() -> dict[str, str]:
     from importlib.metadata import version as installed  # slow to import, and only needed by who builds
     from platform import python_version
 
-    found = {name: installed(name) for name in LIBRARIES}
-    return {**found, "Python": python_version(), "zlib": ZLIB_RUNTIME_VERSION}
+    versions = {name: installed(name) for name in LIBRARIES}
+    return {**versions, "Python": python_version(), "zlib": ZLIB_RUNTIME_VERSION}
 
 
 def open(data: bytes, trusted: Trust, *, file: str) -> tuple[Provenance, envelope.Opened]:
     """Read an envelope with provenance; signatures are treated as `envelope.open` does."""
     opened = envelope.open(data, PAYLOAD_TYPE, NOBODY if trusted.rules else trusted, file=file)
-    found = Provenance.parse(opened.payload, file=file)
+    statement = Provenance.parse(opened.payload, file=file)
     if trusted.rules:  # which say whom to trust for this name
-        opened = envelope.open(data, PAYLOAD_TYPE, trusted.for_package(found.name), file=file)
-    return found, opened
+        opened = envelope.open(data, PAYLOAD_TYPE, trusted.for_package(statement.name), file=file)
+    return statement, opened
 
 
 def _read(fields: Record) -> Provenance:
@@ -196,20 +196,20 @@ def _read(fields: Record) -> Provenance:
     predicate = fields.take("predicate", Record)
     definition, details = predicate.take("buildDefinition", Record), predicate.take("runDetails", Record)
     _expect(definition, "buildType", _BUILD)
-    asked, builder = definition.take("externalParameters", Record), details.take("builder", Record)
+    parameters, builder = definition.take("externalParameters", Record), details.take("builder", Record)
     _expect(builder, "id", _BUILDER)
-    name = asked.take("name", checked(reference.check_name))
+    name = parameters.take("name", checked(reference.check_name))
     subject = _only([each for at, each in subjects if at == f"{name}.tar.gz"], f"subject {name}.tar.gz")
     manifests = (each for at, each in subjects if at == name and each.take("mediaType", text, "") == MANIFEST_TYPE)
-    found = Dependencies.parse(definition.take("resolvedDependencies", list_of(Record)))
+    dependencies = Dependencies.parse(definition.take("resolvedDependencies", list_of(Record)))
     products = [*map(_named, details.take("byproducts", list_of(Record), tuple[Record, ...]()))]
     of_sbom, of_cyclonedx = (_optional(products, f"{name}.tar.gz{end}") for end in (SBOM, CYCLONEDX))
     return Provenance(
         name=name,
-        version=asked.take("version", checked(reference.check_version)),
+        version=parameters.take("version", checked(reference.check_version)),
         file=digest_of(subject),
         tar=subject.take("annotations", Record).take("tar", record.digest),
-        **found._asdict(),
+        **dependencies._asdict(),
         packyard=builder.take("version", Record).take("packyard", text),
         sbom=digest_of(of_sbom) if of_sbom else None,
         cyclonedx=digest_of(of_cyclonedx) if of_cyclonedx else None,
@@ -227,9 +227,9 @@ def _optional(items: Sequence[tuple[str, Record]], name: str) -> Record | None:
 
 
 def _expect(fields: Record, key: str, wanted: str) -> None:
-    found = fields.take(key, text)
-    if found != wanted:
-        raise FaultError(f"must be {wanted}, found {found[:80]!r}", key)
+    value = fields.take(key, text)
+    if value != wanted:
+        raise FaultError(f"must be {wanted}, found {value[:80]!r}", key)
 
 
 def _only(items: Sequence[_T], key: str) -> _T:

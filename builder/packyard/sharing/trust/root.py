@@ -141,9 +141,9 @@ class Root:
     def results(self, previous: Root | None) -> list[tuple[str, Any]]:
         """Return what python-tuf's verification finds, for the version before and for its own."""
         signed, before = self.metadata.signed, previous.metadata.signed if previous else None
-        found = signed.get_root_verification_result(before, self.metadata.signed_bytes, self.metadata.signatures)
-        own = (f"of version {self.version}", found.second)
-        return [(f"of version {previous.version}", found.first), own] if previous else [own]
+        result = signed.get_root_verification_result(before, self.metadata.signed_bytes, self.metadata.signatures)
+        own = (f"of version {self.version}", result.second)
+        return [(f"of version {previous.version}", result.first), own] if previous else [own]
 
     def sign(self, key: SigningKey) -> None:
         """Add a signature, which must be by a key of its own or of the version before."""
@@ -190,7 +190,7 @@ def resolve(root: Root, store: Store, revoked: Iterable[str] = (), now: datetime
         hint = "ask whoever publishes there for a new root (packyard keys root rotate); is your clock right?"
         problem = f"has expired on {root.expires:%Y-%m-%d}"
         raise IntegrityError(Problem(problem, file=f"{store.address}: {key(root.version)}", hint=hint))
-    recorded = frozenset(each for _, said in records(root, store) if said for each in said.revoked)
+    recorded = frozenset(each for _, entry in records(root, store) if entry for each in entry.revoked)
     return root.trust(revoked, recorded, now)
 
 
@@ -206,12 +206,12 @@ def records(root: Root, store: Store) -> Iterator[tuple[int, Revoked | None]]:
             return
         if version > _MOST_REVOKED:
             raise IntegrityError(Problem(f"has more than {_MOST_REVOKED} files", file=REVOKED))
-        found = None
+        revoked = None
         with suppress(IntegrityError):
             payload = envelope.open(data, _REVOKED_TYPE, trusted, file=place).payload
-            found = record.parse(payload, lambda fields: fields.take_all(Revoked), kind="Revoked", file=place)
-        is_own = found and (found.channel, found.version) == (root.channel, version)
-        yield version, found if is_own else None
+            revoked = record.parse(payload, lambda fields: fields.take_all(Revoked), kind="Revoked", file=place)
+        is_own = revoked and (revoked.channel, revoked.version) == (root.channel, version)
+        yield version, revoked if is_own else None
 
 
 def revoke(store: Store, trusted: Trust, key_ids: Iterable[Digest], keys: Iterable[SigningKey]) -> None:
@@ -226,8 +226,8 @@ def revoke(store: Store, trusted: Trust, key_ids: Iterable[Digest], keys: Iterab
         raise InputError(Problem(f"this does not revoke: {needed}", file=store.address, hint=hint))
     version = next(number for number in count(1) if _get(store, f"{REVOKED}{number}.json") is None)
     everything = tuple(sorted(rules.revoked.union(key_ids)))
-    said = Revoked(channel=rules.channel, version=version, revoked=everything)
-    document = {"apiVersion": record.API_VERSION, "kind": "Revoked", **record.document(said)}
+    revoked = Revoked(channel=rules.channel, version=version, revoked=everything)
+    document = {"apiVersion": record.API_VERSION, "kind": "Revoked", **record.document(revoked)}
     store.put(f"{REVOKED}{version}.json", envelope.sign(record.to_bytes(document), _REVOKED_TYPE, signing))
 
 
@@ -293,19 +293,19 @@ def _plain(value: object) -> dict[str, Any]:
     return dict(record.Record(value).rest())
 
 
-def _key(id: str, found: Key) -> PublicKey:
+def _key(id: str, tuf_key: Key) -> PublicKey:
     """Return a key of a root, which must be under its id."""
-    made = PublicKey.of_tuf_key(found, file=id)
-    if id != made.id:
-        raise ValueError(f"the key {made.id} is under another id, {id[:80]!r}")
-    return made
+    public = PublicKey.of_tuf_key(tuf_key, file=id)
+    if id != public.id:
+        raise ValueError(f"the key {public.id} is under another id, {id[:80]!r}")
+    return public
 
 
-def _role(found: TufRole, keys: Mapping[str, PublicKey]) -> Role:
-    retired = record.list_of(record.digest)(found.unrecognized_fields.get(_RETIRED, []))
+def _role(tuf_role: TufRole, keys: Mapping[str, PublicKey]) -> Role:
+    retired = record.list_of(record.digest)(tuf_role.unrecognized_fields.get(_RETIRED, []))
     return Role(
-        keys={Digest(each): keys[each] for each in found.keyids},
-        threshold=found.threshold,
+        keys={Digest(each): keys[each] for each in tuf_role.keyids},
+        threshold=tuf_role.threshold,
         retired={Digest(each): keys[each] for each in retired},
-        patterns=tuple(getattr(found, "paths", None) or ()),
+        patterns=tuple(getattr(tuf_role, "paths", None) or ()),
     )

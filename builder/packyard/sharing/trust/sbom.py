@@ -77,7 +77,7 @@ def _file(number: int, member: Member) -> dict[str, object]:
 def _image(number: int, image: str) -> dict[str, object]:
     name, _, digest = image.partition("@")
     repository, tag = _tagged(name)
-    found: dict[str, object] = {
+    fields: dict[str, object] = {
         "SPDXID": f"SPDXRef-Image-{number}",
         "name": repository,
         "supplier": f"Organization: {repository.rpartition('/')[0] or 'docker.io/library'}",
@@ -87,14 +87,14 @@ def _image(number: int, image: str) -> dict[str, object]:
         "licenseDeclared": _UNSAID,
         **_LICENSES,
     }
-    found["versionInfo"] = digest or tag or "latest"
+    fields["versionInfo"] = digest or tag or "latest"
     if digest:
-        found["checksums"] = [{"algorithm": "SHA256", "checksumValue": digest.partition(":")[2]}]
+        fields["checksums"] = [{"algorithm": "SHA256", "checksumValue": digest.partition(":")[2]}]
     query = [f"repository_url={quote(repository, safe='')}", *([f"tag={quote(tag, safe='')}"] if tag else [])]
     locator = f"pkg:oci/{quote(repository.rpartition('/')[2].lower(), safe='')}"
     locator += (f"@{quote(digest, safe='')}" if digest else "") + f"?{'&'.join(query)}"
     reference = {"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl", "referenceLocator": locator}
-    return {**found, "externalRefs": [reference]}
+    return {**fields, "externalRefs": [reference]}
 
 
 def _tagged(name: str) -> tuple[str, str]:

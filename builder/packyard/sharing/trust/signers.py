@@ -45,10 +45,10 @@ def open(uri: str, secret: Callable[[str], bytes]) -> SigningKey:
         return secret(uri).decode()
 
     try:
-        uri, found = _imported(uri, handler)
-        public = PublicKey.of_tuf_key(found, file=uri)
-        found.keyid = str(public.id)
-        return SigningKey(public, Signer.from_priv_key_uri(uri, found, handler))
+        uri, tuf_key = _imported(uri, handler)
+        public = PublicKey.of_tuf_key(tuf_key, file=uri)
+        tuf_key.keyid = str(public.id)
+        return SigningKey(public, Signer.from_priv_key_uri(uri, tuf_key, handler))
     except UnsupportedLibraryError as error:
         raise InputError(Problem(str(error), file=uri, hint=_HSM if uri.startswith("hsm") else _KMS)) from error
     except PackyardError:

@@ -29,19 +29,19 @@ from packyard.sharing.trust.provenance import Provenance
 _LIMIT = 2 * provenance.LIMIT
 
 
-def described(made: Provenance, keys: Sequence[SigningKey]) -> Mapping[str, bytes]:
+def described(statement: Provenance, keys: Sequence[SigningKey]) -> Mapping[str, bytes]:
     """Return both objects by their keys, none without a key; the same arguments give the same bytes."""
-    if not keys or made.manifest is None:
+    if not keys or statement.manifest is None:
         return {}
-    signed = envelope.sign(_payload(made.name, made.manifest), SIMPLE_SIGNING, keys)
-    found = {SIGSTORE: _bundle(made, keys[0]), COSIGN: signed}
-    return {bundle_key(made.name, made.version, end): data for end, data in found.items()}
+    signed = envelope.sign(_payload(statement.name, statement.manifest), SIMPLE_SIGNING, keys)
+    objects = {SIGSTORE: _bundle(statement, keys[0]), COSIGN: signed}
+    return {bundle_key(statement.name, statement.version, end): data for end, data in objects.items()}
 
 
-def _bundle(made: Provenance, first: SigningKey) -> bytes:
+def _bundle(statement: Provenance, first: SigningKey) -> bytes:
     hint = b64encode(bytes.fromhex(first.public.id.hex)).decode()
     material = {"publicKey": {"hint": hint}, "tlogEntries": list[object]()}
-    signed = json.loads(made.to_bytes([first]))
+    signed = json.loads(statement.to_bytes([first]))
     signed["signatures"][0].pop("keyid")
     return record.to_bytes({"mediaType": SIGSTORE_TYPE, "verificationMaterial": material, "dsseEnvelope": signed})
 
@@ -69,14 +69,14 @@ def check_beside(store: Store, entry: IndexEntry, trusted: Trust) -> Mapping[str
 
     It must be about this bundle; signatures are treated as `envelope.open` does.
     """
-    found = {}
+    objects = {}
     for end, check in ((SIGSTORE, _check_bundle), (COSIGN, _check_signature)):
         place = entry.beside(end)
         data = get_or_none(store, place, limit=_LIMIT)
         if data is not None:
             check(data, entry, trusted, place)
-            found[place] = data
-    return found
+            objects[place] = data
+    return objects
 
 
 def _check_bundle(data: bytes, entry: IndexEntry, trusted: Trust, file: str) -> None:

@@ -47,11 +47,11 @@ class Recorded(ReadOnly):
         return self.store.list(prefix)
 
 
-def export(store: Store, asked: Sequence[Reference], about: Page, trusted: Trust, memory: Memory | None) -> bytes:
+def export(store: Store, references: Sequence[Reference], about: Page, trusted: Trust, memory: Memory | None) -> bytes:
     """Return the file that shows the packages that are asked for, all versions of which it names."""
     recorded = Recorded(store)
     index = access.read(recorded, trusted, memory)
-    for reference in asked:
+    for reference in references:
         package = index.named(reference.name)
         entry = choose.choose(package, reference).entry
         tree.get(index.head.listing, entry.name, index.nodes.node)
@@ -63,4 +63,4 @@ def export(store: Store, asked: Sequence[Reference], about: Page, trusted: Trust
     heads = {key: data for key, data in recorded.content.items() if key.startswith(head.FOLDER)}
     latest = heads.get(head.key(index.head.number), recorded.content[head.POINTER])
     content = {key: data for key, data in recorded.content.items() if key not in heads}
-    return page.single(about, {**content, head.POINTER: latest}, [each.name for each in asked])
+    return page.single(about, {**content, head.POINTER: latest}, [each.name for each in references])

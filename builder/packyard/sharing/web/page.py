@@ -51,17 +51,19 @@ class Page:
     @classmethod
     def parse(cls, data: bytes, *, file: str) -> Page:
         """Read what an index.html of `written` says, or raise `InputError` if it is somebody else's file."""
-        found = _FOUND.search(data.decode("utf-8", "replace"))
-        if found is None:
+        match = _FOUND.search(data.decode("utf-8", "replace"))
+        if match is None:
             hint = "move it away, or put the page elsewhere: --to DIR"
             raise InputError(Problem("is there already, and is not a page of packyard's", file=file, hint=hint))
-        said = json.loads(found[1])
-        return cls(title=said.get("title", ""), channel=said.get("channel", ""), keys=tuple(said.get("keys", ())))
+        settings = json.loads(match[1])
+        return cls(
+            title=settings.get("title", ""), channel=settings.get("channel", ""), keys=tuple(settings.get("keys", ()))
+        )
 
     def settings(self) -> dict[str, object]:
         """Return what the scripts read."""
-        known = {"title": self.title, "channel": self.channel, "from": self.address, "keys": list(self.keys)}
-        return {key: value for key, value in known.items() if value}
+        settings = {"title": self.title, "channel": self.channel, "from": self.address, "keys": list(self.keys)}
+        return {key: value for key, value in settings.items() if value}
 
 
 def check_address(address: str) -> None:
@@ -98,7 +100,7 @@ def single(page: Page, content: Mapping[str, bytes], names: Sequence[str]) -> by
     )
     held = {key: b64encode(data).decode() for key, data in content.items()}
     text = _with_settings(site[INDEX].decode(), {**page.settings(), "files": held, "names": list(names)}, page.title)
-    text = _POLICY.sub(lambda found: found[1] + policy, text)
+    text = _POLICY.sub(lambda match: match[1] + policy, text)
     text = _EARLY.sub("", _PRELOAD.sub("", text))
     text = _STYLE.sub(lambda _: f"<style>{style}</style>", text)
     return _SCRIPT.sub(lambda _: f"<script>{script}</script>", text).encode()
@@ -106,13 +108,13 @@ def single(page: Page, content: Mapping[str, bytes], names: Sequence[str]) -> by
 
 def write(store: Store, page: Page, more: Mapping[str, bytes], listed: str = "") -> dict[str, str]:
     """Write a page into a channel; return what was done with each file. ``more`` are further pages."""
-    done = {}
+    states = {}
     for key, data in {**more, **written(page, listed)}.items():  # the page that refers to the others comes last
         before = get_or_none(store, key, limit=LIMIT)
         if before != data:
             store.swap(key, data, None if before is None else Digest.of(before))
-        done[key] = "unchanged" if before == data else "written"
-    return done
+        states[key] = "unchanged" if before == data else "written"
+    return states
 
 
 def present(store: Store) -> Page | None:
@@ -127,9 +129,9 @@ def assets() -> Mapping[str, bytes]:
 
 
 def _with_settings(text: str, settings: Mapping[str, object], title: str) -> str:
-    said = json.dumps(settings, ensure_ascii=False).replace("<", "\\u003c")
-    text = _FOUND.sub(lambda _: f"{_SETTINGS}{said}</script>", text)
-    return re.sub('(<title>|href="#/">)Packages<', lambda found: f"{found[1]}{html.escape(title or 'Packages')}<", text)
+    data = json.dumps(settings, ensure_ascii=False).replace("<", "\\u003c")
+    text = _FOUND.sub(lambda _: f"{_SETTINGS}{data}</script>", text)
+    return re.sub('(<title>|href="#/">)Packages<', lambda match: f"{match[1]}{html.escape(title or 'Packages')}<", text)
 
 
 def _styles(site: Mapping[str, bytes]) -> str:

@@ -154,10 +154,10 @@ def _layers(document: dict[str, Any], what: str) -> list[Descriptor]:
 def parse_list(data: bytes, *, what: str) -> list[Descriptor]:
     """Read a list of artifacts (an image index)."""
     document = parse_json(data, what=what)
-    found = document.get("manifests")
-    if document.get("schemaVersion") != 2 or not isinstance(found, list):
+    manifests = document.get("manifests")
+    if document.get("schemaVersion") != 2 or not isinstance(manifests, list):
         raise _refusal(what, "is not a list of artifacts")
-    return [parse_descriptor(each, what=what) for each in found]
+    return [parse_descriptor(each, what=what) for each in manifests]
 
 
 def compose_layers(layers: Sequence[Descriptor]) -> bytes:
@@ -216,9 +216,9 @@ _SIZE = 10**15
 _MEDIA_TYPE = re.compile(r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*(;.*)?")
 
 
-def parse_descriptor(found: object, *, what: str) -> Descriptor:
+def parse_descriptor(item: object, *, what: str) -> Descriptor:
     """Read what a manifest names, or raise `IntegrityError`."""
-    fields = found if isinstance(found, dict) else {}
+    fields = item if isinstance(item, dict) else {}
     kind, digest, size = fields.get("mediaType"), fields.get("digest"), fields.get("size")
     if not isinstance(kind, str) or not _MEDIA_TYPE.fullmatch(kind) or not isinstance(digest, str):
         raise _refusal(what, "names something without a type or digest")

@@ -47,12 +47,12 @@ class Authorization:
         """Take what an answer 401 asks for, and return whether the request may be sent again with another header."""
         wanted = _challenges(answer.headers.get("www-authenticate", ""))
         before = self.header(repository)
-        found = self._credentials
+        account = self._credentials
         if "bearer" in wanted:
-            token = found.token if found and found.token else self._token(wanted["bearer"], repository)
+            token = account.token if account and account.token else self._token(wanted["bearer"], repository)
             self._headers[repository] = f"Bearer {token}"
-        elif "basic" in wanted and found and found.user:
-            self._headers[repository] = transfer.basic(found.user, found.password)
+        elif "basic" in wanted and account and account.user:
+            self._headers[repository] = transfer.basic(account.user, account.password)
         return self.header(repository) != before
 
     @cached_property
@@ -85,7 +85,7 @@ class Authorization:
 
     def _request(self, realm: str, parameters: dict[str, str]) -> transfer.Request:
         """Return the request for a token: with an identity token, with a password, or as nobody."""
-        found = self._credentials
+        account = self._credentials
         place = realm.partition("?")[0][:200]
         request = transfer.Request(
             url=realm,
@@ -97,8 +97,13 @@ class Authorization:
         )
         if not _is_web_address(realm) or not may_have_secrets(realm):
             raise request.refusal("the registry names a token server without TLS", "ask whoever runs the registry")
-        if found and found.identity:
-            form = {"grant_type": "refresh_token", "refresh_token": found.identity, "client_id": _CLIENT, **parameters}
+        if account and account.identity:
+            form = {
+                "grant_type": "refresh_token",
+                "refresh_token": account.identity,
+                "client_id": _CLIENT,
+                **parameters,
+            }
             return replace(
                 request,
                 method="POST",
@@ -107,7 +112,7 @@ class Authorization:
                 repeatable=True,
             )
         url = f"{realm}{'&' if '?' in realm else '?'}{urlencode(parameters)}"
-        authorization = transfer.basic(found.user, found.password) if found else ""
+        authorization = transfer.basic(account.user, account.password) if account else ""
         return replace(request, url=url, authorization=authorization)
 
 
@@ -128,7 +133,7 @@ def _is_web_address(url: str) -> bool:
 
 def _challenges(header: str) -> dict[str, dict[str, str]]:
     """Read ``WWW-Authenticate``: by the scheme in lower case, its parameters; the first of each scheme counts."""
-    found: dict[str, dict[str, str]] = {}
+    challenges: dict[str, dict[str, str]] = {}
     current: dict[str, str] = {}
     at, header = 0, header[:_LONGEST]
     while word := _WORD.match(header, at):
@@ -136,8 +141,8 @@ def _challenges(header: str) -> dict[str, dict[str, str]]:
         name, quoted, plain = word.groups()
         if quoted is None and plain is None:
             current = {}
-            found.setdefault(name.lower(), current)
+            challenges.setdefault(name.lower(), current)
         else:
             value = plain if quoted is None else re.sub(r"\\(.)", r"\1", quoted)
             current.setdefault(name.lower(), value)
-    return found
+    return challenges

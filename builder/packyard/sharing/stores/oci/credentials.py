@@ -44,8 +44,8 @@ def find(address: Address, repository: str, environment: Mapping[str, str]) -> C
     Raises `InputError` for a file that cannot be understood, and `UnavailableError` for a helper that fails.
     """
     for file in _files(environment):
-        if file.is_file() and (found := _in_file(file, address, repository)):
-            return found
+        if file.is_file() and (credentials := _in_file(file, address, repository)):
+            return credentials
     return None
 
 
@@ -68,13 +68,13 @@ def _in_file(file: Path, address: Address, repository: str) -> Credentials | Non
     helpers = _mapping(document.get("credHelpers"))
     by_name = {_bare(name): helper for name, helper in helpers.items()}
     for helper in [*(by_name[name] for name in address.names if name in by_name), document.get("credsStore")]:
-        for asked in address.helped if helper else ():
-            if found := _by_helper(str(helper), asked, file):
-                return found
+        for server in address.helped if helper else ():
+            if credentials := _by_helper(str(helper), server, file):
+                return credentials
     entries = {_bare(name): entry for name, entry in _mapping(document.get("auths")).items()}
     for name in _names(address, repository):
-        if found := _of_entry(_mapping(entries.get(name)), name, file):
-            return found
+        if credentials := _of_entry(_mapping(entries.get(name)), name, file):
+            return credentials
     return None
 
 
@@ -85,8 +85,8 @@ def _parse(file: Path) -> dict[str, Any]:
         raise InputError(Problem("is not JSON", file=str(file), hint="log in again")) from error
 
 
-def _mapping(found: object) -> dict[str, Any]:
-    return found if isinstance(found, dict) else {}
+def _mapping(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def _bare(name: str) -> str:
@@ -111,29 +111,29 @@ def _of_entry(entry: dict[str, Any], name: str, file: Path) -> Credentials | Non
         except (binascii.Error, ValueError) as error:
             problem = Problem(f"'auth' of {name} must be base64 of user:password", file=str(file), hint="log in again")
             raise InputError(problem) from error
-    found = Credentials(
+    credentials = Credentials(
         user=user,
         password=password.rstrip("\0"),
         identity=text.get("identitytoken", ""),
         token=text.get("registrytoken", ""),
     )
-    return found if found != Credentials() else None
+    return credentials if credentials != Credentials() else None
 
 
-def _by_helper(helper: str, asked: str, file: Path) -> Credentials | None:
+def _by_helper(helper: str, server: str, file: Path) -> Credentials | None:
     """Ask a helper, by the protocol of docker-credential-helpers: the registry on stdin, JSON on stdout."""
     program = f"docker-credential-{helper}"
     if not _HELPER.fullmatch(helper):
         raise InputError(Problem(f"{helper[:80]!r} is not the name of a credential helper", file=str(file)))
     try:
-        done = subprocess.run([program, "get"], input=asked.encode(), capture_output=True, timeout=_PATIENCE)
-        if done.returncode:
-            if done.stdout.decode(errors="replace").strip().startswith(_NOT_FOUND):
+        process = subprocess.run([program, "get"], input=server.encode(), capture_output=True, timeout=_PATIENCE)
+        if process.returncode:
+            if process.stdout.decode(errors="replace").strip().startswith(_NOT_FOUND):
                 return None
             raise ValueError("it failed")
-        answer = _mapping(json.loads(done.stdout[:_LARGEST]))
+        answer = _mapping(json.loads(process.stdout[:_LARGEST]))
         user, secret = str(answer.get("Username", "")), str(answer.get("Secret", ""))
     except (OSError, ValueError, RecursionError, subprocess.TimeoutExpired) as error:
-        hint = f"{file} names it for {asked}: log in again, or try it with 'echo {asked} | {program} get'"
+        hint = f"{file} names it for {server}: log in again, or try it with 'echo {server} | {program} get'"
         raise UnavailableError(Problem("the credential helper does not work", file=program, hint=hint)) from error
     return Credentials(identity=secret) if user == _TOKEN_USER else Credentials(user=user, password=secret)

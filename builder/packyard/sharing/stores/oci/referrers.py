@@ -22,10 +22,10 @@ def find(registry: Registry, repository: str, subject: Digest, kind: str) -> Art
     if data is None:
         data = registry.manifest(repository, _tag(subject))
     what = registry.place(repository, subject)
-    for each in artifact.parse_list(data, what=what)[:_MOST] if data else ():
-        manifest = registry.manifest(repository, each.digest)  # lists are wrong about types
-        if manifest and (found := artifact.parse(manifest, what=what)).type == kind:
-            return found
+    for descriptor in artifact.parse_list(data, what=what)[:_MOST] if data else ():
+        manifest = registry.manifest(repository, descriptor.digest)  # lists are wrong about types
+        if manifest and (referrer := artifact.parse(manifest, what=what)).type == kind:
+            return referrer
     return None
 
 

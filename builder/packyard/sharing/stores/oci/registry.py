@@ -98,8 +98,8 @@ class Registry:
         """Delete a tag, or what it names; return whether the registry lets that be done."""
         if self._delete(repository, tag):
             return True
-        found = self.manifest(repository, tag)
-        return found is None or self._delete(repository, Digest.of(found))
+        manifest = self.manifest(repository, tag)
+        return manifest is None or self._delete(repository, Digest.of(manifest))
 
     def _delete(self, repository: str, reference: str) -> bool:
         request = self._request("DELETE", repository, f"manifests/{reference}", reference)
@@ -165,8 +165,8 @@ class Registry:
                 answer = self._ask(repository, sent)
                 _check(sent, answer, 202, 204)
             offset += len(part)
-        done = self._committing(request, answer, digest, b"")
-        _check(done, self._ask(repository, done), 201)
+        commit = self._committing(request, answer, digest, b"")
+        _check(commit, self._ask(repository, commit), 201)
 
     def tags(self, repository: str) -> Sequence[str]:
         """Return all tags of a repository; none if there is no such repository."""
@@ -178,11 +178,11 @@ class Registry:
             if answer.status == 404:
                 break
             _check(request, answer, 200)
-            known, page = len(tags), _tags(answer.body, request.place)
+            before, page = len(tags), _tags(answer.body, request.place)
             tags.update(dict.fromkeys(page))
             check_listed(len(tags), request.place)
             following = self._following(request, answer, page)
-            if following is None or len(tags) == known:
+            if following is None or len(tags) == before:
                 break
             request = replace(request, url=following)
         else:
@@ -248,10 +248,10 @@ class Registry:
     ) -> _Found:
         """Send a request, and once more with what the registry wants to know us by."""
         own = transfer.origin(request.url) == transfer.origin(self._address.url)
-        found = send(replace(request, authorization=self._authorization.header(repository) if own else ""))
-        if own and answer_of(found).status == 401 and self._authorization.accept(answer_of(found), repository):
-            found = send(replace(request, authorization=self._authorization.header(repository)))
-        return found
+        outcome = send(replace(request, authorization=self._authorization.header(repository) if own else ""))
+        if own and answer_of(outcome).status == 401 and self._authorization.accept(answer_of(outcome), repository):
+            outcome = send(replace(request, authorization=self._authorization.header(repository)))
+        return outcome
 
 
 def _check(request: Request, answer: Answer, *statuses: int) -> None:
@@ -263,13 +263,13 @@ def _refusal(request: Request, answer: Answer) -> UnavailableError:
     """Return the error to raise, with what the registry says of it."""
     if answer.status == 404 and request.method == "GET":
         return NotFoundError(Problem("not found", file=request.place))
-    said = _said(answer.body)
+    reason = _said(answer.body)
     if answer.status in (401, 403):
         host = urlsplit(request.url).netloc
         hint = f"log in with an account that may: docker login {host}"
-        return request.refusal(f"access denied (HTTP {answer.status}{said})", hint)
-    if said and answer.status < 500 and answer.status != 429:
-        return request.refusal(f"the registry refuses (HTTP {answer.status}{said})", "see what the registry asks for")
+        return request.refusal(f"access denied (HTTP {answer.status}{reason})", hint)
+    if reason and answer.status < 500 and answer.status != 429:
+        return request.refusal(f"the registry refuses (HTTP {answer.status}{reason})", "see what the registry asks for")
     return request.unexpected(answer)
 
 

@@ -82,8 +82,8 @@ class OCIStore:
                 break
             yield piece
         if offset != layer.size:
-            found = "more" if offset > layer.size else offset
-            raise IntegrityError(Problem(f"expected {layer.size} bytes, found {found}", file=self._shown(place)))
+            arrived = "more" if offset > layer.size else offset
+            raise IntegrityError(Problem(f"expected {layer.size} bytes, found {arrived}", file=self._shown(place)))
 
     def list(self, prefix: str) -> Sequence[str]:
         """Return the keys that begin with ``prefix``; see `Store.list`."""
@@ -94,8 +94,8 @@ class OCIStore:
         if not prefix.startswith("index/"):
             names = [name for tag in tags if (name := spelling.named(tag)) and _may_begin(name, prefix)]
             with ThreadPoolExecutor(_AT_ONCE) as pool:
-                for found in pool.map(self._places, names):
-                    places += found
+                for of_name in pool.map(self._places, names):
+                    places += of_name
                     check_listed(len(places), self.address)
         may_be_gone = spelling.REMOVED in tags
         keys = ((key, place) for place in places if (key := self._key(place)) and key.startswith(prefix))
@@ -106,24 +106,24 @@ class OCIStore:
         place = _place(key)
         there = self._artifact(place)
         check_expected(self._shown(place), there.layer.digest if there else None, expected)
-        found = self._write(key, place, data, there).layer.digest
-        check_swapped(self._shown(place), found, Digest.of(data), expected)
+        written = self._write(key, place, data, there).layer.digest
+        check_swapped(self._shown(place), written, Digest.of(data), expected)
 
     def remove(self, key: str, *, is_published: bool = False) -> bool:
         """Remove an object; see `Store.remove`. Where nothing can be deleted, it is said to be removed."""
         check_removable(key, is_published=is_published)
         place = _place(key)
-        found = self._artifact(place)
-        if found is None:
+        there = self._artifact(place)
+        if there is None:
             return True
         repository = self._repository(place)
-        is_gone = is_published and self._registry.delete(repository, found.manifest.digest)
+        is_gone = is_published and self._registry.delete(repository, there.manifest.digest)
         if (not is_published or self._artifact(place)) and not self._registry.delete(repository, place.tag):
             self._mark(spelling.REMOVED)
             self._registry.write_manifest(repository, place.tag, artifact.removed())
             is_gone = False
         if is_published and place.kind == "":
-            for tag in cosign.tags(found.manifest.digest):
+            for tag in cosign.tags(there.manifest.digest):
                 self._registry.delete(repository, tag)
         return is_gone or not is_published
 
@@ -145,18 +145,18 @@ class OCIStore:
         with suppress(NotFoundError):
             if key := spelling.key(name, reference):
                 return self.get(key + end, limit=limit)
-            if found := self._referrer(place, self._found(place).manifest.digest):
-                return self._content(place, found.layer, limit)
+            if referrer := self._referrer(place, self._found(place).manifest.digest):
+                return self._content(place, referrer.layer, limit)
         return None
 
     def _object(self, key: str, place: Place) -> Artifact:
         """Return the object of a key, also where only its bundle says that it is there."""
-        found = self._artifact(place)
-        if found is None and (subject := self._subject(key, place)):
-            found = self._referrer(place, subject.digest)
-        if found is None:
+        there = self._artifact(place)
+        if there is None and (subject := self._subject(key, place)):
+            there = self._referrer(place, subject.digest)
+        if there is None:
             raise self._missing(place)
-        return found
+        return there
 
     def _referrer(self, place: Place, subject: Digest) -> Artifact | None:
         """Return what refers to a manifest, and is of the place's kind.
@@ -168,14 +168,14 @@ class OCIStore:
     def _artifact(self, place: Place) -> Artifact | None:
         """Return what is there, or None."""
         data = self._registry.manifest(self._repository(place), place.tag)
-        found = None if data is None else artifact.parse(data, what=self._shown(place))
-        return None if found is None or found.is_removed else found
+        there = None if data is None else artifact.parse(data, what=self._shown(place))
+        return None if there is None or there.is_removed else there
 
     def _found(self, place: Place) -> Artifact:
-        found = self._artifact(place)
-        if found is None:
+        there = self._artifact(place)
+        if there is None:
             raise self._missing(place)
-        return found
+        return there
 
     def _missing(self, place: Place) -> NotFoundError | MissingStoreError:
         if self.address in self._known or self._registry.is_there():
@@ -229,8 +229,8 @@ class OCIStore:
         bundle = spelling.bundle_of(key)
         last, subject = self._last
         if last != bundle or subject is None:
-            found = self._artifact(_place(bundle))
-            subject = found.manifest if found else None
+            there = self._artifact(_place(bundle))
+            subject = there.manifest if there else None
             self._last = bundle, subject
         return subject
 
@@ -256,8 +256,8 @@ class OCIStore:
     def _key(self, place: Place) -> str | None:
         """Return the key of a tag, or None for one that is not ours."""
         if spelling.is_long(place.tag):
-            found = self._artifact(place)
-            key = found.key if found and _is_key(found.key) and spelling.place(found.key) == place else None
+            there = self._artifact(place)
+            key = there.key if there and _is_key(there.key) and spelling.place(there.key) == place else None
         else:
             key = spelling.key(place.repository, place.tag)
         return key if key and _is_key(key) else None

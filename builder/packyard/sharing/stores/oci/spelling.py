@@ -64,12 +64,12 @@ def key(repository: str, tag: str) -> str | None:
     if repository != INDEX:
         match = _PUBLISHED.fullmatch(tag)
         assert match  # any text has a beginning
-        found = f"{unspell(match[1])}/{repository}.tar.gz{match[2] or ''}"
+        candidate = f"{unspell(match[1])}/{repository}.tar.gz{match[2] or ''}"
     elif tag.startswith(_OTHER):
-        found = unspell(tag.removeprefix(_OTHER))
+        candidate = unspell(tag.removeprefix(_OTHER))
     else:
-        found = f"index/{unspell(tag)}"
-    return found if place(found) == Place(repository=repository, tag=tag) else None
+        candidate = f"index/{unspell(tag)}"
+    return candidate if place(candidate) == Place(repository=repository, tag=tag) else None
 
 
 def is_long(tag: str) -> bool:

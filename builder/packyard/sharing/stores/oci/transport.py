@@ -95,10 +95,10 @@ def _named(data: bytes, what: str) -> tuple[list[Descriptor], list[Descriptor]]:
         blobs += artifact.parse_layers(data, what=what)
     if len(manifests) + len(blobs) > _MOST:
         raise IntegrityError(Problem(f"names more than {_MOST} parts", file=what))
-    for each in blobs:
-        if each.size > _LARGEST:
+    for blob in blobs:
+        if blob.size > _LARGEST:
             raise IntegrityError(Problem(f"has a layer of more than {_LARGEST} bytes", file=what))
-        if any(word in each.media_type for word in _OF_ITS_MAKER):
+        if any(word in blob.media_type for word in _OF_ITS_MAKER):
             hint = "choose an image whose registry has all its layers"
             raise InputError(Problem("has a layer that only its maker hands out", file=what, hint=hint))
     return manifests, blobs
@@ -124,20 +124,20 @@ def _parts(pieces: Iterator[bytes]) -> Iterator[bytes]:
 
 def _checked(source: Repository, digest: Digest, size: int) -> Iterator[bytes]:
     """Yield the bytes of a blob, from where it broke off; after the last one raise unless they have its digest."""
-    seen, offset, tries = hashlib.sha256(), 0, _TRIES
+    hasher, offset, tries = hashlib.sha256(), 0, _TRIES
     while True:
         try:
             for piece in source.registry.pieces(source.name, digest, offset, size):
                 offset += len(piece)
                 if offset > size:
                     raise IntegrityError(Problem(f"is larger than {size} bytes", file=source.place(digest)))
-                seen.update(piece)
+                hasher.update(piece)
                 yield piece
             break
         except BrokenOffError:
             tries -= 1
             if not tries:
                 raise
-    found = Digest(f"sha256:{seen.hexdigest()}")
-    if found != digest:
-        raise IntegrityError(Problem(f"expected {digest}, found {found}", file=source.place(digest)))
+    actual = Digest(f"sha256:{hasher.hexdigest()}")
+    if actual != digest:
+        raise IntegrityError(Problem(f"expected {digest}, found {actual}", file=source.place(digest)))
