@@ -69,22 +69,22 @@ def find_for(arguments: argparse.Namespace, verb: str) -> tuple[Kubectl, Prepare
     """Return kubectl for the namespace of the use case that ``arguments.words`` name, and what `prepared` returns."""
     directory, _, words = directories.with_values(arguments.words, verb)
     usecases.check(directory, verb, words)
-    found = _found(arguments)
-    made, words = prepared(arguments.words, verb)
-    namespace = runs.namespace_of(made.objects, found.namespace, is_asked=bool(arguments.namespace))
-    return _told(replace(found, namespace=namespace)), made, words
+    client = _found(arguments)
+    use_case, words = prepared(arguments.words, verb)
+    namespace = runs.namespace_of(use_case.objects, client.namespace, is_asked=bool(arguments.namespace))
+    return _told(replace(client, namespace=namespace)), use_case, words
 
 
 def _found(arguments: argparse.Namespace) -> Kubectl:
-    given = {name: getattr(arguments, name) for name in ("namespace", "context", "kubeconfig")}
-    return kubectl.find(os.environ.get("PATH", ""), **given)
+    flags = {name: getattr(arguments, name) for name in ("namespace", "context", "kubeconfig")}
+    return kubectl.find(os.environ.get("PATH", ""), **flags)
 
 
 @cache
-def _told(found: Kubectl) -> Kubectl:
+def _told(client: Kubectl) -> Kubectl:
     """Say which context and namespace all that follows is about; once, of several steps of one verb."""
-    output.note(f"{found}")
-    return found
+    output.note(f"{client}")
+    return client
 
 
 def patiently(ask: Callable[[], T]) -> T:

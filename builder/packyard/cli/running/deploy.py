@@ -36,21 +36,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Deploy a run, or show what that would change."""
     rollout.check(arguments, "deploy")
-    found, prepared, words = clusters.find_for(arguments, "deploy")
-    again = found.packyard("deploy", *words)
-    another = _another(found, prepared, words)
+    client, prepared, words = clusters.find_for(arguments, "deploy")
+    again = client.packyard("deploy", *words)
+    another = _another(client, prepared, words)
     with rollout.untouched():
         if not arguments.no_doctor:
-            doctor.gate(found, prepared, autoscaled=arguments.autoscaled)
-    plan = partial(deploy.plan, found, prepared)
-    return rollout.run(found, arguments, prepared.run, plan, again=again, another=another)
+            doctor.gate(client, prepared, autoscaled=arguments.autoscaled)
+    planner = partial(deploy.plan, client, prepared)
+    return rollout.run(client, arguments, prepared.run, planner, again=again, another=another)
 
 
-def _another(found: Kubectl, prepared: Prepared, words: list[str]) -> str:
+def _another(client: Kubectl, prepared: Prepared, words: list[str]) -> str:
     """Say how to deploy this run anew, or another run of the use case."""
-    replaced = f"{found.packyard('deploy', *words)} --replace deletes it first"
+    replaced = f"{client.packyard('deploy', *words)} --replace deletes it first"
     if runs.SETTER not in prepared.setters:
         return replaced
     kept = [word for word in words if not word.startswith(f"{runs.SETTER}=")]
-    command = found.packyard("deploy", *kept, f"{runs.SETTER}={runs.new_word()}")
+    command = client.packyard("deploy", *kept, f"{runs.SETTER}={runs.new_word()}")
     return f"{replaced}; another run beside it: {command}"

@@ -41,35 +41,35 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     probe.add_arguments(parser)
 
 
-def gate(found: Kubectl, prepared: Prepared, *, autoscaled: bool) -> None:
+def gate(client: Kubectl, prepared: Prepared, *, autoscaled: bool) -> None:
     """Ask all that `run` asks, tell what may do harm, and refuse what keeps the run from starting."""
-    findings = _examine(found, prepared, autoscaled=autoscaled)
-    for each in findings:
-        if each.severity == "warning":
-            output.warning(f"{_explained(each)}" + (f" ({each.fix})" if each.fix else ""))
-        elif each.severity == "unknown":
-            output.detail(f"unknown: {each}")
-    refuse(Problem(_explained(each), hint=each.fix) for each in findings if each.severity == "error")
+    findings = _examine(client, prepared, autoscaled=autoscaled)
+    for finding in findings:
+        if finding.severity == "warning":
+            output.warning(f"{_explained(finding)}" + (f" ({finding.fix})" if finding.fix else ""))
+        elif finding.severity == "unknown":
+            output.detail(f"unknown: {finding}")
+    refuse(Problem(_explained(finding), hint=finding.fix) for finding in findings if finding.severity == "error")
 
 
-def _examine(found: Kubectl, prepared: Prepared, *, autoscaled: bool) -> list[Finding]:
-    return doctor.examine(found, prepared, autoscaled=autoscaled or site.is_autoscaled())
+def _examine(client: Kubectl, prepared: Prepared, *, autoscaled: bool) -> list[Finding]:
+    return doctor.examine(client, prepared, autoscaled=autoscaled or site.is_autoscaled())
 
 
-def _explained(each: Finding) -> str:
-    return f"{each}; {each.why}" if each.why else str(each)
+def _explained(finding: Finding) -> str:
+    return f"{finding}; {finding.why}" if finding.why else str(finding)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Examine, print the findings, and fail where one is an error."""
-    found, prepared, words = clusters.find_for(arguments, "doctor")
-    findings = _examine(found, prepared, autoscaled=arguments.autoscaled)
+    client, prepared, words = clusters.find_for(arguments, "doctor")
+    findings = _examine(client, prepared, autoscaled=arguments.autoscaled)
     if arguments.probe:
-        findings += probe.run_after(findings, found, prepared, arguments.probe_timeout)
+        findings += probe.run_after(findings, client, prepared, arguments.probe_timeout)
     if ROWS.show(findings, arguments.output):
         _show(findings)
     has_errors = any(each.severity == "error" for each in findings)
-    command = found.packyard("doctor" if has_errors else "deploy", *words)
+    command = client.packyard("doctor" if has_errors else "deploy", *words)
     output.note(f"once this is mended: {command}" if has_errors else f"next: {command}")
     return int(has_errors)
 
@@ -78,16 +78,16 @@ def _show(findings: Sequence[Finding]) -> None:
     """Print findings, the gravest first, and how many of each there are."""
     counts = []
     for severity in _SEVERITIES:
-        chosen = [each for each in findings if each.severity == severity]
+        chosen = [finding for finding in findings if finding.severity == severity]
         if chosen:
             counts.append(f"{len(chosen)} unknown" if severity == "unknown" else output.counted(len(chosen), severity))
-        for each in chosen:
-            output.line(f"{severity}: {each}")
-            if each.why:
-                output.line(f"  {each.why}")
-            if each.fix:
-                output.line(f"  $ {each.fix}")
-    passed = [each for each in findings if each.severity == "passed"]
-    for each in passed:
-        output.detail(f"passed: {each}")
+        for finding in chosen:
+            output.line(f"{severity}: {finding}")
+            if finding.why:
+                output.line(f"  {finding.why}")
+            if finding.fix:
+                output.line(f"  $ {finding.fix}")
+    passed = [finding for finding in findings if finding.severity == "passed"]
+    for finding in passed:
+        output.detail(f"passed: {finding}")
     output.line(", ".join([f"{output.counted(len(passed), 'check')} passed", *counts]))

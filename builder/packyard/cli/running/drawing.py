@@ -91,14 +91,14 @@ class OneRun:
 
     def look(self) -> RunStatus:
         """Return what it does, and note how far it is."""
-        seen = status.read_one(self.kubectl, self.record)
-        self.steps = progress.read(self.kubectl, seen)
+        run_status = status.read_one(self.kubectl, self.record)
+        self.steps = progress.read(self.kubectl, run_status)
         self._measure(self.steps[-1] if self.steps else None)
-        return seen
+        return run_status
 
-    def frame(self, seen: RunStatus, size: Size) -> list[str]:
+    def frame(self, run_status: RunStatus, size: Size) -> list[str]:
         """Return what is drawn."""
-        return frames.of_run(seen, self.steps, self.left, size)
+        return frames.of_run(run_status, self.steps, self.left, size)
 
     def until(self, is_over: Callable[[RunStatus], bool], *, stays: bool) -> RunStatus:
         """Draw it until it is over."""

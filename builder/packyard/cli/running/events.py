@@ -32,22 +32,22 @@ _CELLS = {
 
 def show(arguments: argparse.Namespace) -> int:
     """Print events, and mark the warnings."""
-    found = clusters.find(arguments)
-    known = records.read_all(found, unfit=output.refusal)
-    if arguments.run not in known:
-        raise InputError(records.missing(found, arguments.run, known))
-    listed = events.read(found, known, arguments.run)
+    client = clusters.find(arguments)
+    by_run = records.read_all(client, unfit=output.refusal)
+    if arguments.run not in by_run:
+        raise InputError(records.missing(client, arguments.run, by_run))
+    listed = events.read(client, by_run, arguments.run)
     rows = [
-        (each.when, each.count, "Warning" if each.is_warning else "Normal", each.reason, each.about, each.message)
-        for each in listed
+        (event.when, event.count, "Warning" if event.is_warning else "Normal", event.reason, event.about, event.message)
+        for event in listed
     ]
     if ROWS.show(rows, arguments.output, wide=arguments.wide, cells=_CELLS):
-        _tell(found, arguments, listed)
+        _tell(client, arguments, listed)
     return 0
 
 
-def _tell(found: Kubectl, arguments: argparse.Namespace, listed: Sequence[Event]) -> None:
+def _tell(client: Kubectl, arguments: argparse.Namespace, listed: Sequence[Event]) -> None:
     warnings = output.counted(sum(each.is_warning for each in listed), "warning")
     events = output.counted(len(listed), "event")
     output.note(f"{events}, {warnings}, marked with !" if listed else "no events are kept")
-    output.note(f"next: {found.packyard('status', arguments.run)}")
+    output.note(f"next: {client.packyard('status', arguments.run)}")

@@ -37,31 +37,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Hand the terminal to the pod."""
-    found = clusters.find(arguments)
-    record = records.read_last(found, arguments.run)
-    seen = status.read_one(found, record)
-    pod = _pod(found, arguments, seen)
+    client = clusters.find(arguments)
+    record = records.read_last(client, arguments.run)
+    run_status = status.read_one(client, record)
+    pod = _pod(client, arguments, run_status)
     container = choose.container(pod, arguments.container)
     words = [pod.name, f"--container={container}", "--", *(arguments.command or _SHELL)]
     if arguments.output != "text":
-        done = found.call("exec", *words)
-        text = done.output.decode("utf-8", "replace")
-        ROWS.show([(pod.name, pod.role, pod.index, container, done.code, text, done.said)], arguments.output)
-        return done.code
+        result = client.call("exec", *words)
+        text = result.output.decode("utf-8", "replace")
+        ROWS.show([(pod.name, pod.role, pod.index, container, result.code, text, result.said)], arguments.output)
+        return result.code
     output.note(f"in pod {pod.name}, container {container}")
     terminal = ["--tty"] if output.can_ask() and output.on_terminal() else []
-    return found.attach("exec", "--stdin", *terminal, *words)
+    return client.attach("exec", "--stdin", *terminal, *words)
 
 
-def _pod(found: Kubectl, arguments: argparse.Namespace, seen: RunStatus) -> PodStatus:
+def _pod(client: Kubectl, arguments: argparse.Namespace, run_status: RunStatus) -> PodStatus:
     """Return the first pod that is meant and that runs, or say why none does."""
-    pods = choose.pods(seen, arguments.role, arguments.index)
-    for each in pods:
-        if choose.container(each, arguments.container) in each.running:
-            return each
-    hint = found.packyard("logs", seen.run)
+    pods = choose.pods(run_status, arguments.role, arguments.index)
+    for pod in pods:
+        if choose.container(pod, arguments.container) in pod.running:
+            return pod
+    hint = client.packyard("logs", run_status.run)
     if not pods:
-        raise InputError(Problem(f"run {seen.run} has no pods; it {seen.explained}", hint=hint))
+        raise InputError(Problem(f"run {run_status.run} has no pods; it {run_status.explained}", hint=hint))
     first = pods[0]
     why = f": {first.reason}" if first.reason else ""
     raise InputError(Problem(f"{choose.title(first, pods)} does not run; it is {first.state}{why}", hint=hint))

@@ -42,8 +42,8 @@ def use_cases(words: Sequence[str], flag: str | None) -> Iterator[UseCase]:
                 if not there.is_dir():
                     bundle = bundles.find(Reference.parse(word), preferences.source(flag))
                     there = bundle.unpack(Path(tempfile.mkdtemp(dir=folder)))
-                for use_case, found in every.drafts(there, path=os.environ.get("PATH", "")).items():
-                    yield word, use_case, found, shipped.required(there / use_case, enabled.names(there / use_case))
+                for use_case, objects in every.drafts(there, path=os.environ.get("PATH", "")).items():
+                    yield word, use_case, objects, shipped.required(there / use_case, enabled.names(there / use_case))
                 done(number)
 
 

@@ -33,16 +33,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Forward a port until somebody ends it; a pod that was started again is reached again."""
-    found = clusters.find(arguments)
-    record = records.read_last(found, arguments.run)
-    port = _choose(found, arguments, record)
+    client = clusters.find(arguments)
+    record = records.read_last(client, arguments.run)
+    port = _choose(client, arguments, record)
     local = forward.local_port(port)
     is_told = False
     lost = 0
     try:
         while True:
             try:
-                for is_open in forward.forward(found, port, local):
+                for is_open in forward.forward(client, port, local):
                     if is_open and not is_told:
                         _tell(arguments, port, local)
                         is_told = True
@@ -55,19 +55,19 @@ def run(arguments: argparse.Namespace) -> int:
                 output.note(f"{error}; trying again in {_PAUSES[lost]} s")
                 time.sleep(_PAUSES[lost])
                 lost += 1
-                port = _choose(found, arguments, record) if port.target.startswith("pod/") else port
+                port = _choose(client, arguments, record) if port.target.startswith("pod/") else port
     except KeyboardInterrupt:
         return 130
 
 
-def _choose(found: Kubectl, arguments: argparse.Namespace, record: RunRecord) -> Port:
-    seen = clusters.patiently(lambda: status.read_one(found, record))
-    if not any(each.running for each in seen.pods):
-        hint = found.packyard("status", record.run)
-        raise InputError(Problem(f"no pod of run {record.run} runs; it {seen.explained}", hint=hint))
+def _choose(client: Kubectl, arguments: argparse.Namespace, record: RunRecord) -> Port:
+    run_status = clusters.patiently(lambda: status.read_one(client, record))
+    if not any(each.running for each in run_status.pods):
+        hint = client.packyard("status", record.run)
+        raise InputError(Problem(f"no pod of run {record.run} runs; it {run_status.explained}", hint=hint))
     objects = record.read_objects()
-    ports = forward.find(objects, seen, role=arguments.role, index=arguments.index)
-    return forward.choose_port(ports, arguments.port, seen, arguments.role, arguments.index)
+    ports = forward.find(objects, run_status, role=arguments.role, index=arguments.index)
+    return forward.choose_port(ports, arguments.port, run_status, arguments.role, arguments.index)
 
 
 def _tell(arguments: argparse.Namespace, port: Port, local: int) -> None:

@@ -43,10 +43,10 @@ class Size:
     rows: int
 
 
-def of_runs(seen: Sequence[RunStatus], where: str, size: Size) -> list[str]:
+def of_runs(statuses: Sequence[RunStatus], where: str, size: Size) -> list[str]:
     """Return the runs of a namespace, those that go on first, as many as there is room for."""
-    ordered = sorted(seen, key=lambda each: each.is_over)
-    head = [cut(f"{where}: {_counted(each.state for each in seen)}", size), ""]
+    ordered = sorted(statuses, key=lambda each: each.is_over)
+    head = [cut(f"{where}: {_counted(each.state for each in statuses)}", size), ""]
     for count in range(min(len(ordered), size.rows), -1, -1):
         left = ordered[count:]
         more = [cut(f"{_sign(6)} {len(left)} more: {_counted(each.state for each in left)}", size)] if left else []
@@ -56,54 +56,56 @@ def of_runs(seen: Sequence[RunStatus], where: str, size: Size) -> list[str]:
     return head[: size.rows]
 
 
-def of_run(seen: RunStatus, progress: Sequence[Progress], left: float, size: Size) -> list[str]:
+def of_run(run_status: RunStatus, progress: Sequence[Progress], left: float, size: Size) -> list[str]:
     """Return one run: its state and why, how far it is, and its pods in time; ``left`` are seconds, 0 if unknown."""
-    record = seen.record
-    state = colors.painted(seen.state, colors.STATES.get(seen.state, ""))
-    name = cut(record.run, Size(max(_LEAST, size.columns - len(seen.state) - 4), 1))
+    record = run_status.record
+    state = colors.painted(run_status.state, colors.STATES.get(run_status.state, ""))
+    name = cut(record.run, Size(max(_LEAST, size.columns - len(run_status.state) - 4), 1))
     lines = [f"{colors.painted(name, 'name')}  {state}"]
     deployed = f"deployed {age(record.when)} ago by {record.who or 'somebody'}, record {record.number}"
     lines.append(cut(f"{record.package} {record.version}  {deployed}".strip(), size))
-    reason = layout.broken(on_one_line(seen.reason), size.columns - 1)[:_REASON] if seen.reason else []
-    lines += [colors.painted(each, _tone(seen)) for each in reason]
-    lines += [cut(clusters.counted(seen.roles), size)]
+    reason = layout.broken(on_one_line(run_status.reason), size.columns - 1)[:_REASON] if run_status.reason else []
+    lines += [colors.painted(each, _tone(run_status)) for each in reason]
+    lines += [cut(clusters.counted(run_status.roles), size)]
     lines += [_bar(progress, left, size)] if progress else []
-    return [*lines[: size.rows], *_pods(seen, Size(size.columns, size.rows - len(lines) - 1))]
+    return [*lines[: size.rows], *_pods(run_status, Size(size.columns, size.rows - len(lines) - 1))]
 
 
-def _table(seen: Sequence[RunStatus], size: Size) -> list[str]:
-    rows = [(each.run, each.state, clusters.counted(each.roles), age(each.record.when), each.reason) for each in seen]
-    header, *found = layout.lines(_COLUMNS, lambda: rows, prose=1, room=size.columns - 1, paint=output.painted_cell)
-    return [colors.painted(header, "heading"), *found]
+def _table(statuses: Sequence[RunStatus], size: Size) -> list[str]:
+    rows = [
+        (each.run, each.state, clusters.counted(each.roles), age(each.record.when), each.reason) for each in statuses
+    ]
+    header, *lines = layout.lines(_COLUMNS, lambda: rows, prose=1, room=size.columns - 1, paint=output.painted_cell)
+    return [colors.painted(header, "heading"), *lines]
 
 
 def _bar(progress: Sequence[Progress], left: float, size: Size) -> str:
     """Return how far a program is: ``epoch 2/5, step 40/100 ━━━━━━──── 40 %, about 2m left``."""
     last = progress[-1]
-    said = ", ".join(map(str, progress))
+    steps = ", ".join(map(str, progress))
     if not last.total:
-        return cut(said, size)
+        return cut(steps, size)
     about = f", about {words(left)} left" if left else ""
     tail = f" {last.share:.0%}{about}"
-    room = size.columns - 2 - cell_len(said) - cell_len(tail)
+    room = size.columns - 2 - cell_len(steps) - cell_len(tail)
     if room < _LEAST:
-        return cut(f"{said}{tail}", size)
+        return cut(f"{steps}{tail}", size)
     width = min(_BAR, room)
     full = int(width * last.share)
-    return f"{said} {colors.painted(_sign(4) * full, 'good')}{_sign(5) * (width - full)}{tail}"
+    return f"{steps} {colors.painted(_sign(4) * full, 'good')}{_sign(5) * (width - full)}{tail}"
 
 
-def _pods(seen: RunStatus, size: Size) -> list[str]:
+def _pods(run_status: RunStatus, size: Size) -> list[str]:
     """Return the pods in time, those first that are not well, and how many more there are."""
     places: dict[tuple[str, int], list[PodStatus]] = {}
-    for each in sorted(seen.pods, key=lambda each: each.created):
-        places.setdefault((each.role, each.index), []).append(each)
-    newest = [found[-1] for found in places.values()]
-    titles = {key: choose.title(found[-1], newest) for key, found in places.items()}
+    for pod in sorted(run_status.pods, key=lambda pod: pod.created):
+        places.setdefault((pod.role, pod.index), []).append(pod)
+    newest = [pods[-1] for pods in places.values()]
+    titles = {key: choose.title(pods[-1], newest) for key, pods in places.items()}
     order = sorted(places, key=lambda key: places[key][-1].state in _WELL)
     if size.rows < 2 or not places:
         return []
-    whole = max((seconds_since(each.created) for each in seen.pods), default=0)
+    whole = max((seconds_since(pod.created) for pod in run_status.pods), default=0)
     width = min(_TITLE, max(map(cell_len, titles.values())))
     time = max(_LEAST, size.columns - 1 - width - _STATE - 4)
     kept = order if len(order) < size.rows else order[: size.rows - 2]
@@ -120,11 +122,11 @@ def _axis(width: int, time: int, whole: float, size: Size) -> str:
     return colors.painted(cut(f"{'POD':<{width}}  {since:<{time - 3}}now  STATE", size), "heading")
 
 
-def _pod(title: str, found: Sequence[PodStatus], whole: float, width: int, time: int, size: Size) -> str:
-    last = found[-1]
+def _pod(title: str, pods: Sequence[PodStatus], whole: float, width: int, time: int, size: Size) -> str:
+    last = pods[-1]
     line = [" "] * time
-    for each in found:
-        for place, sign, tone in _segments(each, whole, time):
+    for pod in pods:
+        for place, sign, tone in _segments(pod, whole, time):
             line[place] = colors.painted(sign, tone)
     name = cut(title, Size(width + 1, 1))
     again = f", {last.restarts} restarts" if last.restarts else ""
@@ -133,18 +135,18 @@ def _pod(title: str, found: Sequence[PodStatus], whole: float, width: int, time:
     return f"{name}{' ' * (width - cell_len(name))}  {''.join(line)}  {colors.painted(state, tone)}"
 
 
-def _segments(each: PodStatus, whole: float, time: int) -> Iterator[tuple[int, str, str]]:
+def _segments(pod: PodStatus, whole: float, time: int) -> Iterator[tuple[int, str, str]]:
     """Yield the places of a pod in a line of ``time`` signs for ``whole`` seconds, with a sign and a style."""
-    made, began, ended = (_place(moment, whole, time) for moment in (each.created, each.started, each.ended))
-    start = time if began is None else began
+    created, started, ended = (_place(moment, whole, time) for moment in (pod.created, pod.started, pod.ended))
+    start = time if started is None else started
     end = time if ended is None else ended
-    is_bad = each.state == "failed" or (each.restarts > 0 and each.state != "ready")
-    for place in range(made or 0, min(start, end)):
+    is_bad = pod.state == "failed" or (pod.restarts > 0 and pod.state != "ready")
+    for place in range(created or 0, min(start, end)):
         yield place, _sign(0), "waiting"
-    for place in range(start, max(end, start + 1) if began is not None else start):
+    for place in range(start, max(end, start + 1) if started is not None else start):
         yield min(place, time - 1), _sign(1), "bad" if is_bad else "good"
-    if ended is not None and each.state in ("done", "failed"):
-        is_well = each.state == "done"
+    if ended is not None and pod.state in ("done", "failed"):
+        is_well = pod.state == "done"
         yield min(end, time - 1), _sign(2 if is_well else 3), "good" if is_well else "bad"
 
 
@@ -160,8 +162,8 @@ def _counted(states: Iterable[str]) -> str:
     return ", ".join(f"{count} {state}" for state, count in Counter(states).most_common()) or "no runs"
 
 
-def _tone(seen: RunStatus) -> str:
-    return "bad" if seen.state in ("failed", FAILING) else ""
+def _tone(run_status: RunStatus) -> str:
+    return "bad" if run_status.state in ("failed", FAILING) else ""
 
 
 def cut(text: str, size: Size) -> str:

@@ -37,12 +37,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the records of a run, the newest last."""
-    found = clusters.find(arguments)
-    listed = records.read_run(found, arguments.run)
-    now = status.read_one(found, listed[-1])
+    client = clusters.find(arguments)
+    listed = records.read_run(client, arguments.run)
+    now = status.read_one(client, listed[-1])
     rows = [_row(listed, *each, now) for each in _changes(listed)]
     if ROWS.show(rows, arguments.output, wide=arguments.wide, cells={"CHANGED": _told}):
-        again = found.packyard("rollback", arguments.run, str(listed[0].number))
+        again = client.packyard("rollback", arguments.run, str(listed[0].number))
         output.note(f"{again} deploys the first again")
     return 0
 
@@ -52,8 +52,8 @@ _Change = tuple[str, str | None, str | None]
 
 def _changes(listed: Sequence[RunRecord]) -> Iterator[tuple[RunRecord, list[_Change]]]:
     """Yield each record with what was set otherwise than before; of the first, all that was set."""
-    for number, each in enumerate(listed):
-        yield each, list(records.changes(listed[number - 1] if number else _nothing(each), each))
+    for number, record in enumerate(listed):
+        yield record, list(records.changes(listed[number - 1] if number else _nothing(record), record))
 
 
 def _nothing(first: RunRecord) -> RunRecord:
@@ -61,8 +61,8 @@ def _nothing(first: RunRecord) -> RunRecord:
 
 
 def _told(row: Mapping[str, Any]) -> str:
-    made = {"rollback": "rolled back to", "upgrade": "upgraded from"}.get(row["action"])
-    again = [f"{made} record {row['source']}"] if made else [f"as record {row['asRecord']}"] if row["asRecord"] else []
+    verb = {"rollback": "rolled back to", "upgrade": "upgraded from"}.get(row["action"])
+    again = [f"{verb} record {row['source']}"] if verb else [f"as record {row['asRecord']}"] if row["asRecord"] else []
     return "; ".join([*again, *map(_words, row["changes"])])
 
 
@@ -73,11 +73,11 @@ def _words(change: _Change) -> str:
 
 
 def _row(
-    listed: Sequence[RunRecord], each: RunRecord, changes: Sequence[_Change], now: RunStatus
+    listed: Sequence[RunRecord], record: RunRecord, changes: Sequence[_Change], now: RunStatus
 ) -> tuple[object, ...]:
-    state = now.state if each is listed[-1] else "superseded"
-    package = (each.package, each.version, each.digest, each.use_case)
-    before = listed[: listed.index(each)]
-    again = next((former.number for former in before[:-1] if former.applied == each.applied), None)
-    made = (each.values, each.options, each.action, each.source or None, again)
-    return each.run, each.number, state, each.when, each.who, *package, *made, changes
+    state = now.state if record is listed[-1] else "superseded"
+    package = (record.package, record.version, record.digest, record.use_case)
+    before = listed[: listed.index(record)]
+    again = next((former.number for former in before[:-1] if former.applied == record.applied), None)
+    deployed = (record.values, record.options, record.action, record.source or None, again)
+    return record.run, record.number, state, record.when, record.who, *package, *deployed, changes

@@ -17,17 +17,17 @@ def tidied(delete: Callable[[], None]) -> Iterator[None]:
     The first Ctrl-C ends the work. No further one ends what tidies up, neither here nor kubectl, which has it from the
     terminal as well.
     """
-    asked = (signal.SIGINT, signal.SIGTERM)
+    signals = (signal.SIGINT, signal.SIGTERM)
 
     def ignore(*_: object) -> None:
-        for each in asked:
+        for each in signals:
             signal.signal(each, signal.SIG_IGN)
 
     def end(*_: object) -> None:
         ignore()
         raise KeyboardInterrupt
 
-    before = {each: signal.signal(each, end) for each in asked}
+    before = {each: signal.signal(each, end) for each in signals}
     try:
         try:
             yield

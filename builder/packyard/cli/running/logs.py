@@ -60,17 +60,17 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.follow and (arguments.previous or arguments.output != "text"):
         other = "--previous" if arguments.previous else f"--output {arguments.output}"
         raise UsageError(f"packyard logs: -f and {other} exclude each other; packyard logs --help shows the usage")
-    found = clusters.find(arguments)
-    record = records.read_last(found, arguments.run)
+    client = clusters.find(arguments)
+    record = records.read_last(client, arguments.run)
     if arguments.follow:
-        return _follow(found, arguments, record)
-    seen = status.read_one(found, record)
+        return _follow(client, arguments, record)
+    run_status = status.read_one(client, record)
     if arguments.save:
-        return saving.save(found, seen, arguments.save)
-    pods = choose.pods(seen, arguments.role, arguments.index)
-    chosen = {log: pod for pod in pods if (log := _log(seen, pod, arguments))}
+        return saving.save(client, run_status, arguments.save)
+    pods = choose.pods(run_status, arguments.role, arguments.index)
+    chosen = {log: pod for pod in pods if (log := _log(run_status, pod, arguments))}
     refused: list[PackyardError] = []
-    lines = logs.read(found, list(chosen), _flags(arguments), refused.append)
+    lines = logs.read(client, list(chosen), _flags(arguments), refused.append)
     if ROWS.show(_rows(pods, chosen, lines), arguments.output):
         for log, line in lines:
             output.printed(line, _prefix(chosen[log], pods))
@@ -80,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
     for error in refused:
         output.refusal(error)
     if not chosen:
-        _tell_none(found, seen)
+        _tell_none(client, run_status)
     return int(not chosen or bool(refused))
 
 
@@ -92,14 +92,14 @@ def _check_alone(arguments: argparse.Namespace, whole: str) -> None:
             raise UsageError(f"packyard logs: {problem}; packyard logs --help shows the usage")
 
 
-def _log(seen: RunStatus, pod: PodStatus, arguments: argparse.Namespace) -> Log | None:
+def _log(run_status: RunStatus, pod: PodStatus, arguments: argparse.Namespace) -> Log | None:
     """Return the log of a pod; with --previous that of the container, or of the pod, in whose place it is."""
     container = choose.container(pod, arguments.container)
     if not arguments.previous:
         return Log(pod.name, container) if pod.state in choose.STARTED else None
     if pod.restarts:
         return Log(pod.name, container, is_previous=True)
-    before = choose.before(seen, pod)
+    before = choose.before(run_status, pod)
     return Log(before.name, container) if before else None
 
 
@@ -124,10 +124,10 @@ def _waits(pod: PodStatus, among: Sequence[PodStatus]) -> str:
     return f"{name} has not started" + (f": {pod.reason}" if pod.reason else "")
 
 
-def _tell_none(found: Kubectl, seen: RunStatus) -> None:
-    if not seen.pods:
-        output.notice(f"run {seen.run} has no pods; it {seen.explained}")
-    output.note(f"next: {found.packyard('logs', seen.run, '--events')}")
+def _tell_none(client: Kubectl, run_status: RunStatus) -> None:
+    if not run_status.pods:
+        output.notice(f"run {run_status.run} has no pods; it {run_status.explained}")
+    output.note(f"next: {client.packyard('logs', run_status.run, '--events')}")
 
 
 def _rows(
@@ -142,21 +142,21 @@ def _rows(
         yield pod.name, pod.role, pod.index, containers.get(pod.name, ""), text, why
 
 
-def _follow(found: Kubectl, arguments: argparse.Namespace, record: RunRecord) -> int:
+def _follow(client: Kubectl, arguments: argparse.Namespace, record: RunRecord) -> int:
     """Print logs as they grow: of each pod from its start, and of the one that takes its place."""
-    following, came = _Followed(Following(found), arguments), True
+    following, came = _Followed(Following(client), arguments), True
     try:
         while True:
-            seen = clusters.patiently(lambda: status.read_one(found, record))
-            pods = choose.pods(seen, arguments.role, arguments.index)
+            run_status = clusters.patiently(lambda: status.read_one(client, record))
+            pods = choose.pods(run_status, arguments.role, arguments.index)
             following.look(pods)
-            is_over = seen.is_over or (bool(pods) and all(each.state == "done" for each in pods))
+            is_over = run_status.is_over or (bool(pods) and all(each.state == "done" for each in pods))
             if is_over and not (following.logs and came):  # nothing comes any more from a node that is lost
                 if not following.begun:
-                    _tell_none(found, seen)
-                elif seen.is_over:
-                    output.note(f"run {seen.run} {seen.explained}")
-                return int(not following.begun or seen.state == FAILED)
+                    _tell_none(client, run_status)
+                elif run_status.is_over:
+                    output.note(f"run {run_status.run} {run_status.explained}")
+                return int(not following.begun or run_status.state == FAILED)
             came = following.print(wait=following.has_all(pods) and not is_over)
     except KeyboardInterrupt:
         return 130

@@ -37,31 +37,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print a row for each, with the commands that install it."""
-    found = prerequisites.find(folders.use_cases(arguments.packages, arguments.channel))
-    states = _examine(arguments, found)
-    rows = [_row(*each) for each in zip(found, states, strict=True)]
-    if ROWS.show(rows, arguments.output) and found:
-        cells = [_cells(*each) for each in zip(found, states, strict=True)]
+    needed = prerequisites.find(folders.use_cases(arguments.packages, arguments.channel))
+    states = _examine(arguments, needed)
+    rows = [_row(*each) for each in zip(needed, states, strict=True)]
+    if ROWS.show(rows, arguments.output) and needed:
+        cells = [_cells(*each) for each in zip(needed, states, strict=True)]
         output.table(("NAME", "TESTED", "STATE", "NEEDED BY"), cells, wide=arguments.wide, prose=1)
-        _tell_commands([item for item, state in zip(found, states, strict=True) if not _is_there(state)])
-    if not found:
+        _tell_commands([item for item, state in zip(needed, states, strict=True) if not _is_there(state)])
+    if not needed:
         output.note("nothing has to be installed for these packages")
     elif not arguments.offline:
         output.note("packyard doctor DIR looks for what a namespace has to have for one use case")
     return int(any(each is not None and each.severity == "error" for each in states))
 
 
-def _examine(arguments: argparse.Namespace, found: Sequence[Prerequisite]) -> Sequence[Finding | None]:
+def _examine(arguments: argparse.Namespace, needed: Sequence[Prerequisite]) -> Sequence[Finding | None]:
     """Return what a cluster says of each; None for all where it cannot be reached, or is not asked."""
-    if found and not arguments.offline:
+    if needed and not arguments.offline:
         try:
-            return prerequisites.examine(clusters.find(arguments), found)
+            return prerequisites.examine(clusters.find(arguments), needed)
         except PackyardError as error:
             if not isinstance(error, UnavailableError) and (arguments.context or arguments.kubeconfig):
                 raise
             output.refusal(error)
             output.note("so no state is known; --offline does not ask")
-    return [None] * len(found)
+    return [None] * len(needed)
 
 
 def _is_there(state: Finding | None) -> bool:
@@ -84,8 +84,8 @@ def _tell_commands(missing: Sequence[Prerequisite]) -> None:
 
 
 def _row(item: Prerequisite, state: Finding | None) -> tuple[object, ...]:
-    known = item.operator
-    versions = (known.needs, known.oldest, known.tested) if known else ("", "", "")
-    offered = (*versions, item.install, known.link if known else "")
-    seen = (state.severity, state.message or state.about) if state else ("", "")
-    return item.name, item.requirements, item.packages, *offered, *seen
+    operator = item.operator
+    versions = (operator.needs, operator.oldest, operator.tested) if operator else ("", "", "")
+    offered = (*versions, item.install, operator.link if operator else "")
+    examined = (state.severity, state.message or state.about) if state else ("", "")
+    return item.name, item.requirements, item.packages, *offered, *examined

@@ -28,26 +28,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     declare.value(parser, "--probe-timeout TIME", text, type=clusters.duration, default="3m")
 
 
-def run_after(findings: Sequence[Finding], found: Kubectl, prepared: Prepared, seconds: float) -> list[Finding]:
+def run_after(findings: Sequence[Finding], client: Kubectl, prepared: Prepared, seconds: float) -> list[Finding]:
     """Return what a probe finds, which is not begun where it would only wait for what is known to be wrong."""
     if any(each.severity == "error" for each in findings):
         return [unknown("probe", "pods", "were not tried: mend the errors first")]
-    return run(found, prepared, seconds)
+    return run(client, prepared, seconds)
 
 
-def run(found: Kubectl, prepared: Prepared, seconds: float) -> list[Finding]:
+def run(client: Kubectl, prepared: Prepared, seconds: float) -> list[Finding]:
     """Return what the pods of a use case find where they are to run."""
     probe = jobs.make(prepared, runs.new_word(), seconds=int(seconds) + _MORE)
-    end, told = time.monotonic() + seconds, ""
+    end, waiting = time.monotonic() + seconds, ""
     if not probe.checks:
-        return answers.conclude(found, probe, Seen([], {}), now())
+        return answers.conclude(client, probe, Seen([], {}), now())
     output.note(f"probe {probe.name}: {output.counted(len(probe.checks), 'container')} of the use case")
-    with interrupts.tidied(lambda: jobs.delete(found, probe)):
-        beside.create(found, probe.objects)
-        while not (seen := clusters.patiently(lambda: answers.look(found, probe))).is_over and time.monotonic() < end:
-            waiting = ", ".join(sorted({reason or "Pending" for reason in seen.waiting.values()}))
-            told, before = waiting, told
-            if told != before:
-                output.note(f"probe {probe.name} waits: {told}")
+    with interrupts.tidied(lambda: jobs.delete(client, probe)):
+        beside.create(client, probe.objects)
+        while not (look := clusters.patiently(lambda: answers.look(client, probe))).is_over and time.monotonic() < end:
+            before, waiting = waiting, ", ".join(sorted({reason or "Pending" for reason in look.waiting.values()}))
+            if waiting != before:
+                output.note(f"probe {probe.name} waits: {waiting}")
             time.sleep(_PAUSE)
-        return answers.conclude(found, probe, seen, now())
+        return answers.conclude(client, probe, look, now())

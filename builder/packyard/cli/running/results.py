@@ -74,61 +74,61 @@ class _Copied:
 
 def run(arguments: argparse.Namespace) -> int:
     """Show the places of results, or copy what is there."""
-    found = clusters.find(arguments)
-    record = records.read_last(found, arguments.run)
+    client = clusters.find(arguments)
+    record = records.read_last(client, arguments.run)
     places = results.places(record.read_objects())
     if not places:
-        hint = f"{found.packyard('logs', arguments.run)} prints what it logs"
+        hint = f"{client.packyard('logs', arguments.run)} prints what it logs"
         raise InputError(Problem(f"run {arguments.run} does not say where its results are: no OUTPUT_DIR", hint=hint))
     if not arguments.to:
-        return _show(found, arguments, places, _lines(found, record))
-    for each in places:
-        _check(found, arguments, each)
-    return _copy_all(found, arguments, places)
+        return _show(client, arguments, places, _lines(client, record))
+    for place in places:
+        _check(client, arguments, place)
+    return _copy_all(client, arguments, places)
 
 
-def _copy_all(found: Kubectl, arguments: argparse.Namespace, places: Sequence[Place]) -> int:
+def _copy_all(client: Kubectl, arguments: argparse.Namespace, places: Sequence[Place]) -> int:
     """Copy all places, several into folders of their own; return 1 where something is not copied."""
     rows, code = [], 0
-    for each in places:
-        done = _copy(found, arguments, each, Path(arguments.to, *(_folder(each, places) if len(places) > 1 else ())))
-        more = f"; {done.there} are here already" if done.there else ""
-        size = f"{done.size / 1e6:.1f} MB"
-        output.note(f"{output.counted(done.copied, 'file')} of {done.files}, {size}, copied to {done.to}{more}")
-        rows.append((*_row(found, arguments, each, str(done.to), done.files, done.size, done.copied, done.left), ()))
-        code |= not done.is_all
+    for place in places:
+        copy = _copy(client, arguments, place, Path(arguments.to, *(_folder(place, places) if len(places) > 1 else ())))
+        more = f"; {copy.there} are here already" if copy.there else ""
+        size = f"{copy.size / 1e6:.1f} MB"
+        output.note(f"{output.counted(copy.copied, 'file')} of {copy.files}, {size}, copied to {copy.to}{more}")
+        rows.append((*_row(client, arguments, place, str(copy.to), copy.files, copy.size, copy.copied, copy.left), ()))
+        code |= not copy.is_all
     ROWS.show(rows, arguments.output)
     return code
 
 
-def _lines(found: Kubectl, record: RunRecord) -> list[Line]:
+def _lines(client: Kubectl, record: RunRecord) -> list[Line]:
     """Return the lines of a sweep; one that left no result as it ended has the last measure of its log."""
-    seen = status.read_one(found, record)
-    lines, of_pods = seen.lines, {pod.name: pod for pod in seen.pods}
-    asked = [of_pods[each.pod] for each in lines if each.pod and not each.result][:_MOST_LOGS]
-    wanted = [Log(pod.name, choose.container(pod, "")) for pod in asked if pod.state in choose.STARTED]
+    run_status = status.read_one(client, record)
+    lines, of_pods = run_status.lines, {pod.name: pod for pod in run_status.pods}
+    pods = [of_pods[each.pod] for each in lines if each.pod and not each.result][:_MOST_LOGS]
+    wanted = [Log(pod.name, choose.container(pod, "")) for pod in pods if pod.state in choose.STARTED]
     printed: dict[str, list[str]] = {}
-    for log, line in logs.read(found, wanted, ["--tail=20"], output.refusal):
+    for log, line in logs.read(client, wanted, ["--tail=20"], output.refusal):
         printed.setdefault(log.pod, []).append(line.decode("utf-8", "replace"))
     return [replace(each, result=each.result or sweep.measured(printed.get(each.pod, []))) for each in lines]
 
 
-def _show(found: Kubectl, arguments: argparse.Namespace, places: Sequence[Place], lines: Sequence[Line]) -> int:
-    rows = [(*_row(found, arguments, each), lines) for each in places]
+def _show(client: Kubectl, arguments: argparse.Namespace, places: Sequence[Place], lines: Sequence[Line]) -> int:
+    rows = [(*_row(client, arguments, place), lines) for place in places]
     if ROWS.show(rows, arguments.output):
         if lines:
             show_lines(lines, wide=False)
             output.line()
-        for each in places:
-            output.line(str(each))
-            output.note(f"{_when(each)}{_way(found, arguments, each)}")
+        for place in places:
+            output.line(str(place))
+            output.note(f"{_when(place)}{_way(client, arguments, place)}")
     return 0
 
 
-def _row(found: Kubectl, arguments: argparse.Namespace, place: Place, *copied: object) -> tuple[object, ...]:
+def _row(client: Kubectl, arguments: argparse.Namespace, place: Place, *copied: object) -> tuple[object, ...]:
     held = "" if place.is_address else place.held
     nothing = (None,) * 4 + ((),)
-    return arguments.run, place.path, held, _way(found, arguments, place), *(copied or nothing)
+    return arguments.run, place.path, held, _way(client, arguments, place), *(copied or nothing)
 
 
 def _when(place: Place) -> str:
@@ -137,55 +137,55 @@ def _when(place: Place) -> str:
     return "to copy it, while a pod of the run is there: " if place.is_fleeting else "to copy it: "
 
 
-def _way(found: Kubectl, arguments: argparse.Namespace, place: Place) -> str:
+def _way(client: Kubectl, arguments: argparse.Namespace, place: Place) -> str:
     """Return the command that copies a place, or why there is none."""
     scheme = place.path.partition("://")[0]
     if place.is_address:
         return f"{_SYNC.get(scheme, f'# by a client of {scheme}:')} {shlex.quote(place.path)} DIR"
     if not place.volume:
         return "no volume of its pods is known to hold that"
-    return found.packyard("results", arguments.run, "--to", "DIR")
+    return client.packyard("results", arguments.run, "--to", "DIR")
 
 
-def _check(found: Kubectl, arguments: argparse.Namespace, place: Place) -> None:
+def _check(client: Kubectl, arguments: argparse.Namespace, place: Place) -> None:
     """Refuse what no pod can mount."""
     if place.is_address or not place.volume:
-        hint = _way(found, arguments, place)
+        hint = _way(client, arguments, place)
         raise InputError(Problem(f"{place.path} is on no volume of the run's pods", hint=hint))
 
 
-def _copy(found: Kubectl, arguments: argparse.Namespace, place: Place, to: Path) -> _Copied:
+def _copy(client: Kubectl, arguments: argparse.Namespace, place: Place, to: Path) -> _Copied:
     """Copy a place by a pod of the run that alone can read it, or by one that is made for this."""
-    bound = copiers.bound(found, place, arguments.run)
+    bound = copiers.bound(client, place, arguments.run)
     if bound.pod:
         output.note(f"copying from pod {bound.pod}, which alone can read {place.path}")
         container = str(place.container.get("name", ""))
-        return _received(Source(kubectl=found, pod=bound.pod, container=container, directory=place.path), to)
+        return _received(Source(kubectl=client, pod=bound.pod, container=container, directory=place.path), to)
     copier = copiers.make(place, arguments.run, runs.new_word(), image=arguments.image, node=bound.node)
-    with interrupts.tidied(lambda: copiers.delete(found, copier)):
-        beside.create(found, [copier])
-        pod = _started(found, arguments, copier)
-        return _received(Source(kubectl=found, pod=pod, container=copiers.CONTAINER, directory=place.path), to)
+    with interrupts.tidied(lambda: copiers.delete(client, copier)):
+        beside.create(client, [copier])
+        pod = _started(client, arguments, copier)
+        return _received(Source(kubectl=client, pod=pod, container=copiers.CONTAINER, directory=place.path), to)
 
 
-def _started(found: Kubectl, arguments: argparse.Namespace, copier: Object) -> str:
+def _started(client: Kubectl, arguments: argparse.Namespace, copier: Object) -> str:
     """Return the name of the pod when it runs, and say meanwhile what it waits for."""
-    begin, told = time.monotonic(), ""
+    begin, reason = time.monotonic(), ""
     try:
-        while not (seen := clusters.patiently(lambda: copiers.look(found, copier))).pod:
+        while not (look := clusters.patiently(lambda: copiers.look(client, copier))).pod:
             output.waited()
-            if seen.refused:
+            if look.refused:
                 hint = "--image names another image, with sh, find, stat and tar: busybox"
-                raise UnavailableError(Problem(f"the pod that copies does not run: {seen.refused}", hint=hint))
-            if seen.waiting != told:
-                output.note(f"pod of {name_of(copier)} waits: {seen.waiting}")
-            told = seen.waiting
-            output.waiting(f"waiting: {told}", time.monotonic() - begin)
+                raise UnavailableError(Problem(f"the pod that copies does not run: {look.refused}", hint=hint))
+            if look.waiting != reason:
+                output.note(f"pod of {name_of(copier)} waits: {look.waiting}")
+            reason = look.waiting
+            output.waiting(f"waiting: {reason}", time.monotonic() - begin)
             if time.monotonic() > begin + arguments.timeout:
                 hint = "--timeout 15m waits longer"
-                raise UnavailableError(Problem(f"the pod that copies has not started: {told}", hint=hint))
+                raise UnavailableError(Problem(f"the pod that copies has not started: {reason}", hint=hint))
             time.sleep(_PAUSE)
-        return seen.pod
+        return look.pod
     finally:
         output.waited()
 

@@ -40,21 +40,21 @@ def run(arguments: argparse.Namespace) -> int:
     """Print roles, each with its binding where somebody is named."""
     rights, everywhere, beyond = set[Right](), set[Right](), dict[str, list[str]]()
     for word, use_case, objects, required in folders.use_cases(arguments.packages, arguments.channel):
-        found, others = roles.needed(objects)
+        needed, others = roles.needed(objects)
         inside, outside = held.to_read(doctor.questions(objects, doctor.every(required)))
-        rights |= found | inside
+        rights |= needed | inside
         everywhere |= outside
         for each in others:
             beyond.setdefault(each, []).append(os.path.normpath(f"{word}/{use_case}"))
     for each, use_cases in beyond.items():
         output.note(f"left to administrators: {each}, of {', '.join(use_cases)}")
-    made = [roles.role(rights, arguments.name, arguments.namespace)]
+    manifests = [roles.role(rights, arguments.name, arguments.namespace)]
     wide = (everywhere if arguments.cluster else set()) | (roles.USAGE if arguments.usage else set())
-    made += [roles.role(wide, arguments.name, kind="ClusterRole")] if wide else []
+    manifests += [roles.role(wide, arguments.name, kind="ClusterRole")] if wide else []
     if arguments.user or arguments.group:
-        made += [roles.binding(each, arguments.user, arguments.group) for each in made]
+        manifests += [roles.binding(each, arguments.user, arguments.group) for each in manifests]
     else:
         output.note("nobody has the role yet: --user NAME or --group NAME prints who gets it")
-    if ROWS.show(made, arguments.output):
-        output.data(manifest.write(made))
+    if ROWS.show(manifests, arguments.output):
+        output.data(manifest.write(manifests))
     return 0

@@ -35,23 +35,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Deploy the objects of a record."""
     rollout.check(arguments, "rollback")
-    found = clusters.find(arguments)
-    before = records.read_run(found, arguments.run)
-    record = _chosen(found, arguments, before)
-    again = found.packyard("rollback", arguments.run, str(record.number))
+    client = clusters.find(arguments)
+    before = records.read_run(client, arguments.run)
+    record = _chosen(client, arguments, before)
+    again = client.packyard("rollback", arguments.run, str(record.number))
     another = f"{again} --replace deletes it first; claims and results stay"
-    plan = partial(deploy.plan_again, found, before, record)
-    return rollout.run(found, arguments, record.run, plan, again=again, another=another)
+    planner = partial(deploy.plan_again, client, before, record)
+    return rollout.run(client, arguments, record.run, planner, again=again, another=another)
 
 
-def _chosen(found: Kubectl, arguments: argparse.Namespace, before: Sequence[RunRecord]) -> RunRecord:
+def _chosen(client: Kubectl, arguments: argparse.Namespace, before: Sequence[RunRecord]) -> RunRecord:
     """Return the record that is asked for: by its number, or the one before the last."""
     run, number = arguments.run, arguments.record
     if number is None and len(before) == 1:
-        complete = found.packyard("rollback", run, str(before[0].number))
+        complete = client.packyard("rollback", run, str(before[0].number))
         raise InputError(Problem(f"run {run} was deployed once: nothing is before", hint=f"{complete} completes it"))
     for record in before[-2:-1] if number is None else before:
         if number in (None, record.number):
             return record
-    hint = f"{found.packyard('history', run)} lists them"
+    hint = f"{client.packyard('history', run)} lists them"
     raise InputError(Problem(f"run {run} has no record {number}", hint=hint))

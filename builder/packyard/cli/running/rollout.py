@@ -83,100 +83,100 @@ def check(arguments: argparse.Namespace, verb: str) -> None:
 
 
 def run(
-    found: Kubectl, arguments: argparse.Namespace, run: str, plan: Callable[..., Plan], *, again: str, another: str
+    client: Kubectl, arguments: argparse.Namespace, run: str, planner: Callable[..., Plan], *, again: str, another: str
 ) -> int:
     """Plan, and show or carry that out; ``again`` is the command that completes it, ``another`` deploys another run."""
     with untouched():
-        plan = partial(plan, who=found.who(), when=now(), force=arguments.force, hint=another)
-        made = _replacing(found, arguments, run, plan) if arguments.replace else plan()
+        planner = partial(planner, who=client.who(), when=now(), force=arguments.force, hint=another)
+        plan = _replacing(client, arguments, run, planner) if arguments.replace else planner()
     if arguments.diff:
-        return _show(found, made)
-    _tell_all(made.warnings)
-    with _taken_back(found, arguments, made):
-        if made.record.objects:
-            _carry_out(found, arguments, made, again)
-        for each in made.used:
+        return _show(client, plan)
+    _tell_all(plan.warnings)
+    with _taken_back(client, arguments, plan):
+        if plan.record.objects:
+            _carry_out(client, arguments, plan, again)
+        for each in plan.used:
             _tell(arguments, each, "was there, and is used as it is")
-        seen = None if arguments.no_wait or not made.record.objects else _wait(found, arguments, made)
-        ROWS.show([_row(found, made, seen)], arguments.output)
-        code = _tell_end(found, arguments, made, seen, another)
-    return watching.one(found, made.record) if arguments.watch and made.record.objects else code
+        run_status = None if arguments.no_wait or not plan.record.objects else _wait(client, arguments, plan)
+        ROWS.show([_row(client, plan, run_status)], arguments.output)
+        code = _tell_end(client, arguments, plan, run_status, another)
+    return watching.one(client, plan.record) if arguments.watch and plan.record.objects else code
 
 
-def _replacing(found: Kubectl, arguments: argparse.Namespace, run: str, plan: Callable[[], Plan]) -> Plan:
+def _replacing(client: Kubectl, arguments: argparse.Namespace, run: str, planner: Callable[[], Plan]) -> Plan:
     """Return a plan; a run in its way that is over, or whose fields can no longer be changed, is deleted first."""
     try:
-        made = plan()
-        if not made.before or not status.read_one(found, made.before[-1]).is_over:
-            return made
-        before = made.before
+        plan = planner()
+        if not plan.before or not status.read_one(client, plan.before[-1]).is_over:
+            return plan
+        before = plan.before
     except FixedError:
-        before = records.read_run(found, run)
-    removal = replace(removing.find(found, {run: before}), records=())  # its history goes on
+        before = records.read_run(client, run)
+    removal = replace(removing.find(client, {run: before}), records=())  # its history goes on
     waiting = argparse.Namespace(**{**vars(arguments), "delete_claims": False, "no_wait": False})
-    undeploy.delete(found, waiting, removal)
-    return plan()
+    undeploy.delete(client, waiting, removal)
+    return planner()
 
 
 @contextmanager
-def _taken_back(found: Kubectl, arguments: argparse.Namespace, made: Plan) -> Iterator[None]:
+def _taken_back(client: Kubectl, arguments: argparse.Namespace, plan: Plan) -> Iterator[None]:
     """With --atomic, have the cluster as it was before a run that does not start; what takes back may fail, too."""
     try:
         yield
     except PackyardError as error:
-        if not (arguments.atomic and made.is_new) or isinstance(error, TakenError):
+        if not (arguments.atomic and plan.is_new) or isinstance(error, TakenError):
             raise
-        if made.before:
-            last, there = made.before[-1], records.read_run(found, made.record.run)
-            deploy.carry_out(found, deploy.plan_again(found, there, last, who=found.who(), when=now()))
-            output.notice(f"run {made.record.run} is deployed again as record {last.number} has it")
+        if plan.before:
+            last, there = plan.before[-1], records.read_run(client, plan.record.run)
+            deploy.carry_out(client, deploy.plan_again(client, there, last, who=client.who(), when=now()))
+            output.notice(f"run {plan.record.run} is deployed again as record {last.number} has it")
         else:
-            removal = removing.find(found, {made.record.run: [made.record]})
-            removing.delete(found, removal, claims=False)
-            removing.forget(found, removal)
-            output.notice(f"run {made.record.run} is taken back: its objects are deleted")
+            removal = removing.find(client, {plan.record.run: [plan.record]})
+            removing.delete(client, removal, claims=False)
+            removing.forget(client, removal)
+            output.notice(f"run {plan.record.run} is taken back: its objects are deleted")
         raise
 
 
-def _show(found: Kubectl, made: Plan) -> int:
-    output.diff(deploy.difference(found, made))
+def _show(client: Kubectl, plan: Plan) -> int:
+    output.diff(deploy.difference(client, plan))
     for words, references in (
-        ("would be deleted", made.obsolete),
-        ("is there, and would be used as it is", made.used),
-        ("is new, and can only be shown when what it refers to is there", made.unseen),
+        ("would be deleted", plan.obsolete),
+        ("is there, and would be used as it is", plan.used),
+        ("is new, and can only be shown when what it refers to is there", plan.unseen),
     ):
         for each in references:
             output.note(f"{each} {words}")
     return 0
 
 
-def _carry_out(found: Kubectl, arguments: argparse.Namespace, made: Plan, again: str) -> None:
+def _carry_out(client: Kubectl, arguments: argparse.Namespace, plan: Plan, again: str) -> None:
     applied: set[Reference] = set()
 
-    def done(reference: Reference) -> None:
+    def tell(reference: Reference) -> None:
         applied.add(reference)
-        _tell(arguments, reference, _change(made, reference))
+        _tell(arguments, reference, _change(plan, reference))
 
     try:
-        warnings = deploy.carry_out(found, made, done, keep=arguments.keep)
+        warnings = deploy.carry_out(client, plan, tell, keep=arguments.keep)
     except (PackyardError, KeyboardInterrupt) as error:
         if not applied:
             more = "" if isinstance(error, TakenError) else f"; {again} tries again"
             output.notice(f"nothing is applied{more}")
             raise
-        remove = found.packyard("undeploy", made.record.run)
-        count = f"{len(applied)} of {output.counted(len(made.objects), 'object')}"
-        output.notice(f"run {made.record.run}: {count} applied\n  {again} completes it\n  {remove} removes it")
+        remove = client.packyard("undeploy", plan.record.run)
+        count = f"{len(applied)} of {output.counted(len(plan.objects), 'object')}"
+        output.notice(f"run {plan.record.run}: {count} applied\n  {again} completes it\n  {remove} removes it")
         raise
-    _tell_all(each for each in warnings if each not in made.warnings)
-    for each in made.obsolete:
+    _tell_all(each for each in warnings if each not in plan.warnings)
+    for each in plan.obsolete:
         _tell(arguments, each, "deleted")
 
 
-def _change(made: Plan, reference: Reference) -> str:
+def _change(plan: Plan, reference: Reference) -> str:
     """Return what has come of an object, in kubectl's words."""
-    there = "unchanged" if reference in made.unchanged else "configured"
-    return "created" if reference in made.absent else there
+    there = "unchanged" if reference in plan.unchanged else "configured"
+    return "created" if reference in plan.absent else there
 
 
 def _tell(arguments: argparse.Namespace, reference: Reference, what: str) -> None:
@@ -189,67 +189,73 @@ def _tell_all(warnings: Iterable[str]) -> None:
         output.warning(each)
 
 
-def _wait(found: Kubectl, arguments: argparse.Namespace, made: Plan) -> RunStatus:
+def _wait(client: Kubectl, arguments: argparse.Namespace, plan: Plan) -> RunStatus:
     """Return what a run does as soon as its pods run, or when the time is over."""
     begin = time.monotonic()
     end = begin + arguments.timeout
-    told = ""
+    words = ""
     try:
         if arguments.watch and output.can_draw():
 
-            def is_told(seen: RunStatus) -> bool:
-                return seen.state != status.STARTING or time.monotonic() > end
+            def is_told(run_status: RunStatus) -> bool:
+                return run_status.state != status.STARTING or time.monotonic() > end
 
-            return watching.drawn(found, made.record, is_told, stays=False)
+            return watching.drawn(client, plan.record, is_told, stays=False)
         while True:
-            seen = clusters.patiently(lambda: status.read_one(found, made.record))
-            told, before = _words(seen), told
+            run_status = clusters.patiently(lambda: status.read_one(client, plan.record))
+            words, before = _words(run_status), words
             output.waited()
-            if told != before:
-                output.note(told)
-            output.waiting(f"waiting: {told}", time.monotonic() - begin)
-            if seen.state != status.STARTING or time.monotonic() > end:
-                return seen
+            if words != before:
+                output.note(words)
+            output.waiting(f"waiting: {words}", time.monotonic() - begin)
+            if run_status.state != status.STARTING or time.monotonic() > end:
+                return run_status
             time.sleep(_PAUSE)
     except (PackyardError, KeyboardInterrupt):
-        output.notice(f"run {made.record.run} is deployed, and goes on; {_next(found, made, 'status')}")
+        output.notice(f"run {plan.record.run} is deployed, and goes on; {_next(client, plan, 'status')}")
         raise
     finally:
         output.waited()
 
 
-def _words(seen: RunStatus) -> str:
-    roles = clusters.counted(seen.roles)
-    return f"{seen.run} {seen.said}" + (f": {roles}" if roles else "") + (f"; {seen.reason}" if seen.reason else "")
+def _words(run_status: RunStatus) -> str:
+    roles = clusters.counted(run_status.roles)
+    return (
+        f"{run_status.run} {run_status.said}"
+        + (f": {roles}" if roles else "")
+        + (f"; {run_status.reason}" if run_status.reason else "")
+    )
 
 
-def _tell_end(found: Kubectl, arguments: argparse.Namespace, made: Plan, seen: RunStatus | None, another: str) -> int:
+def _tell_end(
+    client: Kubectl, arguments: argparse.Namespace, plan: Plan, run_status: RunStatus | None, another: str
+) -> int:
     """Say what has come of it and what to type next; return the exit code."""
-    record = made.record
+    record = plan.record
     if not record.objects:
         output.note("nothing is deployed: all of it is there, and belongs to no run or another one")
         return 0
-    what = "recorded as" if made.is_new else f"as deployed at {record.when}, record"
-    count = output.counted(len(made.objects), "object")
-    changed = "unchanged" if made.unchanged.issuperset(made.objects) else "applied"
+    what = "recorded as" if plan.is_new else f"as deployed at {record.when}, record"
+    count = output.counted(len(plan.objects), "object")
+    changed = "unchanged" if plan.unchanged.issuperset(plan.objects) else "applied"
     output.note(f"run {record.run}: {count} {changed}, {what} {record.number}")
-    if seen and seen.state not in (status.RUNNING, SUCCEEDED):
-        late = "is not running yet" if seen.state == status.STARTING else seen.said
-        problem = f"run {record.run} {late}: {seen.reason}" if seen.reason else f"run {record.run} {late}"
-        raise UnavailableError(Problem(problem, hint=_next(found, made, "status")))
-    if seen and seen.roles and seen.state == SUCCEEDED and not made.is_new:
+    if run_status and run_status.state not in (status.RUNNING, SUCCEEDED):
+        late = "is not running yet" if run_status.state == status.STARTING else run_status.said
+        problem = f"run {record.run} {late}: {run_status.reason}" if run_status.reason else f"run {record.run} {late}"
+        raise UnavailableError(Problem(problem, hint=_next(client, plan, "status")))
+    if run_status and run_status.roles and run_status.state == SUCCEEDED and not plan.is_new:
         output.warning(f"run {record.run} has ended, and does not run again; {another}")
     if arguments.watch:
         return 0
-    output.note(_next(found, made, "logs" if seen and seen.roles else "status"))
+    output.note(_next(client, plan, "logs" if run_status and run_status.roles else "status"))
     return 0
 
 
-def _next(found: Kubectl, made: Plan, verb: str) -> str:
-    return f"{found.packyard(verb, made.record.run)} {_SHOWS[verb]}"
+def _next(client: Kubectl, plan: Plan, verb: str) -> str:
+    return f"{client.packyard(verb, plan.record.run)} {_SHOWS[verb]}"
 
 
-def _row(found: Kubectl, made: Plan, seen: RunStatus | None) -> tuple[object, ...]:
-    record, state = made.record, (seen.state, seen.reason) if seen else ("", "")
-    objects = (document(each) for each in ([*made.objects], made.used, made.obsolete))
-    return record.run, found.namespace, record.number, made.is_new, *objects, *state
+def _row(client: Kubectl, plan: Plan, run_status: RunStatus | None) -> tuple[object, ...]:
+    record, state = plan.record, (run_status.state, run_status.reason) if run_status else ("", "")
+    objects = (document(each) for each in ([*plan.objects], plan.used, plan.obsolete))
+    return record.run, client.namespace, record.number, plan.is_new, *objects, *state

@@ -44,15 +44,15 @@ def run(arguments: argparse.Namespace) -> int:
     """Do one step after the other, up to the first that fails; its exit code is that of the run."""
     clusters.find(arguments)  # before anything is fetched
     name, _, wanted = arguments.use_case.partition("/")
-    asked = Reference.parse(name)
-    folder = Path(asked.name)
+    reference = Reference.parse(name)
+    folder = Path(reference.name)
     if not folder.exists():
         from_ = [f"--from={arguments.channel}"] if arguments.channel else []
         _step("get", name, *from_, hide=["messages", "results"])
-    directory = folder / use_cases.only(_described(folder, asked), wanted)
+    directory = folder / use_cases.only(_described(folder, reference), wanted)
     named = _named(directory, arguments.values)
     words = [str(directory), *arguments.values, *named]
-    there = [f"--{name}={given}" for name in ("namespace", "context", "kubeconfig") if (given := vars(arguments)[name])]
+    there = [f"--{name}={value}" for name in ("namespace", "context", "kubeconfig") if (value := vars(arguments)[name])]
     autoscaled = ["--autoscaled"] * arguments.autoscaled
     if not arguments.no_doctor and (code := _step("doctor", *words, *there, *autoscaled, hide=["messages"])):
         again = _shown(["run", arguments.use_case, *arguments.values, *there, *autoscaled])
@@ -80,18 +80,20 @@ def _shown(words: Sequence[str]) -> str:
     return shlex.join(["packyard", *clusters.concealed(words)])
 
 
-def _described(folder: Path, asked: Reference) -> Manifest:
+def _described(folder: Path, reference: Reference) -> Manifest:
     """Return what the package in the working directory says of itself, if it is the one that is asked for."""
-    found = untarred.read(folder, hint="move it away, or name another package").described
-    if found.name != asked.name or not asked.admits(found.version):
+    manifest = untarred.read(folder, hint="move it away, or name another package").described
+    if manifest.name != reference.name or not reference.admits(manifest.version):
         hint = f"packyard upgrade {folder} moves it to another version"
-        raise InputError(Problem(f"is {found.name} {found.version}, not {asked}", file=str(folder), hint=hint))
-    return found
+        raise InputError(
+            Problem(f"is {manifest.name} {manifest.version}, not {reference}", file=str(folder), hint=hint)
+        )
+    return manifest
 
 
 def _named(directory: Path, words: Sequence[str]) -> list[str]:
     """Return a name for this run alone, where its objects can have one and the user has not set one."""
-    known = read_krmfile(read_package(Tree(directory), "")).definitions.setters
-    if runs.SETTER not in known or known[runs.SETTER].is_set:
+    setters = read_krmfile(read_package(Tree(directory), "")).definitions.setters
+    if runs.SETTER not in setters or setters[runs.SETTER].is_set:
         return []
     return [] if any(word.startswith(f"{runs.SETTER}=") for word in words) else [f"{runs.SETTER}={runs.new_word()}"]

@@ -66,123 +66,124 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("packyard status: --watch prints text only; packyard status --help shows the usage")
     if arguments.watch and arguments.usage:
         raise UsageError("packyard status: --watch and --usage exclude each other; packyard status --help shows usage")
-    found = clusters.find(arguments)
+    client = clusters.find(arguments)
     if arguments.watch:
-        return _watch(found, arguments)
-    seen = _read(found, arguments)
-    page = seen[: _limit(arguments)]
+        return _watch(client, arguments)
+    statuses = _read(client, arguments)
+    page = statuses[: _limit(arguments)]
     if arguments.usage:
-        page = _measured(found, page)
+        page = _measured(client, page)
     if ROWS.show(page, arguments.output):
         _show(page, arguments)
-        if len(page) < len(seen):
-            output.note(f"{len(seen) - len(page)} more, which are older: --limit {len(seen)} shows all")
-        output.note(_next(found, arguments, seen))
+        if len(page) < len(statuses):
+            output.note(f"{len(statuses) - len(page)} more, which are older: --limit {len(statuses)} shows all")
+        output.note(_next(client, arguments, statuses))
     return 0
 
 
 def _limit(arguments: argparse.Namespace) -> int | None:
     """Return how many runs are shown; None for all."""
-    given: int | None = arguments.limit
-    if given is not None or not output.on_terminal() or arguments.output != "text":
-        return given
+    limit: int | None = arguments.limit
+    if limit is not None or not output.on_terminal() or arguments.output != "text":
+        return limit
     return max(output.size()[1] - _BESIDE, _LEAST)
 
 
 def _read(
-    found: Kubectl, arguments: argparse.Namespace, unfit: Callable[[IntegrityError], None] = output.refusal
+    client: Kubectl, arguments: argparse.Namespace, unfit: Callable[[IntegrityError], None] = output.refusal
 ) -> list[RunStatus]:
     if arguments.run:
-        return [status.read_one(found, _last(found, arguments.run))]
-    listed = records.read_all(found, unfit=unfit)
-    chosen = records.of_package(found, listed, arguments.package) if arguments.package else listed
-    who = found.who() if arguments.mine else ""
+        return [status.read_one(client, _last(client, arguments.run))]
+    listed = records.read_all(client, unfit=unfit)
+    chosen = records.of_package(client, listed, arguments.package) if arguments.package else listed
+    who = client.who() if arguments.mine else ""
     mine = {run: each for run, each in chosen.items() if not who or each[-1].who == who}
     is_all = not (arguments.package or who)
-    seen = status.read_namespace(found, mine) if is_all else status.read(found, mine)
-    in_state = [each for each in seen if arguments.state in (None, each.state)]
+    statuses = status.read_namespace(client, mine) if is_all else status.read(client, mine)
+    in_state = [each for each in statuses if arguments.state in (None, each.state)]
     return sorted(in_state, key=lambda each: each.record.when, reverse=True)
 
 
-def _last(found: Kubectl, run: str) -> RunRecord:
+def _last(client: Kubectl, run: str) -> RunRecord:
     """Return the last record of a run, or what its objects say where that is gone."""
-    if listed := records.read_all(found, run).get(run):
+    if listed := records.read_all(client, run).get(run):
         return listed[-1]
-    return unrecorded.usual(found, run).get(run) or records.read_last(found, run)
+    return unrecorded.usual(client, run).get(run) or records.read_last(client, run)
 
 
-def _measured(found: Kubectl, seen: Sequence[RunStatus]) -> list[RunStatus]:
+def _measured(client: Kubectl, statuses: Sequence[RunStatus]) -> list[RunStatus]:
     """Return runs with what their pods use, and say what is not known of any."""
-    pods = [each for run in seen for each in run.pods]
-    used = usage.read(found, (each.node for each in pods))
+    pods = [each for run in statuses for each in run.pods]
+    used = usage.read(client, (each.node for each in pods))
     for each in used.unknown:
         output.note(each)
     if not used.pods:
-        return [*seen]
+        return [*statuses]
 
     def measured(run: RunStatus) -> RunStatus:
         return replace(run, pods=[replace(each, usage=used.pods.get(each.name, Usage())) for each in run.pods])
 
-    return [measured(run) for run in seen]
+    return [measured(run) for run in statuses]
 
 
-def _watch(found: Kubectl, arguments: argparse.Namespace) -> int:
+def _watch(client: Kubectl, arguments: argparse.Namespace) -> int:
     """Watch until all is over, or somebody ends it."""
     try:
-        seen = _draw(found, arguments) if output.can_draw() else watching.lines(lambda: _read(found, arguments))
+        statuses = _draw(client, arguments) if output.can_draw() else watching.lines(lambda: _read(client, arguments))
     except KeyboardInterrupt:
         return 130
-    output.note(_next(found, arguments, seen))
-    return int(any(each.state == FAILED for each in seen))
+    output.note(_next(client, arguments, statuses))
+    return int(any(each.state == FAILED for each in statuses))
 
 
-def _draw(found: Kubectl, arguments: argparse.Namespace) -> Sequence[RunStatus]:
+def _draw(client: Kubectl, arguments: argparse.Namespace) -> Sequence[RunStatus]:
     """Draw one run, or all, until all is over."""
     if arguments.run:
-        return [watching.drawn(found, _last(found, arguments.run), lambda seen: seen.is_over)]
+        return [watching.drawn(client, _last(client, arguments.run), lambda run_status: run_status.is_over)]
     from packyard.cli.running import drawing, frames  # with rich, which is slow to import
 
     unfit: dict[str, IntegrityError] = {}
-    where = f"namespace {found.namespace}"
+    where = f"namespace {client.namespace}"
     try:
         return drawing.until(
-            lambda: _read(found, arguments, lambda error: unfit.update({str(error): error})),
-            lambda seen, size: frames.of_runs(seen, where, size),
-            lambda seen: all(each.is_over for each in seen),
+            lambda: _read(client, arguments, lambda error: unfit.update({str(error): error})),
+            lambda statuses, size: frames.of_runs(statuses, where, size),
+            lambda statuses: all(each.is_over for each in statuses),
         )
     finally:
         for error in unfit.values():
             output.refusal(error)
 
 
-def _show(seen: Sequence[RunStatus], arguments: argparse.Namespace) -> None:
+def _show(statuses: Sequence[RunStatus], arguments: argparse.Namespace) -> None:
     if arguments.run:
-        _show_one(seen[0], wide=arguments.wide)
-    elif seen:
-        has_usage = any(pod.usage for each in seen for pod in each.pods)
-        rows = [_run_row(each, has_usage=has_usage) for each in seen]
+        _show_one(statuses[0], wide=arguments.wide)
+    elif statuses:
+        has_usage = any(pod.usage for each in statuses for pod in each.pods)
+        rows = [_run_row(each, has_usage=has_usage) for each in statuses]
         columns = _COLUMNS if not has_usage else (*_COLUMNS[:-1], *_USED, _COLUMNS[-1])
         output.table(columns, rows, wide=arguments.wide, prose=1)
 
 
-def _run_row(each: RunStatus, *, has_usage: bool) -> tuple[str, ...]:
-    since, used = age(each.record.when), _used(each.pods, has_usage)
-    return (each.run, _package(each), each.state, clusters.counted(each.roles), since, *used, each.reason)
+def _run_row(run_status: RunStatus, *, has_usage: bool) -> tuple[str, ...]:
+    since, used = age(run_status.record.when), _used(run_status.pods, has_usage)
+    pods = clusters.counted(run_status.roles)
+    return (run_status.run, _package(run_status), run_status.state, pods, since, *used, run_status.reason)
 
 
-def _show_one(seen: RunStatus, *, wide: bool) -> None:
-    for name, text in _facts(seen):
+def _show_one(run_status: RunStatus, *, wide: bool) -> None:
+    for name, text in _facts(run_status):
         output.line(f"{name:<10}{text}")
-    if seen.roles:
+    if run_status.roles:
         output.line()
-        output.table(_ROLES, [[str(getattr(each, name)) for name in _OF_ROLE] for each in seen.roles], wide=wide)
-    if lines := seen.lines:
+        output.table(_ROLES, [[str(getattr(each, name)) for name in _OF_ROLE] for each in run_status.roles], wide=wide)
+    if lines := run_status.lines:
         output.line()
         show_lines(lines, wide=wide)
-    if seen.pods:
+    if run_status.pods:
         output.line()
-        columns = _PODS if seen.pods[0].usage is None else (*_PODS[:-1], *_USED, _PODS[-1])
-        output.table(columns, [_pod_row(each) for each in seen.pods], wide=wide, prose=1)
+        columns = _PODS if run_status.pods[0].usage is None else (*_PODS[:-1], *_USED, _PODS[-1])
+        output.table(columns, [_pod_row(each) for each in run_status.pods], wide=wide, prose=1)
 
 
 def show_lines(lines: Sequence[Line], *, wide: bool) -> None:
@@ -195,35 +196,35 @@ def show_lines(lines: Sequence[Line], *, wide: bool) -> None:
 
 
 def _line_row(line: Line, names: Sequence[str]) -> tuple[str, ...]:
-    given = [line.parameters.get(name, "") for name in names] if names else [line.arguments]
-    return (str(line.number), line.state, *given, line.result, line.reason)
+    cells = [line.parameters.get(name, "") for name in names] if names else [line.arguments]
+    return (str(line.number), line.state, *cells, line.result, line.reason)
 
 
-def _facts(seen: RunStatus) -> Iterator[tuple[str, str]]:
-    record = seen.record
+def _facts(run_status: RunStatus) -> Iterator[tuple[str, str]]:
+    record = run_status.record
     yield "run", record.run
     if record.package:
-        yield "package", f"{_package(seen)}, {record.use_case}"
-    yield "state", seen.state
-    if seen.reason:
-        yield "reason", seen.reason
-    made = f"record {record.number}" if record.number else "no record"
-    yield "deployed", f"{age(record.when)} ago by {record.who or 'somebody'}, {made}"
-    for place in seen.results:
+        yield "package", f"{_package(run_status)}, {record.use_case}"
+    yield "state", run_status.state
+    if run_status.reason:
+        yield "reason", run_status.reason
+    recorded = f"record {record.number}" if record.number else "no record"
+    yield "deployed", f"{age(record.when)} ago by {record.who or 'somebody'}, {recorded}"
+    for place in run_status.results:
         yield "results", place
     if record.values:
         yield "values", " ".join(f"{name}={shown(value)}" for name, value in sorted(record.values.items()))
     if record.options:
         yield "options", ", ".join(record.options)
-    for each in seen.missing:
+    for each in run_status.missing:
         yield "missing", str(each)
-    if seen.unread:
-        yield "unread", f"{', '.join(seen.unread)}: you may not read these kinds"
+    if run_status.unread:
+        yield "unread", f"{', '.join(run_status.unread)}: you may not read these kinds"
 
 
-def _pod_row(each: PodStatus) -> tuple[str, ...]:
-    since, used = age(each.created), _used([each], each.usage is not None)
-    return (each.name, each.role, each.state, each.node, str(each.restarts), since, *used, each.reason)
+def _pod_row(pod: PodStatus) -> tuple[str, ...]:
+    since, used = age(pod.created), _used([pod], pod.usage is not None)
+    return (pod.name, pod.role, pod.state, pod.node, str(pod.restarts), since, *used, pod.reason)
 
 
 def _used(pods: Sequence[PodStatus], is_asked: bool) -> tuple[str, ...]:
@@ -231,15 +232,16 @@ def _used(pods: Sequence[PodStatus], is_asked: bool) -> tuple[str, ...]:
     return usage.cells(usage.total(each.usage for each in pods if each.usage)) if is_asked else ()
 
 
-def _package(each: RunStatus) -> str:
-    return f"{each.record.package} {each.record.version}".strip()
+def _package(run_status: RunStatus) -> str:
+    return f"{run_status.record.package} {run_status.record.version}".strip()
 
 
-def _next(found: Kubectl, arguments: argparse.Namespace, seen: Sequence[RunStatus]) -> str:
+def _next(client: Kubectl, arguments: argparse.Namespace, statuses: Sequence[RunStatus]) -> str:
     """Return what to type next."""
-    if not seen:
-        return f"no runs in namespace {found.namespace}; {found.packyard('run', 'PACKAGE/USECASE')} begins one"
+    if not statuses:
+        return f"no runs in namespace {client.namespace}; {client.packyard('run', 'PACKAGE/USECASE')} begins one"
+    first = statuses[0]
     if not arguments.run:
-        return f"{found.packyard('status', seen[0].run)} shows one in detail"
-    more = ["--events"] if seen[0].state in (status.STARTING, status.FAILING, status.INCOMPLETE) else []
-    return f"next: {found.packyard('logs', seen[0].run, *more)}; {found.packyard('undeploy', seen[0].run)} removes it"
+        return f"{client.packyard('status', first.run)} shows one in detail"
+    more = ["--events"] if first.state in (status.STARTING, status.FAILING, status.INCOMPLETE) else []
+    return f"next: {client.packyard('logs', first.run, *more)}; {client.packyard('undeploy', first.run)} removes it"

@@ -49,115 +49,115 @@ def run(arguments: argparse.Namespace) -> int:
     is_chosen = arguments.finished or arguments.older_than is not None
     if (count := bool(arguments.runs) + bool(arguments.package) + arguments.all) != 1 and (count or not is_chosen):
         raise UsageError("packyard undeploy: name runs, or --package, or --all; type packyard undeploy RUN")
-    found = clusters.find(arguments)
-    chosen = _narrowed(found, arguments, _chosen(found, arguments))
-    removal = undeploy.find(found, chosen)
-    _ask(found, arguments, chosen, removal)
-    deleted = delete(found, arguments, removal)
+    client = clusters.find(arguments)
+    chosen = _narrowed(client, arguments, _chosen(client, arguments))
+    removal = undeploy.find(client, chosen)
+    _ask(client, arguments, chosen, removal)
+    deleted = delete(client, arguments, removal)
     stayed = [each for each in removal.lasting if each not in deleted]
-    ROWS.show([_row(found, name, listed, deleted, stayed) for name, listed in chosen.items()], arguments.output)
-    _tell_end(found, removal, stayed)
+    ROWS.show([_row(client, name, listed, deleted, stayed) for name, listed in chosen.items()], arguments.output)
+    _tell_end(client, removal, stayed)
     return 0
 
 
-def _chosen(found: Kubectl, arguments: argparse.Namespace) -> dict[str, list[RunRecord]]:
+def _chosen(client: Kubectl, arguments: argparse.Namespace) -> dict[str, list[RunRecord]]:
     """Return the records of the runs that the arguments name."""
     one = arguments.runs[0] if len(set(arguments.runs)) == 1 else ""
-    known = records.read_all(found, one, None if one else lambda error: output.note(f"{error}; it is left"))
+    by_run = records.read_all(client, one, None if one else lambda error: output.note(f"{error}; it is left"))
     if arguments.package:
-        return records.of_package(found, known, arguments.package)
-    if not arguments.runs or any(name not in known for name in arguments.runs):
-        known |= {run: [each] for run, each in unrecorded.find(found, known, one).items()}
+        return records.of_package(client, by_run, arguments.package)
+    if not arguments.runs or any(name not in by_run for name in arguments.runs):
+        by_run |= {run: [each] for run, each in unrecorded.find(client, by_run, one).items()}
     if arguments.runs:
-        if missing := [name for name in arguments.runs if name not in known]:
-            known = known or records.read_all(found)
-            raise InputError(*(records.missing(found, name, known) for name in missing))
-        return {name: known[name] for name in dict.fromkeys(arguments.runs)}
-    if not known:
-        raise InputError(Problem(f"there is no run in namespace {found.namespace}"))
-    return known
+        if missing := [name for name in arguments.runs if name not in by_run]:
+            by_run = by_run or records.read_all(client)
+            raise InputError(*(records.missing(client, name, by_run) for name in missing))
+        return {name: by_run[name] for name in dict.fromkeys(arguments.runs)}
+    if not by_run:
+        raise InputError(Problem(f"there is no run in namespace {client.namespace}"))
+    return by_run
 
 
 def _narrowed(
-    found: Kubectl, arguments: argparse.Namespace, chosen: dict[str, list[RunRecord]]
+    client: Kubectl, arguments: argparse.Namespace, chosen: dict[str, list[RunRecord]]
 ) -> dict[str, list[RunRecord]]:
     """Return those of the runs that are over or old enough, as the arguments ask."""
     if arguments.older_than is not None:
         chosen = {run: each for run, each in chosen.items() if seconds_since(each[-1].when) > arguments.older_than}
     if arguments.finished:
-        over = {each.run for each in status.read(found, chosen) if each.is_over}
+        over = {each.run for each in status.read(client, chosen) if each.is_over}
         chosen = {run: each for run, each in chosen.items() if run in over}
     if not chosen:
-        raise InputError(Problem("no run is chosen", hint=f"{found.packyard('status')} shows state and age"))
+        raise InputError(Problem("no run is chosen", hint=f"{client.packyard('status')} shows state and age"))
     return chosen
 
 
 def _ask(
-    found: Kubectl, arguments: argparse.Namespace, chosen: Mapping[str, Sequence[RunRecord]], removal: Removal
+    client: Kubectl, arguments: argparse.Namespace, chosen: Mapping[str, Sequence[RunRecord]], removal: Removal
 ) -> None:
     """Ask before runs are deleted that were not named, or were deployed by somebody else."""
     if arguments.yes:
         return
-    who = found.who()
-    if arguments.runs and all(each[-1].who == who for each in chosen.values()):
+    who = client.who()
+    if arguments.runs and all(listed[-1].who == who for listed in chosen.values()):
         return
-    for name, each in chosen.items():
-        gone = "" if each[-1].number else "; its records are gone"
-        output.note(f"{name}: deployed by {each[-1].who or 'somebody'} at {each[-1].when}{gone}")
+    for name, listed in chosen.items():
+        gone = "" if listed[-1].number else "; its records are gone"
+        output.note(f"{name}: deployed by {listed[-1].who or 'somebody'} at {listed[-1].when}{gone}")
     claims = sum(each.group_kind[1] == "PersistentVolumeClaim" for each in removal.lasting) * arguments.delete_claims
     what = f"{output.counted(len(chosen), 'run')} with {output.counted(len(removal.objects), 'object')}"
     what += f" and {output.counted(claims, 'claim')}, and what is on them" if claims else ""
-    if output.ask(f"delete {what} in namespace {found.namespace}? [y/N] ").lower() not in ("y", "yes"):
+    if output.ask(f"delete {what} in namespace {client.namespace}? [y/N] ").lower() not in ("y", "yes"):
         raise UnavailableError(Problem("nothing is deleted", hint="--yes deletes without asking"))
 
 
-def delete(found: Kubectl, arguments: argparse.Namespace, removal: Removal) -> list[Reference]:
+def delete(client: Kubectl, arguments: argparse.Namespace, removal: Removal) -> list[Reference]:
     """Delete the objects of runs and tell which, wait as the arguments say, and forget the runs."""
     try:
-        deleted = undeploy.delete(found, removal, claims=arguments.delete_claims)
+        deleted = undeploy.delete(client, removal, claims=arguments.delete_claims)
         if arguments.output == "text":
             for each in deleted:
                 output.line(f"{each} deleted")
         if not arguments.no_wait:
-            _wait(found, arguments, removal)
-        undeploy.forget(found, removal)
+            _wait(client, arguments, removal)
+        undeploy.forget(client, removal)
     except (PackyardError, KeyboardInterrupt):
-        again = found.packyard("undeploy", *removal.runs)
+        again = client.packyard("undeploy", *removal.runs)
         output.warning(f"objects may be left, and the records are; {again} deletes the rest")
         raise
     return deleted
 
 
-def _wait(found: Kubectl, arguments: argparse.Namespace, removal: Removal) -> None:
+def _wait(client: Kubectl, arguments: argparse.Namespace, removal: Removal) -> None:
     begin = time.monotonic()
     end = begin + arguments.timeout
-    told = 0
-    while left := undeploy.pods(found, removal):
+    before = 0
+    while left := undeploy.pods(client, removal):
         if time.monotonic() > end:
-            hint = f"{found.by_hand('describe', 'pod', left[0])} shows why"
+            hint = f"{client.by_hand('describe', 'pod', left[0])} shows why"
             raise UnavailableError(Problem(f"{output.counted(len(left), 'pod')} did not end: {left[0]}", hint=hint))
         output.waited()
         text = f"{output.counted(len(left), 'pod')} still to end"
-        if len(left) != told:
+        if len(left) != before:
             output.note(text)
         output.waiting(text, time.monotonic() - begin)
-        told = len(left)
+        before = len(left)
         time.sleep(_PAUSE)
     output.waited()
 
 
-def _tell_end(found: Kubectl, removal: Removal, stayed: Sequence[Reference]) -> None:
+def _tell_end(client: Kubectl, removal: Removal, stayed: Sequence[Reference]) -> None:
     for version, kind in sorted(removal.unknown):
         output.note(f"the cluster no longer knows {kind} of {version}: what there was of it went with its definition")
     for each in stayed:
-        command = found.by_hand("delete", each.kind.lower(), each.name)
+        command = client.by_hand("delete", each.kind.lower(), each.name)
         output.note(f"{each} stays, with what is on it; {command} deletes it")
-    output.note(f"{output.counted(len(removal.runs), 'run')} deleted; {found.packyard('status')} lists the rest")
+    output.note(f"{output.counted(len(removal.runs), 'run')} deleted; {client.packyard('status')} lists the rest")
 
 
 def _row(
-    found: Kubectl, name: str, listed: Sequence[RunRecord], deleted: Sequence[Reference], stayed: Sequence[Reference]
+    client: Kubectl, name: str, listed: Sequence[RunRecord], deleted: Sequence[Reference], stayed: Sequence[Reference]
 ) -> tuple[object, ...]:
     own = {each for record in listed for each in record.objects}
     objects = (document([each for each in some if each in own]) for some in (deleted, stayed))
-    return name, found.namespace, len(listed), *objects
+    return name, client.namespace, len(listed), *objects

@@ -55,29 +55,29 @@ def run(arguments: argparse.Namespace, words: Sequence[str], news: Callable[[Mer
     arguments.diff = arguments.diff or arguments.dry_run
     rollout.check(arguments, "upgrade")
     try:
-        found = clusters.find(arguments)
+        client = clusters.find(arguments)
     except PackyardError as error:
         problem = Problem("is not a directory", file=name, hint="name an untarred package")
         raise InputError(problem, *error.problems) from error
     output.note(f"{name} is no folder here, and is taken for a run")
-    before = records.read_run(found, name)
+    before = records.read_run(client, name)
     last = before[-1]
-    base, theirs = _bundles(found, arguments, last, version)
+    base, theirs = _bundles(client, arguments, last, version)
     with rollout.untouched():
-        moved = _moved(found, arguments, last, base, theirs, values)
+        moved = _moved(client, arguments, last, base, theirs, values)
         _tell(last, theirs, moved.merged, news)
         if not arguments.no_doctor:
-            doctor.gate(found, moved.prepared, autoscaled=arguments.autoscaled)
-    again = found.packyard("upgrade", *words, *_sources(arguments))
+            doctor.gate(client, moved.prepared, autoscaled=arguments.autoscaled)
+    again = client.packyard("upgrade", *words, *_sources(arguments))
     another = f"{again} --replace deletes the run first, and deploys it anew; claims and results stay"
-    plan = partial(deploy.plan, found, moved.prepared, source=last)
-    return rollout.run(found, arguments, name, plan, again=again, another=another)
+    planner = partial(deploy.plan, client, moved.prepared, source=last)
+    return rollout.run(client, arguments, name, planner, again=again, another=another)
 
 
 def _sources(arguments: argparse.Namespace) -> list[str]:
     """Return the flags that say where bundles are."""
-    given = {"from": arguments.channel, "base": arguments.base}
-    return [f"--{name}={value}" for name, value in given.items() if value is not None]
+    flags = {"from": arguments.channel, "base": arguments.base}
+    return [f"--{name}={value}" for name, value in flags.items() if value is not None]
 
 
 def _split(words: Sequence[str]) -> tuple[str, str, dict[str, list[str]]]:
@@ -86,7 +86,7 @@ def _split(words: Sequence[str]) -> tuple[str, str, dict[str, list[str]]]:
     return name, version, directory.values(rest, "upgrade")
 
 
-def _bundles(found: Kubectl, arguments: argparse.Namespace, last: RunRecord, version: str) -> tuple[Bundle, Bundle]:
+def _bundles(client: Kubectl, arguments: argparse.Namespace, last: RunRecord, version: str) -> tuple[Bundle, Bundle]:
     """Return the bundle that a run was made of, and the one to move to."""
     if not last.package:
         hint = "packyard deploy DIR deploys what you changed"
@@ -106,17 +106,17 @@ def _bundles(found: Kubectl, arguments: argparse.Namespace, last: RunRecord, ver
         raise ConflictError(Problem(f"{base.name} {base.version} is not what run {last.run} is made of", hint=hint))
     if version.endswith(".tar.gz"):
         return base, bundles.read(Path(version))
-    asked = Reference.parse(f"{last.package}@{version}" if version else last.package)
-    theirs = bundles.find(asked, channel)
+    reference = Reference.parse(f"{last.package}@{version}" if version else last.package)
+    theirs = bundles.find(reference, channel)
     output.note(f"{theirs.name}@{theirs.version} from {channel}")
-    if order(theirs.version) < order(base.version) and not (asked.version or asked.digest):
+    if order(theirs.version) < order(base.version) and not (reference.version or reference.digest):
         problem = f"run {last.run} is {base.version}, and {channel} has nothing newer"
-        raise InputError(Problem(problem, hint=f"to go back: {found.packyard('rollback', last.run)}"))
+        raise InputError(Problem(problem, hint=f"to go back: {client.packyard('rollback', last.run)}"))
     return base, theirs
 
 
 def _moved(
-    found: Kubectl,
+    client: Kubectl,
     arguments: argparse.Namespace,
     last: RunRecord,
     base: Bundle,
@@ -132,8 +132,8 @@ def _moved(
         if last.options:
             enable(use_case, list(last.options), lambda text: try_components(use_case, text))
         if last.values:
-            given = {name: [value] for name, value in last.values.items()}
-            change_setters(use_case, given, beside=reach(use_case, list(given), recursive=False))
+            recorded = {name: [value] for name, value in last.values.items()}
+            change_setters(use_case, recorded, beside=reach(use_case, list(recorded), recursive=False))
         before = _objects(use_case)
         merged = upgrade(top, base, theirs, arguments.decision).merged
         use_case = top / merged.use_cases.get(last.use_case, last.use_case)
@@ -142,8 +142,8 @@ def _moved(
         problem = f"{theirs.name} {theirs.version} names the run {prepared.run}"
         raise ConflictError(Problem(problem, hint="packyard deploy DIR deploys it beside this one"))
     merge = Merge(arguments.decision)
-    old, new = (runs.labelled(objects, last.run, found.namespace) for objects in (before, prepared.objects))
-    objects = merge.objects(old, records.whole(found, last), new)
+    old, new = (runs.labelled(objects, last.run, client.namespace) for objects in (before, prepared.objects))
+    objects = merge.objects(old, records.whole(client, last), new)
     if merge.conflicts and not arguments.decision:
         count = output.counted(len(merge.conflicts), "conflict")
         raise ConflictError(*map(Problem, merge.conflicts), Problem(f"{count}; nothing is deployed", hint=_DECIDE))

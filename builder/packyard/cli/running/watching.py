@@ -16,36 +16,36 @@ from packyard.running.runs.status import RunStatus
 _PAUSE = 2.0  # seconds between two looks
 
 
-def one(found: Kubectl, record: RunRecord) -> int:
+def one(client: Kubectl, record: RunRecord) -> int:
     """Show a run until it is over, or somebody ends it; return the exit code."""
     try:
         if output.can_draw():
-            seen = drawn(found, record, lambda seen: seen.is_over)
+            run_status = drawn(client, record, lambda run_status: run_status.is_over)
         else:
-            (seen,) = lines(lambda: [status.read_one(found, record)])
+            (run_status,) = lines(lambda: [status.read_one(client, record)])
     except KeyboardInterrupt:
         return 130
-    output.note(f"run {seen.run} {seen.explained}")
-    return int(seen.state == FAILED)
+    output.note(f"run {run_status.run} {run_status.explained}")
+    return int(run_status.state == FAILED)
 
 
-def drawn(found: Kubectl, record: RunRecord, is_over: Callable[[RunStatus], bool], *, stays: bool = True) -> RunStatus:
+def drawn(client: Kubectl, record: RunRecord, is_over: Callable[[RunStatus], bool], *, stays: bool = True) -> RunStatus:
     """Draw a run until it is over, and return what was seen last; what was drawn last ``stays``."""
     from packyard.cli.running import drawing  # with rich, which is slow to import
 
-    return drawing.OneRun(found, record).until(is_over, stays=stays)
+    return drawing.OneRun(client, record).until(is_over, stays=stays)
 
 
 def lines(look: Callable[[], Sequence[RunStatus]]) -> Sequence[RunStatus]:
     """Print the lines that are new until all is over."""
     before: set[tuple[str, str, str, str]] = set()
     while True:
-        seen = clusters.patiently(look)
-        rows = {(each.run, each.state, clusters.counted(each.roles), each.reason) for each in seen}
+        statuses = clusters.patiently(look)
+        rows = {(each.run, each.state, clusters.counted(each.roles), each.reason) for each in statuses}
         for row in sorted(rows - before):
             output.line("  ".join(filter(None, row)))
         before = rows
         output.flush()
-        if all(each.is_over for each in seen):
-            return seen
+        if all(each.is_over for each in statuses):
+            return statuses
         time.sleep(_PAUSE)
