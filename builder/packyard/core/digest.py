@@ -37,6 +37,6 @@ class Digest(str):
 
     def verify(self, data: bytes, *, what: str) -> None:
         """Raise `IntegrityError`, naming ``what``, unless ``data`` has this digest."""
-        found = Digest.of(data)
-        if found != self:
-            raise IntegrityError(f"{what}: expected {self}, found {found}")
+        actual = Digest.of(data)
+        if actual != self:
+            raise IntegrityError(f"{what}: expected {self}, found {actual}")

@@ -124,22 +124,22 @@ class UnavailableError(PackyardError):
 
 def refuse(problems: Iterable[Problem], kind: type[PackyardError] = InputError) -> None:
     """Raise one error of a kind that names every problem; return if there are no problems."""
-    found = tuple(problems)
-    if found:
-        raise kind(*found)
+    all_problems = tuple(problems)
+    if all_problems:
+        raise kind(*all_problems)
 
 
-def every(make: Callable[[Given], Made], given: Iterable[Given]) -> list[Made]:
+def every(make: Callable[[Given], Made], items: Iterable[Given]) -> list[Made]:
     """Return what is made of each, in their order; faults of several are named at once, in one `InputError`."""
-    made: list[Made] = []
+    results: list[Made] = []
     problems: list[Problem] = []
-    for each in given:
+    for item in items:
         try:
-            made.append(make(each))
+            results.append(make(item))
         except InputError as error:
             problems += error.problems
     refuse(problems)
-    return made
+    return results
 
 
 _LONG, _NEAR = 256, 500  # to look for the nearest name is slow for long names, and for many
@@ -148,13 +148,13 @@ _MOST_NAMES = 3
 _CUTOFF, _SHORT_CUTOFF = 0.75, 0.65  # of likeness: a name that nobody meant is worse than none
 
 
-def suggest(name: str, known: Iterable[str]) -> str:
+def suggest(name: str, names: Iterable[str]) -> str:
     """Return the hint ``did you mean 'X'?`` for what ``name`` was probably meant to be; an empty text for no idea.
 
     Names that begin so come first, then one that is spelled nearly so, then those of which it is a part, as ``nfs`` is
     of ``user-mounted-nfs``.
     """
-    choices: Sequence[str] = sorted(choice for choice in known if len(choice) < _LONG)
+    choices: Sequence[str] = sorted(choice for choice in names if len(choice) < _LONG)
     if len(name) >= _LONG:
         return ""
     folded = name.casefold()

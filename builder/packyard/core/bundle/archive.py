@@ -126,9 +126,9 @@ class Expanded:
         """Return up to so many bytes, and none at the end alone."""
         if self._at == len(self._piece):
             self._piece, self._at = self._expand(), 0
-        found = self._piece[self._at : self._at + size]
-        self._at += len(found)
-        return found
+        piece = self._piece[self._at : self._at + size]
+        self._at += len(piece)
+        return piece
 
     def _expand(self) -> bytes:
         while not self._stream.eof:
@@ -223,8 +223,8 @@ def read(data: bytes, *, top: str | None = None, limits: Limits = LIMITS) -> lis
 
 def members(files: Iterable[Content]) -> list[Member]:
     """Return all files with their bytes, in the order of `pack`."""
-    found = (Member(path=each.path, data=b"".join(each.pieces), executable=each.executable) for each in files)
-    return sorted(found, key=lambda member: member.path.encode())
+    unpacked = (Member(path=each.path, data=b"".join(each.pieces), executable=each.executable) for each in files)
+    return sorted(unpacked, key=lambda member: member.path.encode())
 
 
 def write(name: str, members: Iterable[Member], into: Path) -> Path:

@@ -108,8 +108,8 @@ def contents(file: BinaryIO, *, what: str) -> Mapping[str, tuple[Digest, bool]]:
 def _read_all(file: BinaryIO) -> _Reading:
     reading = _Reading(file, file.seek(0, io.SEEK_END))
     file.seek(0)
-    for each in reading:
-        for _ in each.pieces:
+    for content in reading:
+        for _ in content.pieces:
             pass
     return reading
 
@@ -162,17 +162,17 @@ class _Reading:
         return opened
 
     def _hashed(self, content: Content) -> Iterator[bytes]:
-        found, kept = hashlib.sha256(), b""
+        hasher, data = hashlib.sha256(), b""
         for piece in content.pieces:
-            found.update(piece)
+            hasher.update(piece)
             if content.path == manifest.FILE:
-                kept += piece
-                if len(kept) > manifest.LIMIT:
+                data += piece
+                if len(data) > manifest.LIMIT:
                     raise IntegrityError(Problem(f"is larger than {manifest.LIMIT} bytes", file=manifest.FILE))
             yield piece
-        self.found[content.path] = Digest(f"sha256:{found.hexdigest()}"), content.executable
+        self.found[content.path] = Digest(f"sha256:{hasher.hexdigest()}"), content.executable
         if content.path == manifest.FILE:
-            self._manifest = kept
+            self._manifest = data
 
 
 @contextmanager

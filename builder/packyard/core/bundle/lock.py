@@ -67,12 +67,12 @@ class Lock:
         """Read what `to_bytes` wrote, or raise `InputError` with the line that differs."""
         text = data.decode("utf-8", "surrogateescape")
         try:
-            found = {name: dict(_pins(pins)) for name, pins in _SECTION.findall(text)}
+            sections = {name: dict(_pins(pins)) for name, pins in _SECTION.findall(text)}
         except (InputError, ValueError) as error:
             raise InputError(Problem(f"a pin cannot be read: {error}", file=file, hint=_HINT)) from error
-        lock = cls(packages=found.get("packages", {}), libraries=found.get("libraries", {}))
-        lines, wanted = (each.split("\n") for each in (text, lock.to_bytes().decode()))
-        for number, (line, expected) in enumerate(zip_longest(lines, wanted), start=1):
+        lock = cls(packages=sections.get("packages", {}), libraries=sections.get("libraries", {}))
+        lines, rewritten = (each.split("\n") for each in (text, lock.to_bytes().decode()))
+        for number, (line, expected) in enumerate(zip_longest(lines, rewritten), start=1):
             if line != expected:
                 says = "ends too early" if line is None else f"is not as packyard writes it: {line[:80]!r}"
                 raise InputError(Problem(says, file=file, line=number, hint=_HINT))

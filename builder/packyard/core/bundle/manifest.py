@@ -115,10 +115,14 @@ class Manifest:
 
         Those that no other runs after are sorted, and before each stands what has to run before it.
         """
-        found = {path: each.after for path, each in self.use_cases.items() if path.rpartition("/")[2] != _OPTIONS}
-        earlier = {other for after in found.values() for other in after}
-        paths = sorted(found, key=lambda path: (path in earlier, path))
-        return tuple(dict.fromkeys(each for path in paths for each in (*found[path], path) if each in found))
+        predecessors = {
+            path: each.after for path, each in self.use_cases.items() if path.rpartition("/")[2] != _OPTIONS
+        }
+        earlier = {other for after in predecessors.values() for other in after}
+        paths = sorted(predecessors, key=lambda path: (path in earlier, path))
+        return tuple(
+            dict.fromkeys(each for path in paths for each in (*predecessors[path], path) if each in predecessors)
+        )
 
     def required_of(self, path: str, options: Iterable[str] = ()) -> tuple[Required, ...]:
         """Return what authors say that the use case at a path needs, and options that are enabled in it."""
@@ -130,10 +134,12 @@ class Manifest:
         """Raise `IntegrityError`, naming every file that differs, is missing or extra; ``packyard.json`` is ignored."""
         self.compare(file_digests(members))
 
-    def compare(self, found: Mapping[str, Digest]) -> None:
+    def compare(self, digests: Mapping[str, Digest]) -> None:
         """Compare the digests of files by their paths, as `verify` does."""
-        found = {path: digest for path, digest in found.items() if path != FILE}
-        problems = [_difference(path, self.files.get(path), found.get(path)) for path in sorted({*self.files, *found})]
+        digests = {path: digest for path, digest in digests.items() if path != FILE}
+        problems = [
+            _difference(path, self.files.get(path), digests.get(path)) for path in sorted({*self.files, *digests})
+        ]
         if any(problems):
             raise IntegrityError(*filter(None, problems))
 
@@ -155,9 +161,9 @@ def _difference(path: str, expected: Digest | None, found: Digest | None) -> Pro
 
 def _renewed(fields: Record) -> Record:
     """Return the fields of the older form as they are today: it described setters, and had the images by use case."""
-    read = fields.take("useCases", map_of(_old_use_case))
-    images = sorted({image for _, names in read.values() for image in names})
-    use_cases = {path: use_case for path, (use_case, _) in read.items()}
+    described = fields.take("useCases", map_of(_old_use_case))
+    images = sorted({image for _, names in described.values() for image in names})
+    use_cases = {path: use_case for path, (use_case, _) in described.items()}
     return Record({**fields.rest(), "useCases": use_cases, "images": images})
 
 
@@ -172,7 +178,7 @@ def _old_value(value: object) -> str | list[str] | None:
     fields = Record(value)
     fields.take("type", text)
     fields.take("description", text)
-    required, default = fields.take("required", flag), fields.take("default", lambda given: given)
+    required, default = fields.take("required", flag), fields.take("default", lambda raw: raw)
     if required or default is None:
         return None
     if isinstance(default, list):

@@ -62,13 +62,13 @@ def parse(data: bytes, read: Callable[[Record], _T], *, kind: str | Sequence[str
     """
 
     def read_kind(record: Record) -> _T:
-        version, found = record.take("apiVersion", text), record.take("kind", text)
-        if version == API_VERSION and isinstance(kind, str) and found == kind:
+        version, found_kind = record.take("apiVersion", text), record.take("kind", text)
+        if version == API_VERSION and isinstance(kind, str) and found_kind == kind:
             return read(record)
-        if version == API_VERSION and not isinstance(kind, str) and found in kind:
-            return read(Record({"kind": found, **record.rest()}))
-        wanted = kind if isinstance(kind, str) else " or ".join(kind)
-        problem = f"expected {API_VERSION} {wanted}, found {version:.80} {found:.80}"
+        if version == API_VERSION and not isinstance(kind, str) and found_kind in kind:
+            return read(Record({"kind": found_kind, **record.rest()}))
+        expected = kind if isinstance(kind, str) else " or ".join(kind)
+        problem = f"expected {API_VERSION} {expected}, found {version:.80} {found_kind:.80}"
         raise IntegrityError(Problem(problem, file=file, hint="a newer packyard may have written it: update yours"))
 
     return parse_any(data, read_kind, file=file)
@@ -105,9 +105,9 @@ def document(value: object) -> Any:
     if not is_dataclass(value):
         return value
     item: Any = value
-    made: Any = type(item)
-    found = [(each, getattr(item, each.name)) for each in _declared(made)]
-    return {**{each.key: document(held) for each, held in found if held != each.left_out}, **item.extra}
+    cls: Any = type(item)
+    pairs = [(each, getattr(item, each.name)) for each in _declared(cls)]
+    return {**{each.key: document(content) for each, content in pairs if content != each.left_out}, **item.extra}
 
 
 class _Known(NamedTuple):
@@ -121,8 +121,8 @@ class _Known(NamedTuple):
 
 
 @cache
-def _declared(made: Any) -> tuple[_Known, ...]:
-    return tuple(_Known(each.name, _key(each.name), *each.metadata.values()) for each in fields(made) if each.metadata)
+def _declared(cls: Any) -> tuple[_Known, ...]:
+    return tuple(_Known(each.name, _key(each.name), *each.metadata.values()) for each in fields(cls) if each.metadata)
 
 
 def _key(name: str) -> str:
@@ -157,8 +157,8 @@ class Record:
 
     def take_all(self, make: Callable[..., _T]) -> _T:
         """Take the fields that a dataclass declares by `known`; the rest is its ``extra``."""
-        found = {each.name: self.take(each.key, each.read, each.absent) for each in _declared(make)}
-        return make(**found, extra=self.rest())
+        values = {each.name: self.take(each.key, each.read, each.absent) for each in _declared(make)}
+        return make(**values, extra=self.rest())
 
     def rest(self) -> dict[str, object]:
         """Return the fields that were not taken."""
@@ -192,9 +192,9 @@ def checked(check: Callable[[str], object]) -> Callable[[object], str]:
     """Return the reader of a text that ``check`` admits."""
 
     def read(value: object) -> str:
-        found = text(value)
-        check(found)
-        return found
+        value_text = text(value)
+        check(value_text)
+        return value_text
 
     return read
 

@@ -66,14 +66,14 @@ class Reference:
             return same(self.version, version)
         if self.choice[:1] not in _RANGES:
             return self.digest is None
-        low, found = identity(self.choice[1:]), identity(version)
-        if found[1] < 0 and (low[1] >= 0 or found[0] != low[0]):
+        low, candidate = identity(self.choice[1:]), identity(version)
+        if candidate[1] < 0 and (low[1] >= 0 or candidate[0] != low[0]):
             return False
-        return low <= found and found[0] < _end(self.choice)
+        return low <= candidate and candidate[0] < _end(self.choice)
 
     def __str__(self) -> str:
-        asked = self.version or self.choice
-        return f"{self.name}@{asked}" if asked else self.name
+        choice = self.version or self.choice
+        return f"{self.name}@{choice}" if choice else self.name
 
 
 def _is_version(text: str) -> bool:
@@ -94,9 +94,9 @@ def _end(choice: str) -> tuple[int, ...]:
 def check_name(name: str) -> None:
     """Refuse a name that is not a DNS label (RFC 1123): it is used for directories, keys and objects."""
     if not _NAME.fullmatch(name):
-        meant = name.removeprefix("./").rstrip("/").lower().replace("_", "-")
+        corrected = name.removeprefix("./").rstrip("/").lower().replace("_", "-")
         hint = "use up to 63 lower case letters, digits and '-', with a letter or digit at both ends"
-        hint = f"did you mean {meant!r}?" if _NAME.fullmatch(meant) else hint
+        hint = f"did you mean {corrected!r}?" if _NAME.fullmatch(corrected) else hint
         raise InputError(Problem(f"{name[:80]!r} is not a name for a bundle", hint=hint))
 
 
@@ -146,6 +146,6 @@ def newest(version: str) -> tuple[bool, Order]:
     return key[0][1] >= 0, key
 
 
-def same(asked: str, version: str) -> bool:
+def same(choice: str, version: str) -> bool:
     """Return whether a version is the one asked for, in any spelling; build metadata must match if it is given."""
-    return identity(asked) == identity(version) and asked.partition("+")[2] in ("", version.partition("+")[2])
+    return identity(choice) == identity(version) and choice.partition("+")[2] in ("", version.partition("+")[2])

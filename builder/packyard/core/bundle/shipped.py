@@ -37,8 +37,8 @@ def description(directory: Path) -> str:
 
 def required(directory: Path, options: Iterable[str] = ()) -> tuple[Required, ...]:
     """Return what the authors of a directory's package say that a cluster must have for it, and for its options."""
-    found = package_of(directory)
-    return found[1].required_of(os.path.relpath(os.path.realpath(directory), found[0]), options) if found else ()
+    package = package_of(directory)
+    return package[1].required_of(os.path.relpath(os.path.realpath(directory), package[0]), options) if package else ()
 
 
 def _use_case(directory: Path) -> ShippedUseCase | None:
@@ -58,10 +58,10 @@ def replacement(directory: Path, name: str) -> Problem | None:
     root, data = _read(directory)
     if data is None or name not in (moved := Manifest.parse(data).moved):
         return None
-    before, found, _ = data.decode().partition('\n  "moved":')
+    before, separator, _ = data.decode().partition('\n  "moved":')
     file = directory / os.path.relpath(f"{root}/{manifest.FILE}", os.path.realpath(directory))
     message = f"{name} is no longer a setter: {moved[name]}"
-    return Problem(message, file=os.path.normpath(file), line=before.count("\n") + 2 if found else 0)
+    return Problem(message, file=os.path.normpath(file), line=before.count("\n") + 2 if separator else 0)
 
 
 def presets(directory: Path) -> dict[str, Path]:
@@ -77,11 +77,11 @@ def presets(directory: Path) -> dict[str, Path]:
 
 def preset(directory: Path, name: str) -> Path:
     """Return the file of a preset of a directory's package; an unknown name is refused with those that there are."""
-    known = presets(directory)
-    if name not in known:
-        hint = suggest(name, known) or (f"there are {', '.join(known)}" if known else "its package has no presets")
+    files = presets(directory)
+    if name not in files:
+        hint = suggest(name, files) or (f"there are {', '.join(files)}" if files else "its package has no presets")
         raise InputError(Problem(f"there is no preset {name!r}", file=str(directory), hint=hint))
-    return known[name]
+    return files[name]
 
 
 def _read(directory: Path) -> tuple[str, bytes | None]:

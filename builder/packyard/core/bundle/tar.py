@@ -114,12 +114,12 @@ def _take(source: ByteSource, size: int) -> bytes:
 
 def _content(source: ByteSource, size: int) -> Iterator[bytes]:
     """Yield the content of an entry, and pass over what fills its last block."""
-    left = size
-    while left:
-        piece = source.read(min(left, _PIECE))
+    remaining = size
+    while remaining:
+        piece = source.read(min(remaining, _PIECE))
         if not piece:
             raise refusal("the archive ends in the middle of an entry")
-        left -= len(piece)
+        remaining -= len(piece)
         yield piece
     if len(_take(source, -size % _BLOCK)) != -size % _BLOCK:
         raise refusal("the archive ends in the middle of an entry")

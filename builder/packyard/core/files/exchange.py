@@ -125,9 +125,11 @@ def _void(file: str, entry: str) -> str:
 
 
 def _check(file: str, expected: Digest | None) -> None:
-    found = _digest(file)
-    if found != expected:
-        problem = f"was changed meanwhile: expected {_spelled(expected, long=True)}, found {_spelled(found, long=True)}"
+    actual = _digest(file)
+    if actual != expected:
+        problem = (
+            f"was changed meanwhile: expected {_spelled(expected, long=True)}, found {_spelled(actual, long=True)}"
+        )
         raise ConflictError(Problem(problem, file=file))
 
 

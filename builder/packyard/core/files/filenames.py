@@ -29,8 +29,8 @@ _LENGTH, _DEPTH = 512, 32  # twice what ustar can hold: bounds the work for a ho
 @lru_cache(4096)  # the paths of a bundle consist of a few names
 def reserved(part: str) -> str:
     """Return why no package may bring a file or folder of this name; empty if it may."""
-    if found := re.search(_FORBIDDEN, part):
-        return f"has the character {found[0]!r} in its name"
+    if match := re.search(_FORBIDDEN, part):
+        return f"has the character {match[0]!r} in its name"
     plain = fold(part, "NFKC").rstrip(". ")
     if re.fullmatch(_PACKYARDS, plain):
         return "is a name that packyard reserves for itself"
@@ -38,8 +38,8 @@ def reserved(part: str) -> str:
         return "is the short name on Windows of a folder of a version control system or of packyard"
     if re.fullmatch(_VERSION_CONTROL, plain):
         return "is a folder of a version control system, which runs commands that it finds there"
-    if found := re.search(_SIGNS, part):
-        return f"has the character {found[0]!r}, which some file systems cannot hold"
+    if match := re.search(_SIGNS, part):
+        return f"has the character {match[0]!r}, which some file systems cannot hold"
     if part.endswith((".", " ")):
         return "ends in a dot or a space, which some file systems drop"
     if re.fullmatch(_DEVICE, plain):
@@ -92,12 +92,12 @@ def claim(seen: dict[str, tuple[str, bool]], path: str) -> str | None:
     """Return what is wrong with a path beside those that were claimed before, or claim it."""
     prefix, is_file = path.removesuffix("/"), not path.endswith("/")
     while prefix:
-        spelled, was_file = known = seen.setdefault(fold(prefix), claimed := (prefix, is_file))
+        spelled, was_file = holder = seen.setdefault(fold(prefix), claimed := (prefix, is_file))
         if spelled != prefix:
             return f"collides with {spelled!r} on file systems that ignore case"
         if was_file != is_file:
             return f"needs {prefix!r} to be both a file and a directory"
-        if known is not claimed:
+        if holder is not claimed:
             return None  # the directories above it were claimed with it
         prefix, is_file = prefix.rpartition("/")[0], False
     return None

@@ -29,14 +29,14 @@ def write(folder: str, files: Iterable[tuple[str, Iterable[bytes], int]]) -> Non
     try:
         os.mkdir(staged, mode=0o755)
         lock = _locked(staged)
-        made = {staged}
+        folders = {staged}
         for path, pieces, mode in files:
             parents = path.split("/")[:-1]
             for length in range(1, len(parents) + 1):
                 parent = "/".join([staged, *parents[:length]])
-                if parent not in made:
+                if parent not in folders:
                     os.mkdir(parent, mode=0o755)
-                    made.add(parent)
+                    folders.add(parent)
             os.close(atomic.create(f"{staged}/{path}", pieces, mode=mode))
         os.rename(staged, folder)
     except BaseException:
@@ -50,14 +50,14 @@ def write(folder: str, files: Iterable[tuple[str, Iterable[bytes], int]]) -> Non
 def _remove_left(folder: str) -> None:
     """Remove what writers of this folder left that are dead: nobody locks it, and it is not of just now."""
     parent, name = os.path.split(folder)
-    left = re.compile(rf"\.{re.escape(name)}\.[0-9a-f]{{16}}\.tmp")
+    pattern = re.compile(rf"\.{re.escape(name)}\.[0-9a-f]{{16}}\.tmp")
     with suppress(OSError):
-        for found in [each for each in os.listdir(parent or os.curdir) if left.fullmatch(each)]:
-            lock = _locked(os.path.join(parent, found))
+        for entry in [each for each in os.listdir(parent or os.curdir) if pattern.fullmatch(each)]:
+            lock = _locked(os.path.join(parent, entry))
             if lock < 0:
                 continue
             if os.fstat(lock).st_mtime < time.time() - _STARTING:
-                shutil.rmtree(os.path.join(parent, found), ignore_errors=True)
+                shutil.rmtree(os.path.join(parent, entry), ignore_errors=True)
             os.close(lock)
 
 

@@ -83,8 +83,8 @@ def parting(root_dir: Path, name: str) -> str:
             "git fetch --unshallow fetches what a shallow clone lacks" if is_shallow else "git log --all lists commits"
         )
         raise InputError(Problem(f"there is no revision {name[:80]!r}", file=str(root_dir), hint=hint))
-    found = _ask(root_dir, "merge-base", commit, "HEAD").strip()
-    if not _COMMIT.fullmatch(found):
+    base = _ask(root_dir, "merge-base", commit, "HEAD").strip()
+    if not _COMMIT.fullmatch(base):
         why = "in this shallow clone" if is_shallow else "in common"
         hint = (
             "git fetch --unshallow"
@@ -92,7 +92,7 @@ def parting(root_dir: Path, name: str) -> str:
             else f"packyard diff compares two folders: git worktree add OLD {commit}"
         )
         raise InputError(Problem(f"{name!r} and HEAD have no history {why}", file=str(root_dir), hint=hint))
-    return found
+    return base
 
 
 def has_changes(root_dir: Path) -> bool:
@@ -102,8 +102,8 @@ def has_changes(root_dir: Path) -> bool:
 
 def _commit(root_dir: Path, name: str) -> str:
     """Return the commit that a name stands for, or an empty text."""
-    found = _ask(root_dir, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}").strip()
-    return found if _COMMIT.fullmatch(found) else ""
+    commit = _ask(root_dir, "rev-parse", "--verify", "--quiet", f"{name}^{{commit}}").strip()
+    return commit if _COMMIT.fullmatch(commit) else ""
 
 
 def check_out(root_dir: Path, commit: str, into: Path) -> Path:
@@ -117,11 +117,11 @@ def check_out(root_dir: Path, commit: str, into: Path) -> Path:
     top = _ask(root_dir, "rev-parse", "--show-toplevel").rstrip("\n")
     folder = _ask(root_dir, "rev-parse", "--show-prefix").rstrip("\n")
     for words in (("read-tree", commit), ("checkout-index", "--all", f"--prefix={into}/tree/")):
-        done = git(Path(top), *_unfiltered(root_dir), *words, GIT_INDEX_FILE=str(into / "index"))
-        if done.returncode:
+        process = git(Path(top), *_unfiltered(root_dir), *words, GIT_INDEX_FILE=str(into / "index"))
+        if process.returncode:
             is_partial = _ask(root_dir, "config", "--get-regexp", r"^remote\..*\.promisor$")
             hint = "git fetch --refetch --no-filter fetches what a partial clone lacks" if is_partial else ""
-            raise UnavailableError(Problem(f"git {words[0]}: {_reason(done)}", file=str(root_dir), hint=hint))
+            raise UnavailableError(Problem(f"git {words[0]}: {_reason(process)}", file=str(root_dir), hint=hint))
     return into / "tree" / folder
 
 
@@ -133,11 +133,11 @@ def _status(root_dir: Path, *words: str) -> str:
 def _unfiltered(root_dir: Path) -> list[str]:
     """Return the options without which git would run the filters that the configuration of a repository names."""
     words = ("config", "-z", "--show-scope", "--name-only", "--get-regexp", r"^filter\.")
-    done = git(root_dir, *words)
-    if done.returncode not in (0, 1):  # found, and none
-        raise UnavailableError(Problem(f"git config: {_reason(done)}", file=str(root_dir)))
-    told = os.fsdecode(done.stdout).split("\0")
-    names = {name for scope, name in zip(told[::2], told[1::2], strict=False) if scope in ("local", "worktree")}
+    process = git(root_dir, *words)
+    if process.returncode not in (0, 1):  # found, and none
+        raise UnavailableError(Problem(f"git config: {_reason(process)}", file=str(root_dir)))
+    fields = os.fsdecode(process.stdout).split("\0")
+    names = {name for scope, name in zip(fields[::2], fields[1::2], strict=False) if scope in ("local", "worktree")}
     return [f"--config-env={name}={_NOTHING}" for name in sorted(names)]  # `-c` ends a name at its first "="
 
 
@@ -159,21 +159,21 @@ def _public(url: str) -> str:
 def _ask(root_dir: Path, *words: str) -> str:
     """Return what git prints; nothing where it is missing or refuses."""
     try:
-        done = git(root_dir, *words)
+        process = git(root_dir, *words)
     except UnavailableError:
         return ""
-    return "" if done.returncode else os.fsdecode(done.stdout)
+    return "" if process.returncode else os.fsdecode(process.stdout)
 
 
-def _reason(done: subprocess.CompletedProcess[bytes]) -> str:
-    return done.stderr.decode("utf-8", "replace").strip()
+def _reason(process: subprocess.CompletedProcess[bytes]) -> str:
+    return process.stderr.decode("utf-8", "replace").strip()
 
 
 def git(root_dir: Path, *words: str, **changes: str) -> subprocess.CompletedProcess[bytes]:
     """Run git in a folder, as `command` and `environment` say."""
-    asked, env = command(root_dir, *words), environment(**changes)
+    argv, env = command(root_dir, *words), environment(**changes)
     try:
-        return subprocess.run(asked, stdin=subprocess.DEVNULL, capture_output=True, check=False, env=env)
+        return subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, check=False, env=env)
     except OSError as error:
         raise UnavailableError(f"git: {error.strerror or error}") from error
 

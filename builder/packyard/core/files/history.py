@@ -192,8 +192,8 @@ class History:
     def _sizes(self) -> dict[Path, int]:
         """Return the size of each step's file."""
         sizes = {}
-        with suppress(FileNotFoundError), os.scandir(self.folder) as found:  # the folder may be missing
-            for entry in found:
+        with suppress(FileNotFoundError), os.scandir(self.folder) as entries:  # the folder may be missing
+            for entry in entries:
                 stem, _, suffix = entry.name.partition(".")
                 if suffix in (_DONE, _PENDING, _UNDONE) and stem.isdecimal() and stem.isascii():
                     with suppress(FileNotFoundError):  # pruned by another command
@@ -251,8 +251,8 @@ def _parse(file: Path, document: object) -> UndoStep:
     os.fsencode(root + title + "".join(files))
     before: dict[str, bytes | None] = {}
     after: dict[str, bytes | None] = {}
-    for given, item in files.items():
-        name = given.removeprefix(os.path.join(root, ""))
+    for path, item in files.items():
+        name = path.removeprefix(os.path.join(root, ""))
         if "\0" in root + name or name.startswith("/") or any(part in ("", ".", "..") for part in name.split("/")):
             raise ValueError
         if not isinstance(item, dict) or not item.keys() >= {"before", "after"}:

@@ -38,11 +38,11 @@ def _dress(handle: int, like: str) -> bool:
     try:
         if (own.st_uid, own.st_gid) != (state.st_uid, state.st_gid):
             os.fchown(handle, state.st_uid, state.st_gid)
-        wanted, found = attributes(like), attributes(handle)
-        for name in found.keys() - wanted.keys():  # those that the folder gives to each new file, for example
+        expected, present = attributes(like), attributes(handle)
+        for name in present.keys() - expected.keys():  # those that the folder gives to each new file, for example
             os.removexattr(handle, name)
-        for name, value in wanted.items():
-            if found.get(name) != value:
+        for name, value in expected.items():
+            if present.get(name) != value:
                 os.setxattr(handle, name, value)
         os.fchmod(handle, state.st_mode & 0o7777)
     except OSError:

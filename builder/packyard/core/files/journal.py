@@ -58,8 +58,8 @@ class JournalLine:
     def to_bytes(self, root: str) -> bytes:
         """Return the line in the journal of a root."""
         path, staged = self.file[len(root) :].lstrip("/"), os.path.basename(self.staged)
-        said = {"path": path, "old": self.old, "new": self.new, "size": self.size, "staged": staged}
-        return json.dumps(said).encode() + b"\n"
+        fields = {"path": path, "old": self.old, "new": self.new, "size": self.size, "staged": staged}
+        return json.dumps(fields).encode() + b"\n"
 
     def old_bytes(self, handle: int) -> bytes | None:
         """Return the old bytes from an open journal, if they have the right digest."""
@@ -213,24 +213,24 @@ def _parse(folder: str, file: str, handle: int, size: int) -> list[JournalLine]:
                 raise _refusal(file, "packyard did not write it")
             items[item.file] = item
             names.add(item.staged)
-    found = list(items.values())
-    if _place(found, at) != size:
+    lines = list(items.values())
+    if _place(lines, at) != size:
         raise _refusal(file, "it is truncated, or has data after its end")
-    return found
+    return lines
 
 
 def _object(line: bytes, file: str) -> dict[str, object]:
     try:
-        found = json.loads(line)
+        document = json.loads(line)
     except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
+        document = None
+    if not isinstance(document, dict):
         raise _refusal(file, "packyard did not write it")
-    return found
+    return document
 
 
-def _item(folder: str, said: dict[str, object], journal: str, real: dict[str, str]) -> JournalLine:
-    path, old, new, size, staged = (said.get(key) for key in ("path", "old", "new", "size", "staged"))
+def _item(folder: str, fields: dict[str, object], journal: str, real: dict[str, str]) -> JournalLine:
+    path, old, new, size, staged = (fields.get(key) for key in ("path", "old", "new", "size", "staged"))
     if (
         not isinstance(path, str)
         or not isinstance(staged, str)

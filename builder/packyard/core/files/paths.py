@@ -30,12 +30,12 @@ def inside(root_dir: str | os.PathLike[str], path: str) -> str:
 
     Raises `InputError` where it is absolute, has a ``..``, or leads outside of the real root by a link.
     """
-    named = os.path.join(root_dir, path)
+    joined = os.path.join(root_dir, path)
     if os.path.isabs(path) or ".." in path.split("/") or "\0" in path:
-        raise InputError(Problem(f"leads out of {os.fspath(root_dir)}", file=named))
-    root, real = os.path.realpath(root_dir), os.path.realpath(named)
+        raise InputError(Problem(f"leads out of {os.fspath(root_dir)}", file=joined))
+    root, real = os.path.realpath(root_dir), os.path.realpath(joined)
     if not is_inside(real, root):
-        raise InputError(Problem(f"leads to {real}, outside of {os.fspath(root_dir)}", file=named))
+        raise InputError(Problem(f"leads to {real}, outside of {os.fspath(root_dir)}", file=joined))
     return real
 
 

@@ -53,8 +53,8 @@ def settle(folder: str, *, back: bool) -> tuple[list[str], list[str]]:
         items, handle = journal
         known = [item for item in items if _state(item, handle, back=back) in _KNOWN]
         _end(folder, items, known, handle, back=back)
-        done = {item.file for item in known}
-        return sorted(done), sorted(item.file for item in items if item.file not in done)
+        files = {item.file for item in known}
+        return sorted(files), sorted(item.file for item in items if item.file not in files)
 
 
 def ways_out(folder: str) -> str:
@@ -143,10 +143,10 @@ def _state(item: JournalLine, handle: int, *, back: bool = False) -> str:
         data = _content(item.file)
     except InputError:  # it is a folder or a link now
         return _EDITED
-    found = None if data is None else digest(data)
-    if found == item.new:
+    current = None if data is None else digest(data)
+    if current == item.new:
         return _NEW
-    if found == item.old:
+    if current == item.old:
         return _OLD if back or item.new is None or _staged_bytes(item) is not None else _LOST
     if data is not None and item.old and item.new:
         old, new = item.old_bytes(handle), _staged_bytes(item)

@@ -64,18 +64,18 @@ def write(root: str, changes: Iterable[FileChange]) -> None:
     was changed since it was read, and `UnavailableError` where one cannot be changed; then nothing is changed.
     `UnfinishedError` means that the change could be neither completed nor taken back.
     """
-    wanted = _prepare(root, [change for change in changes if change.old != change.new])
-    if not wanted:
+    steps = _prepare(root, [change for change in changes if change.old != change.new])
+    if not steps:
         return
     try:
-        handle = journal.draft(root, [step.item for step in wanted], [step.old or b"" for step in wanted])
+        handle = journal.draft(root, [step.item for step in steps], [step.old or b"" for step in steps])
         try:
-            _decide(root, wanted)
-            _carry_out(root, wanted, handle)
+            _decide(root, steps)
+            _carry_out(root, steps, handle)
         finally:
             os.close(handle)
     except OSError as error:
-        raise _unavailable(error, wanted, root) from error
+        raise _unavailable(error, steps, root) from error
 
 
 def _prepare(root: str, changes: Sequence[FileChange]) -> list[_Step]:
@@ -151,13 +151,13 @@ def _seen(state: os.stat_result) -> tuple[int, ...]:
 def _decide(root: str, steps: Sequence[_Step]) -> None:
     """Stage the new files, and rename the draft to the journal."""
     staged = [step for step in steps if step.new is not None]
-    written = [f"{root}/{DRAFT}", *(step.item.staged for step in staged)]
+    files = [f"{root}/{DRAFT}", *(step.item.staged for step in staged)]
     try:
         _each(staged, _stage)
-        atomic.flush_all(written)
-        os.rename(written[0], f"{root}/{JOURNAL}")
+        atomic.flush_all(files)
+        os.rename(files[0], f"{root}/{JOURNAL}")
     except BaseException:
-        for leftover in reversed(written):
+        for leftover in reversed(files):
             with suppress(OSError):
                 os.unlink(leftover)
         raise
@@ -230,10 +230,10 @@ def _take_place(step: _Step) -> None:
     """Rename the new file to its place, if the file there is still the one that was compared."""
     item = step.item
     try:
-        seen = _seen(os.lstat(item.file))
+        state = _seen(os.lstat(item.file))
     except FileNotFoundError:
-        seen = None
-    if seen != step.seen:
+        state = None
+    if state != step.seen:
         raise ConflictError(Problem(_CHANGED, file=step.name))
     if step.new is None:
         os.rename(item.file, item.staged)

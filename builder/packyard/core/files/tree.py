@@ -71,8 +71,8 @@ class Tree:
         ahead = [below]
         while ahead:
             folder = ahead.pop()
-            known, files, links = self._list(folder)
-            folders = known.copy()
+            listed, files, links = self._list(folder)
+            folders = listed.copy()
             yield folder, folders, files
             start = f"{folder}/" if folder else ""
             ahead += [start + name for name in reversed(folders) if name not in links]
@@ -101,14 +101,14 @@ class Tree:
 
         Return the files that have the right bytes now, and those that were left alone.
         """
-        done: list[str] = []
-        left: list[str] = []
+        settled: list[str] = []
+        skipped: list[str] = []
         with exclusive.held(self.root):
             for folder in self._with((journal.JOURNAL,)):
                 some, others = recovery.settle(folder, back=back)
-                done += some
-                left += others
-        return done, left
+                settled += some
+                skipped += others
+        return settled, skipped
 
     def write(
         self,
@@ -143,18 +143,18 @@ class Tree:
 
     def _replace(self, changes: Mapping[str, FileChange]) -> None:
         """Write changes, with the folders that new files need and without those that are left empty."""
-        made = [file for file, change in changes.items() if change.old is None]
-        gone = [file for file, change in changes.items() if change.new is None]
+        added = [file for file, change in changes.items() if change.old is None]
+        removed = [file for file, change in changes.items() if change.new is None]
         try:
-            for folder in {os.path.dirname(file) for file in made}:
+            for folder in {os.path.dirname(file) for file in added}:
                 os.makedirs(folder, exist_ok=True)
             replace.write(self.root, changes.values())
         except (OSError, PackyardError) as error:
-            self._remove_empty(made)
+            self._remove_empty(added)
             if isinstance(error, PackyardError):
                 raise
             raise UnavailableError(Problem(f"{error.strerror}; nothing was changed", file=error.filename)) from error
-        self._remove_empty(gone)
+        self._remove_empty(removed)
 
     def _remove_empty(self, files: Iterable[str]) -> None:
         for folder in map(os.path.dirname, files):
@@ -207,15 +207,15 @@ class Tree:
             return self._real[folder]
         if folder.startswith("/") or "\0" in folder or len(folder) > _PATH_MAX:
             raise self._leads_out(path or folder)
-        known, real = "", self._real[""]
+        walked, real = "", self._real[""]
         for part in folder.split("/"):
             if part == "..":
                 raise self._leads_out(path or folder)
-            known = f"{known}/{part}" if known else part
-            if known not in self._real:
+            walked = f"{walked}/{part}" if walked else part
+            if walked not in self._real:
                 real = real if part in ("", ".") else f"{real}/{part}"
-                self._real[known] = self._leads(real) if os.path.islink(real) else real
-            real = self._real[known]
+                self._real[walked] = self._leads(real) if os.path.islink(real) else real
+            real = self._real[walked]
         return self._real[folder]
 
     def _leads_out(self, path: str) -> InputError:

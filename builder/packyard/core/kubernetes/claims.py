@@ -42,7 +42,7 @@ def asked(claim: Object) -> Amounts:
 
 def templates(objects: Sequence[Object]) -> list[Object]:
     """Return what claims are made of that live as long as a pod, or are one for each pod of an object."""
-    found = [each for item in objects for each in mappings(mapping(item.get("spec")).get("volumeClaimTemplates"))]
+    per_pod = [each for item in objects for each in mappings(mapping(item.get("spec")).get("volumeClaimTemplates"))]
     volumes = [volume for pod in pods.find_all(objects) for volume in pod.volumes]
-    made = [mapping(mapping(each.get("ephemeral")).get("volumeClaimTemplate")) for each in volumes]
-    return [*found, *(each for each in made if each)]
+    ephemeral = [mapping(mapping(each.get("ephemeral")).get("volumeClaimTemplate")) for each in volumes]
+    return [*per_pod, *(each for each in ephemeral if each)]

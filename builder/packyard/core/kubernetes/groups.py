@@ -49,24 +49,26 @@ _CLUSTER_SCOPED: Mapping[str, str] = {
 
 def custom(api_version: str, kind: str) -> list[tuple[str, str]]:
     """Return the custom kinds that an object needs, its own and those that are made of it, with their apiVersions."""
-    named = [(api_version, kind), *_MADE_OF.get((api_version, kind), ())]
+    types = [(api_version, kind), *_MADE_OF.get((api_version, kind), ())]
     served = (*BUILT_IN_GROUPS, *_CLIENT_SIDE_GROUPS)
-    return [(version, each) for version, each in named if each and group_of(version) not in served]
+    return [(version, each) for version, each in types if each and group_of(version) not in served]
 
 
-def definition(api_version: str, kind: str, known: Collection[str] = ()) -> str:
+def definition(api_version: str, kind: str, definition_names: Collection[str] = ()) -> str:
     """Return the name of the CustomResourceDefinition of a custom kind: ``mpijobs.kubeflow.org``.
 
-    Of those that are ``known``, it is the one whose plural may be that of the kind: ``data.example.com`` of Data.
+    Of ``definition_names`` it is the one whose plural may be that of the kind: ``data.example.com`` of Data.
     """
     name, group = kind.lower(), group_of(api_version)
     forms = (resource_of(kind), name, f"{name}s", f"{name}es")
-    return next((found for form in forms if (found := f"{form}.{group}") in known), f"{forms[0]}.{group}")
+    return next(
+        (candidate for form in forms if (candidate := f"{form}.{group}") in definition_names), f"{forms[0]}.{group}"
+    )
 
 
-def definitions(api_version: str, kind: str, known: Collection[str] = ()) -> list[str]:
+def definitions(api_version: str, kind: str, definition_names: Collection[str] = ()) -> list[str]:
     """Return the names of the CustomResourceDefinitions that an object needs."""
-    return [definition(*each, known) for each in custom(api_version, kind)]
+    return [definition(*each, definition_names) for each in custom(api_version, kind)]
 
 
 def resource_of(kind: str) -> str:

@@ -38,8 +38,8 @@ class Image:
 
 def parse(reference: str) -> Image:
     """Take a reference apart, also one that is not valid."""
-    named, _, digest = reference.partition("@")
-    path, slash, last = named.rpartition("/")
+    name, _, digest = reference.partition("@")
+    path, slash, last = name.rpartition("/")
     last, _, tag = last.partition(":")  # behind the last slash, as a registry has its port before
     return Image(path + slash + last, tag, digest)
 
@@ -85,6 +85,6 @@ def find(objects: Sequence[Object]) -> tuple[str, ...]:
 
 def of_pod(pod: pods.Pod[Object]) -> tuple[str, ...]:
     """Return those of one pod."""
-    found = {text(container.get("image")) for container in pod.containers}
-    found |= {text(mapping(volume.get("image")).get("reference")) for volume in pod.volumes}
-    return tuple(sorted(found - {""}))
+    references = {text(container.get("image")) for container in pod.containers}
+    references |= {text(mapping(volume.get("image")).get("reference")) for volume in pod.volumes}
+    return tuple(sorted(references - {""}))

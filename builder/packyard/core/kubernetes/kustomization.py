@@ -46,11 +46,11 @@ def there(folder: str | os.PathLike[str]) -> list[str]:
 
 def find(folder: str | os.PathLike[str], is_file: Callable[[str], bool], *, hint: str = "") -> str:
     """Return the name of a folder's kustomization file; several are refused, as kustomize refuses them."""
-    found = names(is_file)
-    if len(found) == 1:
-        return found[0]
-    message = f"has {' and '.join(found)}, where one is expected" if found else f"has no {FILE}"
-    raise InputError(Problem(message, file=os.fspath(folder), hint="" if found else hint))
+    files = names(is_file)
+    if len(files) == 1:
+        return files[0]
+    message = f"has {' and '.join(files)}, where one is expected" if files else f"has no {FILE}"
+    raise InputError(Problem(message, file=os.fspath(folder), hint="" if files else hint))
 
 
 def header(kind: str = "Kustomization") -> list[str]:

@@ -32,8 +32,8 @@ def text(value: object) -> str:
 def texts_under(value: object, key: str) -> set[str]:
     """Return the texts that a key has, wherever it is in a value, but for empty ones."""
     if isinstance(value, (list, tuple)):
-        return {found for item in value for found in texts_under(item, key)}
-    below = {found for member in mapping(value).values() for found in texts_under(member, key)}
+        return {member_text for item in value for member_text in texts_under(item, key)}
+    below = {member_text for member in mapping(value).values() for member_text in texts_under(member, key)}
     return below | ({text(mapping(value).get(key))} - {""})
 
 
@@ -65,5 +65,5 @@ def is_ending(item: Object) -> bool:
 
 def condition(item: Object, name: str) -> Object:
     """Return a condition of an object's status."""
-    found = (each for each in mappings(mapping(item.get("status")).get("conditions")) if each.get("type") == name)
-    return next(found, {})
+    conditions = (each for each in mappings(mapping(item.get("status")).get("conditions")) if each.get("type") == name)
+    return next(conditions, {})

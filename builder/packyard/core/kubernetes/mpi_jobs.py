@@ -39,8 +39,8 @@ def is_job(root: MappingNode) -> bool:
 
 def launchers(root: MappingNode) -> list[MappingNode]:
     """Return the main containers of the launcher of an MPIJob."""
-    found = [pod for pod in pods.find(root) if "Launcher" in pod.path]
-    return [container for pod in found for container in mappings(pod.spec.get("containers"))]
+    launcher_pods = [pod for pod in pods.find(root) if "Launcher" in pod.path]
+    return [container for pod in launcher_pods for container in mappings(pod.spec.get("containers"))]
 
 
 def starts_ranks(words: Sequence[str]) -> bool:

@@ -155,8 +155,8 @@ def _derived(root: MappingNode, name: Scalar) -> Iterator[Name]:
 
 def _hosts(job_set: JobSet) -> Iterator[Name]:
     """Yield the names that are made of that of a JobSet."""
-    for each in job_set.pod_sets:
-        after = (f"-{each.role}-", (each.replicas,), "-", each.sizes)
+    for pods in job_set.pod_sets:
+        after = (f"-{pods.role}-", (pods.replicas,), "-", pods.sizes)
         yield Name(job_set.name, "the host of a pod", _LABEL, after)
-        if each.has_checked_names:
+        if pods.has_checked_names:
             yield Name(job_set.name, "a pod", _LABEL, (*after, "-abcde"))

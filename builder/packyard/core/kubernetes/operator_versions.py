@@ -22,14 +22,14 @@ _REPOSITORY = re.compile(r"https://github\.com/[\w-]+/[\w-]+")
 
 def table(objects: Iterable[Mapping[str, Any]]) -> list[Operator]:
     """Return packyard's table of operators, each in the oldest version that has all fields of objects."""
-    found = {each.name: each for each in OPERATORS}
+    by_name = {each.name: each for each in OPERATORS}
     for item in objects:
         version, kind = type_of(item)
         operator = operators.of(groups.definition(version, kind))
-        made = _raised(operator, f"{version} {kind}", item) if operator else None
-        if made and _order(found[made.name]) < _order(made):
-            found[made.name] = made
-    return list(found.values())
+        raised = _raised(operator, f"{version} {kind}", item) if operator else None
+        if raised and _order(by_name[raised.name]) < _order(raised):
+            by_name[raised.name] = raised
+    return list(by_name.values())
 
 
 def _raised(operator: Operator, kind: str, item: Mapping[str, Any]) -> Operator | None:

@@ -80,17 +80,17 @@ class Operator:
 
 def declared(required: Iterable[Required], by: str = "") -> Iterator[Operator]:
     """Yield the operators that authors say they require."""
-    for each in dict.fromkeys(required):
-        if each.operator:
+    for requirement in dict.fromkeys(required):
+        if requirement.operator:
             yield Operator(
-                name=each.operator,
-                image=each.image,
-                definitions=frozenset(each.definitions),
-                offers=frozenset(each.offers),
-                oldest=each.oldest,
-                tested=each.tested,
-                install=each.install,
-                link=each.link,
+                name=requirement.operator,
+                image=requirement.image,
+                definitions=frozenset(requirement.definitions),
+                offers=frozenset(requirement.offers),
+                oldest=requirement.oldest,
+                tested=requirement.tested,
+                install=requirement.install,
+                link=requirement.link,
                 by=by,
             )
 
@@ -109,12 +109,12 @@ def of(definition: str, others: Sequence[Operator] = ()) -> Operator | None:
 
 def needed(requirements: Iterable[str], others: Sequence[Operator] = ()) -> list[Operator]:
     """Return what offers what packages require, in the words of packyard.json, in the order of its installation."""
-    left, found = set(requirements), []
-    for each in (*others, *OPERATORS):
-        if not left.isdisjoint(each.requirements):
-            found.append(each)
-            left -= each.requirements
-    return found
+    remaining, chosen = set(requirements), []
+    for operator in (*others, *OPERATORS):
+        if not remaining.isdisjoint(operator.requirements):
+            chosen.append(operator)
+            remaining -= operator.requirements
+    return chosen
 
 
 def version_of(tag: str) -> Version | None:
@@ -133,11 +133,11 @@ class RunningOperator:
 
 def find(operator: Operator, deployments: Sequence[Mapping[str, Any]]) -> list[RunningOperator]:
     """Return the Deployments among ``deployments`` that run an operator, by their images."""
-    found = []
+    running = []
     for item in deployments:
         for container in (each for pod in pods.find(item) for each in pod.containers):
             image = images.parse(text(container.get("image")))
             if image.name.rpartition("/")[2] == operator.image:
-                found.append(RunningOperator(item, image.tag))
+                running.append(RunningOperator(item, image.tag))
                 break
-    return found
+    return running

@@ -41,12 +41,12 @@ def of_object(item: Object) -> tuple[str, str]:
         ended = SUCCEEDED if phase == "Succeeded" else FAILED if phase in _PHASES[kind] else ""
         return ended, text(status.get("message")) if ended == FAILED else ""
     good, bad = _CONDITIONS.get(kind, ("", ""))
-    for each in mappings(status.get("conditions")):
-        why = text(each.get("message")) or text(each.get("reason"))
-        if kind in _ENDLESS and (each.get("type"), each.get("reason")) == _STUCK:
+    for condition in mappings(status.get("conditions")):
+        why = text(condition.get("message")) or text(condition.get("reason"))
+        if kind in _ENDLESS and (condition.get("type"), condition.get("reason")) == _STUCK:
             return FAILED, why
-        if each.get("status") == "True" and each.get("type") in (good, bad):
-            return (SUCCEEDED, "") if each.get("type") == good else (FAILED, why)
+        if condition.get("status") == "True" and condition.get("type") in (good, bad):
+            return (SUCCEEDED, "") if condition.get("type") == good else (FAILED, why)
     return "", ""
 
 

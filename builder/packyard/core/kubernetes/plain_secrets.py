@@ -53,8 +53,8 @@ def is_value(text: str) -> bool:
 
 def otherwise(text: str) -> str:
     """Return what stands for a placeholder that nothing fills in, ``${TOKEN:-this}``, or the text itself."""
-    while given := _DEFAULT.match(text):
-        text = given[1]
+    while match := _DEFAULT.match(text):
+        text = match[1]
     return text
 
 
@@ -70,6 +70,6 @@ def find(text: str) -> str:
     for shape, what in _SHAPES:
         if shape.search(text):
             return what
-    given = _IN_ADDRESS.search(text) if "@" in text else None
-    given = given or (_GIVEN.search(text) if _SPOKEN_OF.search(text) else None)
-    return "a password" if given and not _NO_SECRET.match(given["value"]) else ""
+    match = _IN_ADDRESS.search(text) if "@" in text else None
+    match = match or (_GIVEN.search(text) if _SPOKEN_OF.search(text) else None)
+    return "a password" if match and not _NO_SECRET.match(match["value"]) else ""

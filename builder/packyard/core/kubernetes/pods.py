@@ -122,23 +122,23 @@ class Pod(Generic[M]):
 
         Where an annotation says where the pods are, it is the last key of the path: ``predictor``.
         """
-        for path, each in reversed(self.chain):
+        for path, mapping in reversed(self.chain):
             above, last = path[-2:-1], path[-1] if path else ""
-            if isinstance(last, int) and (name := _text(_get(each, "name")) or _text(_get(each, "groupName"))):
+            if isinstance(last, int) and (name := _text(_get(mapping, "name")) or _text(_get(mapping, "groupName"))):
                 return name
             if above and str(above[0]).endswith("ReplicaSpecs"):
                 return str(last).lower()
             if last in _OF_ROLES:
                 return _OF_ROLES[last]
-        named = (_get(_get(_get(each, "metadata"), "labels"), _COMPONENT) for _, each in reversed(self.chain))
+        names = (_get(_get(_get(each, "metadata"), "labels"), _COMPONENT) for _, each in reversed(self.chain))
         keys = [step for step in self.path if step not in ("spec", "template")] if self.fields is not None else []
-        return next((text for each in named if (text := _text(each))), str(keys[-1]) if keys else "")
+        return next((text for each in names if (text := _text(each))), str(keys[-1]) if keys else "")
 
     @cached_property
     def container_places(self) -> list[Place[M]]:
         """The containers of all kinds, with their paths."""
         patterns = _ARGO_CONTAINERS if self.is_argo else (*_CONTAINERS, *(self.fields or ()))
-        return [found[-1] for pattern in patterns for found in _follow(self.chain, pattern)]
+        return [chain[-1] for pattern in patterns for chain in _follow(self.chain, pattern)]
 
     @cached_property
     def containers(self) -> list[M]:
@@ -148,7 +148,7 @@ class Pod(Generic[M]):
     @cached_property
     def volume_places(self) -> list[Place[M]]:
         """The volumes of the pod, and those that a mapping above it lists, such as a Workflow, with their paths."""
-        return [found[-1] for end in self._ends for found in _follow(end, "volumes/*")]
+        return [chain[-1] for end in self._ends for chain in _follow(end, "volumes/*")]
 
     @cached_property
     def volumes(self) -> list[M]:
@@ -158,9 +158,9 @@ class Pod(Generic[M]):
     @cached_property
     def volume_names(self) -> frozenset[str]:
         """The names of what containers may mount: volumes, and the claims that the object makes for its pods."""
-        claims = [found[-1][1] for end in self._ends for pattern in _CLAIMS for found in _follow(end, pattern)]
-        named = [*self.volumes, *(_get(claim, "metadata") for claim in claims)]
-        return frozenset(text for each in named if (text := _text(_get(each, "name"))))
+        claims = [chain[-1][1] for end in self._ends for pattern in _CLAIMS for chain in _follow(end, pattern)]
+        holders = [*self.volumes, *(_get(claim, "metadata") for claim in claims)]
+        return frozenset(text for each in holders if (text := _text(_get(each, "name"))))
 
     def get(self, field: str) -> Any:
         """Return a field of the pod, or None; what an Argo template leaves open is as its Workflow says."""
@@ -216,7 +216,7 @@ def _find(value: Any, path: Path, chain: Chain[Any]) -> Iterator[Pod[Any]]:
         if kind == CUSTOM:  # whose schema only looks like objects
             return
         if kind in _PODS:
-            yield from (Pod(found) for pattern in _PODS[kind] for found in _follow(chain, pattern))
+            yield from (Pod(end) for pattern in _PODS[kind] for end in _follow(chain, pattern))
             return
         if kind in _WORKFLOWS:
             for pattern in _ARGO_TEMPLATES:

@@ -30,8 +30,8 @@ class Asked:
 
 def amounts(value: object) -> Amounts:
     """Return the amounts of a mapping of quantities; what is no quantity is left out."""
-    found = {str(name): quantity.parse(str(amount)) for name, amount in mapping(value).items()}
-    return {name: amount for name, amount in found.items() if amount is not None}
+    parsed = {str(name): quantity.parse(str(amount)) for name, amount in mapping(value).items()}
+    return {name: amount for name, amount in parsed.items() if amount is not None}
 
 
 def of_container(container: Object, default: Asked) -> Asked:
@@ -47,11 +47,11 @@ def of(pod: Pod[Object], default: Asked | None = None) -> Asked:
     running: list[Asked] = []
     starting: list[list[Asked]] = []
     for path, container in pod.container_places:
-        asked = of_container(container, default)
+        demand = of_container(container, default)
         if path[-2] != "initContainers" or container.get("restartPolicy") == "Always":
-            running.append(asked)
+            running.append(demand)
         else:
-            starting.append([*running, asked])  # beside those that were started before and stay
+            starting.append([*running, demand])  # beside those that were started before and stay
     whole = [Asked(total(e.requests for e in each), total(e.limits for e in each)) for each in (running, *starting)]
     own = of_pod_itself(pod)
     requests = {**own.limits, **most(each.requests for each in whole), **own.requests}
@@ -67,25 +67,25 @@ def of_pod_itself(pod: Pod[Object]) -> Asked:
 
 def total(all_amounts: Iterable[Mapping[str, int]]) -> Amounts:
     """Return the sums of amounts."""
-    found: Amounts = {}
-    for each in all_amounts:
-        for name, amount in each.items():
-            found[name] = found.get(name, 0) + amount
-    return found
+    sums: Amounts = {}
+    for part in all_amounts:
+        for name, amount in part.items():
+            sums[name] = sums.get(name, 0) + amount
+    return sums
 
 
 def most(all_amounts: Iterable[Mapping[str, int]]) -> Amounts:
     """Return the largest of each amount."""
-    found: Amounts = {}
-    for each in all_amounts:
-        for name, amount in each.items():
-            found[name] = max(found.get(name, 0), amount)
-    return found
+    largest: Amounts = {}
+    for part in all_amounts:
+        for name, amount in part.items():
+            largest[name] = max(largest.get(name, 0), amount)
+    return largest
 
 
-def times(each: Mapping[str, int], count: int) -> Amounts:
+def times(unit: Mapping[str, int], count: int) -> Amounts:
     """Return amounts for so many."""
-    return {name: amount * count for name, amount in each.items()}
+    return {name: amount * count for name, amount in unit.items()}
 
 
 def shown(name: str, amount: int) -> str:

@@ -39,27 +39,27 @@ class Requirement:
         return f"{self.kind} {self.name}"
 
 
-def find(objects: Sequence[Object], known: Collection[str] = ()) -> tuple[Requirement, ...]:
-    """Return what ``objects`` need and do not bring, sorted, each once; ``known`` are names of definitions."""
+def find(objects: Sequence[Object], definition_names: Collection[str] = ()) -> tuple[Requirement, ...]:
+    """Return what ``objects`` need and do not bring, sorted, each once, by the names of definitions."""
     found_pods = pods.find_all(objects)
-    found = {
-        *_definitions(objects, known),
+    requirements = {
+        *_definitions(objects, definition_names),
         *_namespaces(objects),
         *_mounted(objects, found_pods),
         *_resources(found_pods),
     }
-    found.update(requirement for pod in found_pods for requirement in _references(pod))
+    requirements.update(requirement for pod in found_pods for requirement in _references(pod))
     level = pod_security.find(found_pods)
     if level is not None:
-        found.add(Requirement(kind="PodSecurity", name=level.name))
+        requirements.add(Requirement(kind="PodSecurity", name=level.name))
     brought = {(text(item.get("kind")), name_of(item)) for item in objects}
-    needed = (item for item in found if (item.kind, item.name) not in brought | ALWAYS_THERE)
+    needed = (item for item in requirements if (item.kind, item.name) not in brought | ALWAYS_THERE)
     return tuple(sorted(needed))
 
 
-def _definitions(objects: Iterable[Object], known: Collection[str]) -> Iterator[Requirement]:
+def _definitions(objects: Iterable[Object], definition_names: Collection[str]) -> Iterator[Requirement]:
     for item in objects:
-        for name in definitions(*type_of(item), known):
+        for name in definitions(*type_of(item), definition_names):
             yield Requirement(kind="CustomResourceDefinition", name=name)
 
 
@@ -95,6 +95,6 @@ def _references(pod: Pod[Object]) -> Iterator[Requirement]:
         yield Requirement(kind="ServiceAccount", name=account)
     for secret in mappings(pod.get("imagePullSecrets")):
         yield Requirement(kind="Secret", name=text(secret.get("name")))
-    for each in held.find(pod):
-        if not each.is_optional:
-            yield Requirement(kind=each.kind, name=each.name)
+    for reference in held.find(pod):
+        if not reference.is_optional:
+            yield Requirement(kind=reference.kind, name=reference.name)

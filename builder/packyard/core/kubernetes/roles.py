@@ -134,44 +134,44 @@ def own_name(item: Object, run: str) -> str:
     name = name_of(item)
     if name != run:
         return name.removeprefix(f"{run}-")
-    found = pods.find(item)
-    labels = labels_of(mapping(found[0].template)) if found else {}
-    containers = mappings(found[0].spec.get("containers")) if found else []
-    named = text(labels.get("app.kubernetes.io/component")) or text(containers[0].get("name") if containers else "")
-    return named or kind_of(item)[1].lower()
+    own_pods = pods.find(item)
+    labels = labels_of(mapping(own_pods[0].template)) if own_pods else {}
+    containers = mappings(own_pods[0].spec.get("containers")) if own_pods else []
+    label = text(labels.get("app.kubernetes.io/component")) or text(containers[0].get("name") if containers else "")
+    return label or kind_of(item)[1].lower()
 
 
-def of_pod(pod: Object, item: Object, known: Sequence[Role]) -> tuple[str, int | None] | None:
+def of_pod(pod: Object, item: Object, roles: Sequence[Role]) -> tuple[str, int | None] | None:
     """Return the role and the index of a pod in a workload with these roles; None if it is a pod of another one."""
     kind, name = kind_of(item), name_of(item)
     metadata = mapping(pod.get("metadata"))
     labels, annotations = mapping(metadata.get("labels")), mapping(metadata.get("annotations"))
     if kind == (CORE, "Pod"):
-        return (known[0].name, None) if name_of(pod) == name else None
+        return (roles[0].name, None) if name_of(pod) == name else None
     if kind in _OWNERS:
         if not any(_is_owner(each, kind, name) for each in _owners(pod)):
             return None
-        return known[0].name, _number(labels.get(_SET_INDEX))
+        return roles[0].name, _number(labels.get(_SET_INDEX))
     of_object, of_role, of_index = _LABELS.get(kind, ("", "", ""))
     if not of_object or labels.get(of_object) != name:
         return None
     if kind == (ARGO, "Workflow"):
         return _step(pod), None
-    role = text(labels.get(of_role)) if of_role else known[0].name
+    role = text(labels.get(of_role)) if of_role else roles[0].name
     index = _number(labels.get(of_index) or annotations.get(of_index))  # before Kubernetes 1.28 only an annotation
     if kind == (LWS, "LeaderWorkerSet") and index:  # the first of a group leads it
-        role, index = known[1].name, index - 1
-    per_job = next((each.per_job for each in known if each.name == role), 0)
+        role, index = roles[1].name, index - 1
+    per_job = next((each.per_job for each in roles if each.name == role), 0)
     outer = _number(labels.get(_OUTER) or labels.get(_GROUP)) or 0
     return role, outer * per_job + (index or 0) if per_job else index
 
 
-def _role(name: str, each: Object) -> Role:
-    template = each.get("template")
+def _role(name: str, entry: Object) -> Role:
+    template = entry.get("template")
     inner = mapping(mapping(template).get("spec"))
-    replicas = _number(each.get("replicas"))
+    replicas = _number(entry.get("replicas"))
     times = 1 if replicas is None else replicas
-    if "name" in each:  # a Job of a JobSet
+    if "name" in entry:  # a Job of a JobSet
         return _count(name, inner, times, is_job=True)
     return Role(name, times, times)
 
@@ -179,12 +179,12 @@ def _role(name: str, each: Object) -> Role:
 def _count(name: str, spec: Object, times: int, *, is_job: bool) -> Role:
     if not is_job:
         replicas = _number(spec.get("replicas"))
-        wanted = 1 if replicas is None else replicas
-        return Role(name, wanted, wanted)
+        pod_count = 1 if replicas is None else replicas
+        return Role(name, pod_count, pod_count)
     completions, parallelism = _number(spec.get("completions")), _number(spec.get("parallelism"))
     at_once = 1 if parallelism is None else parallelism
-    wanted = at_once if completions is None else completions
-    return Role(name, wanted * times, min(at_once, wanted) * times, wanted if times > 1 else 0)
+    pod_count = at_once if completions is None else completions
+    return Role(name, pod_count * times, min(at_once, pod_count) * times, pod_count if times > 1 else 0)
 
 
 def _group(spec: Object) -> list[Role]:

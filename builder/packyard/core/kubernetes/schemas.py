@@ -85,8 +85,8 @@ class Judge:
 
     def without(self, kinds: Collection[str]) -> Judge:
         """Return the judge without those of its kinds, in any version, that others serve: ``ray.io RayJob``."""
-        left = {name: number for name, number in self.kinds.items() if unversioned(name) not in kinds}
-        return Judge(self.name, self.version, left, self.definitions, self.parts, self.is_given)
+        remaining = {name: number for name, number in self.kinds.items() if unversioned(name) not in kinds}
+        return Judge(self.name, self.version, remaining, self.definitions, self.parts, self.is_given)
 
     def faults(self, definition: str, value: object, called: str = "the object") -> Iterator[Fault]:
         """Yield everything that a definition rejects in a value; messages call the value itself ``called``."""
@@ -122,22 +122,24 @@ class Definitions:
         return Registry([(_URI, self.whole)])
 
 
-def choose(versions: Sequence[str] = (), given: Sequence[Judge] = ()) -> list[Judge]:
+def choose(versions: Sequence[str] = (), judges: Sequence[Judge] = ()) -> list[Judge]:
     """Return judges for these versions of Kubernetes (all from `OLDEST` where none is named), and for all operators.
 
-    Kinds that are ``given`` are judged by these alone.
+    Kinds that ``judges`` know are judged by these alone.
     """
     recent = (version for version in kubernetes_versions() if _number(version) >= OLDEST)
-    kinds = kinds_of(given)
+    kinds = kinds_of(judges)
     carried = [judge.without(kinds) for judge in operators()] if kinds else operators()
-    return [*(kubernetes(version) for version in versions or recent), *given, *carried]
+    return [*(kubernetes(version) for version in versions or recent), *judges, *carried]
 
 
 def of_definitions(name: str, definitions: Iterable[Mapping[str, Any]]) -> Judge:
     """Return the judge of what CustomResourceDefinitions of a file serve."""
-    found = {kind: structural.translate(schema) for each in definitions for kind, schema in structural.kinds(each)}
-    numbers = {kind: str(number) for number, kind in enumerate(found)}
-    schemas = {numbers[kind]: schema for kind, schema in found.items()}
+    schemas_by_kind = {
+        kind: structural.translate(schema) for each in definitions for kind, schema in structural.kinds(each)
+    }
+    numbers = {kind: str(number) for number, kind in enumerate(schemas_by_kind)}
+    schemas = {numbers[kind]: schema for kind, schema in schemas_by_kind.items()}
     return Judge(name, "", numbers, Definitions(schemas), {}, is_given=True)
 
 
@@ -221,9 +223,9 @@ def _faults(error: ValidationError, schema: Schema, path: Path, called: str) -> 
     elif expected:
         yield Fault("wrong-value", path, f"{what} is {shown}", f"must be {expected}")
     elif kind.name == "additionalProperties":
-        known = holder.get("properties", {})
+        fields = holder.get("properties", {})
         for name in kind.unexpected:
-            hint, is_slip = suggest(name, known), any(is_a_letter_away(name, each) for each in known)
+            hint, is_slip = suggest(name, fields), any(is_a_letter_away(name, each) for each in fields)
             yield Fault("unknown-field", path, f"{what} has no field {name!r}", hint, name, is_slip=is_slip)
     elif kind.name == "falseSchema":  # of a mapping that has no field at all
         yield Fault("unknown-field", path[:-1], f"{last(path[:-1]) or called} has no field {what!r}", "", what)

@@ -18,8 +18,8 @@ def selects(selector: object, labels: Mapping[str, object]) -> bool:
     """Say whether a label selector selects what has these labels; an empty one selects all, none selects nothing."""
     if not isinstance(selector, Mapping):
         return False
-    wanted = mapping(selector.get("matchLabels"))
-    return all(labels.get(key) == value for key, value in wanted.items()) and all(
+    match_labels = mapping(selector.get("matchLabels"))
+    return all(labels.get(key) == value for key, value in match_labels.items()) and all(
         holds(each, labels) for each in mappings(selector.get("matchExpressions"))
     )
 

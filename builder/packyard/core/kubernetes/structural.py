@@ -36,22 +36,22 @@ def kinds(definition: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any
 def translate(schema: Mapping[str, Any], inner: Callable[[Mapping[str, Any]], Schema] | None = None) -> Schema:
     """Return the JSON Schema of a structural schema; ``inner`` does for the schemas in it, instead of this."""
     inner = inner or translate
-    found: Schema = {key: schema[key] for key in schema if key in KEPT}
+    translated: Schema = {key: schema[key] for key in schema if key in KEPT}
     declared = ["integer", "string"] if schema.get("x-kubernetes-int-or-string") else schema.get("type")
     if declared:
         listed = declared if isinstance(declared, list) else [declared]
-        found["type"] = [*listed, "null"] if schema.get("nullable") else declared
+        translated["type"] = [*listed, "null"] if schema.get("nullable") else declared
     if "items" in schema:
-        found["items"] = inner(mapping(schema["items"]))
+        translated["items"] = inner(mapping(schema["items"]))
     values = schema.get("additionalProperties", False)
     if isinstance(values, dict):
-        found["additionalProperties"] = inner(values)
+        translated["additionalProperties"] = inner(values)
     elif not values and declared == "object" and not schema.get("x-kubernetes-preserve-unknown-fields"):
-        found["additionalProperties"] = False
+        translated["additionalProperties"] = False
     properties = mapping(schema.get("properties"))
     if properties:
-        found["properties"] = {str(name): inner(mapping(properties[name])) for name in sorted(properties, key=str)}
-        asked = [name for name in schema.get("required", ()) if "default" not in mapping(properties.get(name))]
-        if asked:
-            found["required"] = sorted(asked)
-    return found
+        translated["properties"] = {str(name): inner(mapping(properties[name])) for name in sorted(properties, key=str)}
+        names = [name for name in schema.get("required", ()) if "default" not in mapping(properties.get(name))]
+        if names:
+            translated["required"] = sorted(names)
+    return translated

@@ -102,8 +102,8 @@ def span(pod: Object) -> tuple[str, str]:
 
 def replica_failure(item: Object) -> str:
     """Return what a Deployment says of pods that cannot be made."""
-    found = condition(item, "ReplicaFailure")
-    return text(found.get("message")) if found.get("status") == "True" else ""
+    failure = condition(item, "ReplicaFailure")
+    return text(failure.get("message")) if failure.get("status") == "True" else ""
 
 
 def restarts(pod: Object) -> int:
@@ -115,7 +115,7 @@ def restarts(pod: Object) -> int:
 def message(pod: Object) -> str:
     """Return what a container left as it ended well: its termination message."""
     states = (mapping(mapping(each.get("state")).get("terminated")) for each in _statuses(mapping(pod.get("status"))))
-    return next((found for each in states if not each.get("exitCode") and (found := text(each.get("message")))), "")
+    return next((words for each in states if not each.get("exitCode") and (words := text(each.get("message")))), "")
 
 
 def running(pod: Object) -> tuple[str, ...]:
@@ -126,24 +126,24 @@ def running(pod: Object) -> tuple[str, ...]:
 
 def of_creation(message: str) -> str:
     """Return why pods are not made, of what their controller says about it."""
-    if found := _QUOTA.search(message):
-        return f"its pods are not made: beyond quota {found[1]}"
-    if found := _WEBHOOK.search(message):
-        return f"its pods are refused by webhook {found[1]}: {found[2]}"
-    if found := _CALLING.search(message):
-        return f"its pods are not made: webhook {found[1]} cannot be called: {found[2]}"
-    if found := _SECURITY.search(message):
-        return f"its pods are refused by the namespace's Pod Security level {found[1]}: {found[2]}"
+    if match := _QUOTA.search(message):
+        return f"its pods are not made: beyond quota {match[1]}"
+    if match := _WEBHOOK.search(message):
+        return f"its pods are refused by webhook {match[1]}: {match[2]}"
+    if match := _CALLING.search(message):
+        return f"its pods are not made: webhook {match[1]} cannot be called: {match[2]}"
+    if match := _SECURITY.search(message):
+        return f"its pods are refused by the namespace's Pod Security level {match[1]}: {match[2]}"
     return f"its pods are not made: {_CREATING.sub('', message)}"
 
 
 def unschedulable(message: str) -> str:
     """Return the scheduler's words, shorter."""
-    found = _NODES.match(message)
-    if not found:
+    match = _NODES.match(message)
+    if not match:
         return f"no node fits: {message}"
-    reasons = _INSUFFICIENT.sub(r"\1 have too little \2", found[2]).replace("node(s) ", "")
-    return f"no node fits: of {found[1]}, {reasons}" if found[1] != "0" else "no node fits: there are none"
+    reasons = _INSUFFICIENT.sub(r"\1 have too little \2", match[2]).replace("node(s) ", "")
+    return f"no node fits: of {match[1]}, {reasons}" if match[1] != "0" else "no node fits: there are none"
 
 
 def _of_whole(pod: Object, status: Object) -> str:
@@ -176,10 +176,10 @@ def _unscheduled(pod: Object) -> str:
     return f"waits for scheduler {name}, which has said nothing of it"
 
 
-def _device_claim(each: Object) -> str:
-    if name := text(each.get("resourceClaimName")):
+def _device_claim(claim: Object) -> str:
+    if name := text(claim.get("resourceClaimName")):
         return f"ResourceClaim {name}"
-    return f"a ResourceClaim by ResourceClaimTemplate {text(each.get('resourceClaimTemplateName'))}"
+    return f"a ResourceClaim by ResourceClaimTemplate {text(claim.get('resourceClaimTemplateName'))}"
 
 
 def _of_containers(pod: Object) -> Iterator[str]:
@@ -190,10 +190,10 @@ def _of_containers(pod: Object) -> Iterator[str]:
         for each in mappings(spec.get(key))
     }
     several = len(limits) > 1
-    for each in _statuses(status):
-        name = text(each.get("name"))
-        if said := _of_container(each, limits.get(name, "")):
-            yield f"container {name}: {said}" if several else said
+    for container in _statuses(status):
+        name = text(container.get("name"))
+        if trouble := _of_container(container, limits.get(name, "")):
+            yield f"container {name}: {trouble}" if several else trouble
 
 
 def _of_container(item: Object, limit: str) -> str:
@@ -225,10 +225,10 @@ def _ending(ended: Object, limit: str) -> str:
 
 def _cause(image: str, reason: str, message: str) -> str:
     """Return why an image cannot be pulled; the name of an image must not be taken for a cause."""
-    said = message.rpartition(" desc = ")[2]
-    whole = f"{reason}: {said.replace(image, '')}" if image else f"{reason}: {said}"
-    known = next((words.replace("{}", image) for pattern, words in _CAUSES if pattern.search(whole)), "")
-    return known or f"{image}: {said or reason}"
+    detail = message.rpartition(" desc = ")[2]
+    whole = f"{reason}: {detail.replace(image, '')}" if image else f"{reason}: {detail}"
+    cause = next((words.replace("{}", image) for pattern, words in _CAUSES if pattern.search(whole)), "")
+    return cause or f"{image}: {detail or reason}"
 
 
 def _unready(status: Object) -> str:

@@ -147,25 +147,25 @@ class _Workers(Executor):
 
     async def _watch(self) -> None:
         """Ask who works here, until nobody has answered for too long, or somebody who cannot work has."""
-        asked: dict[str, asyncio.Task[object]] = {}
+        tasks: dict[str, asyncio.Task[object]] = {}
         heard = self.loop.time()
         try:
             while self.loop.time() - heard < self.patience:
                 workers = await self._listed()
                 present = () if workers is None else (self.address, *workers)
-                asked = {name: asked.get(name) or asyncio.create_task(self._version(name)) for name in present}
-                if asked:
-                    await asyncio.wait(asked.values(), timeout=_TURN)
-                versions = {name: task.result() for name, task in asked.items() if task.done()}
+                tasks = {name: tasks.get(name) or asyncio.create_task(self._version(name)) for name in present}
+                if tasks:
+                    await asyncio.wait(tasks.values(), timeout=_TURN)
+                versions = {name: task.result() for name, task in tasks.items() if task.done()}
                 self._check(versions)
                 if any(versions.get(worker) for worker in workers or ()):
                     heard = self.loop.time()
-                    if len(versions) == len(asked):
+                    if len(versions) == len(tasks):
                         self.ready.set()
-                asked = {name: task for name, task in asked.items() if versions.get(name, "") is not None}
+                tasks = {name: task for name, task in tasks.items() if versions.get(name, "") is not None}
                 await asyncio.sleep(_TURN if self.ready.is_set() else _TURN / 20)
         finally:
-            for task in asked.values():
+            for task in tasks.values():
                 task.cancel()
         raise UnavailableError(
             Problem(f"{self.address}: {_silent(workers)}, for {self.patience:g} seconds", hint=_HINT)

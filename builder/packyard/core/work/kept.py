@@ -66,12 +66,12 @@ class Kept:
         data = to_bytes()
         result = Digest.of(data)
         try:
-            known = [item for item in self._known(words) if item != (facts, result)]
+            earlier = [item for item in self._known(words) if item != (facts, result)]
         except _FOREIGN:
-            known = []
+            earlier = []
         try:
             self.cache.put(result, data)
-            self.cache.put(self.key(words), json.dumps([(facts, result), *known[: _LAST - 1]]).encode())
+            self.cache.put(self.key(words), json.dumps([(facts, result), *earlier[: _LAST - 1]]).encode())
         except UnavailableError as error:
             return str(error)
         return ""

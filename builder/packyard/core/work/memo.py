@@ -36,15 +36,15 @@ class Memo:
 
     def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
         """Return what ``make`` returned for an equal key, or what it returns now."""
-        made: Made
+        result: Made
         if key in self._made:
-            made = self._made.pop(key)
+            result = self._made.pop(key)
         else:
-            made = make()
+            result = make()
             if len(self._made) >= self.limit:
                 del self._made[next(iter(self._made))]
-        self._made[key] = made  # at the end: what is at the beginning was used least recently
-        return made
+        self._made[key] = result  # at the end: what is at the beginning was used least recently
+        return result
 
     def forget(self, key: Hashable) -> None:
         """Make it again when it is asked for the next time."""

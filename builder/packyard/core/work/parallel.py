@@ -22,21 +22,21 @@ def each(
 
     ``done`` hears of each item that is done, by its place.
     """
-    made: list[_Made] = []
+    results: list[_Made] = []
     for one in stream(act, items, at_once):
-        made.append(one)
-        done(len(made) - 1)
-    return made
+        results.append(one)
+        done(len(results) - 1)
+    return results
 
 
 def stream(act: Callable[[_Item], _Made], items: Iterable[_Item], at_once: int) -> Iterator[_Made]:
     """Yield what is made of each item, in their order; no more are begun than the caller will soon ask for."""
-    left = iter(items)
+    remaining = iter(items)
     with ThreadPoolExecutor(at_once) as pool:
-        futures = deque(pool.submit(act, item) for item in islice(left, 2 * at_once))
+        futures = deque(pool.submit(act, item) for item in islice(remaining, 2 * at_once))
         try:
             while futures:
                 yield futures.popleft().result()
-                futures.extend(pool.submit(act, item) for item in islice(left, 1))
+                futures.extend(pool.submit(act, item) for item in islice(remaining, 1))
         finally:
             pool.shutdown(cancel_futures=True)

@@ -37,17 +37,17 @@ def run(
     below the folder.
     """
     before = _size(folder)
-    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as said:
-        given.write(data)
-        given.seek(0)
+    with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as stderr:
+        stdin.write(data)
+        stdin.seek(0)
 
         def check() -> None:
-            if _size(folder) - before + sum(os.fstat(stream.fileno()).st_size for stream in (output, said)) > most:
+            if _size(folder) - before + sum(os.fstat(stream.fileno()).st_size for stream in (output, stderr)) > most:
                 raise UnavailableError(f"writes more than {most} bytes")
 
         try:
             process = subprocess.Popen(
-                command, cwd=folder, env=env, stdin=given, stdout=output, stderr=said, start_new_session=True
+                command, cwd=folder, env=env, stdin=stdin, stdout=output, stderr=stderr, start_new_session=True
             )
         except OSError as error:
             raise UnavailableError(f"cannot start: {error.strerror or error}") from error
@@ -58,8 +58,8 @@ def run(
                 with suppress(ProcessLookupError, PermissionError):  # nothing is left of it
                     os.killpg(process.pid, signal.SIGKILL)
         output.seek(0)
-        said.seek(0)
-        return Done(code, output.read(), said.read())
+        stderr.seek(0)
+        return Done(code, output.read(), stderr.read())
 
 
 def _wait(process: subprocess.Popen[bytes], seconds: float, check: Callable[[], None]) -> int:

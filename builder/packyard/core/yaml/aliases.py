@@ -50,11 +50,11 @@ def _read(source: Source, memo: Memo | None) -> list[Document]:
 
 def _followed(document: Document) -> Document:
     """Return a document in which the nodes above aliases are copies."""
-    found = Document(document.source, document.start)
-    found.head, found.tail = document.head, document.tail
+    result = Document(document.source, document.start)
+    result.head, result.tail = document.head, document.tail
     if document.root is not None:
-        found.root, _, _ = _Anchors(in_place=False).follow(document.root, 0)
-    return found
+        result.root, _, _ = _Anchors(in_place=False).follow(document.root, 0)
+    return result
 
 
 class _Anchors:
@@ -95,8 +95,8 @@ class _Anchors:
     def _key(self, key: Node) -> Node:
         if isinstance(key, Scalar) and key.anchor:
             self._found[key.anchor] = key, 1, 0
-        if isinstance(key, Alias) and isinstance(found := self._resolve(key, 0)[0], Scalar):
-            return found
+        if isinstance(key, Alias) and isinstance(resolved := self._resolve(key, 0)[0], Scalar):
+            return resolved
         return key
 
     def _resolve(self, alias: Alias, level: int) -> tuple[Node, int, int]:

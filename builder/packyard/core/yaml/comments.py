@@ -87,12 +87,12 @@ def place(
     source: Source, before: Token | None, after: Token | None, documents: list[Document], around: Around | None = None
 ) -> int:
     """Give the comments between two tokens to the nodes that they belong to; return how many are asked for."""
-    wanted = 0
+    count = 0
     for comment in _find(source, before.end if before else 0, after.start if after else len(source.text)):
         if comment.own_line or not before or not _belongs_before(source.text, before, comment):
             _give_to_next(before, after, comment, documents)
-        wanted += around is not None and around.wants(comment.text)
-    return wanted
+        count += around is not None and around.wants(comment.text)
+    return count
 
 
 def _find(source: Source, position: int, limit: int) -> Iterator[Comment]:

@@ -88,8 +88,8 @@ class Comparison:
                 self._value(old.root, new.root)
                 self._comments(_behind(old.root), _behind(new.root), old.root.start, [])
         # in the order of the text, as a comment may have become the neighbour of another child
-        found = sorted(self.found, key=lambda comment: comment.start)
-        if [text for _, text in sorted(self.pinned)] != [comment.text for comment in found]:
+        comments = sorted(self.found, key=lambda comment: comment.start)
+        if [text for _, text in sorted(self.pinned)] != [comment.text for comment in comments]:
             at = self.pinned[0][0] if self.pinned else 0
             raise self._differs(at, "a comment would be lost, or belong to something else")
 
@@ -151,13 +151,13 @@ class Comparison:
             if [comment.text for each in below for comment in _bound(each)] != list(edit.comments):
                 raise self._differs(old.start, "a comment would belong to something else")
             self._arrive(below)
-        left = [child for child in old.children if _key(child) not in self.gone]
+        remaining = [child for child in old.children if _key(child) not in self.gone]
         for child in old.children:
             if _key(child) in self.gone:
                 self._leave(child.value, child, old)
-        if len(left) != len(staying):
+        if len(remaining) != len(staying):
             raise self._differs(old.start, "an entry or an item would be added or removed that nobody asked for")
-        for one, other in zip(left, staying, strict=True):
+        for one, other in zip(remaining, staying, strict=True):
             self._child(one, other)
 
     def _child(self, old: Child, new: Child) -> None:
@@ -182,10 +182,10 @@ class Comparison:
                 break
             keys.append(_key(node.children[0]))
             node = node.children[0].value
-        found = [one for key in dict.fromkeys(keys) for one in self.added.get(key, ()) if one[0] == above]
+        comments = [one for key in dict.fromkeys(keys) for one in self.added.get(key, ()) if one[0] == above]
         for key in keys:
             self.added[key] = [one for one in self.added.get(key, ()) if one[0] != above]
-        return [text for _, text in found]
+        return [text for _, text in comments]
 
     def _comments(self, old: list[Comment], new: list[Comment], position: int, added: list[str]) -> None:
         """Refuse other comments at a node or a child than those that were there and the new ones."""
@@ -251,20 +251,20 @@ def _are(children: Sequence[Child], planned: Sequence[object]) -> bool:
     """Say whether children read as planned, entries as pairs of a key and a value."""
     if len(children) != len(planned):
         return False
-    for child, wanted in zip(children, planned, strict=True):
+    for child, plan in zip(children, planned, strict=True):
         if isinstance(child, Entry):
-            if not (isinstance(wanted, tuple) and reads(child.key, wanted[0]) and reads(child.value, wanted[1])):
+            if not (isinstance(plan, tuple) and reads(child.key, plan[0]) and reads(child.value, plan[1])):
                 return False
-        elif not reads(child.value, wanted):
+        elif not reads(child.value, plan):
             return False
     return True
 
 
-def reads(node: Node, wanted: object) -> bool:
+def reads(node: Node, plan: object) -> bool:
     """Say whether a node reads as planned: a text, a list, or a mapping."""
-    if isinstance(wanted, str):
-        return isinstance(node, Scalar) and node.value == wanted
+    if isinstance(plan, str):
+        return isinstance(node, Scalar) and node.value == plan
     if isinstance(node, MappingNode):
-        pairs = list(wanted.items()) if isinstance(wanted, dict) else wanted
+        pairs = list(plan.items()) if isinstance(plan, dict) else plan
         return isinstance(pairs, list) and _are(node.entries, pairs)
-    return isinstance(node, SequenceNode) and isinstance(wanted, list | tuple) and _are(node.items, wanted)
+    return isinstance(node, SequenceNode) and isinstance(plan, list | tuple) and _are(node.items, plan)

@@ -83,10 +83,10 @@ def parse_one(data: bytes, name: str) -> Document:
 
 def only(documents: Iterable[Document], name: str) -> Document:
     """Return the one document of a file that is not empty; none and several are refused."""
-    found = [document for document in documents if document.root is not None]
-    if len(found) != 1:
-        raise InputError(Problem(f"holds {len(found)} YAML documents where one is expected", file=name))
-    return found[0]
+    filled = [document for document in documents if document.root is not None]
+    if len(filled) != 1:
+        raise InputError(Problem(f"holds {len(filled)} YAML documents where one is expected", file=name))
+    return filled[0]
 
 
 def parse_text(source: Source, *, around: Sequence[str] = (), is_part: bool = False) -> list[Document]:
@@ -121,10 +121,10 @@ def parse_text(source: Source, *, around: Sequence[str] = (), is_part: bool = Fa
 
 def unmerged(name: str, text: str) -> Problem | None:
     """Return where a merge left both sides for somebody to choose from, as `upgrade --markers` and git do."""
-    found = _MARKER.search(text)
-    if not found:
+    marker = _MARKER.search(text)
+    if not marker:
         return None
-    line = text.count("\n", 0, found.start()) + 1
+    line = text.count("\n", 0, marker.start()) + 1
     hint = "keep one of the two sides, and delete the three lines with markers"
     return Problem("an undecided conflict begins here: <<<<<<<", file=name, line=line, hint=hint)
 
@@ -150,24 +150,24 @@ def _bounded(get_event: Callable[[], Any], source: Source) -> Callable[[], Any]:
 
 def _checked(get_event: Callable[[], Any], source: Source) -> Callable[[], Any]:
     """Refuse an alias of an anchor that does not stand before it, as every reader of YAML does; count the others."""
-    known: dict[str, int] = {}
-    found: dict[int, int] = {}
-    source.aliases = found
+    anchors: dict[str, int] = {}
+    counts: dict[int, int] = {}
+    source.aliases = counts
 
     def get() -> Any:
         event = get_event()
         kind = type(event)
         if kind is yaml.AliasEvent:
-            if event.anchor not in known:
+            if event.anchor not in anchors:
                 message = f"*{event.anchor} refers to nothing before it"
                 hint = f"mark what it repeats with &{event.anchor}, or write it out"
                 raise InputError(source.problem(event.start_mark.index, message, hint))
-            start = known[event.anchor]
-            found[start] = found.get(start, 0) + 1
+            start = anchors[event.anchor]
+            counts[start] = counts.get(start, 0) + 1
         elif kind is yaml.DocumentStartEvent:
-            known.clear()
+            anchors.clear()
         elif getattr(event, "anchor", None):
-            known[event.anchor] = event.start_mark.index
+            anchors[event.anchor] = event.start_mark.index
         return event
 
     return get

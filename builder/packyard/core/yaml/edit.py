@@ -97,32 +97,32 @@ def properties(old: Scalar) -> str:
     return match.group() if match.group()[-1:] in " \t\r\n" else match.group() + " "
 
 
-def set_text(old: Scalar, new: str, wanted: str | None, *, flow: bool, forced: str = "'") -> list[Edit]:
+def set_text(old: Scalar, new: str, field_type: str | None, *, flow: bool, forced: str = "'") -> list[Edit]:
     """Return the edit that makes ``old`` show ``new`` so that every reader takes it for the type that is wanted.
 
-    ``wanted`` is string, a plain type (integer, number, boolean), `AS_IS`, or None where nobody knows: then quotes stay
-    as they are, and a plain number, boolean or null may become another. Quotes that are there only because a value
+    ``field_type`` is string, a plain type (integer, number, boolean), `AS_IS`, or None where nobody knows: then quotes
+    stay as they are, and a plain number, boolean or null may become another. Quotes that are there only because a value
     forces them are single ones, and go again with that value, so that setting the old value back restores the bytes;
     where double ones are ``forced``, as in a Krmfile, all quotes stay.
     """
-    if old.style in "|>" and wanted not in PLAIN_TYPES:
+    if old.style in "|>" and field_type not in PLAIN_TYPES:
         return exchange(old, _block(old, new), new)
-    return exchange(old, properties(old) + _on_one_line(old, new, wanted, flow, forced), new)
+    return exchange(old, properties(old) + _on_one_line(old, new, field_type, flow, forced), new)
 
 
-def _on_one_line(old: Scalar, new: str, wanted: str | None, flow: bool, forced: str) -> str:
+def _on_one_line(old: Scalar, new: str, field_type: str | None, flow: bool, forced: str) -> str:
     plain = old.style not in "'\""
-    if wanted in PLAIN_TYPES and implicit_type(new) not in ("string", "null"):
+    if field_type in PLAIN_TYPES and implicit_type(new) not in ("string", "null"):
         return new
-    if not new and (wanted in PLAIN_TYPES or (wanted == AS_IS and plain)):
+    if not new and (field_type in PLAIN_TYPES or (field_type == AS_IS and plain)):
         return '""'  # as a required setter with a type ships
-    if wanted is None and plain and old.tag is None and implicit_type(old.value) != "string":
+    if field_type is None and plain and old.tag is None and implicit_type(old.value) != "string":
         if implicit_type(new) in PLAIN_TYPES:
             return new
-    elif (old.tag is not None or wanted == AS_IS) and plain and fits_plain(new, flow=flow):
+    elif (old.tag is not None or field_type == AS_IS) and plain and fits_plain(new, flow=flow):
         return new
     quote = forced if plain else old.style
-    was_forced = quote == forced == "'" and wanted != AS_IS and not is_plain_text(old.value, flow=flow)
+    was_forced = quote == forced == "'" and field_type != AS_IS and not is_plain_text(old.value, flow=flow)
     if (plain or was_forced) and is_plain_text(new, flow=flow):
         return new
     return double_quoted(new) if quote == '"' else single_quoted(new)
@@ -144,13 +144,13 @@ def _block(old: Scalar, new: str) -> str:
     chomp = {0: "-", 1: ""}.get(breaks, "+")
     if breaks == len(old.value) - len(old.value.rstrip("\n")):
         chomp = indicators.strip("0123456789")
-    kept = chomp == "+" and breaks > 0
-    text = new[:-1] if kept else content
+    keeps_breaks = chomp == "+" and breaks > 0
+    text = new[:-1] if keeps_breaks else content
     if old.style == ">":  # one line break is a blank, two are one
         text = re.sub(r"\n+", r"\g<0>\n", content) + text[len(content) :]
     lines = [indent + line if line else "" for line in text.split("\n")]
     end = (
-        newline if kept else _blank_lines(old.lexeme) or newline * bool(breaks)
+        newline if keeps_breaks else _blank_lines(old.lexeme) or newline * bool(breaks)
     )  # the last line of a file may have none
     return front + old.style + digits + chomp + comment + newline + newline.join(lines) + end
 

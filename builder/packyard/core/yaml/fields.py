@@ -55,11 +55,11 @@ class Fields:
 
     def expect_header(self, api_version: str, *kinds: str) -> str:
         """Ask for apiVersion and one of some kinds, and return the kind."""
-        for key, wanted in (("apiVersion", (api_version,)), ("kind", kinds)):
-            found = self.text(key)
-            if found and found not in wanted:
-                self.fault(self._get(key), key, f"must be {' or '.join(wanted)}, not {found!r}")
-        return found
+        for key, allowed in (("apiVersion", (api_version,)), ("kind", kinds)):
+            value = self.text(key)
+            if value and value not in allowed:
+                self.fault(self._get(key), key, f"must be {' or '.join(allowed)}, not {value!r}")
+        return value
 
     def text(self, key: str, default: str | None = None) -> str:
         """Ask for a scalar, as it is written; required, and not empty, unless there is a default."""
@@ -77,13 +77,13 @@ class Fields:
 
     def texts(self, key: str) -> list[str]:
         """Ask for a list of scalars; a missing one is empty."""
-        found = []
+        texts = []
         for item in self.items(key):
             if isinstance(item, Scalar):
-                found.append(item.value)
+                texts.append(item.value)
             else:
                 self.fault(item, key, "must be a list of texts")
-        return found
+        return texts
 
     def items(self, key: str) -> list[Node]:
         """Ask for a list; a missing one is empty."""
@@ -101,21 +101,21 @@ class Fields:
 
     def mapping(self, key: str) -> dict[str, Scalar]:
         """Ask for a mapping of names to scalars; a missing one is empty."""
-        found = {}
+        scalars = {}
         for name, node in self._pairs(key):
             if isinstance(node, Scalar):
-                found[name] = node
+                scalars[name] = node
             else:
                 self.fault(node, f"{key}.{name}", "must be a text")
-        return found
+        return scalars
 
     def sentences(self, key: str) -> dict[str, str]:
         """Ask for a mapping of names to sentences, none of them empty; a missing one is empty."""
-        found = self.mapping(key)
-        for name, node in found.items():
+        scalars = self.mapping(key)
+        for name, node in scalars.items():
             if not node.value.strip():
                 self.fault(node, f"{key}.{name}", "is empty")
-        return {name: node.value for name, node in found.items()}
+        return {name: node.value for name, node in scalars.items()}
 
     def children(self, key: str) -> dict[str, Fields]:
         """Ask for a mapping of names to mappings; a missing one is empty."""

@@ -38,8 +38,8 @@ def find(source: Source, known: Sequence[Document] | None = None) -> list[Proble
         expected += [Line("---")] if expected else []
         expected += lines(document)
     written = _Written(source, documents, expected)
-    found = [*_metadata(documents), *written.end(), *written.blanks(), *written.changed(), *written.comments()]
-    return sorted(found, key=lambda problem: (problem.line, problem.column))
+    problems = [*_metadata(documents), *written.end(), *written.blanks(), *written.changed(), *written.comments()]
+    return sorted(problems, key=lambda problem: (problem.line, problem.column))
 
 
 def _metadata(documents: Iterable[Document]) -> Iterator[Problem]:
@@ -83,23 +83,23 @@ class _Written:
 
     def changed(self) -> Iterator[Problem]:
         """Yield a problem for each row of lines that are written otherwise, and for each line that is broken."""
-        found = [self._texts[number] for number in self._content]
-        wanted = [line.text for line in self._expected]
-        if found == wanted and not any(line.folds for line in self._expected):
+        actual = [self._texts[number] for number in self._content]
+        expected = [line.text for line in self._expected]
+        if actual == expected and not any(line.folds for line in self._expected):
             return
-        for _, start, end, begin, stop in SequenceMatcher(None, found, wanted, autojunk=False).get_opcodes():
+        for _, start, end, begin, stop in SequenceMatcher(None, actual, expected, autojunk=False).get_opcodes():
             if end - start == stop - begin:
                 for old, new in zip(range(start, end), range(begin, stop), strict=True):
-                    yield from self._line(self._content[old], found[old], self._expected[new])
+                    yield from self._line(self._content[old], actual[old], self._expected[new])
             else:
                 number = self._content[min(start, len(self._content) - 1)]
                 yield from self._line(number, None, self._expected[begin] if begin < stop else Line(ELSE))
 
-    def _line(self, number: int, found: str | None, expected: Line) -> Iterator[Problem]:
+    def _line(self, number: int, actual: str | None, expected: Line) -> Iterator[Problem]:
         if expected.folds:
             message = f"kustomize 3.8.7 breaks this line behind column {WIDTH}, and 4.5.4 joins it again"
             yield self._problem(number, message, "write it in block style, or shorter")
-        elif found != expected.text:
+        elif actual != expected.text:
             hint = "" if ELSE in expected.text else f"it writes: {expected.text.strip()}"
             yield self._problem(number, "kustomize writes this in another way", hint)
 
@@ -171,8 +171,8 @@ def _inside_texts(document: Document) -> Iterator[int]:
 def _comment(text: str) -> str:
     if text.lstrip().startswith("#"):
         return text
-    found = _BEHIND.search(text)
-    return found.group() if found else ""
+    match = _BEHIND.search(text)
+    return match.group() if match else ""
 
 
 def _indent(text: str) -> int:

@@ -61,23 +61,23 @@ def _longest(old: Sequence[object], new: Sequence[object]) -> list[int | None]:
     for index in range(len(old) - 1, -1, -1):
         if old[index] is not None:
             places.setdefault(old[index], []).append(index)
-    found = [known.pop() if (known := places.get(item)) else None for item in new]
+    matches = [equal.pop() if (equal := places.get(item)) else None for item in new]
     ends: list[int] = []  # the least old place in which a chain of each length ends, and by which new item
     last: list[int] = []
     before: dict[int, int | None] = {}
-    for number, place in enumerate(found):
+    for number, place in enumerate(matches):
         if place is None:
             continue
         length = bisect_left(ends, place)
         before[number] = last[length - 1] if length else None
         ends[length : length + 1] = [place]
         last[length : length + 1] = [number]
-    kept: set[int] = set()
+    chain: set[int] = set()
     at = last[-1] if last else None
     while at is not None:
-        kept.add(at)
+        chain.add(at)
         at = before[at]
-    return [place if number in kept else None for number, place in enumerate(found)]
+    return [place if number in chain else None for number, place in enumerate(matches)]
 
 
 def complete(node: SequenceNode) -> SequenceNode:
@@ -97,10 +97,10 @@ def complete(node: SequenceNode) -> SequenceNode:
     while (below := next_line(source, end)) < len(source.text) and _is_remark(source, below):
         end = line_end(source, below)
     alone = source.excerpt(start, end)
-    found = parse_text(alone, is_part=True)[0].root
-    assert isinstance(found, SequenceNode)
+    whole = parse_text(alone, is_part=True)[0].root
+    assert isinstance(whole, SequenceNode)
     alone.text = source.text  # the lines around it are looked at where it is changed
-    return found
+    return whole
 
 
 def _is_remark(source: Source, line_start: int) -> bool:
@@ -125,8 +125,8 @@ def _in_brackets(node: SequenceNode, new: Sequence[Tree], same: Sequence[int | N
 def _comments(item: Item) -> list[Comment]:
     """Return the comments in and around an item."""
     children = [item, *children_below(item.value)]
-    found = [[*child.head, *child.foot, child.comment, child.value.comment] for child in children]
-    return [comment for group in found for comment in group if comment is not None]
+    groups = [[*child.head, *child.foot, child.comment, child.value.comment] for child in children]
+    return [comment for group in groups for comment in group if comment is not None]
 
 
 def _emptied(node: SequenceNode, child: Child | None) -> list[Edit]:
@@ -138,8 +138,8 @@ def _emptied(node: SequenceNode, child: Child | None) -> list[Edit]:
     if colon < 0:
         raise InputError(child.key.problem("the last item of this list cannot be removed", "write `key: []`"))
     end = lines(node.items[-1])[1]
-    kept = source.text[colon + 1 : line_end(source, colon)]
-    return [Edit(colon + 1, end, " []" + kept, node, reads=[])]
+    rest = source.text[colon + 1 : line_end(source, colon)]
+    return [Edit(colon + 1, end, " []" + rest, node, reads=[])]
 
 
 def _on_lines(node: SequenceNode, new: Sequence[Tree], same: Sequence[int | None]) -> list[Edit]:
@@ -147,14 +147,14 @@ def _on_lines(node: SequenceNode, new: Sequence[Tree], same: Sequence[int | None
     newline = line_break(source)
     indent = " " * (node.start - source.line_start(node.start))
     edits: list[Edit] = []
-    kept = [-1, *(at for at in same if at is not None), len(node.items)]
+    places = [-1, *(at for at in same if at is not None), len(node.items)]
     runs: list[list[Tree]] = [[]]
     for item, at in zip(new, same, strict=True):
         if at is None:
             runs[-1].append(item)
         else:
             runs.append([])
-    for run, before, after in zip(runs, kept, kept[1:], strict=False):
+    for run, before, after in zip(runs, places, places[1:], strict=False):
         gone = node.items[before + 1 : after]
         for old, item in zip(gone, run, strict=False):
             start, end = lines(old)

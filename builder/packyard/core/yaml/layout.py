@@ -33,8 +33,8 @@ _ANCHOR = re.compile(r"\A&\S+(\s+|\Z)")
 
 def write(root: Collection, *, head: Iterable[Comment] = (), tail: Iterable[Comment] = ()) -> bytes:
     """Write one document; tags are refused, by file and line."""
-    written = [*(comment.text for comment in head), *_collection(root, ""), *(comment.text for comment in tail)]
-    return ("\n".join(written) + "\n").encode()
+    texts = [*(comment.text for comment in head), *_collection(root, ""), *(comment.text for comment in tail)]
+    return ("\n".join(texts) + "\n").encode()
 
 
 def lines(entries: Iterable[Entry], indent: str = "") -> Iterator[str]:

@@ -38,9 +38,9 @@ def copy(node: _Node, inner: Callable[[Any], Any] = lambda value: value) -> _Nod
 def like(child: _Child, inner: Callable[[Any], Any] = lambda value: value) -> _Child:
     """Copy an entry or an item with its comments; its value is what ``inner`` returns for the value."""
     value = inner(child.value)
-    made: Any = Entry(child.key, value, child.start) if isinstance(child, Entry) else Item(value, child.start)
-    made.head, made.foot, made.comment = list(child.head), list(child.foot), child.comment
-    return made  # type: ignore[no-any-return]  # it is of the type of the child
+    twin: Any = Entry(child.key, value, child.start) if isinstance(child, Entry) else Item(value, child.start)
+    twin.head, twin.foot, twin.comment = list(child.head), list(child.foot), child.comment
+    return twin  # type: ignore[no-any-return]  # it is of the type of the child
 
 
 def scalar(text: str, name: str, lexeme: str | None = None) -> Scalar:
@@ -61,10 +61,10 @@ def literal(text: str, name: str) -> Scalar:
 
 def mapping(name: str, values: Mapping[str, Node | str]) -> MappingNode:
     """Make a mapping of nodes and texts."""
-    made = MappingNode(Source(name, ""), 0, 0, False, None, None)
+    node = MappingNode(Source(name, ""), 0, 0, False, None, None)
     for key, value in values.items():
-        made.entries.append(entry(key, value if isinstance(value, Node) else scalar(value, name)))
-    return made
+        node.entries.append(entry(key, value if isinstance(value, Node) else scalar(value, name)))
+    return node
 
 
 def entry(key: str, value: Node) -> Entry:
@@ -74,9 +74,9 @@ def entry(key: str, value: Node) -> Entry:
 
 def sequence(name: str, items: Iterable[Item]) -> SequenceNode:
     """Make a list."""
-    made = SequenceNode(Source(name, ""), 0, 0, False, None, None)
-    made.children = list(items)
-    return made
+    node = SequenceNode(Source(name, ""), 0, 0, False, None, None)
+    node.children = list(items)
+    return node
 
 
 def _scalar(text: str, name: str, lexeme: str, style: str) -> Scalar:

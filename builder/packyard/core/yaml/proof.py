@@ -70,11 +70,11 @@ def apply_to_text(
         return source.text
     new = _apply(source.text, ordered)
     if new != source.text:
-        known = set() if proved is None else proved
+        keys = set() if proved is None else proved
         whole = [_Stretch(source, 0, len(source.text), ordered, memo)]
-        for stretch in _stretches(source, ordered, documents, known) if memo is None else whole:
+        for stretch in _stretches(source, ordered, documents, keys) if memo is None else whole:
             _prove(source, stretch)
-            known.add(stretch.key)
+            keys.add(stretch.key)
         _check_aliases(source, new, ordered)
     return new
 
@@ -155,24 +155,24 @@ class _Stretch:
 def _sense(edit: Edit, start: int) -> object:
     node = (type(edit.node), edit.node.start - start) if edit.node is not None else None
     gone = tuple((type(one), one.start - start) for one in edit.gone)
-    said = repr((edit.reads, edit.new, edit.comments))
-    return edit.start - start, edit.end - start, edit.replacement, node, gone, said
+    meaning = repr((edit.reads, edit.new, edit.comments))
+    return edit.start - start, edit.end - start, edit.replacement, node, gone, meaning
 
 
 def _stretches(source: Source, edits: list[Edit], documents: Sequence[Document], proved: set[object]) -> list[_Stretch]:
     """Return the lines to prove: all of the text where it cannot be less, nothing that was ``proved``."""
-    found: list[tuple[int, int, list[Edit]]] = []
+    spans: list[tuple[int, int, list[Edit]]] = []
     for edit in edits:
         lines = _lines_around(source, edit, documents)
         if lines is None:
             break
-        start, end, inside = found[-1] if found else (0, -1, [])
+        start, end, inside = spans[-1] if spans else (0, -1, [])
         if lines[0] < end or (lines[0] == end and end - start < _TOGETHER):
-            found[-1] = (min(start, lines[0]), max(end, lines[1]), [*inside, edit])
+            spans[-1] = (min(start, lines[0]), max(end, lines[1]), [*inside, edit])
         else:
-            found.append((*lines, [edit]))
+            spans.append((*lines, [edit]))
     else:
-        stretches = [stretch for one in found if (stretch := _Stretch(source, *one)).key not in proved]
+        stretches = [stretch for one in spans if (stretch := _Stretch(source, *one)).key not in proved]
         if all(one.is_whole or one.is_sound for one in stretches):
             return stretches
     return [_Stretch(source, 0, len(source.text), edits)]

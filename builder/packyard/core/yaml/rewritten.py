@@ -222,8 +222,8 @@ def _quoted(value: str) -> str:
     return _NUMBERED.sub(_number, double_quoted(value))
 
 
-def _number(found: re.Match[str]) -> str:
-    text = found.group()
+def _number(match: re.Match[str]) -> str:
+    text = match.group()
     if text[0] != "\\":
         return f"\\U{ord(text):08X}"
     return text[:2] + text[2:].upper()

@@ -49,8 +49,8 @@ class Trees:
         return self._known[path]
 
     def _find(self, place: str, path: str) -> tuple[SourceTree, str]:
-        for each in (path, posixpath.normpath(path)):
-            word, _, rest = each.partition("/")
+        for spelling in (path, posixpath.normpath(path)):
+            word, _, rest = spelling.partition("/")
             name, _, rest = rest.partition("/")
             library = posixpath.join(place, word, name)
             if word == LIBRARIES and library in self._trees:

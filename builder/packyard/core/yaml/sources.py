@@ -80,17 +80,17 @@ class Sources:
     def read(self, path: str) -> bytes:
         """Return a file's bytes, those of the first time."""
         self._check("bytes", path)
-        known = self._files.get(path)
-        if known is None:
+        content = self._files.get(path)
+        if content is None:
             try:
                 data = regular.read(self.shown(path))
             except PackyardError as error:
                 self._note("bytes", path, _failure(error))
                 raise
-            self._files[path] = known = (data, Digest.of(data))
-        self._asked.files[path] = known
-        self._note("bytes", path, known[1])
-        return known[0]
+            self._files[path] = content = (data, Digest.of(data))
+        self._asked.files[path] = content
+        self._note("bytes", path, content[1])
+        return content[0]
 
     def text(self, path: str) -> Source:
         """Return a file's text."""
@@ -128,9 +128,9 @@ class Sources:
         """Return what matches a pattern of ``pathlib`` below a folder, sorted."""
         question = f"list {pattern}"
         tree, rest = self._check(question, folder)
-        found = _matches(tree.root, rest, pattern)
-        self._note(question, folder, _digest(found))
-        return [posixpath.join(folder, path) for path in found]
+        matches = _matches(tree.root, rest, pattern)
+        self._note(question, folder, _digest(matches))
+        return [posixpath.join(folder, path) for path in matches]
 
     def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
         """Return what ``make`` returned the first time in this run, and note the facts that it rests on."""
@@ -140,21 +140,21 @@ class Sources:
             outer, self._asked = (self._asked, self._joined), _Asked()
             self._joined = set()
             try:
-                made = make()
+                result = make()
             finally:
                 inner = self._asked
                 self._asked, self._joined = outer
                 self._join(inner)
             self._joined.add(key)
-            return inner, made
+            return inner, result
 
-        asked, made = self.memo.once(key, noted)
+        questions, result = self.memo.once(key, noted)
         if self.torn:
             self.memo.forget(key)
         if key not in self._joined:
-            self._join(asked)
+            self._join(questions)
             self._joined.add(key)
-        return made
+        return result
 
     def _check(self, question: str, path: str) -> tuple[SourceTree, str]:
         """Return the tree of a path, and the path in it; refuse a question about what is not below its root."""
@@ -199,10 +199,10 @@ class Observed:
         return [(question, path, self._answer(question, path)) for question, path, _ in facts]
 
     def _answer(self, question: str, path: str) -> str:
-        found = self._answers.get((question, path))
-        if found is None:
-            found = self._answers[question, path] = self._ask(question, path)
-        return found
+        answer = self._answers.get((question, path))
+        if answer is None:
+            answer = self._answers[question, path] = self._ask(question, path)
+        return answer
 
     def _ask(self, question: str, path: str) -> str:
         word, _, pattern = question.partition(" ")
@@ -237,8 +237,8 @@ def _failure(error: OSError | PackyardError) -> str:
 def _answer(tree: SourceTree, path: str, question: str) -> str:
     """Return the answer of now, where it can be given in a word."""
     if question == "resolve":
-        found = os.path.relpath(os.path.realpath(tree.root / path), os.path.realpath(tree.root))
-        return posixpath.join(tree.place, "" if found == "." else found).rstrip("/")
+        target = os.path.relpath(os.path.realpath(tree.root / path), os.path.realpath(tree.root))
+        return posixpath.join(tree.place, "" if target == "." else target).rstrip("/")
     return str(_QUESTIONS[question](tree.root / path))
 
 

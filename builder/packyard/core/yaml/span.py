@@ -57,14 +57,14 @@ def attached(child: Child) -> list[Comment]:
     """Return the comments that stand directly above a child, with no blank line between."""
     source = child.value.source
     below = source.line_start(child.start)
-    found: list[Comment] = []
+    comments: list[Comment] = []
     for comment in reversed(child.head):
         between = source.text[comment.end : below].strip(" \t") if comment.own_line else "\n"
         if between not in ("\n", "\r\n", "\r"):
             break
-        found.insert(0, comment)
+        comments.insert(0, comment)
         below = source.line_start(comment.start)
-    return found
+    return comments
 
 
 def lines(child: Child) -> tuple[int, int]:
@@ -105,18 +105,18 @@ def _with_deeper_comments(source: Source, end: int, outer: int) -> int:
 
 def header_comment(block: Scalar) -> Comment | None:
     """Return the comment behind the header of a block scalar, which its span holds."""
-    found = _HEADER.match(block.source.text, block.start, block.end)
-    if found is None or found[1] is None:
+    match = _HEADER.match(block.source.text, block.start, block.end)
+    if match is None or match[1] is None:
         return None
-    start = found.start(1)
-    return Comment(found[1].rstrip(" \t"), start, start - block.source.line_start(start), False)
+    start = match.start(1)
+    return Comment(match[1].rstrip(" \t"), start, start - block.source.line_start(start), False)
 
 
 def header_end(block: Scalar) -> int:
     """Return the end of a block scalar's header, before the comment behind it."""
-    found = _HEADER.match(block.source.text, block.start, block.end)
-    assert found is not None
-    return block.start + len(found[0].removesuffix(found[1] or "").rstrip())
+    match = _HEADER.match(block.source.text, block.start, block.end)
+    assert match is not None
+    return block.start + len(match[0].removesuffix(match[1] or "").rstrip())
 
 
 def text_of(node: Node) -> str | None:
@@ -128,20 +128,20 @@ def text_of(node: Node) -> str | None:
 
 def children_below(node: Node) -> list[Child]:
     """Return every entry and item below a node."""
-    found: list[Child] = []
+    children: list[Child] = []
     ahead = [node]
     while ahead:
         below = ahead.pop()
         if isinstance(below, Collection):
-            found += below.children
+            children += below.children
             ahead += [child.value for child in below.children]
-    return found
+    return children
 
 
 def aliased(documents: Iterable[Document]) -> set[str]:
     """Return the anchors that aliases refer to."""
-    found = [child.value for document in documents if document.root for child in children_below(document.root)]
-    return {node.anchor for node in found if isinstance(node, Alias)}
+    nodes = [child.value for document in documents if document.root for child in children_below(document.root)]
+    return {node.anchor for node in nodes if isinstance(node, Alias)}
 
 
 def embedded(node: Scalar) -> Source:
@@ -152,6 +152,6 @@ def embedded(node: Scalar) -> Source:
     if node.style != "|" or plain.rstrip() != node.value.rstrip():
         return Source(node.source.name, "\n" * (node.source.locate(node.start)[0] - 1) + node.value)
     start = node.start + len(header) + 1
-    found = node.source.excerpt(start, start + len(raw.rstrip()))
-    found.text += node.value[len(node.value.rstrip()) :]  # what |- strips, a block inside lacks too
-    return found
+    source = node.source.excerpt(start, start + len(raw.rstrip()))
+    source.text += node.value[len(node.value.rstrip()) :]  # what |- strips, a block inside lacks too
+    return source

@@ -24,10 +24,10 @@ from packyard.core.yaml.span import line_break, line_end, lines, next_line
 from packyard.core.yaml.values import is_null
 
 
-def change(mapping: MappingNode, wanted: Mapping[str, Tree | None]) -> list[Edit]:
+def change(mapping: MappingNode, values: Mapping[str, Tree | None]) -> list[Edit]:
     """Give entries other values: in place, or behind the last where one is missing; None removes one."""
-    new = {key: tree for key, tree in wanted.items() if tree is not None}
-    gone = wanted.keys() - new.keys()
+    new = {key: tree for key, tree in values.items() if tree is not None}
+    gone = values.keys() - new.keys()
     present = {key: entry for key in new if (entry := mapping.entry(key))}
     edits = [edit for key, entry in present.items() for edit in _replace(entry, new[key], flow=mapping.flow)]
     added = {key: tree for key, tree in new.items() if key not in present}
@@ -63,17 +63,17 @@ def append(
     if not entries:
         return []
     source = mapping.source
-    kept = [entry for entry in mapping.entries if entry.name not in gone]
+    remaining = [entry for entry in mapping.entries if entry.name not in gone]
     new = [(name, reading(tree)) for name, tree in entries.items()]
     if mapping.flow and not mapping.entries:
         brace = source.text.index("{", mapping.start)
         return [Edit(brace + 1, mapping.end - 1, in_flow(entries, key)[1:-1], mapping, new=new)]
-    if not kept:
+    if not remaining:
         raise InputError(mapping.problem("nothing can be added to a mapping that is empty"))
-    end = kept[-1].value.end
+    end = remaining[-1].value.end
     if mapping.flow:
         return [Edit(end, end, f", {in_flow(entries, key)[1:-1]}", mapping, new=new)]
-    first = kept[0]
+    first = remaining[0]
     before = source.text[source.line_start(first.start) : first.start]
     if before.strip(" -"):
         message = "nothing can be added to a mapping whose first key shares its line with '?', an anchor or a tag"

@@ -73,8 +73,8 @@ class _Reader:
         others: list[Value] = []
         for entry in node.entries:
             if is_merge(entry):
-                found = self.read(entry.value, flow=flow)
-                others += found if isinstance(found, list) else [found]
+                merged_value = self.read(entry.value, flow=flow)
+                others += merged_value if isinstance(merged_value, list) else [merged_value]
             else:
                 value[_key(entry)] = self.read(entry.value, flow=flow)
         if not all(isinstance(other, dict) for other in others):
@@ -130,18 +130,18 @@ def read_plain(text: str) -> Plain:
 
 def _time(text: str) -> str | None:
     """Return a date or time as kustomize writes it out, ``2020-01-01T00:00:00Z``; None where it is none."""
-    found = _TIME.match(text)
-    if not found:
+    match = _TIME.match(text)
+    if not match:
         return None
     year, month, day, hour, minute, second = (
-        int(found[name] or 0) for name in ("year", "month", "day", "hour", "minute", "second")
+        int(match[name] or 0) for name in ("year", "month", "day", "hour", "minute", "second")
     )
     if not 1 <= month <= 12 or not 1 <= day <= calendar.monthrange(year, month)[1]:
         return None
-    zone = found["zone"] or "Z"
+    zone = match["zone"] or "Z"
     if hour > 23 or minute > 59 or second > 59 or zone[1:3] > "23" or zone[4:] > "59":
         return None
-    fraction = (found["fraction"] or "")[:9].rstrip("0")
+    fraction = (match["fraction"] or "")[:9].rstrip("0")
     return (
         f"{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}"
         f"{'.' + fraction if fraction else ''}{'Z' if zone[1:] == '00:00' else zone}"

@@ -76,8 +76,8 @@ def to_value(node: Node | None, instead: dict[int, object] = _NOTHING) -> object
 def merged(value: dict[str, Read], others: Iterable[object]) -> dict[str, Read]:
     """Give a mapping what merge keys bring, each a mapping or a list of them: the first one wins."""
     for other in others:
-        for each in other if isinstance(other, list) else [other]:
-            for name, member in each.items() if isinstance(each, dict) else ():
+        for source in other if isinstance(other, list) else [other]:
+            for name, member in source.items() if isinstance(source, dict) else ():
                 value.setdefault(name, member)
     return value
 
@@ -118,10 +118,10 @@ def nearest(root: Node, path: Sequence[str | int]) -> tuple[Entry | None, Node]:
                 break
             entry, node = None, inner[0].value
         else:
-            found = _entry(node, step)
-            if found is None:
+            inner_entry = _entry(node, step)
+            if inner_entry is None:
                 break
-            entry, node = found, found.value
+            entry, node = inner_entry, inner_entry.value
     return entry, node
 
 
@@ -134,8 +134,8 @@ def _entry(node: Node, name: str) -> Entry | None:
         return own
     merged = [entry.value for entry in node.entries if is_merge(entry)]
     flat = [item.value for other in merged if isinstance(other, SequenceNode) for item in other.items]
-    found = (_entry(other, name) for other in (*merged, *flat))
-    return next((entry for entry in found if entry is not None), None)
+    inherited = (_entry(other, name) for other in (*merged, *flat))
+    return next((entry for entry in inherited if entry is not None), None)
 
 
 def scalar_value(text: str) -> object:
@@ -153,19 +153,19 @@ def integer(text: str) -> int | float | str:
     digits = text.replace("_", "")
     body = digits.lstrip("+-").lower()
     base = {"0x": 16, "0o": 8, "0b": 2}.get(body[:2], 8 if body[0] == "0" else 10)
-    found = _read(body.removeprefix("0o") if base == 8 else body, base)
-    if found is not None:
-        found = -found if digits[0] == "-" else found
-        if -(1 << 63) <= found < (1 << 63) or (digits[0] not in "+-" and found < (1 << 64)):
-            return found
+    value = _read(body.removeprefix("0o") if base == 8 else body, base)
+    if value is not None:
+        value = -value if digits[0] == "-" else value
+        if -(1 << 63) <= value < (1 << 63) or (digits[0] not in "+-" and value < (1 << 64)):
+            return value
     return number(text) if _DECIMAL.match(digits) else text
 
 
 def number(text: str) -> float | str:
     """Return what a decimal number is read as, ``.inf`` and ``.nan`` among them; one that is too large is text."""
     digits = text.replace("_", "")
-    named = digits.lower().lstrip("+-")
-    if named in (".inf", ".nan"):
+    bare = digits.lower().lstrip("+-")
+    if bare in (".inf", ".nan"):
         return float(digits.replace(".", "", 1))
     rounded = float(digits)
     return text if abs(rounded) == _INFINITY else rounded
@@ -173,11 +173,11 @@ def number(text: str) -> float | str:
 
 def whole(digits: str) -> int | None:
     """Return the number of 64 bits that decimal digits stand for, with a sign or without; None for any other text."""
-    found = _read(digits.lstrip("+-"), 10) if _DECIMAL.match(digits) else None
-    if found is None:
+    value = _read(digits.lstrip("+-"), 10) if _DECIMAL.match(digits) else None
+    if value is None:
         return None
-    found = -found if digits[0] == "-" else found
-    return found if -(1 << 63) <= found < (1 << 63) else None
+    value = -value if digits[0] == "-" else value
+    return value if -(1 << 63) <= value < (1 << 63) else None
 
 
 def _read(digits: str, base: int) -> int | None:
@@ -245,8 +245,8 @@ def double_quoted(text: str) -> str:
 
 
 def _escape(character: str) -> str:
-    known = _ESCAPES.get(character)
-    if known:
-        return known
+    escape = _ESCAPES.get(character)
+    if escape:
+        return escape
     code = ord(character)
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
