@@ -132,7 +132,9 @@ def run_all(objects: list[Object], new_cluster: NewCluster) -> Cluster:
     zoo.store_copies(cluster, made)
     for item in [item for item in made if sleeps(item)]:
         made.remove(item)
-        pods = [cluster.start(pod) for pod in controllers.job(item)[: item["spec"].get("parallelism", 1)]]
+        described = controllers.job(item)[: item["spec"].get("parallelism", 1)]
+        cluster.install(described)
+        pods = [cluster.start(pod) for pod in described]
         assert all(is_asleep(pod) for pod in pods)
     cluster.hold = any(is_parameter_server(item["spec"]["template"]) for item in made)
     servers, jobs, pods = (
