@@ -60,8 +60,8 @@ def _circle(start: str, after: Names) -> list[str]:
 def check_storages(entries: Mapping[str, Fields], places: Sequence[Place], after: Names) -> None:
     """Note names that have no storage in common with the use case that they run before."""
     storages: dict[str, set[str]] = {}
-    for each in places:
-        storages.setdefault(each.name, set()).add(each.storage)
+    for place in places:
+        storages.setdefault(place.name, set()).add(place.storage)
     for name, fields in entries.items():
         for other in after[name]:
             if not storages[other] & {"", *storages[name]}:
@@ -73,13 +73,13 @@ def check_storages(entries: Mapping[str, Fields], places: Sequence[Place], after
 def paths(place: Place, places: Sequence[Place], after: Names) -> tuple[str, ...]:
     """Return the paths of the use cases that run before one, in the order of work; ``after`` has no circle."""
     by_name: dict[str, list[Place]] = {}
-    for each in places:
-        by_name.setdefault(each.name, []).append(each)
+    for item in places:
+        by_name.setdefault(item.name, []).append(item)
 
-    def before(each: Place) -> Iterator[str]:
-        for name in after[each.name]:
+    def before(later: Place) -> Iterator[str]:
+        for name in after[later.name]:
             for other in by_name[name]:
-                if other.storage in ("", each.storage):
+                if other.storage in ("", later.storage):
                     yield from before(other)
                     yield other.path
 

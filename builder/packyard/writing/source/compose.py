@@ -99,22 +99,22 @@ class ComposedPackage:
     @property
     def files(self) -> dict[str, bytes]:
         """Every file by its path below the prefix of the workspace."""
-        found = {f"{item.use_case.path}/{name}": data for item in self.use_cases for name, data in item.files.items()}
+        by_path = {f"{item.use_case.path}/{name}": data for item in self.use_cases for name, data in item.files.items()}
         for folder, files in ((OPTIONS, self.options.files), (PROGRAMS, self.programs)):
-            found.update({f"{folder}/{name}": data for name, data in files.items()})
-        return found
+            by_path.update({f"{folder}/{name}": data for name, data in files.items()})
+        return by_path
 
 
 def compose(workspace: Workspace, package: Package) -> ComposedPackage:
     """Compose a package; values that none of its use cases can use are refused, and presets that do not fit."""
-    found = [make(workspace, package, use_case) for use_case in package.use_cases]
-    _check_values(package, found)
-    composed = tuple(item.composed for item in found)
+    unfolded = [make(workspace, package, use_case) for use_case in package.use_cases]
+    _check_values(package, unfolded)
+    composed = tuple(item.composed for item in unfolded)
     presets = preset.read_all(workspace.sources, package)
     preset.check(presets, {item.use_case.path: (item.definitions, item.rules) for item in composed})
-    nothing = [each for item in found for each in item.idle]
-    options = option.gather(workspace, {item.composed.use_case.path: item.objects for item in found}, nothing)
-    programs = program.files(workspace.sources, [item.objects for item in found])
+    nothing = [each for item in unfolded for each in item.idle]
+    options = option.gather(workspace, {item.composed.use_case.path: item.objects for item in unfolded}, nothing)
+    programs = program.files(workspace.sources, [item.objects for item in unfolded])
     return ComposedPackage(package, composed, options, presets, programs, idle.join(nothing))
 
 
@@ -163,8 +163,8 @@ def plain(workspace: Workspace, package: Package, use_case: UseCase) -> Plain:
     objects, _ = _objects(workspace, package, use_case, *_parts(workspace, package, use_case))
     named = dict(zip(file_names(objects), objects, strict=True))
     hashed = frozenset(name for name, item in named.items() if program.is_shared(item))
-    told = [spec for each in program.find(objects) for spec in each.part.references]
-    return Plain({name: item.write() for name, item in named.items()}, hashed, told)
+    references = [spec for each in program.find(objects) for spec in each.part.references]
+    return Plain({name: item.write() for name, item in named.items()}, hashed, references)
 
 
 def patch_pods(
@@ -204,23 +204,31 @@ def make(workspace: Workspace, package: Package, use_case: UseCase) -> Unfolded:
     whole = {name: item.write() for name, item in folded.items() if program.is_shared(item)}
     documents = {name: program.write(own, use_case.path) for name, item in folded.items() if (own := program.own(item))}
     reached = reached_definitions.reach(words, documents)
-    known = reached.definitions.setters
+    setters = reached.definitions.setters
     applying = reached_rules.gather([each for layer in layers for each in layer], memo)
-    here = [rule for rule in applying if reached_rules.is_here(rule, known)]
-    refuse(reached_rules.check(applying, known, workspace, use_case.setters))
-    files = {**documents, **set_fields(documents, reached.definitions, known, memo).files}
+    here = [rule for rule in applying if reached_rules.is_here(rule, setters)]
+    refuse(reached_rules.check(applying, setters, workspace, use_case.setters))
+    files = {**documents, **set_fields(documents, reached.definitions, setters, memo).files}
     lines = [*kustomization.header(), "resources:", *(f"- {name}" for name in sorted(named.keys() - whole.keys()))]
     lines += program.lines(use_case.path, program.find(objects), whole.keys() & documents.keys())
     lines += [f"namespace: {quoted(use_case.namespace)}"] if use_case.namespace else []
     files[kustomization.FILE] = "".join(f"{line}\n" for line in lines).encode()
-    if known:
+    if setters:
         files[KRMFILE] = reached_definitions.write(_HEAD, reached.sections, here)
     kinds = tuple((item.identity[1], name) for name, item in sorted(named.items()) if name in documents)
-    said = sentence.of(use_case, base, overlays)
-    whole = {**whole, **set_fields(whole, reached.definitions, known, memo).files}
+    description = sentence.of(use_case, base, overlays)
+    whole = {**whole, **set_fields(whole, reached.definitions, setters, memo).files}
     requires = dict.fromkeys([*package.requires, *required.gather([each for layer in layers for each in layer], memo)])
     composed = Composed(
-        use_case, files, kinds, tuple(sorted(beside)), reached.definitions, tuple(here), said, whole, tuple(requires)
+        use_case,
+        files,
+        kinds,
+        tuple(sorted(beside)),
+        reached.definitions,
+        tuple(here),
+        description,
+        whole,
+        tuple(requires),
     )
     owned = {name: own for name, item in {**beside, **named}.items() if (own := program.own(item))}
     return Unfolded(composed, owned, objects, nothing, words)
@@ -248,11 +256,11 @@ def _objects(
     workspace: Workspace, package: Package, use_case: UseCase, base: Part, overlays: Sequence[Part]
 ) -> tuple[list[SourceObject], list[Idle]]:
     """Return the objects of a use case, and which patches of its parts reach nothing; its package's own have to."""
-    made, nothing = begun(workspace.sources, base, overlays)
+    items, nothing = begun(workspace.sources, base, overlays)
     _check_storage(workspace.sources, package, use_case, base, overlays)
     own: list[Idle] = []
     added = Part(package.folder, patches=use_case.patches, pods=use_case.pods)
-    objects = accumulate(added, [item.copy() for item in made], own)
+    objects = accumulate(added, [item.copy() for item in items], own)
     refuse(idle.problems(idle.join(own), f"the use case {use_case.path}", workspace.sources))
     return [item for item in objects if not item.is_local], list(nothing)
 
@@ -261,8 +269,8 @@ def _check_storage(sources: Sources, package: Package, use_case: UseCase, base: 
     """Refuse a storage whose patches change nothing of what a use case with pods has without it."""
     if not use_case.storage or not has_patches(overlays[-1]):  # else it is there for its definitions
         return
-    made = (begun(sources, base, each)[0] for each in (overlays[:-1], overlays))
-    before, after = ([item.root for item in objects if not item.is_local] for objects in made)
+    stages = (begun(sources, base, each)[0] for each in (overlays[:-1], overlays))
+    before, after = ([item.root for item in objects if not item.is_local] for objects in stages)
     if changes_nothing(before, after):
         message = f"storage {use_case.storage} changes nothing in {use_case.name}"
         hint = f"have it patch {' or '.join(sorted({root.text('kind') for root in after}))}, or leave it out"
@@ -296,12 +304,12 @@ def begun(sources: Sources, base: Part, overlays: Sequence[Part]) -> tuple[list[
     return sources.once(("objects", *(item.folder for item in (base, *overlays))), make)
 
 
-def _check_values(package: Package, found: Sequence[Unfolded]) -> None:
+def _check_values(package: Package, use_cases: Sequence[Unfolded]) -> None:
     """Refuse a value that none of the use cases it is given to can use."""
-    given = [(item, value.line, name) for item in found for name, value in item.composed.use_case.setters.items()]
+    given = [(item, value.line, name) for item in use_cases for name, value in item.composed.use_case.setters.items()]
     used = {(line, name) for item, line, name in given if item.words.is_used(name)}
     unknown = {(line, name) for _, line, name in given if line} - used
-    known = {name for item in found for name in item.words.known}
+    known = {name for item in use_cases for name in item.words.known}
     refuse(_nowhere(package, name, line, known - {name}) for line, name in sorted(unknown))
 
 

@@ -19,8 +19,8 @@ DIRECTORY = "crds"
 
 def files(here: Workspace) -> list[str]:
     """Return the files, those of the workspace first."""
-    found = (path for root in here.roots for path in authored(here.sources, f"{root}{DIRECTORY}"))
-    return [path for path in found if path.endswith((".yaml", ".yml"))]
+    paths = (path for root in here.roots for path in authored(here.sources, f"{root}{DIRECTORY}"))
+    return [path for path in paths if path.endswith((".yaml", ".yml"))]
 
 
 def read(here: Workspace) -> list[Judge]:

@@ -32,23 +32,23 @@ def parse(text: str) -> Sequence[_Step] | None:
     rest = text.removeprefix("$").removeprefix(".")
     steps: list[_Step] = []
     while rest:
-        found = _STEP.match(rest)
-        if found is None:
+        match = _STEP.match(rest)
+        if match is None:
             return None
-        steps.append(_step(found))
-        rest = rest[found.end() :]
+        steps.append(_step(match))
+        rest = rest[match.end() :]
         if steps and rest and rest[0] not in ".[":
             return None
     return steps
 
 
-def _step(found: re.Match[str]) -> _Step:
-    if found["index"]:
-        return int(found["index"])
-    if found["all"]:
+def _step(match: re.Match[str]) -> _Step:
+    if match["index"]:
+        return int(match["index"])
+    if match["all"]:
         return _ALL
-    key = found["key"] or found["quoted"]
-    return key or (found["field"] or found["of"], found["value"] if found["field"] else found["is"])
+    key = match["key"] or match["quoted"]
+    return key or (match["field"] or match["of"], match["value"] if match["field"] else match["is"])
 
 
 def find(steps: Sequence[_Step], value: object, above: str = "it") -> Iterator[object]:
@@ -72,16 +72,16 @@ def _inner(step: _Step, value: object, above: str) -> list[tuple[str, object]]:
         raise AbsentError(f"{above} must be a list, and is {_kind(value)}")
     items = [(f"{above}[{at}]", item) for at, item in enumerate(value)]
     if isinstance(step, int):
-        found, wanted = items[step : step + 1], f"[{step}]"
+        matches, wanted = items[step : step + 1], f"[{step}]"
     elif step == _ALL:
-        found, wanted = items, "[*]"
+        matches, wanted = items, "[*]"
     else:
         key, text = step
-        found = [(at, item) for at, item in items if isinstance(item, Mapping) and str(item.get(key)) == text]
+        matches = [(at, item) for at, item in items if isinstance(item, Mapping) and str(item.get(key)) == text]
         wanted = f"[{key}={text}]"
-    if not found:
+    if not matches:
         raise AbsentError(f"{above} has {len(items)} item{'s' * (len(items) != 1)}, and none is {wanted}")
-    return found
+    return matches
 
 
 def _kind(value: object) -> str:

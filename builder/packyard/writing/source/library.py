@@ -58,11 +58,11 @@ def places(libraries: Sequence[Library]) -> dict[str, Path]:
 
 def by_place(libraries: Sequence[Library], above: str = "") -> dict[str, Library]:
     """Return libraries, and those that they build on, by their places."""
-    found: dict[str, Library] = {}
-    for each in libraries:
-        place = join(above, each.place)
-        found |= {place: each, **by_place(each.libraries, place)}
-    return found
+    placed: dict[str, Library] = {}
+    for library in libraries:
+        place = join(above, library.place)
+        placed |= {place: library, **by_place(library.libraries, place)}
+    return placed
 
 
 def carried_dir() -> Path:
@@ -78,13 +78,13 @@ def members(sources: Sources) -> list[Member]:
     Of one that came as a bundle it is all files, but for copies of the libraries that it builds on.
     """
     if sources.is_file(manifest.FILE):
-        found = [path for path in sources.list("", "**/*") if not path.startswith((f"{LIBRARIES}/", RECEIPT))]
+        paths = [path for path in sources.list("", "**/*") if not path.startswith((f"{LIBRARIES}/", RECEIPT))]
     else:
-        found = [path for each in CONTENT for path in (each, *sources.list(each, "**/*"))]
-        found = [path for path in found if not _LEFT.search(path)]
+        paths = [path for each in CONTENT for path in (each, *sources.list(each, "**/*"))]
+        paths = [path for path in paths if not _LEFT.search(path)]
     return [
         Member(path=path, data=sources.read(path), executable=sources.is_executable(path))
-        for path in found
+        for path in paths
         if sources.is_file(path)
     ]
 

@@ -66,14 +66,14 @@ class Entry:
 
 def read(fields: Fields) -> list[Entry]:
     """Read ``libraries`` of a packyard.yaml; faults are noted."""
-    found: dict[str, Entry] = {}
+    by_name: dict[str, Entry] = {}
     for node in fields.items(LIBRARIES):
-        each = _entry(fields, node)
-        if each and each.name in found:
-            fields.fault(node, LIBRARIES, f"names {each.name!r} twice", "give one of them another `name`")
-        elif each:
-            found[each.name] = each
-    return list(found.values())
+        entry = _entry(fields, node)
+        if entry and entry.name in by_name:
+            fields.fault(node, LIBRARIES, f"names {entry.name!r} twice", "give one of them another `name`")
+        elif entry:
+            by_name[entry.name] = entry
+    return list(by_name.values())
 
 
 def _entry(parent: Fields, node: Node) -> Entry | None:

@@ -64,14 +64,14 @@ class _Search:
         pins = library.read_lock(root_dir).libraries if listed else {}
         instead = {} if within else self._instead
         within = within or {os.path.realpath(root_dir): ""}
-        found = []
-        for each in listed:
-            if each.path and fetched and not library.copy_dir(root_dir, each.name).is_dir():
+        libraries = []
+        for entry in listed:
+            if entry.path and fetched and not library.copy_dir(root_dir, entry.name).is_dir():
                 says = f"is a folder outside of the library {fetched}, which was fetched"
-                raise InputError(each.problem(says, "ask whoever publishes that to publish this one, too"))
-            place = instead.get(each.name) or self._find(each, root_dir, pins.get(each.name))
-            found.append(self._library(each, *place, within, fetched))
-        return tuple(found)
+                raise InputError(entry.problem(says, "ask whoever publishes that to publish this one, too"))
+            place = instead.get(entry.name) or self._find(entry, root_dir, pins.get(entry.name))
+            libraries.append(self._library(entry, *place, within, fetched))
+        return tuple(libraries)
 
     def _find(self, entry: Entry, above_dir: Path, pin: Pin | None) -> tuple[Path, Pin | None]:
         """Return the folder of a library, and what pins it."""
@@ -100,11 +100,11 @@ class _Search:
             _check(root_dir, self._memo)
         except PackyardError as error:
             raise InputError(entry.problem("cannot be used"), *error.problems) from error
-        if pin and (found := library.digest(entry.name, root_dir)) != pin.tar:
+        if pin and (tar := library.digest(entry.name, root_dir)) != pin.tar:
             is_copy = root_dir.parts[-2:] == (LIBRARIES, entry.name)
             hint = f"packyard update {entry.name} shows what that changes, and pins it"
             hint = "move the folder away, and packyard update --vendor copies what is pinned" if is_copy else hint
-            says = f"is not what {lock.FILE} pins: its files are in {root_dir}, expected {pin.tar}, found {found}"
+            says = f"is not what {lock.FILE} pins: its files are in {root_dir}, expected {pin.tar}, found {tar}"
             raise IntegrityError(entry.problem(says, hint))
         fetched = fetched or (entry.name if entry.git or entry.asked else "")
         libraries = self.libraries(root_dir, {**within, real: entry.name}, fetched)

@@ -38,11 +38,13 @@ def find(workspace: Workspace) -> list[Offered]:
     """Return all parts: bases first, each kind sorted by name."""
     krmfiles = parts.read_shared(workspace.sources, workspace.libraries)
     shared = frozenset(words.Words(krmfiles, [], {}, workspace.sources.memo).defined)
-    found = [_describe(workspace, BASE, name, folder, shared) for name, folder in workspace.part_dirs("bases").items()]
+    offered = [
+        _describe(workspace, BASE, name, folder, shared) for name, folder in workspace.part_dirs("bases").items()
+    ]
     for kind in OVERLAYS:
         dirs = workspace.part_dirs(f"overlays/{kind}")
-        found += [_describe(workspace, kind, name, folder, shared) for name, folder in dirs.items()]
-    return found
+        offered += [_describe(workspace, kind, name, folder, shared) for name, folder in dirs.items()]
+    return offered
 
 
 def _describe(workspace: Workspace, kind: str, name: str, folder: str, shared: frozenset[str]) -> Offered:
@@ -50,7 +52,7 @@ def _describe(workspace: Workspace, kind: str, name: str, folder: str, shared: f
     part = parts.read(sources, folder, "Kustomization" if kind == BASE else "Component")
     defined = {key: word for krmfile in part.krmfiles() for key, word in words.read(krmfile, sources.memo).items()}
     patterns = [word.definition.pattern for word in defined.values() if isinstance(word.definition, Substitution)]
-    asked = {*_asked(sources, part), *(key for pattern in patterns for key in MARKER.findall(pattern))}
+    names = {*_asked(sources, part), *(key for pattern in patterns for key in MARKER.findall(pattern))}
     return Offered(
         kind=kind,
         name=name,
@@ -58,7 +60,7 @@ def _describe(workspace: Workspace, kind: str, name: str, folder: str, shared: f
         description=part.description,
         objects=tuple(dict.fromkeys(_kinds(part))),
         defines=tuple(sorted(defined)),
-        needs=tuple(sorted(asked - defined.keys() - shared)),
+        needs=tuple(sorted(names - defined.keys() - shared)),
     )
 
 
@@ -68,8 +70,8 @@ def _asked(sources: Sources, part: Part) -> Iterator[str]:
         yield from _asked(sources, each)
     named = [*part.files, *(patch.file for patch in part.patches if patch.file), *{each.path for each in part.pods}]
     for document in (found for path in named for found in sources.documents(path)):
-        for said in find_comments(document):
-            reference = comment.parse(said.text)
+        for note in find_comments(document):
+            reference = comment.parse(note.text)
             if reference:
                 yield reference.name
 

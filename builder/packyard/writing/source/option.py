@@ -72,7 +72,7 @@ class Options:
 
 def gather(workspace: Workspace, use_cases: Mapping[str, Sequence[SourceObject]], idle: list[Idle]) -> Options:
     """Find the options that fit use cases, by their objects; which of their patches reach nothing joins ``idle``."""
-    found: list[Option] = []
+    options: list[Option] = []
     sections: dict[str, Mapping[str, str]] = {}
     files: dict[str, bytes] = {}
     setters: dict[str, Setter] = {}
@@ -82,21 +82,21 @@ def gather(workspace: Workspace, use_cases: Mapping[str, Sequence[SourceObject]]
         option, definitions, texts = _option(workspace, name, part, use_cases, idle)
         if option is None:
             continue
-        found.append(option)
+        options.append(option)
         files.update({f"{name}/{path}": data for path, data in option.files.items()})
-        known = {word: text for section in sections.values() for word, text in section.items()}
+        defined = {word: text for section in sections.values() for word, text in section.items()}
         refuse(
             definitions.setters[word].problem(f"{word} has another definition in another option")
             for word, text in texts.items()
-            if known.get(word, text) != text and word in definitions.setters
+            if defined.get(word, text) != text and word in definitions.setters
         )
-        sections[f"# {name}"] = {word: text for word, text in texts.items() if word not in known}
+        sections[f"# {name}"] = {word: text for word, text in texts.items() if word not in defined}
         setters.update(definitions.setters)
         applying += reached_rules.gather(part.krmfiles(), workspace.sources.memo)
     if any(sections.values()):
         here = [rule for rule in applying if reached_rules.is_here(rule, setters)]
         files[KRMFILE] = reached_definitions.write(_HEAD, sections, here)
-    return Options(tuple(found), files, Definitions(setters))
+    return Options(tuple(options), files, Definitions(setters))
 
 
 def read(workspace: Workspace) -> None:
@@ -132,16 +132,16 @@ def _option(
     values = tuple(to_value(root) for root in (*roots, *written.values))
     words = Words(parts.read_shared(sources, workspace.libraries), [krmfile], {}, sources.memo)
     shown = {sources.shown(f"{part.folder}/{path}"): data for path, data in files.items()}
-    found = reached_definitions.reach(words, {path: data for path, data in shown.items() if path.endswith(".yaml")})
-    setters = found.definitions.setters
+    needed = reached_definitions.reach(words, {path: data for path, data in shown.items() if path.endswith(".yaml")})
+    setters = needed.definitions.setters
     refuse(
         Problem("has fields with other values than their setters", file=file)
-        for file in set_fields(shown, found.definitions, setters, sources.memo).files
+        for file in set_fields(shown, needed.definitions, setters, sources.memo).files
     )
-    texts = {word: text for section in found.sections.values() for word, text in section.items()}
+    texts = {word: text for section in needed.sections.values() for word, text in section.items()}
     requires = tuple(required.gather(krmfile, sources.memo))
     option = Option(name, part.description, files, tuple(fitting), setters, values, requires)
-    return option, found.definitions, texts
+    return option, needed.definitions, texts
 
 
 def _try(part: Part, objects: Sequence[SourceObject]) -> Idle | None:
@@ -164,16 +164,16 @@ def _try(part: Part, objects: Sequence[SourceObject]) -> Idle | None:
 
 def _files(sources: Sources, part: Part, lacking: Sequence[Patch], written: pod_components.Written) -> dict[str, bytes]:
     """Return the files of an option without the patches that a package lacks the objects for."""
-    left = {patch.file for patch in part.patches if patch not in lacking}
-    gone = ({patch.file for patch in lacking} - left) | {each.path for each in part.pods}
+    applied = {patch.file for patch in part.patches if patch not in lacking}
+    gone = ({patch.file for patch in lacking} - applied) | {each.path for each in part.pods}
     listed, named = authored(sources, part.folder), part.own_files()
     refuse(
         Problem("is not named by the kustomization beside it", file=sources.shown(file))
         for file in listed
         if file not in named
     )
-    kept = {basename(file): file for file in listed if file not in gone}
-    files = {name: sources.read(file) for name, file in kept.items() if name != KRMFILE}
+    by_name = {basename(file): file for file in listed if file not in gone}
+    files = {name: sources.read(file) for name, file in by_name.items() if name != KRMFILE}
     files[kustomization.FILE] = _without(sources, part, lacking, written)
     return {**files, **written.files}
 

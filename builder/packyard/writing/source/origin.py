@@ -65,8 +65,8 @@ class Origins:
         """
         line = max((known for known in self._lines if known <= line), default=0)
         begun = sorted(self._lines.get(line, {}).items())
-        found = bisect_right([known for known, _ in begun], column) if column else len(begun)
-        return begun[max(found, 1) - 1][1] if begun else ()
+        index = bisect_right([known for known, _ in begun], column) if column else len(begun)
+        return begun[max(index, 1) - 1][1] if begun else ()
 
 
 def of_text(composed: str, original: str, file: str, *, whole: bool = False, indented: bool = False) -> Origins:
@@ -74,46 +74,48 @@ def of_text(composed: str, original: str, file: str, *, whole: bool = False, ind
 
     The lines of one that is ``indented`` may begin with other blanks, and have another order.
     """
-    found = Origins()
+    origins = Origins()
     if whole:
-        found.add_line(1, Place(file, 1))
+        origins.add_line(1, Place(file, 1))
     texts = (text.splitlines() for text in (original, composed))
     before, after = ([line.strip() if indented else line for line in lines] for lines in texts)
     for start, place, size in SequenceMatcher(None, before, after, autojunk=False).get_matching_blocks():
         for number in range(1, size + 1):
-            found.add_line(place + number, Place(file, start + number))
+            origins.add_line(place + number, Place(file, start + number))
     if indented:
         first = {line: number for number, line in reversed([*enumerate(before, 1)])}
         for number, line in enumerate(after, 1):
             if line in first:
-                found.add_line(number, Place(file, first[line]))
-    return found
+                origins.add_line(number, Place(file, first[line]))
+    return origins
 
 
-def follow(found: Origins, made: Node, node: Node, before: Before = _NONE, above: Place | None = None) -> None:
+def follow(origins: Origins, composed: Node, node: Node, before: Before = _NONE, above: Place | None = None) -> None:
     """Note the origins of a composed node and all below it, which was written from ``node``.
 
     What no file has comes from where its parent does, in the end from ``above``.
     """
     above = place_of(node) or above
-    if isinstance(made, Collection) and isinstance(node, Collection):
-        _children(found, zip(made.children, node.children, strict=False), before, above)
+    if isinstance(composed, Collection) and isinstance(node, Collection):
+        _children(origins, zip(composed.children, node.children, strict=False), before, above)
 
 
-def follow_items(found: Origins, made: Node | None, items: Iterable[Item]) -> None:
+def follow_items(origins: Origins, composed: Node | None, items: Iterable[Item]) -> None:
     """Note the origins of a composed list, which was written from items of several files."""
-    _children(found, zip(made.items if isinstance(made, SequenceNode) else (), items, strict=False), _NONE, None)
+    _children(
+        origins, zip(composed.items if isinstance(composed, SequenceNode) else (), items, strict=False), _NONE, None
+    )
 
 
-def follow_names(found: Origins, made: Node, node: Node, *above: Place | None) -> None:
+def follow_names(origins: Origins, composed: Node, node: Node, *above: Place | None) -> None:
     """Note the origins of a mapping whose entries may have other names, and another order, than those of ``node``.
 
     What it has more is ``above``.
     """
-    for entry in entries(made):
+    for entry in entries(composed):
         other = node.entry(entry.name)
-        found.add(made.source, entry.start, _key(other) if other else None, *above)
-        follow_names(found, entry.value, other.value if other else node, *above)
+        origins.add(composed.source, entry.start, _key(other) if other else None, *above)
+        follow_names(origins, entry.value, other.value if other else node, *above)
 
 
 def place_of(node: Node) -> Place | None:
@@ -126,13 +128,13 @@ def place_of(node: Node) -> Place | None:
     return Place(node.source.name, *node.source.locate(node.start))
 
 
-def _children(found: Origins, pairs: Iterable[tuple[Child, Child]], before: Before, above: Place | None) -> None:
+def _children(origins: Origins, pairs: Iterable[tuple[Child, Child]], before: Before, above: Place | None) -> None:
     for child, other in pairs:
-        _child(found, child, other, before, above)
-        follow(found, child.value, other.value, before, above)
+        _child(origins, child, other, before, above)
+        follow(origins, child.value, other.value, before, above)
 
 
-def _child(found: Origins, child: Child, other: Child, before: Before, above: Place | None) -> None:
+def _child(origins: Origins, child: Child, other: Child, before: Before, above: Place | None) -> None:
     value = list(_chain(other.value, before))
     key = _key(other)
     is_block = isinstance(child.value, Collection) and not child.value.flow
@@ -141,23 +143,23 @@ def _child(found: Origins, child: Child, other: Child, before: Before, above: Pl
     source = child.value.source
     first = begun[0]
     is_beside = key and first and (key.file, key.line) == (first.file, first.line)
-    found.add(source, child.start, *([key] if is_beside else []), *begun)
+    origins.add(source, child.start, *([key] if is_beside else []), *begun)
     for comment, written in zip(child.head, other.head, strict=False):
-        found.add(source, comment.start, _comment(written, other) or begun[-1])
+        origins.add(source, comment.start, _comment(written, other) or begun[-1])
     if not is_block:
-        found.add(source, child.value.start, *begun)
-        _block(found, child.value, other.value)
+        origins.add(source, child.value.start, *begun)
+        _block(origins, child.value, other.value)
 
 
-def _block(found: Origins, made: Node, node: Node) -> None:
+def _block(origins: Origins, composed: Node, node: Node) -> None:
     """Note the lines of a literal block, which are those of its source."""
     place = place_of(node)
-    if not place or not all(isinstance(each, Scalar) and each.style == "|" for each in (made, node)):
+    if not place or not all(isinstance(each, Scalar) and each.style == "|" for each in (composed, node)):
         return
-    first = made.source.locate(made.start)[0]
+    first = composed.source.locate(composed.start)[0]
     header = 1 if node.start == 0 else 0  # a whole file has no line like that of the key
-    for number in range(1, made.lexeme.count("\n") + 1):
-        found.add_line(first + number, Place(place.file, place.line + number - header, place.column))
+    for number in range(1, composed.lexeme.count("\n") + 1):
+        origins.add_line(first + number, Place(place.file, place.line + number - header, place.column))
 
 
 def _chain(node: Node, before: Before) -> Iterator[Place]:

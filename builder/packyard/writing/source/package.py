@@ -160,21 +160,21 @@ def _use_cases(workspace: Workspace, folder: str, fields: Fields) -> list[UseCas
     common = {"MODEL_NAME": SetterValue(basename(folder).removesuffix("-k8s"), fields.file, 0), **_values(fields)}
     shared = fields.text("namespace", "")
     after = {name: child.texts("after") for name, child in names.items()}
-    found = [each for name, child in names.items() for each in _entry(workspace, folder, name, child, common, shared)]
-    if len(found) > MAX_USE_CASES:
-        fields.fault(fields.node, "useCases", f"are {len(found)} in all, where a package may have {MAX_USE_CASES}")
+    cases = [each for name, child in names.items() for each in _entry(workspace, folder, name, child, common, shared)]
+    if len(cases) > MAX_USE_CASES:
+        fields.fault(fields.node, "useCases", f"are {len(cases)} in all, where a package may have {MAX_USE_CASES}")
         return []  # what else is wrong takes long to find in so many
     before = len(fields.problems)
     after_.check(names, after)
     if len(fields.problems) == before:
-        places = [Place(each.name, each.storage, each.path) for each in found]
+        places = [Place(each.name, each.storage, each.path) for each in cases]
         after_.check_storages(names, places, after)
         before_each = (after_.paths(place, places, after) for place in places)
-        found = [replace(each, after=paths) for each, paths in zip(found, before_each, strict=True)]
-    for path in (each.path for each in found):
-        if any(f"{path}/".startswith(f"{other.path}/") for other in found if other.path != path):
+        cases = [replace(each, after=paths) for each, paths in zip(cases, before_each, strict=True)]
+    for path in (each.path for each in cases):
+        if any(f"{path}/".startswith(f"{other.path}/") for other in cases if other.path != path):
             fields.fault(fields.node, "useCases", f"{path} lies inside another use case")
-    return found
+    return cases
 
 
 def _entry(

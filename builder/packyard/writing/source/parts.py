@@ -113,8 +113,8 @@ def file_of(sources: Sources, folder: str) -> str:
     """Return the kustomization of a folder; of one that is nothing but patches of pods these."""
     if not has_kustomization(sources, folder) and sources.is_file(join(folder, PODS)):
         return join(folder, PODS)
-    found = kustomization.find(sources.shown(folder), lambda name: sources.is_file(join(folder, name)))
-    return join(folder, found)
+    name = kustomization.find(sources.shown(folder), lambda name: sources.is_file(join(folder, name)))
+    return join(folder, name)
 
 
 def has_kustomization(sources: Sources, folder: str) -> bool:
@@ -141,14 +141,14 @@ def read_patches(
 
     A plain text is a path, from the folder of the listing file ``path``. ``pods`` gets those of pods, if any may be.
     """
-    found = []
+    patches = []
     for node in parent.items(key):
         file = join(dirname(path), node.value) if isinstance(node, Scalar) else ""
         if pods is not None and file and _patches_pods(sources, file):
             pods += pod_patch.read(sources, normpath(file))
         elif patch := _patch(sources, parent, node, path, key):
-            found.append(patch)
-    return found
+            patches.append(patch)
+    return patches
 
 
 def _patch(sources: Sources, parent: Fields, node: Node, listing: str, key: str) -> Patch | None:

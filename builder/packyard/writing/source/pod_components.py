@@ -131,33 +131,33 @@ def _steps(
     inside = {id(item) for path in fitting for item in states[path]}
     named = any(_value(item, "labels", _COMPONENT) for items in states.values() for item in items)
     groups = _group(patch, [item for items in states.values() for item in items if not item.is_local])
-    found: dict[tuple[str, Target], tuple[list[str], Operations]] = {}
+    by_target: dict[tuple[str, Target], tuple[list[str], Operations]] = {}
     for text, group in groups:
-        made = group.made
-        if made is None or not any(id(item) in inside for item in group.items):
+        operations = group.made
+        if operations is None or not any(id(item) in inside for item in group.items):
             continue
         alike = [each for other, each in groups if each.kind == group.kind and (other, each) != (text, group)]
         others = [item for each in alike for item in each.items if id(item) not in stopped]
-        refusing = {id(item) for item in others if id(item) not in inside and _is_refused(item, made)}
+        refusing = {id(item) for item in others if id(item) not in inside and _is_refused(item, operations)}
         selector = _selector(patch, group, [item for item in others if id(item) not in refusing], named=named)
         stopped |= {
             id(item) for item in others
             if id(item) in refusing and selects(dict(selector), item.root, item.identity)
         }  # fmt: skip
-        found.setdefault((text, selector), ([], made))[0].append(group.kind[1])
+        by_target.setdefault((text, selector), ([], operations))[0].append(group.kind[1])
         for item in group.items:
             if id(item) in inside:
-                item.operate(made.to_node(patch.file))
-    return [_Step(tuple(kinds), selector, made) for (_, selector), (kinds, made) in found.items()]
+                item.operate(operations.to_node(patch.file))
+    return [_Step(tuple(kinds), selector, operations) for (_, selector), (kinds, operations) in by_target.items()]
 
 
 def _group(patch: PodPatch, items: Sequence[SourceObject]) -> list[tuple[str, _Group]]:
     """Return objects by their kinds and by what a patch does to them, with the text of that."""
     groups: dict[tuple[Kind, str], _Group] = {}
     for item in items:
-        made = _find(patch, item)
-        kind, text = (group_of(item.identity[0]), item.identity[1]), _text(made)
-        groups.setdefault((kind, text), _Group(kind, made, [])).items.append(item)
+        operations = _find(patch, item)
+        kind, text = (group_of(item.identity[0]), item.identity[1]), _text(operations)
+        groups.setdefault((kind, text), _Group(kind, operations, [])).items.append(item)
     return [(text, group) for (_, text), group in groups.items()]
 
 
@@ -168,10 +168,10 @@ def _find(patch: PodPatch, item: SourceObject) -> Operations | None:
         return None
 
 
-def _is_refused(item: SourceObject, made: Operations) -> bool:
+def _is_refused(item: SourceObject, operations: Operations) -> bool:
     """Say whether operations stop a build with an object that they are not for."""
     try:
-        item.copy().operate(made.to_node(""))
+        item.copy().operate(operations.to_node(""))
     except MisfitError:
         return True
     return False
@@ -188,23 +188,23 @@ def _selector(patch: PodPatch, group: _Group, others: Sequence[SourceObject], *,
     """
     component = ("labels", _COMPONENT)
     begun = _requirement(component, group.items, ()) if named else ""
-    left = _alike(component, group.items, others) if begun else list(others)
+    alike = _alike(component, group.items, others) if begun else list(others)
     keys = [(field, key) for field in _SELECTORS for key in _keys(field, [*group.items, *others])]
     ways = [(), *((key,) for key in keys), *combinations(keys, 2)]
-    for way in ways if left or begun else ():
-        rest, said = left, [(component[0], begun)] if begun else []
+    for way in ways if alike or begun else ():
+        rest, requirements = alike, [(component[0], begun)] if begun else []
         for key in way:
-            said.append((key[0], _requirement(key, group.items, rest)))
+            requirements.append((key[0], _requirement(key, group.items, rest)))
             rest = _alike(key, group.items, rest)
         if not rest:
-            return tuple((_SELECTORS[field], ",".join(text for each, text in said if text and each == field))
-                         for field in dict.fromkeys(field for field, text in said if text))  # fmt: skip
-    if not left:
+            return tuple((_SELECTORS[field], ",".join(text for each, text in requirements if text and each == field))
+                         for field in dict.fromkeys(field for field, text in requirements if text))  # fmt: skip
+    if not alike:
         return ()
     plain = _names(group.items)
     if plain and all(item.identity[3] not in plain for item in others):
         return (("name", _either([name.replace(".", "\\.") for name in plain])),)
-    names = sorted({item.root.source.name for item in (*group.items, *left)})
+    names = sorted({item.root.source.name for item in (*group.items, *alike)})
     message = f"needs other operations in some {group.kind[1]}s than in others, and no label tells them apart"
     raise InputError(patch.problem(message, f"give {' and '.join(names)} a label such as {_COMPONENT}"))
 
@@ -218,11 +218,11 @@ def _names(items: Sequence[SourceObject]) -> list[str]:
 
 def _keys(field: str, items: Sequence[SourceObject]) -> list[str]:
     """Return the labels or annotations of objects that no setter changes."""
-    found: dict[str, bool] = {}
+    names: dict[str, bool] = {}
     for item in items:
         for entry in entries(item.root.find("metadata", field)):
-            found[entry.name] = found.get(entry.name, True) and not is_bound(entry)
-    return sorted((key for key, is_plain in found.items() if is_plain), key=lambda key: (key != _COMPONENT, key))
+            names[entry.name] = names.get(entry.name, True) and not is_bound(entry)
+    return sorted((key for key, is_plain in names.items() if is_plain), key=lambda key: (key != _COMPONENT, key))
 
 
 def _alike(key: tuple[str, str], items: Sequence[SourceObject], others: Sequence[SourceObject]) -> list[SourceObject]:
@@ -256,23 +256,23 @@ def _target(kinds: Collection_[str], selector: Target) -> str:
 def _lines(step: _Step, brought: Brought, patch: Sequence[Operation]) -> Iterator[str]:
     """Yield the entry of ``patches`` for one target; ``patch`` has the operations for all."""
     yield f"- target: {_target(step.kinds, step.selector)}"
-    made = [f"- {_operation(each, brought, patch)}" for each in step.made.listed]
-    line = f'  patch: "{made[0]}"'
-    if len(made) == 1 and len(line) <= WIDTH and '"' not in made[0]:
+    operations = [f"- {_operation(each, brought, patch)}" for each in step.made.listed]
+    line = f'  patch: "{operations[0]}"'
+    if len(operations) == 1 and len(line) <= WIDTH and '"' not in operations[0]:
         yield line
     else:
-        yield from ("  patch: |-", *(f"    {each}" for each in made))
+        yield from ("  patch: |-", *(f"    {each}" for each in operations))
 
 
-def _operation(each: Operation, brought: Brought | None = None, patch: Sequence[Operation] = ()) -> str:
-    path = quoted(each.path, flow=True)
-    if each.is_guard:
-        return f"{{op: {each.op}, from: {path}, path: {path}}}"
-    if each.value is None:
-        return f"{{op: {each.op}, path: {path}}}"
-    if brought is not None and is_brought(each):
-        return f"{{op: copy, from: {quoted(brought.add(each, patch), flow=True)}, path: {path}}}"
-    return f"{{op: {each.op}, path: {path}, value: {_flow(each.value)}}}"
+def _operation(operation: Operation, brought: Brought | None = None, patch: Sequence[Operation] = ()) -> str:
+    path = quoted(operation.path, flow=True)
+    if operation.is_guard:
+        return f"{{op: {operation.op}, from: {path}, path: {path}}}"
+    if operation.value is None:
+        return f"{{op: {operation.op}, path: {path}}}"
+    if brought is not None and is_brought(operation):
+        return f"{{op: copy, from: {quoted(brought.add(operation, patch), flow=True)}, path: {path}}}"
+    return f"{{op: {operation.op}, path: {path}, value: {_flow(operation.value)}}}"
 
 
 def _flow(node: Node) -> str:
@@ -287,6 +287,6 @@ def _flow(node: Node) -> str:
     return node.value if is_plain_text(node.value, flow=True) else double_quoted(node.value)
 
 
-def _text(made: Operations | None) -> str:
+def _text(operations: Operations | None) -> str:
     """Return what tells operations from others: what they do, not where they are from."""
-    return "\n".join(_operation(each) for each in made.listed) if made else ""
+    return "\n".join(_operation(each) for each in operations.listed) if operations else ""

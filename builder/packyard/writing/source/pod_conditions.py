@@ -61,12 +61,12 @@ def hold(
     where: Entry | None, pod: Pod[MappingNode], places: Mapping[str, Sequence[tuple[Path, MappingNode]]]
 ) -> Holding | None:
     """Return by what a condition holds in a pod, whose containers have ``places``; None where it does not."""
-    made = Holding()
+    holding = Holding()
     for entry in entries(where.value) if where else ():
         if entry.name in CONTAINERS and isinstance(entry.value, SequenceNode):
-            found = [_containers(item, places[entry.name]) for item in mappings(entry.value)]
-            made.containers[entry.name] = {number for alike in found for number in alike}
-            needs = [need for alike in found for each in alike.values() for need in each] if all(found) else None
+            matches = [_containers(item, places[entry.name]) for item in mappings(entry.value)]
+            holding.containers[entry.name] = {number for alike in matches for number in alike}
+            needs = [need for alike in matches for each in alike.values() for need in each] if all(matches) else None
         elif entry.name == "volumes" and isinstance(entry.value, SequenceNode):
             needs = _items(mappings(entry.value), pod.volume_places)
         else:
@@ -74,14 +74,14 @@ def hold(
             needs = _of_field(entry, path, holder)
         if needs is None:
             return None
-        made.needs += needs
-    return made
+        holding.needs += needs
+    return holding
 
 
-def _containers(wanted: MappingNode, places: Sequence[tuple[Path, MappingNode]]) -> dict[int, Needs]:
+def _containers(condition: MappingNode, places: Sequence[tuple[Path, MappingNode]]) -> dict[int, Needs]:
     """Return the containers that are as a condition says, by their ids, with what that holds by."""
-    found = ((id(each), _item(wanted, path, each)) for path, each in places)
-    return {number: needs for number, needs in found if needs is not None}
+    matches = ((id(each), _item(condition, path, each)) for path, each in places)
+    return {number: needs for number, needs in matches if needs is not None}
 
 
 def _holder(pod: Pod[MappingNode], name: str) -> tuple[Path, MappingNode]:
@@ -90,61 +90,61 @@ def _holder(pod: Pod[MappingNode], name: str) -> tuple[Path, MappingNode]:
     return next(((path, each) for path, each in holders if each.get(name) is not None), pod.chain[-1])
 
 
-def _fields(wanted: MappingNode, path: Path, found: MappingNode) -> Needs | None:
+def _fields(condition: MappingNode, path: Path, holder: MappingNode) -> Needs | None:
     needs: Needs = []
-    for entry in wanted.entries:
-        inside = _of_field(entry, path, found)
+    for entry in condition.entries:
+        inside = _of_field(entry, path, holder)
         if inside is None:
             return None
         needs += inside
     return needs
 
 
-def _item(wanted: MappingNode, path: Path, found: MappingNode) -> Needs | None:
+def _item(condition: MappingNode, path: Path, item: MappingNode) -> Needs | None:
     """Return by what an item of a list is as a condition says, first its name: its index may come to mean another."""
-    needs, name = _fields(wanted, path, found), found.entry("name")
+    needs, name = _fields(condition, path, item), item.entry("name")
     return [Need((*path, "name"), name.value), *needs] if needs is not None and name and not is_bound(name) else needs
 
 
-def _of_field(entry: Entry, above: Path, found: MappingNode) -> Needs | None:
-    path, child = (*above, entry.name), found.entry(entry.name)
+def _of_field(entry: Entry, above: Path, holder: MappingNode) -> Needs | None:
+    path, child = (*above, entry.name), holder.entry(entry.name)
     if is_null(entry.value):
         return [Need(path, None)] if child is None or is_null(child.value) else None
     return None if child is None else _of_value(entry.value, path, child)
 
 
-def _of_value(wanted: Node, path: Path, child: Child) -> Needs | None:
+def _of_value(condition: Node, path: Path, child: Child) -> Needs | None:
     """Return by what a value is as a condition says; None where it is not."""
-    found = child.value
-    if isinstance(wanted, MappingNode) and isinstance(found, MappingNode):
+    value = child.value
+    if isinstance(condition, MappingNode) and isinstance(value, MappingNode):
         if isinstance(path[-1], int):
-            return _item(wanted, path, found)
-        return _fields(wanted, path, found) if wanted.entries else [Need(path, found, is_bound=True)]
-    if isinstance(wanted, SequenceNode) and isinstance(found, SequenceNode):
-        places = [((*path, index), item) for index, item in enumerate(found.items)]
+            return _item(condition, path, value)
+        return _fields(condition, path, value) if condition.entries else [Need(path, value, is_bound=True)]
+    if isinstance(condition, SequenceNode) and isinstance(value, SequenceNode):
+        places = [((*path, index), item) for index, item in enumerate(value.items)]
         matched = [next(filter(None, (_of_value(item.value, *place) for place in places)), None)
-                   for item in wanted.items]  # fmt: skip
+                   for item in condition.items]  # fmt: skip
         return None if None in matched else [need for needs in matched for need in needs or ()]
-    if isinstance(wanted, Scalar) and isinstance(found, Scalar) and selector.matches(wanted.value, found.value):
-        return [Need(path, found, is_bound(child))]
+    if isinstance(condition, Scalar) and isinstance(value, Scalar) and selector.matches(condition.value, value.value):
+        return [Need(path, value, is_bound(child))]
     return None
 
 
-def _items(wanted: Sequence[MappingNode], places: Sequence[tuple[Path, MappingNode]]) -> Needs | None:
+def _items(conditions: Sequence[MappingNode], places: Sequence[tuple[Path, MappingNode]]) -> Needs | None:
     """Return by what each wanted item is among some; None where one is not."""
     needs: Needs = []
-    for item in wanted:
-        found = next(filter(None, (_item(item, path, each) for path, each in places)), None)
-        if found is None:
+    for item in conditions:
+        item_needs = next(filter(None, (_item(item, path, each) for path, each in places)), None)
+        if item_needs is None:
             return None
-        needs += found
+        needs += item_needs
     return needs
 
 
 def is_bound(child: Child) -> bool:
     """Say whether a setter changes an entry or an item, by a comment behind it or above."""
-    said = (child.value.comment, child.comment, *child.head)
-    return any(each is not None and comment.parse(each.text) is not None for each in said)
+    comments = (child.value.comment, child.comment, *child.head)
+    return any(each is not None and comment.parse(each.text) is not None for each in comments)
 
 
 def check(fields: Fields, where: Entry) -> None:

@@ -82,11 +82,11 @@ class PodPatch:
         self, root: MappingNode, identity: Identity
     ) -> tuple[SequenceNode, Collection_[tuple[str, int, str]]] | None:
         """Return what is done to an object, and which keys that stands for; None where it has no such pods."""
-        made = find(self, root, identity)
-        if made is None:
+        result = find(self, root, identity)
+        if result is None:
             return None
-        listed = tuple(each for each in made.listed if not each.is_guard)  # which is for what others change
-        return Operations(listed, made.roles).to_node(self.file), list(self._reached(root, identity, made.roles))
+        listed = tuple(each for each in result.listed if not each.is_guard)  # which is for what others change
+        return Operations(listed, result.roles).to_node(self.file), list(self._reached(root, identity, result.roles))
 
     def problem(self, message: str, hint: str = "") -> Problem:
         """Describe something wrong with the patch as a whole, by where it begins."""
@@ -115,12 +115,12 @@ class Operation:
     def to_node(self, name: str) -> MappingNode:
         """Return the operation for an object, made for a file."""
         start = {"from": self.path} if self.is_guard else {}
-        made = make.mapping(name, {"op": self.op, **start, "path": self.path})
+        node = make.mapping(name, {"op": self.op, **start, "path": self.path})
         if self.value is not None:
             entry = make.entry("value", self.value)
             entry.comment = self.comment
-            made.entries.append(entry)
-        return made
+            node.entries.append(entry)
+        return node
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,12 +142,12 @@ def find(patch: PodPatch, root: MappingNode, identity: Identity) -> Operations |
     """
     if not patch.selects(root, identity):
         return None
-    made = _Made(patch)
+    merged = _Made(patch)
     for pod in pods.find(root):
         if not patch.roles or pod.role in patch.roles:
-            made.pod(pod)
-    listed = (*made.operations.values(), *made.deletions())
-    return Operations(listed, frozenset(made.roles)) if any(each.op in ("add", "remove") for each in listed) else None
+            merged.pod(pod)
+    listed = (*merged.operations.values(), *merged.deletions())
+    return Operations(listed, frozenset(merged.roles)) if any(each.op in ("add", "remove") for each in listed) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,36 +341,36 @@ _Container = tuple[Path, MappingNode, str, tuple[str, Node | None]]
 def _containers(pod: Pod[MappingNode], key: str) -> Iterator[_Container]:
     """Yield the containers of a list of a pod: path, mapping, name, and what tests that it is this one."""
     above = pod.path
-    for path, each in pod.container_places:
+    for path, container in pod.container_places:
         steps = path[len(above) :]
         if key in steps:
-            yield path, each, each.text("name"), (f"{pointer(path)}/name", each.get("name"))
+            yield path, container, container.text("name"), (f"{pointer(path)}/name", container.get("name"))
         elif pod.is_argo and key == CONTAINERS[1] and steps[0] in ("container", "script"):
             name = pod.spec.get("name")
-            yield path, each, pod.spec.text("name"), (f"{pointer(above)}/name", name)
+            yield path, container, pod.spec.text("name"), (f"{pointer(above)}/name", name)
         elif key == CONTAINERS[1] and steps[0] in (pod.fields or ()):
-            yield path, each, str(steps[0]), ("", None)
+            yield path, container, str(steps[0]), ("", None)
 
 
-def _names(pod: Pod[MappingNode], path: Path, each: MappingNode) -> Iterator[tuple[str, Node]]:
+def _names(pod: Pod[MappingNode], path: Path, holder: MappingNode) -> Iterator[tuple[str, Node]]:
     """Yield what tells an item from others: its name, unless a setter changes it, else that of its first container."""
     for key in ("name", "groupName"):
-        entry = each.entry(key)
+        entry = holder.entry(key)
         if entry and not is_bound(entry):
             yield f"{pointer(path)}/{key}", entry.value
     for inner, container in pod.container_places:
         name = container.entry("name")
         if "containers" in inner and name:
             yield f"{pointer(inner)}/name", name.value
-    raise InputError(each.problem("has no name by which a patch of pods could tell it from others"))
+    raise InputError(holder.problem("has no name by which a patch of pods could tell it from others"))
 
 
 def _alike(old: SequenceNode, new: Node, key: str) -> Iterable[int]:
     """Yield the places of the items of a list that an item of the patch is merged into."""
-    wanted = new.get(key) if key and isinstance(new, MappingNode) else new
+    new_key = new.get(key) if key and isinstance(new, MappingNode) else new
     for index, item in enumerate(old.items):
-        found = item.value.get(key) if key and isinstance(item.value, MappingNode) else item.value
-        if isinstance(found, Scalar) and isinstance(wanted, Scalar) and found.value == wanted.value:
+        old_key = item.value.get(key) if key and isinstance(item.value, MappingNode) else item.value
+        if isinstance(old_key, Scalar) and isinstance(new_key, Scalar) and old_key.value == new_key.value:
             yield index
 
 
@@ -387,8 +387,8 @@ def without_nulls(node: Node) -> Node:
     if isinstance(copied, MappingNode):
         assert isinstance(node, MappingNode)
         pairs = zip(node.entries, copied.entries, strict=True)
-        kept = [made for each, made in pairs if not is_null(each.value) and not deletes(each.value)]
-        copied.children = [] if deletes(node) else kept
+        children = [made for each, made in pairs if not is_null(each.value) and not deletes(each.value)]
+        copied.children = [] if deletes(node) else children
     elif isinstance(copied, Collection):
         copied.children = [child for child in copied.children if not is_null(child.value)]
     return copied

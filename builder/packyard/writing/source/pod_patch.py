@@ -51,18 +51,18 @@ def read(sources: Sources, path: str) -> tuple[PodPatch, ...]:
     """Read a file of patches, one in each document."""
     file, problems = sources.shown(path), list[Problem]()
     documents = sources.documents(path)
-    found = [_read(Fields(each.root, file, "", problems), path) for each in documents]
+    patches = [_read(Fields(each.root, file, "", problems), path) for each in documents]
     if not documents:
         problems.append(Problem("is empty", file=file))
     if problems:
         raise InputError(*problems)
-    return tuple(found)
+    return tuple(patches)
 
 
 def _read(fields: Fields, path: str) -> PodPatch:
     fields.expect_header(VERSION, KIND)
     targets = [Fields(node, fields.file, "targets", fields.problems) for node in fields.items("targets")]
-    found = PodPatch(
+    patch = PodPatch(
         path=path,
         file=fields.file,
         line=fields.node.source.locate(fields.node.start)[0] if fields.node else 0,
@@ -75,9 +75,9 @@ def _read(fields: Fields, path: str) -> PodPatch:
         where=_fragment(fields, "where"),
         head=tuple(fields.node.entries[0].head) if fields.node and fields.node.entries else (),
     )
-    _check(fields, found)
+    _check(fields, patch)
     fields.done()
-    return found
+    return patch
 
 
 def _fragment(fields: Fields, key: str) -> Entry | None:
@@ -95,11 +95,11 @@ def _metadata(fields: Fields) -> Entry | None:
     return fields.node.entry("metadata") if fields.node else None
 
 
-def _check(fields: Fields, found: PodPatch) -> None:
+def _check(fields: Fields, patch: PodPatch) -> None:
     """Note what a patch says in vain, and what is no name of a container."""
-    if found.spec is None and found.metadata is None and not fields.problems:
+    if patch.spec is None and patch.metadata is None and not fields.problems:
         fields.fault(fields.node, "spec", "is missing", "give the fields of a pod that the patch is for")
-    roots = [each.value for each in (found.metadata, found.spec) if each]
+    roots = [each.value for each in (patch.metadata, patch.spec) if each]
     names = {entry.name for root in roots for node in walk(root) if isinstance(node, MappingNode)
              for entry in node.entries}  # fmt: skip
     for key in ("absent", "append"):
@@ -110,9 +110,9 @@ def _check(fields: Fields, found: PodPatch) -> None:
     for node in (node for root in roots for node in walk(root) if isinstance(node, MappingNode)):
         if (directive := node.get("$patch")) and node.text("$patch") != "delete":
             fields.fault(directive, "$patch", "can be delete alone, as all else is merged")
-    if found.where:
-        pod_conditions.check(fields, found.where)
-    spec = found.spec.value if found.spec else None
+    if patch.where:
+        pod_conditions.check(fields, patch.where)
+    spec = patch.spec.value if patch.spec else None
     for key in CONTAINERS:
         for container in containers(spec, key):
             name = container.get("name")

@@ -88,8 +88,8 @@ class Brought:
     def _join(self, field: str, item: Item) -> str:
         """Add an item to the list of all that are for such a field."""
         if field not in self._lists:
-            made = make.sequence(self._name, [])
-            self._lists[field] = self._enter(field, Item(made, 0)), made
+            sequence = make.sequence(self._name, [])
+            self._lists[field] = self._enter(field, Item(sequence, 0)), sequence
         place, listed = self._lists[field]
         listed.children.append(item)
         return f"{place}/{len(listed.children) - 1}"

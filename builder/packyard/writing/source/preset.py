@@ -53,23 +53,23 @@ def check(presets: Sequence[Preset], use_cases: Mapping[str, tuple[Definitions, 
 
 def _check(preset: Preset, use_cases: Mapping[str, tuple[Definitions, Sequence[Rule]]]) -> Iterator[Problem]:
     known = {name for definitions, _ in use_cases.values() for name in definitions.setters}
-    for name, given in preset.values.given.items():
+    for name, value in preset.values.given.items():
         if name not in known:
-            yield given.problem(f"no use case has a setter {name}", suggest(name, known))
+            yield value.problem(f"no use case has a setter {name}", suggest(name, known))
     for path, (definitions, rules) in use_cases.items():
         setters = definitions.setters
-        here = {name: given for name, given in preset.values.given.items() if name in setters}
-        wrong = [given.problem(fault) for name, given in here.items() if (fault := refusal(setters[name], given.texts))]
+        here = {name: value for name, value in preset.values.given.items() if name in setters}
+        wrong = [value.problem(fault) for name, value in here.items() if (fault := refusal(setters[name], value.texts))]
         yield from wrong or _broken(path, dict(setters), rules, here)
 
 
 def _broken(
-    path: str, setters: dict[str, Setter], rules: Sequence[Rule], given: Mapping[str, Given]
+    path: str, setters: dict[str, Setter], rules: Sequence[Rule], values: Mapping[str, Given]
 ) -> Iterator[Problem]:
-    for name, item in given.items():
+    for name, item in values.items():
         setters[name] = replace(setters[name].given(item.texts), is_set=True)
     for rule in rules:
         problem = rule.broken(setters)
-        names = [name for name in rule.names if name in given]
+        names = [name for name in rule.names if name in values]
         if problem and names:
-            yield given[names[0]].problem(f"breaks a rule of {path}: {problem.message}", problem.hint)
+            yield values[names[0]].problem(f"breaks a rule of {path}: {problem.message}", problem.hint)

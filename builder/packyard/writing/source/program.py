@@ -57,12 +57,12 @@ class Program:
 
 def find(objects: Iterable[SourceObject]) -> list[Program]:
     """Return the programs among the objects of a use case, sorted by name."""
-    found: dict[str, Program] = {}
+    by_folder: dict[str, Program] = {}
     for item in filter(is_shared, objects):
         assert item.part is not None
-        made = found[item.part.folder].made if item.part.folder in found else ()
-        found[item.part.folder] = Program(item.part, (*made, item))
-    return sorted(found.values(), key=lambda each: each.name)
+        items = by_folder[item.part.folder].made if item.part.folder in by_folder else ()
+        by_folder[item.part.folder] = Program(item.part, (*items, item))
+    return sorted(by_folder.values(), key=lambda each: each.name)
 
 
 def is_shared(item: SourceObject) -> bool:
@@ -97,17 +97,17 @@ def own(item: SourceObject) -> SourceObject | None:
 
 
 def _added(item: SourceObject) -> MappingNode | None:
-    said: list[Entry] = []
+    metadata: list[Entry] = []
     for entry in entries(item.root.get("metadata")):
         if entry.name in _METADATA and (new := _new(item, "metadata", entry.name)):
             below = make.mapping(entry.key.source.name, {})
             below.children = new
-            said.append(Entry(entry.key, below, entry.start))
+            metadata.append(Entry(entry.key, below, entry.start))
     data = _new(item, "data")
-    if not said and not data:
+    if not metadata and not data:
         return None
     named = make.mapping(item.root.source.name, {"name": item.identity[3]})
-    named.children += said
+    named.children += metadata
     root = make.mapping(item.root.source.name, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": named})
     root.source, root.start, root.end = item.root.source, item.root.start, item.root.end  # which is where it is from
     if data:
@@ -122,16 +122,16 @@ def files(sources: Sources, use_cases: Iterable[Sequence[SourceObject]]) -> dict
     programs: dict[str, Program] = {}
     kinds: dict[str, set[str]] = {}
     for objects in use_cases:
-        for each in find(objects):
-            first = programs.setdefault(each.name, each)
-            if first.folder != each.folder:
+        for program in find(objects):
+            first = programs.setdefault(program.name, program)
+            if first.folder != program.folder:
                 message = f"has programs, and so has {sources.shown(first.folder)}: a package has one of a name"
-                refuse([Problem(message, file=sources.shown(each.folder), hint="rename one of the folders")])
-            kinds.setdefault(each.name, set()).update(item.identity[1] for item in objects)
+                refuse([Problem(message, file=sources.shown(program.folder), hint="rename one of the folders")])
+            kinds.setdefault(program.name, set()).update(item.identity[1] for item in objects)
     return {
         f"{name}/{file}": data
-        for name, each in programs.items()
-        for file, data in _files(sources, each, kinds[name]).items()
+        for name, program in programs.items()
+        for file, data in _files(sources, program, kinds[name]).items()
     }
 
 
@@ -139,15 +139,15 @@ def check(objects: Sequence[SourceObject]) -> None:
     """Refuse objects that name what is generated where nobody told kustomize to look: they would lack its hash."""
     programs = find(objects)
     names = {item.identity[3]: "" for each in programs for item in each.made}
-    known = [*references.KNOWN, *(spec for each in programs for spec in each.part.references)]
+    specs = [*references.KNOWN, *(spec for each in programs for spec in each.part.references)]
     hint = "add the path to the file that configurations lists beside the configMapGenerator"
     problems = []
     for item in objects if names else ():
         value = to_value(item.root)
-        references.rename([value] if isinstance(value, dict) else [], names, known)
-        left = next((name for name in _config_maps(value) if name in names), "")
-        if left:
-            message = f"{item.identity[1]} {item.identity[3]!r} names {left!r} in a field that kustomize does not know"
+        references.rename([value] if isinstance(value, dict) else [], names, specs)
+        stray = next((name for name in _config_maps(value) if name in names), "")
+        if stray:
+            message = f"{item.identity[1]} {item.identity[3]!r} names {stray!r} in a field that kustomize does not know"
             problems.append(item.root.problem(f"{message}: the hash behind the name would not reach it", hint))
     refuse(problems)
 
@@ -164,33 +164,33 @@ def _config_maps(value: object) -> Iterator[str]:
 
 
 def _files(sources: Sources, program: Program, kinds: Collection[str]) -> dict[str, bytes]:
-    made = [item.made for item in program.made if item.made]
+    config_maps = [item.made for item in program.made if item.made]
     specs = [spec for spec in program.part.references if spec.kind in kinds]
     version, kind = kustomization.header("Component")
     written = [version, f"{kind} {_HEAD}", "configMapGenerator:"]
-    for each in made:
-        written += layout.items([Item(each.entry, each.entry.start)])
+    for config_map in config_maps:
+        written += layout.items([Item(config_map.entry, config_map.entry.start)])
     written += ["configurations:", f"- {REFERENCES}"] if specs else []
-    found = {name: sources.read(join(program.folder, name)) for each in made for name in each.files}
-    found[kustomization.FILE] = _text(written)
+    contents = {name: sources.read(join(program.folder, name)) for each in config_maps for name in each.files}
+    contents[kustomization.FILE] = _text(written)
     if specs:
         rows = [f"  - {{kind: {spec.kind}, path: {'/'.join(spec.path)}}}" for spec in specs]
         head = [f"nameReference: {_REFERENCES}", "- kind: ConfigMap", "  version: v1", "  fieldSpecs:"]
-        found[REFERENCES] = _text([*head, *rows])
-    return found
+        contents[REFERENCES] = _text([*head, *rows])
+    return contents
 
 
 def _new(item: SourceObject, *path: str) -> list[Entry]:
     """Return the entries of a mapping that the generator does not give it; none of the generator's may be gone."""
     assert item.made is not None
     now, before = (entries(root.find(*path)) for root in (item.root, item.made.root))
-    known, names = {entry.name: entry.value for entry in before}, {entry.name for entry in now}
+    by_name, names = {entry.name: entry.value for entry in before}, {entry.name for entry in now}
     refuse(
         item.root.problem(f"{name} of {item.identity[3]} is removed, and other use cases share it")
-        for name in known
+        for name in by_name
         if name not in names
     )
-    return [each for each in now if each.name not in known or to_value(each.value) != to_value(known[each.name])]
+    return [each for each in now if each.name not in by_name or to_value(each.value) != to_value(by_name[each.name])]
 
 
 def _way(use_case: str, folder: str) -> str:

@@ -37,7 +37,7 @@ class Reached:
     sections: Mapping[str, Mapping[str, str]]
 
 
-def write(head: str, sections: Mapping[str, Mapping[str, str]], found: Sequence[Rule] = ()) -> bytes:
+def write(head: str, sections: Mapping[str, Mapping[str, str]], rules: Sequence[Rule] = ()) -> bytes:
     """Write a Krmfile, with a comment behind its kind: definitions in sections below their comments, and rules."""
     kind = f"kind: Krmfile{head and f' {head}'}"
     lines = ["apiVersion: config.k8s.io/v1alpha1", kind, "openAPI:", "  definitions:"]
@@ -46,8 +46,8 @@ def write(head: str, sections: Mapping[str, Mapping[str, str]], found: Sequence[
     for section, texts in sections.items():
         lines += [f"    {line}" for line in section.splitlines()] if texts else []
         lines += [line for text in texts.values() for line in text.splitlines()]
-    listed = make.sequence(KRMFILE, [make.like(rule.item, make.clone) for rule in found])
-    lines += layout.lines([make.entry("rules", listed)]) if found else []
+    listed = make.sequence(KRMFILE, [make.like(rule.item, make.clone) for rule in rules])
+    lines += layout.lines([make.entry("rules", listed)]) if rules else []
     return "".join(f"{line}\n" for line in lines if line).encode()
 
 
@@ -55,11 +55,11 @@ def reach(words: Words, documents: Mapping[str, bytes]) -> Reached:
     """Find what the comments of files reach, and write it."""
     reached: dict[str, Setter | Substitution] = {}
     texts = (Source(path, data.decode()) for path, data in documents.items() if comments.is_marked(data))
-    asked = {name: node for source in texts for name, node in _references(source, words.memo)}
-    todo = list(asked)
+    nodes = {name: node for source in texts for name, node in _references(source, words.memo)}
+    todo = list(nodes)
     while todo:
         name = todo.pop()
-        meaning = words.meaning_at(asked[name], name) if name in asked else words.meaning(name)
+        meaning = words.meaning_at(nodes[name], name) if name in nodes else words.meaning(name)
         if name not in reached and not isinstance(meaning, str):
             reached[name] = meaning
             todo += MARKER.findall(meaning.pattern) if isinstance(meaning, Substitution) else []
@@ -104,10 +104,10 @@ def _position(words: Words, name: str) -> tuple[int, int]:
 
 def _order_of_sections(words: Words, setters: Sequence[str]) -> list[str]:
     """Return the sections of setters: first those with something required, then in the order of the catalogue's."""
-    found = list(dict.fromkeys(words.defined[name].section for name in setters))
+    sections = list(dict.fromkeys(words.defined[name].section for name in setters))
     required = {words.defined[name].section for name in setters if _is_required(words, name)}
-    known = list(dict.fromkeys([*words.sections, *found]))
-    return sorted(found, key=lambda section: (section not in required, not section, known.index(section)))
+    order = list(dict.fromkeys([*words.sections, *sections]))
+    return sorted(sections, key=lambda section: (section not in required, not section, order.index(section)))
 
 
 def _is_required(words: Words, name: str) -> bool:
@@ -115,16 +115,16 @@ def _is_required(words: Words, name: str) -> bool:
     return isinstance(setter, Setter) and setter.required and not (value and value.text)
 
 
-def _setter(entry: Entry, given: str | None) -> str:
+def _setter(entry: Entry, text: str | None) -> str:
     """Write a setter's definition with the value that it is given, which is not required any more."""
     copied = make.like(entry, make.clone)
     copied.head = []
     definition = copied.value
     setter = definition.mapping("x-k8s-cli", "setter")
     value = setter.entry("value") if setter else None
-    if given is not None and value is not None and setter is not None and isinstance(definition, MappingNode):
-        value.value = make.scalar(given, entry.key.source.name, double_quoted(given))
-        if given and setter.get("required") is not None:
+    if text is not None and value is not None and setter is not None and isinstance(definition, MappingNode):
+        value.value = make.scalar(text, entry.key.source.name, double_quoted(text))
+        if text and setter.get("required") is not None:
             setter.children = [each for each in setter.entries if each.name != "required"]
             definition.children = [each for each in definition.entries if each.name not in ("example", "nullable")]
     return "".join(f"{line}\n" for line in layout.lines([copied], "    "))

@@ -26,11 +26,11 @@ _DEFINED = re.compile(rf"^ *{re.escape(SETTER_PREFIX)}([^:\s]+):", re.MULTILINE)
 
 def gather(krmfiles: Iterable[KrmfileData], memo: Memo) -> list[Rule]:
     """Return the rules of Krmfiles, one that several have once; raises `InputError` with every fault of form."""
-    found: dict[tuple[str, str], Rule] = {}
+    by_text: dict[tuple[str, str], Rule] = {}
     for rules in every(partial(_read, memo), dict.fromkeys(krmfiles)):
         for rule in rules:
-            found.setdefault((rule.text, rule.message), rule)
-    return list(found.values())
+            by_text.setdefault((rule.text, rule.message), rule)
+    return list(by_text.values())
 
 
 def _read(memo: Memo, krmfile: KrmfileData) -> list[Rule]:
@@ -61,10 +61,10 @@ def check(
                 hint = problem.hint or f"the rule is in {problem.file}:{problem.line}"
                 yield replace(problem, file=last.file, line=last.line, column=0, hint=hint) if last else problem
             continue
-        known = defined(workspace) | set(setters)
+        names = defined(workspace) | set(setters)
         for name in rule.names:
-            if name not in known:
-                yield rule.problem(f"the rule {rule.text} names {name}, which no part defines", suggest(name, known))
+            if name not in names:
+                yield rule.problem(f"the rule {rule.text} names {name}, which no part defines", suggest(name, names))
 
 
 def defined(workspace: Workspace) -> set[str]:

@@ -51,8 +51,8 @@ def _tagged(entry: Entry, repository: Path) -> str:
     tag = f"refs/tags/{entry.tag}"
     listed = _run(entry, repository, *_CONFIGURATION, "ls-remote", "--quiet", "--", entry.git, tag, f"{tag}^{{}}")
     lines = (line.partition("\t") for line in listed.decode("utf-8", "replace").splitlines())
-    found = {name: digest for digest, _, name in lines}
-    commit = found.get(f"{tag}^{{}}") or found.get(tag)  # that of an annotated tag, or of another
+    commits = {name: digest for digest, _, name in lines}
+    commit = commits.get(f"{tag}^{{}}") or commits.get(tag)  # that of an annotated tag, or of another
     if not commit:
         raise InputError(entry.problem(f"has no tag {entry.tag} in {entry.git}", "correct `tag`"))
     return commit
@@ -73,27 +73,27 @@ def _members(entry: Entry, repository: Path, commit: str) -> Iterator[Member]:
     words = ("ls-tree", "-r", "-l", "-z", "--full-tree", commit, "--", *CONTENT)
     listed = _run(entry, repository, *words, most=_LISTED)
     lines = (line.partition("\t") for line in listed.decode("utf-8", "surrogateescape").split("\0") if line)
-    found = [(*fields.split(), path) for fields, _, path in lines]
+    rows = [(*fields.split(), path) for fields, _, path in lines]
     total = 0
-    for mode, kind, _, size, path in found:
+    for mode, kind, _, size, path in rows:
         if mode not in _MODES or kind != "blob":
             raise InputError(entry.problem(f"has {path!r}, which is not a file", "a library has files and folders"))
         total += int(size)
-        if total > LIMITS.total_size or int(size) > LIMITS.file_size or len(found) > LIMITS.entries:
+        if total > LIMITS.total_size or int(size) > LIMITS.file_size or len(rows) > LIMITS.entries:
             raise InputError(entry.problem("is too large for a library"))
-    blobs = "".join(f"{digest}\n" for _, _, digest, _, _ in found)
+    blobs = "".join(f"{digest}\n" for _, _, digest, _, _ in rows)
     stored = io.BytesIO(_run(entry, repository, "cat-file", "--batch", data=blobs.encode()))
-    for mode, *_, path in found:
+    for mode, *_, path in rows:
         header = stored.readline().split()  # digest, kind, size
         yield Member(path=path, data=stored.read(int(header[2])), executable=_MODES[mode])
         stored.readline()
 
 
 def _run(entry: Entry, repository: Path, *words: str, data: bytes = b"", most: int = _MOST) -> bytes:
-    done = _git(entry, repository, *words, data=data, most=most)
-    if done.code:
-        raise _failed(entry, " ".join(done.said.decode("utf-8", "replace").split()) or f"exit code {done.code}")
-    return done.output
+    result = _git(entry, repository, *words, data=data, most=most)
+    if result.code:
+        raise _failed(entry, " ".join(result.said.decode("utf-8", "replace").split()) or f"exit code {result.code}")
+    return result.output
 
 
 def _git(entry: Entry, repository: Path, *words: str, data: bytes = b"", most: int = _MOST) -> Done:

@@ -43,18 +43,18 @@ def read(fields: Fields) -> tuple[Required, ...]:
 
 def gather(krmfiles: Iterable[KrmfileData], memo: Memo) -> list[Required]:
     """Return what the Krmfiles of parts require, each once; every fault of every file is named at once."""
-    found: list[Required] = []
+    required: list[Required] = []
     problems: list[Problem] = []
     for name, data in dict.fromkeys(krmfiles):
         if f"{KEY}:".encode() in data:
             fields = Fields(parse_krmfile(source_of(data, name), memo).root, name, "", problems)
-            found += read(fields)
+            required += read(fields)
     refuse(problems)
-    return found
+    return required
 
 
 def _read(fields: Fields, node: Node) -> Required:
-    made = Required(
+    required = Required(
         operator=fields.text("operator", ""),
         definitions=tuple(fields.texts("definitions")),
         offers=tuple(fields.texts("offers")),
@@ -68,35 +68,35 @@ def _read(fields: Fields, node: Node) -> Required:
         kubernetes=fields.text("kubernetes", ""),
         description=fields.text("description", ""),
     )
-    kinds = [kind for kind in FIELDS if getattr(made, kind)]
+    kinds = [kind for kind in FIELDS if getattr(required, kind)]
     if len(kinds) != 1:
         fields.fault(node, "", f"needs one of {', '.join(FIELDS)}, and has {' and '.join(kinds) or 'none'}")
     else:
-        _check(fields, node, made, kinds[0])
+        _check(fields, node, required, kinds[0])
     fields.done()
-    return made
+    return required
 
 
-def _check(fields: Fields, node: Node, made: Required, kind: str) -> None:
+def _check(fields: Fields, node: Node, required: Required, kind: str) -> None:
     """Note what is missing, what is of another kind, and each text that is not of its form."""
-    if kind == "operator" and not (made.definitions or made.offers):
+    if kind == "operator" and not (required.definitions or required.offers):
         hint = "definitions: [rayjobs.ray.io], or offers: [Resource nvidia.com/gpu]"
         fields.fault(node, "", "does not say what the operator brings", hint)
-    if kind == "secret" and not made.keys:
+    if kind == "secret" and not required.keys:
         fields.fault(node, "keys", "is missing", "say what the Secret has to hold: keys: [token]")
     for other, keys in FIELDS.items():
         for key in keys:
-            if other != kind and getattr(made, key):
+            if other != kind and getattr(required, key):
                 article = "an" if other[0] == "o" else "a"
                 fields.fault(fields.anything(key), key, f"is for {article} {other}")
     forms = (
-        ("definitions", made.definitions, _DEFINITION.fullmatch, "rayjobs.ray.io"),
-        ("offers", made.offers, _OFFER.fullmatch, "Resource nvidia.com/gpu"),
-        ("oldest", (made.oldest,), version_of, "1.2"),
-        ("tested", (made.tested,), version_of, "1.2.0"),
-        ("link", (made.link,), _LINK.fullmatch, "https://example.com"),
-        ("secret", (made.secret,), _NAME.fullmatch, "hf-token"),
-        ("kubernetes", (made.kubernetes,), _KUBERNETES.fullmatch, "1.31"),
+        ("definitions", required.definitions, _DEFINITION.fullmatch, "rayjobs.ray.io"),
+        ("offers", required.offers, _OFFER.fullmatch, "Resource nvidia.com/gpu"),
+        ("oldest", (required.oldest,), version_of, "1.2"),
+        ("tested", (required.tested,), version_of, "1.2.0"),
+        ("link", (required.link,), _LINK.fullmatch, "https://example.com"),
+        ("secret", (required.secret,), _NAME.fullmatch, "hf-token"),
+        ("kubernetes", (required.kubernetes,), _KUBERNETES.fullmatch, "1.31"),
     )
     for key, texts, fits, example in forms:
         for wrong in (text for text in texts if text and not fits(text)):

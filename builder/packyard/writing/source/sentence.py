@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 def of(use_case: UseCase, base: Part, overlays: Sequence[Part]) -> str:
     """Return what a use case is for; where its name has several storages, that of the storage tells them apart."""
-    said = use_case.description or first(base.description)
+    purpose = use_case.description or first(base.description)
     storage = first(overlays[-1].description) if use_case.has_siblings else ""
-    return " ".join(filter(None, (said, storage)))
+    return " ".join(filter(None, (purpose, storage)))
 
 
 def first(text: str) -> str:

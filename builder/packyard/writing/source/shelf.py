@@ -31,12 +31,12 @@ class Shelf:
 
     def find(self, name: str, tar: Digest) -> Path | None:
         """Return the folder of a library, verified; what is damaged goes."""
-        found = self.folder / tar.hex / name
+        folder = self.folder / tar.hex / name
         with suppress(PackyardError, OSError):
-            if found.is_dir() and library.digest(name, found) == tar:
-                os.utime(found.parent)  # used now: `prune` begins with what was not
-                return found
-        shutil.rmtree(found, ignore_errors=True)
+            if folder.is_dir() and library.digest(name, folder) == tar:
+                os.utime(folder.parent)  # used now: `prune` begins with what was not
+                return folder
+        shutil.rmtree(folder, ignore_errors=True)
         return None
 
     def put(self, name: str, members: Iterable[Member]) -> tuple[Path, Digest]:

@@ -73,8 +73,8 @@ def read_all(workspace: Workspace, package: Package) -> list[PackageTest]:
     """Read the tests of a package, in the order of their files; every fault of every file is named at once."""
     paths = authored(workspace.sources, f"{package.folder}/{DIRECTORY}")
     files = (path for path in paths if path.endswith((".yaml", ".yml")))
-    found = every(lambda path: read(Fields.of_file(workspace.sources, path), package), files)
-    return [test for tests in found for test in tests]
+    by_file = every(lambda path: read(Fields.of_file(workspace.sources, path), package), files)
+    return [test for tests in by_file for test in tests]
 
 
 def read(fields: Fields, package: Package) -> list[PackageTest]:
@@ -82,19 +82,19 @@ def read(fields: Fields, package: Package) -> list[PackageTest]:
     nodes = fields.items("tests")
     if not nodes:
         fields.fault(fields.node, "tests", "is missing, or has none")
-    found = [_test(Fields(node, fields.file, "tests", fields.problems), node, package) for node in nodes]
+    tests = [_test(Fields(node, fields.file, "tests", fields.problems), node, package) for node in nodes]
     fields.done()
-    return found
+    return tests
 
 
 def _test(fields: Fields, node: Node, package: Package) -> PackageTest:
-    given = fields.anything("set")
+    values_node = fields.anything("set")
     test = PackageTest(
         it=fields.text("it"),
         file=fields.file,
         line=node.source.locate(node.start)[0],
         use_cases=_use_cases(fields, package),
-        values=_values(fields, given) if given else {},
+        values=_values(fields, values_node) if values_node else {},
         preset=fields.text("preset", ""),
         options=fields.texts("enable"),
         expected=[_expectation(Fields(each, fields.file, "tests.expect", fields.problems), each)
@@ -123,7 +123,7 @@ def _values(fields: Fields, node: Node) -> dict[str, list[str]]:
         fields.fault(node, "set", "must be a mapping of names to values")
         return {}
     try:
-        return {name: given.texts for name, given in valuesfile.read(node, fields.file).items()}
+        return {name: value.texts for name, value in valuesfile.read(node, fields.file).items()}
     except InputError as error:
         fields.problems += error.problems
         return {}
@@ -131,24 +131,24 @@ def _values(fields: Fields, node: Node) -> dict[str, list[str]]:
 
 def _expectation(fields: Fields, node: Node) -> Expectation:
     kind, name, path = fields.text("kind"), fields.text("name", ""), fields.text("path", "")
-    given: dict[Check, Node] = {check: value for check in _CHECKS if (value := fields.anything(check))}
-    check: Check = next(iter(given), "exists")
-    wanted = given.get(check)
-    if len(given) != 1:
-        fields.fault(node, "", f"needs one of {', '.join(_CHECKS)}, and has {len(given) or 'none'}")
+    nodes: dict[Check, Node] = {check: value for check in _CHECKS if (value := fields.anything(check))}
+    check: Check = next(iter(nodes), "exists")
+    value_node = nodes.get(check)
+    if len(nodes) != 1:
+        fields.fault(node, "", f"needs one of {', '.join(_CHECKS)}, and has {len(nodes) or 'none'}")
     if fieldpath.parse(path) is None:
         hint = "write a.b[0].c, a.b[name=x].c, a.b[*].c or a['b.c']"
         fields.fault(fields.anything("path"), "path", f"{path!r} is no path of fields", hint)
-    meant = strict.to_value(wanted) if wanted else None
-    if wanted and (fault := _fault(check, meant)):
-        fields.fault(wanted, check, fault)
+    expected = strict.to_value(value_node) if value_node else None
+    if value_node and (fault := _fault(check, expected)):
+        fields.fault(value_node, check, fault)
     fields.done()
     return Expectation(
         kind=kind,
         name=name,
         path=path,
         check=check,
-        wanted=meant,
+        wanted=expected,
         line=node.source.locate(node.start)[0],
     )
 

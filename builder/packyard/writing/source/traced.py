@@ -46,33 +46,33 @@ class Traced:
         elif path.startswith(f"{PROGRAMS}/"):
             data = self._whole().programs.get(path.removeprefix(f"{PROGRAMS}/"))
         else:
-            made, name = self._use_case(path)
-            data = made.composed.files.get(name) if made else None
+            unfolded, name = self._use_case(path)
+            data = unfolded.composed.files.get(name) if unfolded else None
         return None if data is None else data.decode()
 
     def names(self, path: str, line: int) -> Iterator[tuple[str, Place]]:
         """Yield the names that the comment in a line reaches, each with the places of its value and its definition."""
-        made, _ = self._use_case(path)
+        unfolded, _ = self._use_case(path)
         text = self.text(path)
-        found = text.split("\n")[line - 1 : line] if text else []
-        reference = comments.parse("#" + found[0].rpartition(" #")[2]) if found else None
-        if made and reference:
-            yield from _names(made.words, reference.name, set())
+        lines = text.split("\n")[line - 1 : line] if text else []
+        reference = comments.parse("#" + lines[0].rpartition(" #")[2]) if lines else None
+        if unfolded and reference:
+            yield from _names(unfolded.words, reference.name, set())
 
     def given(self, path: str, line: int) -> Place | None:
         """Return where package.yaml gives the value that a line has from its setters, if it gives one alone."""
-        made, _ = self._use_case(path)
-        values = [made.words.values.get(name) for name, _ in self.names(path, line)] if made else []
+        unfolded, _ = self._use_case(path)
+        values = [unfolded.words.values.get(name) for name, _ in self.names(path, line)] if unfolded else []
         places = {Place(value.file, value.line) for value in values if value and value.line}
         return places.pop() if len(places) == 1 else None
 
     def _use_case(self, path: str) -> tuple[Unfolded | None, str]:
-        found = next((each for each in self._package.use_cases if path.startswith(f"{each.path}/")), None)
-        if found is None:
+        use_case = next((each for each in self._package.use_cases if path.startswith(f"{each.path}/")), None)
+        if use_case is None:
             return None, path
-        if found.path not in self._made:
-            self._made[found.path] = make(self._workspace, self._package, found)
-        return self._made[found.path], path.removeprefix(f"{found.path}/")
+        if use_case.path not in self._made:
+            self._made[use_case.path] = make(self._workspace, self._package, use_case)
+        return self._made[use_case.path], path.removeprefix(f"{use_case.path}/")
 
     def _whole(self) -> ComposedPackage:
         if self._composed is None:
@@ -83,30 +83,30 @@ class Traced:
         return self._whole().options.files
 
     def _find(self, path: str) -> Origins:
-        found, text = Origins(), self.text(path)
+        origins, text = Origins(), self.text(path)
         if text is None:
-            return found
+            return origins
         if path.startswith(f"{PROGRAMS}/"):
             return self._of_program(path.removeprefix(f"{PROGRAMS}/"), text)
         root = parse_one(text.encode(), path).root
         if not isinstance(root, MappingNode):
-            return found
+            return origins
         if path.startswith(f"{OPTIONS}/"):
             return self._of_option(path.removeprefix(f"{OPTIONS}/"), text, root)
-        made, name = self._use_case(path)
-        assert made is not None
+        unfolded, name = self._use_case(path)
+        assert unfolded is not None
         if name == KRMFILE:
-            _of_definitions(found, root, [made.words])
-            origin.follow_items(found, root.get("rules"), [rule.item for rule in made.composed.rules])
+            _of_definitions(origins, root, [unfolded.words])
+            origin.follow_items(origins, root.get("rules"), [rule.item for rule in unfolded.composed.rules])
         elif name == kustomization.FILE:
-            self._of_kustomization(found, root, made)
+            self._of_kustomization(origins, root, unfolded)
         else:
-            place = origin.place_of(made.named[name].root)
-            if place and program.is_shared(made.named[name]):  # whose first line no source has
-                found.add_line(1, place)
-            found.add(root.source, root.start, place)
-            origin.follow(found, root, made.named[name].root, made.named[name].before)
-        return found
+            place = origin.place_of(unfolded.named[name].root)
+            if place and program.is_shared(unfolded.named[name]):  # whose first line no source has
+                origins.add_line(1, place)
+            origins.add(root.source, root.start, place)
+            origin.follow(origins, root, unfolded.named[name].root, unfolded.named[name].before)
+        return origins
 
     def _of_program(self, path: str, text: str) -> Origins:
         """Return the origins of a program, which is its source, or of the files that are made of those beside it."""
@@ -126,12 +126,12 @@ class Traced:
         folder = self._workspace.overlay_dir(KIND, dirname(path))
         if path != KRMFILE:
             return self._of_file(folder, basename(path), text)
-        found = Origins()
+        origins = Origins()
         folders = {dirname(name) for name in self._files_of_options()} - {""}
         krmfiles = [parts.read_krmfile(sources, self._workspace.overlay_dir(KIND, name)) for name in sorted(folders)]
         shared = parts.read_shared(sources, self._workspace.libraries)
-        _of_definitions(found, root, [Words(shared, [[each]], {}, sources.memo) for each in krmfiles if each])
-        return found
+        _of_definitions(origins, root, [Words(shared, [[each]], {}, sources.memo) for each in krmfiles if each])
+        return origins
 
     def _of_file(self, folder: str, name: str, text: str) -> Origins:
         """Return the origins of a file of an option: what patches of pods come to is in no other file than theirs."""
@@ -139,23 +139,23 @@ class Traced:
         if name == kustomization.FILE and parts.has_kustomization(sources, folder):
             file = parts.file_of(sources, folder)
         pods = f"{folder}/{PODS}"
-        made = sources.is_file(pods) and (name.startswith("pods") or not sources.is_file(file))
-        file = pods if made else file
-        found = origin.of_text(text, sources.text(file).text, sources.shown(file), indented=made)
+        is_of_pods = sources.is_file(pods) and (name.startswith("pods") or not sources.is_file(file))
+        file = pods if is_of_pods else file
+        origins = origin.of_text(text, sources.text(file).text, sources.shown(file), indented=is_of_pods)
         if sources.is_file(pods):
-            found.fill(text.count("\n"), Place(sources.shown(pods), 1))
-        return found
+            origins.fill(text.count("\n"), Place(sources.shown(pods), 1))
+        return origins
 
-    def _of_kustomization(self, found: Origins, root: MappingNode, made: Unfolded) -> None:
+    def _of_kustomization(self, origins: Origins, root: MappingNode, unfolded: Unfolded) -> None:
         """Note for each file of a use case what its object came from, and for the rest the use case."""
-        found.add(root.source, 0, Place(self._package.file, made.composed.use_case.line))
+        origins.add(root.source, 0, Place(self._package.file, unfolded.composed.use_case.line))
         listed = root.get("resources")
         for item in listed.items if isinstance(listed, SequenceNode) else ():
-            if isinstance(item.value, Scalar) and item.value.value in made.named:
-                found.add(root.source, item.start, origin.place_of(made.named[item.value.value].root))
+            if isinstance(item.value, Scalar) and item.value.value in unfolded.named:
+                origins.add(root.source, item.start, origin.place_of(unfolded.named[item.value.value].root))
 
 
-def _of_definitions(found: Origins, root: MappingNode, words: Sequence[Words]) -> None:
+def _of_definitions(origins: Origins, root: MappingNode, words: Sequence[Words]) -> None:
     """Note for each definition of a Krmfile where it was written, and who gave it its value."""
     for entry in entries(root.find("openAPI", "definitions")):
         name = entry.name.removeprefix(SETTER_PREFIX).removeprefix(SUBSTITUTION_PREFIX)
@@ -163,14 +163,14 @@ def _of_definitions(found: Origins, root: MappingNode, words: Sequence[Words]) -
         value = next((place for each in words if (place := _value(each, name))), None)
         defined = origin.place_of(word.entry.key) if word else None
         follows = value if entry.name.startswith(SUBSTITUTION_PREFIX) else None
-        found.add(root.source, entry.start, follows, defined)
+        origins.add(root.source, entry.start, follows, defined)
         for comment in entry.head:
-            found.add(root.source, comment.start, follows, defined)
+            origins.add(root.source, comment.start, follows, defined)
         body = entry.value.mapping("x-k8s-cli", "setter")
-        if (given := body.entry("value") if body else None) and value:
-            found.add(root.source, given.start, value, defined)
-            found.add(root.source, given.value.start, value, defined)
-        origin.follow_names(found, entry.value, word.entry.value if word else root, follows, defined)
+        if (value_entry := body.entry("value") if body else None) and value:
+            origins.add(root.source, value_entry.start, value, defined)
+            origins.add(root.source, value_entry.value.start, value, defined)
+        origin.follow_names(origins, entry.value, word.entry.value if word else root, follows, defined)
 
 
 def _value(words: Words, name: str) -> Place | None:

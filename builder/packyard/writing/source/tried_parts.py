@@ -53,7 +53,7 @@ def compose_all(here: Workspace) -> Tried:
             compose.make(here, _package(here, [use_case]), use_case)
         except InputError as error:
             wrong[use_case.path] = error
-    found = _package(here, [each for each in use_cases if each.path not in wrong])
+    tried = _package(here, [each for each in use_cases if each.path not in wrong])
     problems = {str(each): each for refused in chosen.refused for each in refused.problems}
     for path, refused in wrong.items():
         same = [other for other, its in wrong.items() if str(its) == str(refused)]
@@ -61,13 +61,13 @@ def compose_all(here: Workspace) -> Tried:
         if _is_of_a_part(use_cases, same) and here.base_dir(base) not in chosen.built_on:
             problems.update({str(each): each for each in refused.problems})
     composed = []
-    for base in sorted({each.base for each in found.use_cases}):
-        of_base = _package(here, [each for each in found.use_cases if each.base == base])
+    for base in sorted({each.base for each in tried.use_cases}):
+        of_base = _package(here, [each for each in tried.use_cases if each.base == base])
         try:
             composed.append((of_base, compose.compose(here, of_base)))
         except InputError as error:
             problems.update({str(each): each for each in error.problems})
-    return Tried(found, composed, list(problems.values()))
+    return Tried(tried, composed, list(problems.values()))
 
 
 def _is_of_a_part(use_cases: Sequence[UseCase], paths: Collection[str]) -> bool:
@@ -111,8 +111,8 @@ class _Parts:
             fitting = [each for each in self._of(STORAGE) if self._fits(base, each)]
             storages = list(filter(_is_own, fitting)) or fitting
             programs = [each for each in self._of(PROGRAMS) if self._fits(base, each)]
-            wanted: list[Offered | None] = [*storages] if storages else [None]
-            for storage in wanted:
+            chosen: list[Offered | None] = [*storages] if storages else [None]
+            for storage in chosen:
                 needed, missing = self._needed([base, *([storage] if storage else [])], programs)
                 if not missing or not missing <= self._elsewhere:
                     yield from self._use_case(base, storage, needed)
@@ -127,23 +127,23 @@ class _Parts:
 
     def _of_packages(self) -> set[str]:
         """Return the names that packages of the library define, or give a value."""
-        here, found = self._here, set[str]()
+        here, names = self._here, set[str]()
         for name in here.package_names():
             krmfile = parts.read_krmfile(here.sources, here.package_dir(name))
-            found |= set(words.read(krmfile, here.sources.memo)) if krmfile else set()
+            names |= set(words.read(krmfile, here.sources.memo)) if krmfile else set()
             with suppress(InputError):  # which the package itself is told
-                found.update(key for each in package.read(here, name).use_cases for key in each.setters)
-        return found
+                names.update(key for each in package.read(here, name).use_cases for key in each.setters)
+        return names
 
     def _needed(self, own: Sequence[Offered], programs: Sequence[Offered]) -> tuple[list[Offered], set[str]]:
         """Return programs that define what a base and its storage need, and what none does."""
         missing = {name for each in own for name in each.needs} - {name for each in own for name in each.defines}
-        found = []
+        needed = []
         for each in programs:
             if missing & set(each.defines):
-                found.append(each)
+                needed.append(each)
                 missing -= set(each.defines)
-        return found, missing - _GIVEN.keys()
+        return needed, missing - _GIVEN.keys()
 
     def _fits(self, base: Offered, overlay: Offered) -> bool:
         """Say whether an overlay applies to a base, and changes it."""

@@ -28,27 +28,27 @@ class Offered(Protocol):
     def idle(self) -> Idle: ...
 
 
-def check(here: Workspace, names: Collection[str], made: Sequence[Offered]) -> None:
+def check(here: Workspace, names: Collection[str], packages: Sequence[Offered]) -> None:
     """Refuse options that change no use case of any package, and patches that reach nothing in any, nor in any base.
 
     What libraries have may be for others, so nothing of it is checked. Only all packages of the workspace together can
     tell: unless all are among ``names``, nothing is checked at all.
     """
-    if not made or here.is_library or not set(here.package_names()) <= set(names):
+    if not packages or here.is_library or not set(here.package_names()) <= set(names):
         return
-    offered = {name for item in made for name in item.options}
-    joined = idle.join(item.idle for item in made)
-    left: Idle = {patch: nothing for patch, nothing in joined.items() if nothing and _is_own(patch[0])}
+    offered = {name for item in packages for name in item.options}
+    joined = idle.join(item.idle for item in packages)
+    unreached: Idle = {patch: nothing for patch, nothing in joined.items() if nothing and _is_own(patch[0])}
     folders = {name: here.overlay_dir(OPTIONS, name) for name in here.option_names() if name not in offered}
     unused = [name for name, folder in folders.items() if _is_own(folder)]
     problems = []
-    if left or unused:
-        nothing, fitting = _of_bases(here, {path for path, _, _ in left}, unused)
-        joined = idle.join([left, nothing])
-        left = {patch: joined[patch] for patch in left}
+    if unreached or unused:
+        nothing, fitting = _of_bases(here, {path for path, _, _ in unreached}, unused)
+        joined = idle.join([unreached, nothing])
+        unreached = {patch: joined[patch] for patch in unreached}
         idle_names = [name for name in unused if not fitting.get(name)]
         problems = [_unused(here, folders[name], is_reached=name in fitting) for name in idle_names]
-    refuse([*problems, *idle.problems(left, "any use case of the workspace", here.sources)])
+    refuse([*problems, *idle.problems(unreached, "any use case of the workspace", here.sources)])
 
 
 def _unused(here: Workspace, folder: str, *, is_reached: bool) -> Problem:
@@ -70,15 +70,15 @@ def _of_bases(here: Workspace, files: set[str], options: Collection[str]) -> tup
     sources = here.sources
     folders = [folder for kind in OVERLAYS for folder in here.part_dirs(f"overlays/{kind}").values()]
     overlays = [parts.read(sources, folder, "Component") for folder in folders]
-    wanted = [part for part in overlays if _is_option(part) and (basename(part.folder) in options or _has(part, files))]
+    chosen = [part for part in overlays if _is_option(part) and (basename(part.folder) in options or _has(part, files))]
     for base in here.part_dirs("bases").values():
         try:
             objects = accumulate(parts.read(sources, base, "Kustomization"), idle=nothing)
         except InputError:  # others build on it, or no package uses it
             continue
-        made = [_try(part, objects, nothing) for part in overlays if not _is_option(part)]
-        for part in wanted:
-            for each in (objects, *filter(None, made)):
+        combined = [_try(part, objects, nothing) for part in overlays if not _is_option(part)]
+        for part in chosen:
+            for each in (objects, *filter(None, combined)):
                 reached: list[Idle] = []
                 name, tried = basename(part.folder), _try(part, each, reached)
                 if tried and not all(idle.join(reached).values()):

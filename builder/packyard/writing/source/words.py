@@ -77,13 +77,13 @@ class Words:
         self.defined, self._disputed = dict(gathered.words), gathered.disputed
         self.sections = list(dict.fromkeys(word.section for word in self.defined.values()))
         for number, layer in enumerate(layers, 1):
-            found: dict[str, Word] = {}
+            by_name: dict[str, Word] = {}
             for krmfile in dict.fromkeys(layer):
                 for name, word in read(krmfile, memo).items():
-                    other = found.setdefault(name, replace(word, layer=number))
+                    other = by_name.setdefault(name, replace(word, layer=number))
                     if to_value(other.entry.value) != to_value(word.entry.value):
                         raise InputError(word.problem(f"has another definition in {other.place}"))
-            self.defined.update(found)
+            self.defined.update(by_name)
         self._meanings: dict[str, Meaning] = {}
 
     @property
@@ -141,7 +141,7 @@ class Words:
             pattern = word.definition.pattern
         else:
             raise InputError(self._problem(name, _UNDEFINED, suggest(name, set(self.known) - {name})))
-        folded = MARKER.sub(lambda found: self._piece(name, found.group(1), above), pattern)
+        folded = MARKER.sub(lambda match: self._piece(name, match.group(1), above), pattern)
         alone = MARKER.fullmatch(folded)
         other = self.meaning(alone.group(1), above) if alone else None
         if other is not None and not (isinstance(other, Setter) and full_type(other.type) in PLAIN_TYPES):
@@ -211,20 +211,20 @@ class _Gathered(NamedTuple):
 
 
 def _gather(shared: Shared, memo: Memo) -> _Gathered:
-    found: dict[str, Word] = {}
+    by_name: dict[str, Word] = {}
     disputed: dict[str, tuple[Word, Word]] = {}
     count = 1
     for library in shared.libraries:
         words, inner, below = _gather(library, memo)
         disputed |= inner
         for name, word in words.items():
-            other = found.setdefault(name, replace(word, layer=word.layer - count))
+            other = by_name.setdefault(name, replace(word, layer=word.layer - count))
             if to_value(other.entry.value) != to_value(word.entry.value):
                 disputed[name] = (other, word)
         count += below
     own = read(shared.krmfile, memo) if shared.krmfile else {}
-    left = {name: words for name, words in disputed.items() if name not in own}
-    return _Gathered({**found, **own}, left, count)
+    unsettled = {name: words for name, words in disputed.items() if name not in own}
+    return _Gathered({**by_name, **own}, unsettled, count)
 
 
 def read(krmfile: KrmfileData, memo: Memo) -> dict[str, Word]:
@@ -234,7 +234,7 @@ def read(krmfile: KrmfileData, memo: Memo) -> dict[str, Word]:
 
 def _parse(name: str, data: bytes, memo: Memo) -> dict[str, Word]:
     parsed = parse_krmfile(source_of(data, name), memo)
-    found: dict[str, Word] = {}
+    by_name: dict[str, Word] = {}
     section = ""
     for entry in parsed.entries:
         section = "\n".join(comment.text for comment in entry.head) or section
@@ -245,7 +245,7 @@ def _parse(name: str, data: bytes, memo: Memo) -> dict[str, Word]:
         if isinstance(definition, Substitution) and definition.markers:
             hint = "leave `values` out: they follow from the pattern"
             raise InputError(entry.key.problem(f"{key.name} has `values` of its own, which its pattern gives", hint))
-        if key.name in found:
+        if key.name in by_name:
             raise InputError(entry.key.problem(f"{key.name} is both a setter and a substitution"))
-        found[key.name] = Word(key.name, entry, section, definition)
-    return found
+        by_name[key.name] = Word(key.name, entry, section, definition)
+    return by_name

@@ -84,15 +84,15 @@ class Workspace:
 
     def part_dirs(self, folder: str) -> dict[str, str]:
         """Return the folders of all parts in ``bases`` or ``overlays/KIND`` by their names, sorted."""
-        found = [path for root in reversed(self.roots) for path in self.sources.list(f"{root}{folder}")]
-        return {basename(path): path for path in sorted(found, key=basename) if self.sources.is_folder(path)}
+        paths = [path for root in reversed(self.roots) for path in self.sources.list(f"{root}{folder}")]
+        return {basename(path): path for path in sorted(paths, key=basename) if self.sources.is_folder(path)}
 
     def option_names(self) -> list[str]:
         """Return the names of all options, sorted."""
         folders = (f"{root}overlays/{OPTIONS}" for root in self.roots)
         names = kustomization.FILE, PODS
-        found = (path for folder in folders for name in names for path in self.sources.list(folder, f"*/{name}"))
-        return sorted({basename(dirname(path)) for path in found})
+        paths = (path for folder in folders for name in names for path in self.sources.list(folder, f"*/{name}"))
+        return sorted({basename(dirname(path)) for path in paths})
 
     def setter_names(self) -> set[str]:
         """Return the names of all setters that parts and packages define."""
@@ -180,14 +180,14 @@ def read(root_dir: Path, memo: Memo | None = None, libraries: Sequence[Library] 
 
 def _severities(fields: Fields) -> dict[str, str]:
     """Read how severe rules of lint are, each with its reason."""
-    found = {}
-    for rule, each in fields.children("lint").items():
-        found[rule] = each.text("severity")
-        each.text("reason")
-        if found[rule] not in ("", *SEVERITIES):
-            each.fault(each.node, "severity", f"must be {' or '.join(SEVERITIES)}, not {found[rule]!r}")
-        each.done()
-    return found
+    severities = {}
+    for rule, child in fields.children("lint").items():
+        severities[rule] = child.text("severity")
+        child.text("reason")
+        if severities[rule] not in ("", *SEVERITIES):
+            child.fault(child.node, "severity", f"must be {' or '.join(SEVERITIES)}, not {severities[rule]!r}")
+        child.done()
+    return severities
 
 
 def is_prefix(text: str) -> bool:
