@@ -73,23 +73,23 @@ class PackageSetters:
         self._tagged = self._kpt.names() if self._kpt else set()
         self.names = {*self.krmfile.definitions.setters, *self._tagged}
 
-    def plan(self, asked: Assignment, shipped: Shipped = _NOT_SHIPPED) -> Plan:
+    def plan(self, assignment: Assignment, shipped: Shipped = _NOT_SHIPPED) -> Plan:
         """Plan what is defined as `plan` does, then in the files that this leaves what kpt's comments tag."""
         package, defined = self._package, self.krmfile.definitions.setters
         if self._kpt is None or not self._tagged:
-            return plan(package, asked, shipped=shipped, memo=self._memo)
+            return plan(package, assignment, shipped=shipped, memo=self._memo)
         refuse(
             unknown(name, self.names, package, self.krmfile.definitions)
-            for name in asked.names
+            for name in assignment.names
             if name not in self.names
         )
         file = package.where + package.name
-        left = {name: no_default(Setter(name, file=file)) for name in asked.unset if name not in defined}
-        ours = asked.among(defined)
+        untouched = {name: no_default(Setter(name, file=file)) for name in assignment.unset if name not in defined}
+        ours = assignment.among(defined)
         first = plan(package, ours, shipped=shipped, memo=self._memo) if ours.names else Plan()
-        values = asked.among(self._tagged).values
+        values = assignment.among(self._tagged).values
         kpt = _read_kpt(package.with_files(first.files)) if first.files else self._kpt
-        return first.then(kpt.set(values) if values else Plan()).then(Plan(left=left))
+        return first.then(kpt.set(values) if values else Plan()).then(Plan(left=untouched))
 
 
 def _read_kpt(package: PackageFiles) -> KptPackage:
@@ -119,31 +119,31 @@ def change_setters(
     (`history.History.record`). Packages ``beside`` the directory are changed along; paths of packages begin at
     `Beside.root_dir` then. ``shipped`` says with which values a directory was shipped, for those that are unset.
     """
-    asked = Assignment(values, unset, set_by, description)
-    memo, known = Memo(), set[str]()
+    assignment = Assignment(values, unset, set_by, description)
+    memo, names = Memo(), set[str]()
     tree = Tree(beside.root_dir if beside else directory)
 
-    def plan_one(package: PackageFiles, found: _Found) -> Plan | None:
+    def plan_one(package: PackageFiles, place: _Found) -> Plan | None:
         setters = PackageSetters(package, memo)
-        known.update(setters.names)
-        here = asked
+        names.update(setters.names)
+        here = assignment
         if recursive or beside:
-            here = asked.among(setters.names if found.names is None else setters.names & set(found.names))
+            here = assignment.among(setters.names if place.names is None else setters.names & set(place.names))
         if not here.names:
             return None
-        values = shipped(tree.root_dir / found.path) if unset else {}
+        values = shipped(tree.root_dir / place.path) if unset else {}
         planned = setters.plan(here, values)
         check_rules(setters.krmfile, planned)
         return planned
 
     with nullcontext() if dry_run else tree.locked():
-        found = _find(tree, directory, beside, recursive=recursive, kpt=True)
-        changes = _plan_each(tree, found, plan_one)
+        places = _find(tree, directory, beside, recursive=recursive, kpt=True)
+        changes = _plan_each(tree, places, plan_one)
         reached = {name for change in changes for name in (*change.plan.counts, *change.plan.left)}
         where = f"is in no package below {tree.root_dir}"
         refuse(
-            Problem(f"setter {name!r} {where}", hint=suggest(name, known), missing=name)
-            for name in asked.names
+            Problem(f"setter {name!r} {where}", hint=suggest(name, names), missing=name)
+            for name in assignment.names
             if name not in reached
         )
         refuse(_without_fields(changes))
@@ -169,8 +169,8 @@ def change_packages(
     """
     tree = Tree(beside.root_dir if beside else directory)
     with nullcontext() if dry_run else tree.locked():
-        found = _find(tree, directory, beside, recursive=recursive, kpt=kpt)
-        changes = _plan_each(tree, found, lambda package, each: plan_package(each.path, package))
+        places = _find(tree, directory, beside, recursive=recursive, kpt=kpt)
+        changes = _plan_each(tree, places, lambda package, place: plan_package(place.path, package))
         if not dry_run:
             _write(tree, changes, keep)
     return changes
@@ -181,34 +181,34 @@ def _find(tree: Tree, directory: Path, beside: Beside | None, *, recursive: bool
     own = Tree(directory) if beside else tree
     paths = find_packages(own, recursive=recursive, kpt=kpt)
     base = beside.directory if beside else ""
-    found = [_Found(_join(base, path).rstrip("/"), own.prefix + _join(path, "")) for path in paths]
+    places = [_Found(_join(base, path).rstrip("/"), own.prefix + _join(path, "")) for path in paths]
     if beside:
-        found += [_Found(path, tree.prefix + _join(path, ""), names) for path, names in beside.packages.items()]
-    return found
+        places += [_Found(path, tree.prefix + _join(path, ""), names) for path, names in beside.packages.items()]
+    return places
 
 
 def _plan_each(
-    tree: Tree, found: Iterable[_Found], plan_one: Callable[[PackageFiles, _Found], Plan | None]
+    tree: Tree, places: Iterable[_Found], plan_one: Callable[[PackageFiles, _Found], Plan | None]
 ) -> list[PackageChange]:
     """Read and plan each package; a package of kpt reaches into those below it, which see what it changes there."""
     changes: list[PackageChange] = []
     problems: list[Problem] = []
     changed: dict[str, bytes] = {}
     overlap = False
-    for each in found:
+    for place in places:
         try:
-            before = read_package(tree, each.path, each.where)
+            before = read_package(tree, place.path, place.where)
             overlap = overlap or before.kptfile is not None
             if overlap and changed:
-                files = {path: changed.get(_join(each.path, path), data) for path, data in before.files.items()}
+                files = {path: changed.get(_join(place.path, path), data) for path, data in before.files.items()}
                 before = before.with_files(files)
-            planned = plan_one(before, each)
+            planned = plan_one(before, place)
         except InputError as error:
             problems += error.problems
         else:
             if planned is not None:
-                changes.append(PackageChange(each.path, before, planned))
-                changed.update((_join(each.path, path), data) for path, data in planned.files.items())
+                changes.append(PackageChange(place.path, before, planned))
+                changed.update((_join(place.path, path), data) for path, data in planned.files.items())
     refuse({str(problem): problem for problem in problems}.values())  # what is wrong everywhere is said once
     return changes
 

@@ -166,14 +166,14 @@ class Definitions:
         todo = [substitution]
         while todo:
             current = todo[-1]
-            found = self._resolved[current.name]
-            missing = [target for target in found.below if self._resolved[target.name].text is None]
-            if found.text is None and missing:
+            resolved = self._resolved[current.name]
+            missing = [target for target in resolved.below if self._resolved[target.name].text is None]
+            if resolved.text is None and missing:
                 todo += missing
                 continue
-            if found.text is None:
-                found.text = self._write(current, found)
-            text = found.text
+            if resolved.text is None:
+                resolved.text = self._write(current, resolved)
+            text = resolved.text
             todo.pop()
         assert text is not None
         self._count(substitution, len(text))
@@ -203,22 +203,22 @@ class Definitions:
         within: set[str] = set()
         while todo:
             current = todo[-1]
-            found = self._resolved.get(current.name)
-            if found is None:
-                found = self._resolved[current.name] = self._find_targets(current)
+            resolved = self._resolved.get(current.name)
+            if resolved is None:
+                resolved = self._resolved[current.name] = self._find_targets(current)
                 within.add(current.name)
-                below = found.below
-                found.is_broken = found.is_broken or any(target.name in within for target in below)
+                below = resolved.below
+                resolved.is_broken = resolved.is_broken or any(target.name in within for target in below)
                 todo += [target for target in below if target.name not in self._resolved]
                 continue
             if current.name in within:
-                self._join(current, found)
+                self._join(current, resolved)
             within.discard(current.name)
             todo.pop()
-        found = self._resolved[substitution.name]
-        if found.is_broken:
+        resolved = self._resolved[substitution.name]
+        if resolved.is_broken:
             raise InputError(self._fault(substitution))
-        return found
+        return resolved
 
     def _find_targets(self, substitution: Substitution) -> _Resolved:
         """Find what each marker stands for."""
@@ -232,20 +232,20 @@ class Definitions:
             targets.append((marker, target))
         return _Resolved(tuple(targets))
 
-    def _join(self, substitution: Substitution, found: _Resolved) -> None:
+    def _join(self, substitution: Substitution, resolved: _Resolved) -> None:
         """Join the setters, the depths and the faults of the targets of a substitution."""
-        for _, target in found.targets:
+        for _, target in resolved.targets:
             if isinstance(target, Setter):
-                found.bits |= self._bits.setdefault(target.name, 1 << len(self._bits))
+                resolved.bits |= self._bits.setdefault(target.name, 1 << len(self._bits))
                 continue
             below = self._resolved[target.name]
-            found.bits |= below.bits
-            found.depth = max(found.depth, below.depth + 1)
-            found.is_broken = found.is_broken or below.is_broken
-        if found.depth > _DEEPEST and not found.is_broken:
+            resolved.bits |= below.bits
+            resolved.depth = max(resolved.depth, below.depth + 1)
+            resolved.is_broken = resolved.is_broken or below.is_broken
+        if resolved.depth > _DEEPEST and not resolved.is_broken:
             message = f"substitution {substitution.name} holds more than {_DEEPEST - 1} others, one within another"
-            found.fault = substitution.problem(message, "write out what some of them stand for")
-            found.is_broken = True
+            resolved.fault = substitution.problem(message, "write out what some of them stand for")
+            resolved.is_broken = True
 
     def _fault(self, substitution: Substitution) -> Problem:
         """Return the first fault that 3.8.7 meets, which reads a substitution from its first marker to its last.
@@ -256,24 +256,24 @@ class Definitions:
         current = substitution
         while current.name not in way and current.name not in self._faults:
             way[current.name] = current
-            found = self._resolved[current.name]
-            broken = next((target for target in found.below if self._resolved[target.name].is_broken), None)
+            resolved = self._resolved[current.name]
+            broken = next((target for target in resolved.below if self._resolved[target.name].is_broken), None)
             if broken is None:
-                assert found.fault is not None
-                self._faults[current.name] = found.fault
+                assert resolved.fault is not None
+                self._faults[current.name] = resolved.fault
             else:
                 current = broken
         if current.name not in self._faults:
-            for each in dropwhile(lambda each: each.name != current.name, way.values()):
-                self._faults[each.name] = each.problem(f"cyclic substitution detected with name {each.name}")
+            for link in dropwhile(lambda link: link.name != current.name, way.values()):
+                self._faults[link.name] = link.problem(f"cyclic substitution detected with name {link.name}")
         for name in way:
             self._faults.setdefault(name, self._faults[current.name])
         return self._faults[substitution.name]
 
-    def _write(self, substitution: Substitution, found: _Resolved) -> str:
+    def _write(self, substitution: Substitution, resolved: _Resolved) -> str:
         """Replace the markers of a pattern by the texts of their targets, which are known."""
         text = substitution.pattern
-        for marker, target in found.targets:
+        for marker, target in resolved.targets:
             new = target.text if isinstance(target, Setter) else self._resolved[target.name].text
             assert new is not None
             length = len(text) + text.count(marker) * (len(new) - len(marker))

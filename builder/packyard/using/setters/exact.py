@@ -31,8 +31,8 @@ def is_within(value: float, text: str, bound: float, *, most: bool, exclusive: b
     """Say whether a number is not beyond a bound, the highest or the lowest; nan is beyond every bound."""
     if math.isnan(value):
         return False
-    given, limit = _exact(value, text), _exact(bound)
-    return (given == limit and not exclusive) or (given < limit if most else given > limit)
+    number, limit = _exact(value, text), _exact(bound)
+    return (number == limit and not exclusive) or (number < limit if most else number > limit)
 
 
 def is_multiple(value: float, text: str, step: float) -> bool:

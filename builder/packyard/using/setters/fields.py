@@ -121,10 +121,10 @@ class FieldEdits:
     def _scalar(self, document: Document, bound: Binding, old: Scalar, definition: Setter | Substitution) -> None:
         new = definition.text if isinstance(definition, Setter) else self.definitions.expand(definition)
         self._note(bound, definition, old.value, new, is_misread=is_misread(document.root, bound.path, old.value, new))
-        wanted = _wanted(document, bound, old, definition, new)
-        if old.value == new and wanted in (None, type_of(old)):
+        read_as = _wanted(document, bound, old, definition, new)
+        if old.value == new and read_as in (None, type_of(old)):
             return
-        self.edits += set_text(old, new, wanted, flow=bound.flow)
+        self.edits += set_text(old, new, read_as, flow=bound.flow)
 
     def _list(self, bound: Binding, old: SequenceNode, definition: Setter) -> None:
         node, values = items.complete(old), definition.values or ()
@@ -146,8 +146,8 @@ def is_misread(root: Node | None, path: tuple[Step, ...], old: str, new: str) ->
     is_number = stricter.is_other_form(new)
     if stricter.is_whole(new) or not (is_number or implicit_type(old) != "string"):
         return False  # without asking Kubernetes, which takes its time
-    known = type_at(root, path)
-    return known == "integer" or (is_number and known == "int-or-string")
+    kubernetes_type = type_at(root, path)
+    return kubernetes_type == "integer" or (is_number and kubernetes_type == "int-or-string")
 
 
 def _wanted(document: Document, bound: Binding, old: Scalar, definition: Setter | Substitution, new: str) -> str | None:
@@ -162,13 +162,13 @@ def _wanted(document: Document, bound: Binding, old: Scalar, definition: Setter 
         return None
     if implicit_type(new) == "string" and implicit_type(old.value) == "string" and old.value:
         return declared or None
-    known = None if bound.from_key else type_at(document.root, bound.path)
+    kubernetes_type = None if bound.from_key else type_at(document.root, bound.path)
     if isinstance(definition, Substitution):
-        numeric = known in PLAIN_TYPES
-        return known if numeric and implicit_type(new) == known else "string"
+        numeric = kubernetes_type in PLAIN_TYPES
+        return kubernetes_type if numeric and implicit_type(new) == kubernetes_type else "string"
     if declared in PLAIN_TYPES and old.style in "'\"" and old.value:
-        return declared if known in PLAIN_TYPES else "string"
-    return declared or (known if known != "int-or-string" else None)
+        return declared if kubernetes_type in PLAIN_TYPES else "string"
+    return declared or (kubernetes_type if kubernetes_type != "int-or-string" else None)
 
 
 def type_at(root: Node | None, path: tuple[Step, ...]) -> str | None:

@@ -38,11 +38,11 @@ def find(package: PackageFiles) -> Iterator[HandEdit]:
     definitions = read_krmfile(package).definitions
     for path, data in package.resources.items():
         for bound, definition in defined_in(data, package.where + path, definitions):
-            node, wanted = bound.node, expected(definition, definitions)
+            node, value = bound.node, expected(definition, definitions)
             text = node.value if isinstance(node, Scalar) else [each.value for each in scalars(node)]
-            if wanted is not None and text != wanted and not _is_open(definition, definitions):
+            if value is not None and text != value and not _is_open(definition, definitions):
                 line, _ = node.source.locate(node.start)
-                shown = _shown(text), _shown(wanted)
+                shown = _shown(text), _shown(value)
                 yield HandEdit(definition.name, node.source.name, line, path_text(bound.path), *shown)
 
 
@@ -52,9 +52,9 @@ def overwritten(changes: Iterable[FieldChange], before: PackageFiles) -> Iterato
     definitions = read_krmfile(before).definitions if changed else Definitions()
     for change in changed:
         definition = definitions.setters.get(change.name) or definitions.substitutions.get(change.name)
-        wanted = expected(definition, definitions) if definition else None
-        if definition and isinstance(wanted, str) and change.old != wanted and not _is_open(definition, definitions):
-            yield HandEdit(change.name, change.file, change.line, change.path, change.old, wanted)
+        value = expected(definition, definitions) if definition else None
+        if definition and isinstance(value, str) and change.old != value and not _is_open(definition, definitions):
+            yield HandEdit(change.name, change.file, change.line, change.path, change.old, value)
 
 
 def expected(definition: Setter | Substitution, definitions: Definitions) -> str | list[str] | None:

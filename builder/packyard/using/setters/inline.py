@@ -105,9 +105,9 @@ def list_setters(files: Sequence[tuple[str, bytes]]) -> list[InlineSetter]:
     rows: dict[str, InlineSetter] = {}
     for name, data in files:
         for document in parse_file(data, name) if MARK in data else ():
-            for _, _, found in _defined(document.root):
-                for setter, value in found.setters():
-                    first = InlineSetter(setter, found.description, value, found.type, found.set_by, 0)
+            for _, _, definition in _defined(document.root):
+                for setter, value in definition.setters():
+                    first = InlineSetter(setter, definition.description, value, definition.type, definition.set_by, 0)
                     first = rows.get(setter, first)
                     rows[setter] = replace(first, count=first.count + 1)
     return [rows[name] for name in sorted(rows)]
@@ -128,38 +128,38 @@ class InlineChange:
         return rewrite(data, name, self._edits) if MARK in data else data
 
     def _edits(self, document: Document) -> Iterator[Edit]:
-        for scalar, flow, found in _defined(document.root):
-            yield from self._set(scalar, found, flow)
+        for scalar, flow, definition in _defined(document.root):
+            yield from self._set(scalar, definition, flow)
 
-    def _set(self, scalar: Scalar, found: InlineDefinition, flow: bool) -> list[Edit]:
-        text = self._new_text(scalar.value, found)
+    def _set(self, scalar: Scalar, definition: InlineDefinition, flow: bool) -> list[Edit]:
+        text = self._new_text(scalar.value, definition)
         if text is None or scalar.comment is None:
             return []
-        _check(found.type, text)
+        _check(definition.type, text)
         self.count += 1
-        found.set_by = self.set_by or found.set_by
-        found.description = self.description or found.description
-        wanted = "string" if found.type == "string" else AS_IS
-        return [*set_text(scalar, text, wanted, flow=flow), replace_comment(scalar.comment, found.text())]
+        definition.set_by = self.set_by or definition.set_by
+        definition.description = self.description or definition.description
+        read_as = "string" if definition.type == "string" else AS_IS
+        return [*set_text(scalar, text, read_as, flow=flow), replace_comment(scalar.comment, definition.text())]
 
-    def _new_text(self, text: str, found: InlineDefinition) -> str | None:
+    def _new_text(self, text: str, definition: InlineDefinition) -> str | None:
         """Return the field's new text, and record the value; None where the setter is not here, or set already."""
-        whole = found.whole is not None and found.whole[0] == self.name
-        recorded = [found.whole] if found.whole and whole else found.partial
+        whole = definition.whole is not None and definition.whole[0] == self.name
+        recorded = [definition.whole] if definition.whole and whole else definition.partial
         old = next((value for name, value in recorded if name == self.name), None)
         if old is None or old == self.value or old not in text:
             return None
         if whole:
-            found.whole = (self.name, self.value)
+            definition.whole = (self.name, self.value)
             return self.value
-        found.record(self.name, self.value)
+        definition.record(self.name, self.value)
         return text.replace(old, self.value)
 
 
 def _defined(node: Node | None, flow: bool = False) -> Iterator[tuple[Scalar, bool, InlineDefinition]]:
     """Yield the scalars that the comments behind them define, and whether they stand inside brackets."""
-    if isinstance(node, Scalar) and node.comment and (found := parse(node.comment.text)):
-        yield node, flow, found
+    if isinstance(node, Scalar) and node.comment and (definition := parse(node.comment.text)):
+        yield node, flow, definition
     elif isinstance(node, MappingNode | SequenceNode):
         for child in node.children:
             yield from _defined(child.value, flow or node.flow)

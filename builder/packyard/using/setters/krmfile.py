@@ -89,13 +89,13 @@ class Krmfile:
         definition, entry = self.setter_entry(setter.name)
         self._check_not_shared(setter.name, definition, entry)
         value = Text(setter.value) if entry.get("value") else double(setter.value)
-        wanted: dict[str, Tree | None] = {"value": None if setter.is_list else value}
+        fields: dict[str, Tree | None] = {"value": None if setter.is_list else value}
         if setter.is_list:
             texts = [double(text) for text in setter.values or ()]
-            wanted["listValues"] = texts if entry.get("listValues") else in_brackets(texts)
-        wanted["setBy"] = Text(setter.set_by) if setter.set_by else None
-        wanted["isSet"] = "true" if setter.is_set and not setter.must_be_set else None
-        edits = change(entry, wanted)
+            fields["listValues"] = texts if entry.get("listValues") else in_brackets(texts)
+        fields["setBy"] = Text(setter.set_by) if setter.set_by else None
+        fields["isSet"] = "true" if setter.is_set and not setter.must_be_set else None
+        edits = change(entry, fields)
         if description:
             edits += change(definition, {"description": Text(description)})
         return edits

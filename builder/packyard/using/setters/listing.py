@@ -71,9 +71,9 @@ def list_rules(package: PackageFiles) -> list[ListedRule]:
 
     krmfile = read_krmfile(package)
     setters = krmfile.definitions.setters
-    found = rule.read(krmfile.root)
-    refuse(problem for item in found if (problem := item.misfit(setters)))
-    return [ListedRule(item, item.holds(setters), item.broken(setters)) for item in found]
+    rules = rule.read(krmfile.root)
+    refuse(problem for item in rules if (problem := item.misfit(setters)))
+    return [ListedRule(item, item.holds(setters), item.broken(setters)) for item in rules]
 
 
 def list_setters(
@@ -85,13 +85,13 @@ def list_setters(
     """
     definitions = definitions or read_krmfile(package).definitions
     counts = count_fields(package, definitions, memo)
-    found = [ListedSetter(setter, counts[name]) for name, setter in definitions.setters.items()]
-    return sorted([*found, *tagged(package)], key=lambda listed: listed.setter.name)
+    listed_setters = [ListedSetter(setter, counts[name]) for name, setter in definitions.setters.items()]
+    return sorted([*listed_setters, *tagged(package)], key=lambda listed: listed.setter.name)
 
 
 def in_order(listed: Sequence[ListedSetter]) -> list[ListedSetter]:
     """Return setters as people read them: first what is required, then in the order in which their file has them."""
-    return sorted(listed, key=lambda each: (not each.setter.required, each.setter.file, each.setter.line))
+    return sorted(listed, key=lambda item: (not item.setter.required, item.setter.file, item.setter.line))
 
 
 def count_fields(package: PackageFiles, definitions: Definitions, memo: Memo | None = None) -> Counter[str]:
@@ -129,12 +129,12 @@ def tagged(package: PackageFiles) -> list[ListedSetter]:
 def find_fields(package: PackageFiles, name: str) -> list[Field]:
     """Return the fields that a set of ``name`` writes, in the order of the files."""
     definitions = read_krmfile(package).definitions
-    found: list[Field] = []
+    fields: list[Field] = []
     for path, data in package.resources.items():
         for bound, definition in defined_in(data, package.where + path, definitions):
             if through := _way(definitions, definition, name):
-                found.append(_field(bound.node, bound.path, through))
-    return found + _tagged(package, name)
+                fields.append(_field(bound.node, bound.path, through))
+    return fields + _tagged(package, name)
 
 
 def _field(node: Scalar | SequenceNode, path: tuple[Step, ...], through: tuple[str, ...]) -> Field:
@@ -149,12 +149,12 @@ def _tagged(package: PackageFiles, name: str) -> list[Field]:
         return []
     from packyard.using.setters.kpt.kptpackage import KptPackage
 
-    found = []
+    fields = []
     for field in KptPackage(package).tagged:
         if field.pattern.uses((name,)):
             way = (name,) if field.pattern.sole_name == name else (name, field.pattern.text)
-            found.append(_field(field.node, field.path, way))
-    return found
+            fields.append(_field(field.node, field.path, way))
+    return fields
 
 
 def _way(definitions: Definitions, definition: Setter | Substitution, name: str) -> tuple[str, ...]:
@@ -187,8 +187,8 @@ def kind(setter: Setter) -> str:
     form, declared = str(setter.schema.get("format", "")), full_type(setter.type)
     if declared in ("integer", "number"):
         return patterns.WHOLE if declared == "integer" else patterns.NUMBER
-    known = patterns.words(setter.schema)
-    return known.kind if known else _FORMATS.get(form, patterns.TEXT)
+    words = patterns.words(setter.schema)
+    return words.kind if words else _FORMATS.get(form, patterns.TEXT)
 
 
 def constraint(setter: Setter) -> str:

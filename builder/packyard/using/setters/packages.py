@@ -83,11 +83,11 @@ def find_packages(tree: Tree, *, recursive: bool, kpt: bool = False) -> list[str
     """
     if not tree.root_dir.is_dir():
         raise InputError(Problem("is not a directory", file=str(tree.root_dir)))
-    found = _find(tree, (NAME, KPTFILE) if kpt else (NAME,), recursive=recursive)
-    if not found:
+    paths = _find(tree, (NAME, KPTFILE) if kpt else (NAME,), recursive=recursive)
+    if not paths:
         hint = "no directory below has one" if recursive else "-R looks below"
         raise InputError(Problem(f'unable to find "{NAME}" in package "{tree.root_dir}"', hint=hint))
-    return found
+    return paths
 
 
 def find_all(tree: Tree) -> list[str]:
@@ -189,7 +189,7 @@ def _matches(path: str, pattern: str, folder: bool) -> bool:
             return False
         pattern = pattern[:-1]
     parts = path.split("/")
-    wanted = pattern.removeprefix("/").split("/")
+    pattern_parts = pattern.removeprefix("/").split("/")
     if not pattern.startswith("/"):
-        parts = parts[-len(wanted) :]
-    return len(parts) == len(wanted) and all(map(fnmatchcase, parts, wanted))
+        parts = parts[-len(pattern_parts) :]
+    return len(parts) == len(pattern_parts) and all(map(fnmatchcase, parts, pattern_parts))

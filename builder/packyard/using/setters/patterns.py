@@ -90,10 +90,10 @@ _ONE = {"a-z": "a lower-case letter", "A-Z": "a capital letter", "0-9": "a digit
 def words(schema: Mapping[str, object]) -> Words | None:
     """Return what the pattern of a definition admits; None where nothing says it in words."""
     pattern, title = str(schema.get("pattern", "")), schema.get("title")
-    known = _sentence(pattern)
+    sentence = _sentence(pattern)
     if isinstance(title, str) and title.strip():
-        return Words(known.kind if known else TEXT, title.strip())
-    return known
+        return Words(sentence.kind if sentence else TEXT, title.strip())
+    return sentence
 
 
 def has_words(schema: Mapping[str, object]) -> bool:
@@ -115,16 +115,16 @@ def _body(pattern: str) -> str:
 def _sentence(pattern: str) -> Words | None:
     body = _body(pattern)
     inner = _OPTIONAL.fullmatch(body)  # what may be empty besides
-    for known in (body, *((f"({inner.group(1)})", inner.group(1)) if inner else ())):
-        if found := _SENTENCES.get(known) or _of_letters(known):
-            return found
+    for form in (body, *((f"({inner.group(1)})", inner.group(1)) if inner else ())):
+        if sentence := _SENTENCES.get(form) or _of_letters(form):
+            return sentence
     return None
 
 
 def _of_letters(body: str) -> Words | None:
     """Return the words for a pattern that only says which letters stand where."""
-    found = _NAME.fullmatch(body)
-    sets = [_plain(part) for part in found.groups() if part] if found else []
+    match = _NAME.fullmatch(body)
+    sets = [_plain(part) for part in match.groups() if part] if match else []
     if not sets or not all(sets):
         return None
     first, last = (_listed(letters) != _listed("".join(sets)) for letters in (sets[0], sets[-1]))

@@ -78,11 +78,13 @@ class Plan:
             {**self.definitions.setters, **later.definitions.setters},
             {**self.definitions.substitutions, **later.definitions.substitutions},
         )
-        files, left = {**self.files, **later.files}, {**self.left, **later.left}
-        return Plan((*self.changes, *later.changes), files, counts, definitions, left)
+        files, untouched = {**self.files, **later.files}, {**self.left, **later.left}
+        return Plan((*self.changes, *later.changes), files, counts, definitions, untouched)
 
 
-def plan(package: PackageFiles, asked: Assignment, *, shipped: Shipped = _NOTHING, memo: Memo | None = None) -> Plan:
+def plan(
+    package: PackageFiles, assignment: Assignment, *, shipped: Shipped = _NOTHING, memo: Memo | None = None
+) -> Plan:
     """Plan to give setters values, and to take others back to the defaults of their definitions, else to ``shipped``.
 
     What is taken back is not set then: a required setter without a default is empty, and has to be set again.
@@ -91,27 +93,29 @@ def plan(package: PackageFiles, asked: Assignment, *, shipped: Shipped = _NOTHIN
     """
     krmfile = read_krmfile(package, memo)
     setters = krmfile.definitions.setters
-    texts = (asked.set_by, asked.description)
+    texts = (assignment.set_by, assignment.description)
     refuse(Problem(f"{shown(text)} is not text in UTF-8") for text in texts if not value.is_text(text))
-    refuse(unknown(name, setters, package, krmfile.definitions) for name in asked.unset if name not in setters)
-    left = {name: no_default(setters[name]) for name in asked.unset if not _has_default(setters[name], shipped)}
-    changed = {name: _taken_back(setters[name], shipped) for name in asked.unset if name not in left}
-    accepted = _accept(krmfile.definitions, asked, package)
-    changed |= {name: replace(setter, is_set=True, set_by=asked.set_by) for name, setter in accepted.items()}
+    refuse(unknown(name, setters, package, krmfile.definitions) for name in assignment.unset if name not in setters)
+    untouched = {
+        name: no_default(setters[name]) for name in assignment.unset if not _has_default(setters[name], shipped)
+    }
+    changed = {name: _taken_back(setters[name], shipped) for name in assignment.unset if name not in untouched}
+    accepted = _accept(krmfile.definitions, assignment, package)
+    changed |= {name: replace(setter, is_set=True, set_by=assignment.set_by) for name, setter in accepted.items()}
 
     edits = []
     for name, setter in changed.items():
-        edits += krmfile.record(setter, description=asked.description if name in accepted else "")
+        edits += krmfile.record(setter, description=assignment.description if name in accepted else "")
     proved = once(memo, "proved", set[object])
     recorded = krmfile.edited(package.krmfile, edits, proved)
     fields = _set_fields(package, krmfile.definitions, changed, proved, memo)
-    if not asked.as_kustomize:
+    if not assignment.as_kustomize:
         _check_numbers(fields, accepted, package)
     files = {} if recorded is None else {package.name: recorded}
-    return replace(fields, files={**files, **fields.files}, left=left)
+    return replace(fields, files={**files, **fields.files}, left=untouched)
 
 
-def _check_numbers(planned: Plan, given: Mapping[str, Setter], package: PackageFiles) -> None:
+def _check_numbers(planned: Plan, accepted: Mapping[str, Setter], package: PackageFiles) -> None:
     """Refuse what is no whole number in decimal digits where a field takes those, though no definition says so."""
     from packyard.using.setters.refusal import explain
 
@@ -119,11 +123,11 @@ def _check_numbers(planned: Plan, given: Mapping[str, Setter], package: PackageF
     refused: list[tuple[Setter, Sequence[str]]] = []
     problems: list[Problem] = []
     for name, change in {change.name: change for change in planned.changes if change.is_misread}.items():
-        if name in given:
-            setter = replace(given[name], schema={**given[name].schema, "type": "integer"})
+        if name in accepted:
+            setter = replace(accepted[name], schema={**accepted[name].schema, "type": "integer"})
             problems.append(explain(setter, (setter.value,), package.where))
             refused.append((setter, (setter.value,)))
-        elif name in definitions.substitutions and definitions.reached(definitions.substitutions[name], given):
+        elif name in definitions.substitutions and definitions.reached(definitions.substitutions[name], accepted):
             message = f"{change.path} takes a whole number in decimal digits, and {name} would make it {change.new!r}"
             problems.append(Problem(message, file=change.file, line=change.line, column=change.column))
     if problems:
@@ -137,12 +141,12 @@ def set_fields(
     return _set_fields(PackageFiles(b"", resources), definitions, changed, set(), parsed=memo)
 
 
-def unknown(name: str, known: Collection[str], package: PackageFiles, definitions: Definitions) -> Problem:
+def unknown(name: str, names: Collection[str], package: PackageFiles, definitions: Definitions) -> Problem:
     """Describe a setter that a package does not have; a substitution is told by what it is made of."""
     where = package.where.rstrip("/") or "."
     problem = made_of(name, definitions, where)
     if problem is None:
-        message, hint = f"setter {name!r} is not found", suggest(name, known) or f"packyard setters {where} lists them"
+        message, hint = f"setter {name!r} is not found", suggest(name, names) or f"packyard setters {where} lists them"
         problem = Problem(message, hint=hint)
     return replace(problem, file=package.where + package.name, missing=name)
 
@@ -172,23 +176,23 @@ def _has_default(setter: Setter, shipped: Shipped) -> bool:
 
 
 def _taken_back(setter: Setter, shipped: Shipped) -> Setter:
-    given = setter.default if setter.default is not None else shipped.get(setter.name)
-    text = given if isinstance(given, str) else ""
-    values = tuple(given or ()) if not isinstance(given, str) else ()
+    default = setter.default if setter.default is not None else shipped.get(setter.name)
+    text = default if isinstance(default, str) else ""
+    values = tuple(default or ()) if not isinstance(default, str) else ()
     return replace(setter, value=text, values=values if setter.is_list else setter.values, is_set=False, set_by="")
 
 
-def _accept(definitions: Definitions, asked: Assignment, package: PackageFiles) -> dict[str, Setter]:
+def _accept(definitions: Definitions, assignment: Assignment, package: PackageFiles) -> dict[str, Setter]:
     """Return the setters with the values that they are given; refuse what their definitions do not admit."""
     setters = definitions.setters
     problems: list[Problem] = []
     refused: list[tuple[Setter, Sequence[str]]] = []
     accepted: dict[str, Setter] = {}
-    for name, texts in asked.values.items():
+    for name, texts in assignment.values.items():
         setter = setters.get(name)
         if setter is None:
             problems.append(unknown(name, setters, package, definitions))
-        elif value.faults(setter, texts) or (not asked.as_kustomize and stricter.refuses(setter, texts)):
+        elif value.faults(setter, texts) or (not assignment.as_kustomize and stricter.refuses(setter, texts)):
             from packyard.using.setters.refusal import explain
 
             problems.append(explain(setter, texts, package.where))
@@ -231,8 +235,8 @@ def _set_fields(
     for path, data in package.resources.items():
         if comment.is_marked(data, names):
             file = package.where + path
-            new, found, numbers = once(planned, ("planned", key, data), partial(of_file, data, file))
-            changes += [replace(change, file=file) for change in found]
+            new, field_changes, numbers = once(planned, ("planned", key, data), partial(of_file, data, file))
+            changes += [replace(change, file=file) for change in field_changes]
             for name, number in numbers.items():
                 counts[name] += number
             if new is not None:

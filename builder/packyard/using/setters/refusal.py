@@ -53,10 +53,10 @@ def _say(setter: Setter, texts: Sequence[str]) -> str:
         return f"{setter.name} takes text in UTF-8, not {', '.join(shown(text, quoted=True) for text in texts)}"
     if not any(texts) and not (texts and setter.is_list):
         return f"{setter.name} needs a value: {describe(setter)}"
-    given = [shown(text, quoted=True) for text in texts[:_MOST_ITEMS]] + ["…"] * (len(texts) > _MOST_ITEMS)
+    values = [shown(text, quoted=True) for text in texts[:_MOST_ITEMS]] + ["…"] * (len(texts) > _MOST_ITEMS)
     wrong = _wrong_letters(setter, texts)
     takes = describe(setter, texts, ends=not wrong)
-    return f"{setter.name} takes {takes}{_form(setter, texts)}, not {', '.join(given)}{wrong}"
+    return f"{setter.name} takes {takes}{_form(setter, texts)}, not {', '.join(values)}{wrong}"
 
 
 def _form(setter: Setter, texts: Sequence[str]) -> str:
@@ -69,12 +69,12 @@ def _form(setter: Setter, texts: Sequence[str]) -> str:
 
 def _wrong_letters(setter: Setter, texts: Sequence[str]) -> str:
     """Name the characters of a value that its definition admits nowhere: ``, which has 'M' and '_'``."""
-    known = None if setter.is_list or setter.enum_values else patterns.words(setter.schema)
-    if known is None or not known.letters:
+    words = None if setter.is_list or setter.enum_values else patterns.words(setter.schema)
+    if words is None or not words.letters:
         return ""
-    wrong = dict.fromkeys(re.sub(known.letters, "", "".join(texts)))
-    named = [shown(letter, quoted=True) if letter != " " else "a blank" for letter in wrong][:_MOST_LETTERS]
-    return f", which has {' and '.join(filter(None, (', '.join(named[:-1]), named[-1])))}" if named else ""
+    wrong = dict.fromkeys(re.sub(words.letters, "", "".join(texts)))
+    letters = [shown(letter, quoted=True) if letter != " " else "a blank" for letter in wrong][:_MOST_LETTERS]
+    return f", which has {' and '.join(filter(None, (', '.join(letters[:-1]), letters[-1])))}" if letters else ""
 
 
 def _hint(setter: Setter, texts: Sequence[str], where: str) -> str:
@@ -84,13 +84,13 @@ def _hint(setter: Setter, texts: Sequence[str], where: str) -> str:
     begin = f"packyard set {quote(where.rstrip('/') or '.')}"
     if not any(texts) and _can_be_taken_back(setter, where):
         return f"to go back to the shipped value: {begin} --unset {setter.name}"
-    for meant in (
+    for suggestion in (
         [stricter.whole_number(text) or text for text in texts],
         [_host(text) for text in texts],
         [_as_name(text) for text in texts],
     ):
-        if any(meant) and meant != list(texts) and not is_refused(setter, meant):
-            return f"did you mean: {begin} {' '.join(f'{setter.name}={quote(text)}' for text in meant)}"
+        if any(suggestion) and suggestion != list(texts) and not is_refused(setter, suggestion):
+            return f"did you mean: {begin} {' '.join(f'{setter.name}={quote(text)}' for text in suggestion)}"
     return command(setter, where)
 
 
@@ -132,8 +132,8 @@ def command(setter: Setter, where: str) -> str:
 
 def _examples(setter: Setter) -> Iterator[str | None]:
     """Yield values that a definition may admit, the author's own before those that its keywords name."""
-    known, choices = patterns.words(setter.schema), setter.schema.get("enum")
-    yield from (setter.example, setter.default, setter.value, known.example if known else "")
+    words, choices = patterns.words(setter.schema), setter.schema.get("enum")
+    yield from (setter.example, setter.default, setter.value, words.example if words else "")
     yield from (*setter.enum_values, *patterns.choices(setter.schema))
     yield from map(str, choices if isinstance(choices, list) else ())
     yield from (str(setter.schema[key]) for key in ("minimum", "maximum") if key in setter.schema)
@@ -164,9 +164,9 @@ def _describe(schema: Mapping[str, object], *, ends: bool = True) -> str:
         unread = "string" not in value.types_of(schema) and any(map(_is_read_as_other, choices))
         return listed + ", which needs 'type: string' in its definition" * unread
     size = _range(schema.get("minLength"), schema.get("maxLength"), "character")
-    known = patterns.words(schema)
-    if known:
-        return "".join((known.takes, known.ends * ends, f", {size}" * bool(size)))
+    pattern_words = patterns.words(schema)
+    if pattern_words:
+        return "".join((pattern_words.takes, pattern_words.ends * ends, f", {size}" * bool(size)))
     words = " or ".join(_WORDS.get(kind, kind) for kind in value.types_of(schema)) or "a text"
     clauses = " and ".join(f"that {clause}" for clause in _clauses(schema))
     return " ".join(filter(None, [words, f"of {size}" if size else "", *_bounds(schema), clauses]))

@@ -88,16 +88,16 @@ def _compile(pattern: str) -> Any:
             mark = f"(?P<{'!' * len(pattern)}>"  # refused as well, and unlike all that stands in front of it
             if _said(f"{pattern[: part.start()]}{mark}", options).partition(": ")[2] == mark:
                 raise PatternError(f"{_REFUSED[part.lastgroup]}: `{part.group(part.lastgroup)}`")
-        said = _said(pattern, options)
-        if not said:
+        refusal = _said(pattern, options)
+        if not refusal:
             return re2.compile(pattern.encode(), options)
     except UnicodeEncodeError:  # a half of a character, by an escape of YAML
         raise PatternError("invalid UTF-8") from None
     finally:
         re2.purge()  # it keeps more of them than there is memory for
-    word, _, argument = said.partition(": ")
-    known = _WORDS.get(word, word)
-    raise PatternError(known if word == _LARGE else f"{known}: `{argument}`")
+    word, _, argument = refusal.partition(": ")
+    message = _WORDS.get(word, word)
+    raise PatternError(message if word == _LARGE else f"{message}: `{argument}`")
 
 
 def _said(pattern: str, options: Any) -> str:
@@ -107,8 +107,8 @@ def _said(pattern: str, options: Any) -> str:
     try:
         re2.compile(pattern.encode(), options)
     except re2.error as error:
-        said = error.args[0]
-        return said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
+        reason = error.args[0]
+        return reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
     return ""
 
 

@@ -54,8 +54,8 @@ def fault_before_schema(setter: Setter, values: Sequence[str]) -> str:
         return "yaml: invalid leading UTF-8 octet"
     first = next(iter(values), "")
     if setter.enum_values and first not in setter.enum_values:
-        known = ",".join(setter.enum_values)
-        return f"{first} does not match the possible values for {setter.name}: [{known}]"
+        choices = ",".join(setter.enum_values)
+        return f"{first} does not match the possible values for {setter.name}: [{choices}]"
     return ""
 
 
@@ -66,10 +66,10 @@ def faults_by_schema(setter: Setter, values: Sequence[str]) -> list[str]:
     if not setter.is_list:
         return list(_faults(setter.name, next(iter(values), ""), setter.schema))
     items = items_of(setter.schema)
-    found = list(_faults_of_list(setter.name, values, setter.schema))
+    all_faults = list(_faults_of_list(setter.name, values, setter.schema))
     for index, value in enumerate(values):
-        found += _faults(f"{setter.name}.{index}", value, items)
-    return found
+        all_faults += _faults(f"{setter.name}.{index}", value, items)
+    return all_faults
 
 
 def is_text(value: str) -> bool:
@@ -94,14 +94,14 @@ def unfit(schema: Mapping[str, object]) -> Iterator[tuple[tuple[str, ...], str, 
     """
     for below, keywords in (((), schema), (("items",), items_of(schema))):
         for key in filter(keywords.__contains__, _KEYWORDS):
-            found, (wanted, kind, fits) = keywords[key], _KEYWORDS[key]
-            if not fits(found):
+            keyword_value, (wanted, kind, fits) = keywords[key], _KEYWORDS[key]
+            if not fits(keyword_value):
                 path = (*below, key)
                 field = f"Go struct field SwaggerProps.definitions.SchemaProps.{'.'.join(path)} of type {kind}"
                 yield (
                     path,
-                    f"{'.'.join(path)} must be {wanted}, found {_shown(found)}",
-                    f"json: cannot unmarshal {_in_json(found)} into {field}",
+                    f"{'.'.join(path)} must be {wanted}, found {_shown(keyword_value)}",
+                    f"json: cannot unmarshal {_in_json(keyword_value)} into {field}",
                 )
 
 

@@ -44,35 +44,35 @@ def parse(data: bytes, file: str) -> ValuesFile:
     root = parse_one(data, file).root
     if not isinstance(root, MappingNode):
         raise InputError(Problem("a values file must be a mapping of names to values", file=file))
-    given = read(root, file)
+    values = read(root, file)
     head = root.entries[0].head if root.entries else []
-    return ValuesFile(" ".join(comment.text.removeprefix("#").strip() for comment in head), given)
+    return ValuesFile(" ".join(comment.text.removeprefix("#").strip() for comment in head), values)
 
 
 def read(mapping: MappingNode, file: str) -> dict[str, Given]:
     """Read a mapping of names to values, as `parse` does."""
     problems: list[Problem] = []
-    given: dict[str, Given] = {}
+    values: dict[str, Given] = {}
     for entry in mapping.entries:
         nodes = items(entry.value) if isinstance(entry.value, SequenceNode) else [entry.value]
         texts = [node.value for node in nodes if isinstance(node, Scalar)]
         if not nodes:
             texts = [""]  # no item, as NAME= on a command line
-        item = given[entry.name] = Given(entry.name, texts, file, entry.key.source.locate(entry.start)[0])
+        item = values[entry.name] = Given(entry.name, texts, file, entry.key.source.locate(entry.start)[0])
         if nodes and len(texts) != len(nodes):
             problems.append(item.problem(f"{entry.name} needs a text or a list of texts"))
         elif any(map(is_null, nodes)):
             hint = f"{entry.name}: '' empties it, --unset {entry.name} takes it back"
             problems.append(item.problem(f"{entry.name} has no value", hint))
     refuse(problems)
-    return given
+    return values
 
 
 def write(values: Mapping[str, str | Sequence[str]]) -> str:
     """Return the text of a values file from which `parse` reads these values, a list where a setter sets lists."""
     lines = [
-        f"{_lexeme(name)}: {_lexeme(given) if isinstance(given, str) else flow([*map(_lexeme, given)])}\n"
-        for name, given in values.items()
+        f"{_lexeme(name)}: {_lexeme(value) if isinstance(value, str) else flow([*map(_lexeme, value)])}\n"
+        for name, value in values.items()
     ]
     return "".join(lines) or "{}\n"
 

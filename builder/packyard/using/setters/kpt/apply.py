@@ -52,19 +52,19 @@ class Applied:
 
 def apply(
     root: Node | None,
-    given: Mapping[str, str],
+    new_values: Mapping[str, str],
     *,
     known: Mapping[str, str] | None = None,
     keep_types: bool = False,
     without_value: bool = False,
 ) -> Applied:
-    """Set every field below ``root`` whose pattern has one of the ``given`` names.
+    """Set every field below ``root`` whose pattern has one of the names of ``new_values``.
 
     ``known`` are values for other names of those patterns; without one a name keeps its text in the field.
     ``keep_types`` lets text stay text where kpt lets it become a number; fields ``without_value`` get one, which kpt
     passes over. Raises `InputError` with every fault.
     """
-    values = {**(known or {}), **given}
+    values = {**(known or {}), **new_values}
     edits: list[Edit] = []
     settings: list[Setting] = []
     problems: list[Problem] = []
@@ -72,21 +72,21 @@ def apply(
     for field in find(root, without_value=without_value):
         before = bisect_left(replaced, (field.node.start + 1, 0))
         inside = before > 0 and field.node.start < replaced[before - 1][1]
-        if inside or not field.pattern.uses(given):
+        if inside or not field.pattern.uses(new_values):
             continue
         try:
             if isinstance(field.node, Scalar):
                 text = field.pattern.expand(values, field.node.value)
                 if keep_types and is_misread(root, field.path, field.node.value, text):
-                    hint = f"did you mean {meant}?" if (meant := whole_number(text)) else ""
+                    hint = f"did you mean {number}?" if (number := whole_number(text)) else ""
                     raise InputError(Problem(f"takes a whole number in decimal digits, not {text!r}", hint=hint))
                 known_type = type_at(root, field.path)
                 edits += set_scalar(field.node, text, known=known_type, flow=field.flow, keep_type=keep_types)
                 settings.append(Setting(path_text(field.path), field.pattern, field.node, field.node.value, text))
             else:
-                setting, found = _list(field, given)
+                setting, list_edits = _list(field, new_values)
                 settings.append(setting)
-                edits += found
+                edits += list_edits
                 replaced.insert(before, (field.node.start, field.node.end))
         except InputError as error:
             problems += (field.node.problem(each.message, each.hint) for each in error.problems)  # in kpt's own words
@@ -94,15 +94,15 @@ def apply(
     return Applied(tuple(edits), tuple(settings))
 
 
-def _list(field: Tagged, given: Mapping[str, str]) -> tuple[Setting, list[Edit]]:
+def _list(field: Tagged, values: Mapping[str, str]) -> tuple[Setting, list[Edit]]:
     name = field.pattern.sole_name
     if name is None:
         raise InputError(f"invalid setter pattern for array node: {double_quoted(field.pattern.text)}")
-    new = parse_list(given[name])
+    new = parse_list(values[name])
     assert not isinstance(field.node, Scalar)
     emptied = new is None and not field.node.flow
     old = flow_text(field.node)
-    setting = Setting(path_text(field.path), field.pattern, field.node, old, given[name], emptied)
+    setting = Setting(path_text(field.path), field.pattern, field.node, old, values[name], emptied)
     return setting, _new_items(field, new)
 
 
@@ -114,10 +114,10 @@ def set_scalar(old: Scalar, new: str, *, known: str | None, flow: bool, keep_typ
     """
     if old.value == new and not (known == "string" and type_of(old) not in ("string", "null")):
         return []
-    wanted = None if known == "int-or-string" else known
+    read_as = None if known == "int-or-string" else known
     if not keep_type and not (known == "string" and new and implicit_type(new) != "string"):
-        wanted = AS_IS
-    return set_text(old, new, wanted, flow=flow)
+        read_as = AS_IS
+    return set_text(old, new, read_as, flow=flow)
 
 
 def roots_of(text: str) -> list[Node]:
@@ -154,12 +154,12 @@ def _new_items(field: Tagged, new: SequenceNode | None) -> list[Edit]:
     node = field.node
     assert isinstance(node, SequenceNode)
     null = "null" if node.flow else ""
-    wanted = [
+    entries = [
         Written(flow_text(item.value), _reading(item.value, null), _item_lines(item.value))
         for item in (new.items if new else ())
     ]
     old = [None if isinstance(item.value, Alias) else flow_text(item.value) for item in node.items]
-    return items.replace(node, wanted, items.match(old, [item.flow for item in wanted]), field.entry)
+    return items.replace(node, entries, items.match(old, [item.flow for item in entries]), field.entry)
 
 
 def _reading(node: Node, null: str) -> Reading:

@@ -39,20 +39,20 @@ class KptSetter:
         return f"Name: {self.name}, Value: {self.value}, Type: {self.type}, Count: {self.count}"
 
 
-def derive(roots: Iterable[Node | None], given: Mapping[str, str] | None = None) -> list[KptSetter]:
+def derive(roots: Iterable[Node | None], values: Mapping[str, str] | None = None) -> list[KptSetter]:
     """Return the setters of objects, sorted by name; a name may be both a list's and a text's.
 
-    A value that is ``given`` goes first, then that of the first field that has one. A pattern that its field does not
+    One of ``values`` goes first, then that of the first field that has one. A pattern that its field does not
     match says nothing, and is not counted. Text becomes a better type where a later field has one.
     """
-    found = {(setter.name, setter.is_list): setter for setter in (_given(*pair) for pair in (given or {}).items())}
+    by_key = {(setter.name, setter.is_list): setter for setter in (_given(*pair) for pair in (values or {}).items())}
     for root in roots:
         for field in find(root):
             for setter in _of_field(field):
                 key = (setter.name, setter.is_list)
-                old = found.get(key, setter)
-                found[key] = replace(old, type=setter.type if old.type == "str" else old.type, count=old.count + 1)
-    return sorted(found.values(), key=lambda setter: (setter.name, not setter.is_list))
+                old = by_key.get(key, setter)
+                by_key[key] = replace(old, type=setter.type if old.type == "str" else old.type, count=old.count + 1)
+    return sorted(by_key.values(), key=lambda setter: (setter.name, not setter.is_list))
 
 
 def _given(name: str, text: str) -> KptSetter:

@@ -89,14 +89,14 @@ def check(root: MappingNode) -> None:
     """
     if root.text("apiVersion").startswith("kpt.dev/v1alpha"):
         return
-    said = ["unable to read Kptfile: invalid 'v1' Kptfile: yaml: unmarshal errors:"]
+    lines = ["unable to read Kptfile: invalid 'v1' Kptfile: yaml: unmarshal errors:"]
     at, line = root.start, 1
     for node, fault in _faults(root, "v1.KptFile"):
         before = root.source.text[at : node.start].split("\n")[:-1]
         at, line = node.start, line + sum(bool(text.strip()) for text in before)
-        said.append(f"  line {line}: {fault}")
-    if len(said) > 1:
-        raise InputError("\n".join(said))
+        lines.append(f"  line {line}: {fault}")
+    if len(lines) > 1:
+        raise InputError("\n".join(lines))
 
 
 def _faults(node: Node, kind: str) -> Iterator[tuple[Node, str]]:
@@ -110,11 +110,11 @@ def _faults(node: Node, kind: str) -> Iterator[tuple[Node, str]]:
             yield from _faults(entry.value, _TEXT)
     elif kind in _TYPES and isinstance(node, MappingNode):
         for entry in node.entries:
-            known = _TYPES[kind].get(entry.name)
-            if known is None:
+            field_kind = _TYPES[kind].get(entry.name)
+            if field_kind is None:
                 yield entry.key, f"field {entry.name} not found in type {kind}"
             else:
-                yield from _faults(entry.value, known)
+                yield from _faults(entry.value, field_kind)
     elif kind in _TYPES or kind.startswith(("[]", "map")) or not isinstance(node, Scalar):
         yield node, f"cannot unmarshal {_found(node)} into {kind}"
 

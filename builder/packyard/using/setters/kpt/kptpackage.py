@@ -77,18 +77,18 @@ class KptPackage:
         derived: dict[str, KptSetter] = {}
         for setter in derive(roots, self.values):
             listed = derived.get(setter.name)  # it comes before one of the same name that is text
-            given = replace(listed, value=setter.value) if listed and not setter.count else listed
-            derived[setter.name] = given or setter
+            with_value = replace(listed, value=setter.value) if listed and not setter.count else listed
+            derived[setter.name] = with_value or setter
         places = {
             name: (field.node.source, field.comment.start) for field in reversed(tagged) for name in field.pattern.names
         }
         places |= {item.name: (item.node.source, item.node.start) for item in self.declarations}
         counts = Counter(name for field in tagged for name in set(field.pattern.names))
-        found = {name: derived.get(name, KptSetter(name, "", "str")) for name in places}
+        by_name = {name: derived.get(name, KptSetter(name, "", "str")) for name in places}
         lines = {name: source.locate(at)[0] for name, (source, at) in places.items()}
         return [
             replace(setter, count=counts[name], file=places[name][0].name, line=lines[name])
-            for name, setter in sorted(found.items())
+            for name, setter in sorted(by_name.items())
         ]
 
     def set(self, values: Mapping[str, Sequence[str]]) -> Plan:
@@ -97,27 +97,27 @@ class KptPackage:
         Raises `InputError` with every fault.
         """
         where = self.package.where + KPTFILE
-        given = {name: _text(texts) for name, texts in values.items()}
-        known = self.values
-        edits: dict[str, list[Edit]] = {path: list(found) for path, found in self._record(given).items()}
+        new_values = {name: _text(texts) for name, texts in values.items()}
+        own_values = self.values
+        edits: dict[str, list[Edit]] = {path: list(file_edits) for path, file_edits in self._record(new_values).items()}
         changes: list[FieldChange] = []
-        counts = dict.fromkeys(given, 0)
+        counts = dict.fromkeys(new_values, 0)
         problems: list[Problem] = []
         for path, documents in self._documents.items():
             for document in documents:
                 try:
-                    applied = apply(document.root, given, known=known, keep_types=True, without_value=True)
+                    applied = apply(document.root, new_values, known=own_values, keep_types=True, without_value=True)
                 except InputError as error:
                     problems += error.problems
                     continue
                 edits.setdefault(path, []).extend(applied.edits)
                 for setting in applied.settings:
-                    changes += _changes(setting, given)
-                    for name in given.keys() & set(setting.pattern.names):
+                    changes += _changes(setting, new_values)
+                    for name in new_values.keys() & set(setting.pattern.names):
                         counts[name] += 1
         refuse(problems)
-        files = {path: self._applied(path, found) for path, found in edits.items()}
-        definitions = Definitions({name: Setter(name, value=text, file=where) for name, text in given.items()}, {})
+        files = {path: self._applied(path, file_edits) for path, file_edits in edits.items()}
+        definitions = Definitions({name: Setter(name, value=text, file=where) for name, text in new_values.items()}, {})
         return Plan(
             tuple(changes), {path: data for path, data in files.items() if data is not None}, counts, definitions
         )
@@ -151,12 +151,12 @@ class KptPackage:
         roots = [document.root for document in self._parse(path) if document.root is not None]
         return roots[0].mapping("data") if roots and isinstance(roots[0], MappingNode) else None
 
-    def _record(self, given: Mapping[str, str]) -> dict[str, list[Edit]]:
+    def _record(self, new_values: Mapping[str, str]) -> dict[str, list[Edit]]:
         """Return the edits that put the values where the pipeline has them."""
         edits: dict[str, list[Edit]] = {}
         problems: list[Problem] = []
         for item in self.declarations:
-            if item.name not in given:
+            if item.name not in new_values:
                 continue
             if item.mutator.is_selective:
                 hint = "change the Kptfile, then: kpt fn render"
@@ -164,15 +164,15 @@ class KptPackage:
             elif not isinstance(item.node, Scalar):
                 problems.append(item.problem(f"the value of setter {item.name!r} must be a text"))
             else:
-                text, data = _in_form_of(item.node, given[item.name]), item.mutator.config_map
-                found = set_scalar(item.node, text, known=None, flow=bool(data and data.flow), keep_type=True)
-                edits.setdefault(item.path, []).extend(found)
+                text, data = _in_form_of(item.node, new_values[item.name]), item.mutator.config_map
+                scalar_edits = set_scalar(item.node, text, known=None, flow=bool(data and data.flow), keep_type=True)
+                edits.setdefault(item.path, []).extend(scalar_edits)
         refuse(problems)
         return edits
 
     def _applied(self, path: str, edits: list[Edit]) -> bytes | None:
         """Return a file with its edits made, the first of two on one place; None where it stays as it is."""
-        places = {(found.start, found.end): found for found in reversed(edits)}
+        places = {(edit.start, edit.end): edit for edit in reversed(edits)}
         documents = self._parse(path)
         return apply_to_file(self.package.files[path], documents[0].source, places.values(), documents)
 
@@ -206,8 +206,8 @@ def _in_form_of(old: Scalar, text: str) -> str:
     return block_text(listed) + "\n" if listed else text
 
 
-def _changes(setting: Setting, given: Mapping[str, str]) -> Iterable[FieldChange]:
+def _changes(setting: Setting, new_values: Mapping[str, str]) -> Iterable[FieldChange]:
     line, column = setting.node.source.locate(setting.node.start)
-    name = next(name for name in setting.pattern.names if name in given)
+    name = next(name for name in setting.pattern.names if name in new_values)
     new = setting.new if not isinstance(setting.node, SequenceNode) or setting.new else "[]"
     yield FieldChange(name, setting.node.source.name, line, column, setting.path, setting.old, new)

@@ -65,31 +65,31 @@ def read_wanted(values: Mapping[str, str]) -> Wanted:
     return Wanted(Cover(scalars), lists)
 
 
-def tag(root: Node | None, wanted: Wanted) -> Tags:
+def tag(root: Node | None, wishes: Wanted) -> Tags:
     """Find what to tag below ``root``, and how."""
     tags = Tags()
-    _visit(root, (), wanted, tags, flow=False)
+    _visit(root, (), wishes, tags, flow=False)
     return tags
 
 
-def _visit(node: Node | None, path: tuple[Step, ...], wanted: Wanted, tags: Tags, *, flow: bool) -> None:
+def _visit(node: Node | None, path: tuple[Step, ...], wishes: Wanted, tags: Tags, *, flow: bool) -> None:
     if isinstance(node, MappingNode):
         flow = flow or node.flow
         broken = {}
         for entry in node.entries:
             if isinstance(entry.value, SequenceNode):
-                broken[id(entry)] = _list(entry, entry.value, (*path, entry.name), wanted, tags, flow)
+                broken[id(entry)] = _list(entry, entry.value, (*path, entry.name), wishes, tags, flow)
         for entry in node.entries:
             items = broken.get(id(entry))
             if items is not None:
                 tags.tags += items
             elif not _is_reserved(path, entry):
-                _visit(entry.value, (*path, entry.name), wanted, tags, flow=flow)
+                _visit(entry.value, (*path, entry.name), wishes, tags, flow=flow)
     elif isinstance(node, SequenceNode):
         for index, item in enumerate(node.items):
-            _visit(item.value, (*path, index), wanted, tags, flow=flow or node.flow)
+            _visit(item.value, (*path, index), wishes, tags, flow=flow or node.flow)
     elif isinstance(node, Scalar):
-        _scalar(node, path, wanted, tags, flow)
+        _scalar(node, path, wishes, tags, flow)
 
 
 def _is_reserved(path: tuple[Step, ...], entry: Entry) -> bool:
@@ -98,16 +98,16 @@ def _is_reserved(path: tuple[Step, ...], entry: Entry) -> bool:
     return path == ("metadata", "annotations") and entry.name.startswith(wire)
 
 
-def _scalar(node: Scalar, path: tuple[Step, ...], wanted: Wanted, tags: Tags, flow: bool) -> None:
-    found = None if "\n" in node.value else wanted.texts.pattern(node.value)
-    if found is None:
+def _scalar(node: Scalar, path: tuple[Step, ...], wishes: Wanted, tags: Tags, flow: bool) -> None:
+    pattern = None if "\n" in node.value else wishes.texts.pattern(node.value)
+    if pattern is None:
         return
     if flow:
         tags.left_out.append(path_text(path))
         return
-    tags.tags.append(Tag(path_text(path), node.value, found))
+    tags.tags.append(Tag(path_text(path), node.value, pattern))
     at = header_end(node) if node.style in "|>" else node.end
-    tags.edits.append(_comment_edit(scalar_comment(node), at, found, node))
+    tags.edits.append(_comment_edit(scalar_comment(node), at, pattern, node))
 
 
 def _comment_edit(old: Comment | None, at: int, text: str, owner: Node | Entry) -> Edit:
@@ -117,12 +117,12 @@ def _comment_edit(old: Comment | None, at: int, text: str, owner: Node | Entry) 
 
 
 def _list(
-    entry: Entry, node: SequenceNode, path: tuple[Step, ...], wanted: Wanted, tags: Tags, flow: bool
+    entry: Entry, node: SequenceNode, path: tuple[Step, ...], wishes: Wanted, tags: Tags, flow: bool
 ) -> list[Tag] | None:
     """Tag a list; where it is written anew, with its items' comments, return the tags of the items."""
     texts = tuple(sorted_texts(node))
-    name = wanted.lists.get(texts)
-    if name is None and not (node.flow and any(map(wanted.texts.pattern, texts))):
+    name = wishes.lists.get(texts)
+    if name is None and not (node.flow and any(map(wishes.texts.pattern, texts))):
         return None
     if flow or node.anchor or node.tag:
         tags.left_out.append(path_text(path))
@@ -130,7 +130,7 @@ def _list(
     if name is not None:
         tags.tags.append(Tag(path_text(path), f"[{' '.join(texts)}]", f"${{{name}}}"))
     if node.flow and node.items and not _has_comments(node):
-        edits, items = _broken(entry, node, path, name, wanted)
+        edits, items = _broken(entry, node, path, name, wishes)
         tags.edits += edits
         return items
     if name is not None:
@@ -148,7 +148,7 @@ def _has_comments(node: SequenceNode) -> bool:
 
 
 def _broken(
-    entry: Entry, node: SequenceNode, path: tuple[Step, ...], name: str | None, wanted: Wanted
+    entry: Entry, node: SequenceNode, path: tuple[Step, ...], name: str | None, wishes: Wanted
 ) -> tuple[list[Edit], list[Tag]]:
     """Write a list in brackets a line each, two columns behind its key, so that every item can have its comment.
 
@@ -164,10 +164,10 @@ def _broken(
         value = item.value
         assert isinstance(value, Scalar)
         line = "- " + (value.lexeme if "\n" not in value.lexeme else double_quoted(value.value))
-        found = None if "\n" in value.value else wanted.texts.pattern(value.value)
-        if found is not None:
-            tags.append(Tag(path_text((*path, index)), value.value, found))
-            comments.append(write_comment(found))
+        pattern = None if "\n" in value.value else wishes.texts.pattern(value.value)
+        if pattern is not None:
+            tags.append(Tag(path_text((*path, index)), value.value, pattern))
+            comments.append(write_comment(pattern))
             line += f" {comments[-1]}"
         lines.append(line)
         texts.append(value.value)

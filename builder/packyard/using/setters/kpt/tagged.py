@@ -86,11 +86,11 @@ class Pattern:
         Raises `InputError` where one is still open.
         """
         derived = self.derive(current)
-        known = {name: text for name in self.names if (text := values.get(name, derived.get(name))) is not None}
-        missing = [f"${{{name}}}" for name in self.names if name not in known]
+        texts = {name: text for name in self.names if (text := values.get(name, derived.get(name))) is not None}
+        missing = [f"${{{name}}}" for name in self.names if name not in texts]
         if missing:
             raise InputError(f"values for setters [{' '.join(missing)}] must be provided")
-        return _NAME.sub(lambda match: known[match.group(1)], self.text)
+        return _NAME.sub(lambda match: texts[match.group(1)], self.text)
 
 
 def parse(comment: str) -> Pattern | None:
@@ -122,9 +122,9 @@ class Cover:
         at = 0
         while at < len(value):
             starts = (value[at : at + length] for length in self._lengths)
-            found = next((text for text in starts if text in self._names), "")
-            parts.append(f"${{{self._names[found]}}}" if found else value[at])
-            at += len(found) or 1
+            longest = next((text for text in starts if text in self._names), "")
+            parts.append(f"${{{self._names[longest]}}}" if longest else value[at])
+            at += len(longest) or 1
         covered = "".join(parts)
         return covered if covered != value else None
 

@@ -50,24 +50,24 @@ def evaluate(expression: Expression, values: Mapping[str, object]) -> Any:
         return evaluate(arguments[1] if evaluate(arguments[0], values) else arguments[2], values)
     if operator in ("&&", "||"):
         return _logic(operator == "||", arguments, values)
-    given = [evaluate(argument, values) for argument in arguments]
+    operands = [evaluate(argument, values) for argument in arguments]
     if operator == "list":
-        return tuple(given)
+        return tuple(operands)
     try:
-        return _bounded(OPERATIONS[operator](*given))
+        return _bounded(OPERATIONS[operator](*operands))
     except (ArithmeticError, ValueError) as error:
         raise AnswerError(
-            f"{operator} has no answer for {' and '.join(shown(str(value)) for value in given)}"
+            f"{operator} has no answer for {' and '.join(shown(str(value)) for value in operands)}"
         ) from error
 
 
-def _bounded(found: Any) -> Any:
+def _bounded(result: Any) -> Any:
     """Return a result, or raise if it is too large: values may come from anyone."""
-    if isinstance(found, int) and abs(found) > _MOST:
+    if isinstance(result, int) and abs(result) > _MOST:
         raise OverflowError
-    if isinstance(found, str) and len(found) > _LONGEST:
+    if isinstance(result, str) and len(result) > _LONGEST:
         raise ValueError
-    return found
+    return result
 
 
 def _logic(decisive: bool, arguments: tuple[Expression, ...], values: Mapping[str, object]) -> bool:
@@ -91,19 +91,19 @@ def _divide(one: Any, other: Any) -> Any:
 
 
 def _quantity(text: str) -> int:
-    found = quantity.parse(text)
-    if found is None:
+    amount = quantity.parse(text)
+    if amount is None:
         raise AnswerError(f"{shown(text, quoted=True)} is not a quantity")
-    return found
+    return amount
 
 
 def _int(value: Any) -> int:
     if not isinstance(value, str):
         return int(value)
-    found = whole(value)
-    if found is None:
+    number = whole(value)
+    if number is None:
         raise AnswerError(f"{shown(value, quoted=True)} is not a whole number of 64 bits")
-    return found
+    return number
 
 
 def _double(value: Any) -> float:

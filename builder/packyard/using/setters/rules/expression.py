@@ -74,10 +74,10 @@ def parse(text: str) -> Expression:
     if len(text) > _LONGEST:
         raise ExpressionError(f"the expression is longer than {_LONGEST} characters", 0, "make it several rules")
     parser = _Parser(text)
-    found = parser.conditional()
+    expression = parser.conditional()
     if parser.kind != "end":
         raise ExpressionError(f"{parser.text!r} is not expected here", parser.position)
-    return found
+    return expression
 
 
 class _Parser:
@@ -94,28 +94,28 @@ class _Parser:
     def _take(self, *texts: str) -> str:
         """Take the next token if it is one of these signs or words, else return an empty text."""
         if self.kind in ("sign", "name") and self.text in texts:
-            found = self.text
+            token = self.text
             self._advance()
-            return found
+            return token
         return ""
 
     def _expect(self, sign: str) -> None:
         if not self._take(sign):
-            found = repr(self.text) if self.text else "the end"
-            raise ExpressionError(f"{sign!r} is expected here, not {found}", self.position)
+            actual = repr(self.text) if self.text else "the end"
+            raise ExpressionError(f"{sign!r} is expected here, not {actual}", self.position)
 
     def conditional(self) -> Expression:
         self._depth += 1
         if self._depth > _DEEPEST:
             raise ExpressionError("the expression is too deep", self.position, "make it several rules")
-        found = self._binary(0)
+        expression = self._binary(0)
         position = self.position
         if self._take("?"):
             then = self._binary(0)
             self._expect(":")
-            found = Expression("?:", (found, then, self.conditional()), position)
+            expression = Expression("?:", (expression, then, self.conditional()), position)
         self._depth -= 1
-        return found
+        return expression
 
     def _binary(self, level: int) -> Expression:
         if level == len(_LEVELS):
@@ -133,13 +133,13 @@ class _Parser:
         while sign := self._take("!", "-"):
             signs.append((sign, position))
             position = self.position
-        found = self._primary()
+        expression = self._primary()
         position = self.position
         while self._take("."):
-            found = self._call(tuple(METHODS), (found,))
+            expression = self._call(tuple(METHODS), (expression,))
         for sign, place in reversed(signs):
-            found = Expression("negate" if sign == "-" else sign, (found,), place)
-        return found
+            expression = Expression("negate" if sign == "-" else sign, (expression,), place)
+        return expression
 
     def _primary(self) -> Expression:
         kind, text, position = self.kind, self.text, self.position
@@ -152,9 +152,9 @@ class _Parser:
             self._advance()
             return Expression("literal", (), position, _literal(kind, text, position))
         if self._take("("):
-            found = self.conditional()
+            expression = self.conditional()
             self._expect(")")
-            return found
+            return expression
         if self._take("["):
             return Expression("list", self._until("]"), position)
         raise ExpressionError(f"a value is expected here, not {repr(text) if text else 'the end'}", position)
@@ -167,23 +167,23 @@ class _Parser:
         return Expression("name", (), position, text)
 
     def _call(
-        self, known: tuple[str, ...], target: tuple[Expression, ...], name: str = "", position: int = 0
+        self, functions: tuple[str, ...], target: tuple[Expression, ...], name: str = "", position: int = 0
     ) -> Expression:
         if not name:
             name, position = self.text, self.position
             self._advance()
-        if name not in known:
-            raise ExpressionError(f"there is no function {name!r} here", position, f"there are {', '.join(known)}")
+        if name not in functions:
+            raise ExpressionError(f"there is no function {name!r} here", position, f"there are {', '.join(functions)}")
         self._expect("(")
         return Expression(name, (*target, *self._until(")")), position)
 
     def _until(self, end: str) -> tuple[Expression, ...]:
-        found: list[Expression] = []
+        expressions: list[Expression] = []
         while not self._take(end):
-            if found:
+            if expressions:
                 self._expect(",")
-            found.append(self.conditional())
-        return tuple(found)
+            expressions.append(self.conditional())
+        return tuple(expressions)
 
 
 def _tokens(text: str) -> Iterator[tuple[str, str, int]]:
@@ -201,10 +201,10 @@ def _tokens(text: str) -> Iterator[tuple[str, str, int]]:
 
 def _literal(kind: str, text: str, position: int) -> int | float | str:
     if kind == "number":
-        found = int(text, 16) if text[:2] in ("0x", "0X") else int(text) if text.isdigit() else float(text)
-        if found > (1 << 63 if isinstance(found, int) else 1e308):
+        number = int(text, 16) if text[:2] in ("0x", "0X") else int(text) if text.isdigit() else float(text)
+        if number > (1 << 63 if isinstance(number, int) else 1e308):
             raise ExpressionError("the number does not fit into 64 bits", position)
-        return found
+        return number
     if text[0] in "rR":
         return text[2:-1]
 

@@ -30,11 +30,11 @@ _EITHER: frozenset[bool] = frozenset((True, False))
 
 def can_hold(rule: Rule, setters: Mapping[str, Setter]) -> bool:
     """Say whether some values may satisfy a rule that fits these setters; False is a proof that none do."""
-    named = {name: setters[name] for name in rule.names}
+    involved = {name: setters[name] for name in rule.names}
     parts = list(_parts(rule.expression))
-    asked = {part.arguments[0].value for part in parts if part.operator == "has"}
-    for fixed in _combinations(named, asked, min(_MOST_COMBINATIONS, _MOST_WORK // len(parts))):
-        if _may_be_true(_reach(rule.expression, fixed, named)):
+    tested = {part.arguments[0].value for part in parts if part.operator == "has"}
+    for fixed in _combinations(involved, tested, min(_MOST_COMBINATIONS, _MOST_WORK // len(parts))):
+        if _may_be_true(_reach(rule.expression, fixed, involved)):
             return True
     return False
 
@@ -49,16 +49,16 @@ def _parts(expression: Expression) -> Iterator[Expression]:
         yield from _parts(argument)
 
 
-def _combinations(named: Mapping[str, Setter], asked: set[str], most: int) -> Iterator[dict[str, object]]:
+def _combinations(involved: Mapping[str, Setter], tested: set[str], most: int) -> Iterator[dict[str, object]]:
     """Yield every combination of the values of the setters that have few, as far as there are not too many.
 
     For those that ``has`` is asked about having no value is a case of its own.
     """
     chosen: dict[str, list[object]] = {}
     size = 1
-    few = {name: _values(setter) for name, setter in named.items()}
+    few = {name: _values(setter) for name, setter in involved.items()}
     for name, values in sorted(few.items(), key=lambda pair: len(pair[1])):
-        if values and name in asked:
+        if values and name in tested:
             values = [*values, None]
         if values and size * len(values) <= most:
             chosen[name] = values
@@ -137,16 +137,16 @@ def _logic(operator: str, parts: list[_Reach]) -> frozenset[bool]:
     if operator == "!":
         return frozenset(not value for value in sides[0])
     decisive = operator == "||"
-    found = {decisive} if any(decisive in side for side in sides) else set()
-    return frozenset(found | ({not decisive} if all((not decisive) in side for side in sides) else set()))
+    truths = {decisive} if any(decisive in side for side in sides) else set()
+    return frozenset(truths | ({not decisive} if all((not decisive) in side for side in sides) else set()))
 
 
 def _choice(condition: _Reach, then: _Reach, other: _Reach) -> _Reach:
-    taken = [part for truth, part in ((True, then), (False, other)) if truth in _truths(condition)]
-    if len(taken) == 1:
-        return taken[0]
-    if all(isinstance(part, frozenset) for part in taken):
-        return frozenset().union(*(_truths(part) for part in taken))
+    reached = [part for truth, part in ((True, then), (False, other)) if truth in _truths(condition)]
+    if len(reached) == 1:
+        return reached[0]
+    if all(isinstance(part, frozenset) for part in reached):
+        return frozenset().union(*(_truths(part) for part in reached))
     return None
 
 

@@ -24,8 +24,8 @@ def review(rule: Rule, setters: Mapping[str, Setter], *, shipped: bool = True) -
     if not can_hold(rule, setters):
         yield "rule-never-holds", rule.problem(f"the rule {rule.text} can never hold: no values satisfy it")
         return
-    for whose, given in _given(rule, setters) if shipped else (("values", setters),):
-        problem = rule.broken(given)
+    for whose, values in _given(rule, setters) if shipped else (("values", setters),):
+        problem = rule.broken(values)
         if problem:
             yield "broken-rule", rule.problem(f"the {whose} break the rule: {problem.message}", problem.hint)
             return
@@ -33,10 +33,10 @@ def review(rule: Rule, setters: Mapping[str, Setter], *, shipped: bool = True) -
 
 def _given(rule: Rule, setters: Mapping[str, Setter]) -> Iterator[tuple[str, Mapping[str, Setter]]]:
     yield "defaults", setters
-    named = {name: setters[name] for name in rule.names}
-    required = {name: _by_example(setter) if setter.must_be_set else setter for name, setter in named.items()}
+    involved = {name: setters[name] for name in rule.names}
+    required = {name: _by_example(setter) if setter.must_be_set else setter for name, setter in involved.items()}
     yield "defaults and the examples of what is required", required
-    yield "examples", {name: _by_example(setter) for name, setter in named.items()}
+    yield "examples", {name: _by_example(setter) for name, setter in involved.items()}
 
 
 def _by_example(setter: Setter) -> Setter:

@@ -52,12 +52,12 @@ class Rule:
         """Say what is wrong with the rule for setters of these types: a name unknown, a text for a number."""
         kinds = {name: _TYPES.get(full_type(setter.type), "string") for name, setter in setters.items()}
         try:
-            found = types.check(self.expression, kinds)
+            type_name = types.check(self.expression, kinds)
         except ExpressionError as error:
             return self._at(error)
         return (
             None
-            if found == "bool"
+            if type_name == "bool"
             else self.problem(f"the rule {self.text} must be true or false: it compares nothing")
         )
 

@@ -32,25 +32,25 @@ def check(expression: Expression, types: Mapping[str, str]) -> str:
             raise ExpressionError("has takes the name of one setter", position)
         check(expression.arguments[0], types)
         return "bool"
-    given = tuple(check(argument, types) for argument in expression.arguments)
+    kinds = tuple(check(argument, types) for argument in expression.arguments)
     if operator == "list":
-        if len(set(given)) != 1 or given[0] not in ("int", "double", "string"):
+        if len(set(kinds)) != 1 or kinds[0] not in ("int", "double", "string"):
             raise ExpressionError("a list holds texts, or numbers of one kind, at least one", position)
-        return f"list of {given[0]}"
-    result = dict(SIGNATURES[operator]).get(given)
+        return f"list of {kinds[0]}"
+    result = dict(SIGNATURES[operator]).get(kinds)
     if result is None:
-        raise _misfit(operator, given, position)
+        raise _misfit(operator, kinds, position)
     if operator == "matches":
         _check_pattern(expression.arguments[1])
     return result
 
 
-def _misfit(operator: str, given: tuple[str, ...], position: int) -> ExpressionError:
-    described = " and ".join(_WORDS.get(kind, f"a {kind}") for kind in given) or "nothing"
+def _misfit(operator: str, kinds: tuple[str, ...], position: int) -> ExpressionError:
+    described = " and ".join(_WORDS.get(kind, f"a {kind}") for kind in kinds) or "nothing"
     hint = ""
-    if "string" in given and operator in (*ORDER, "+", "-", "*", "/", "%"):
+    if "string" in kinds and operator in (*ORDER, "+", "-", "*", "/", "%"):
         hint = "quantity(NAME) reads an amount; a definition's type: integer makes a number"
-    elif set(given) == set(NUMBERS):
+    elif set(kinds) == set(NUMBERS):
         hint = "double(NAME) makes a whole number fit"
     return ExpressionError(f"{'-' if operator == 'negate' else operator} does not take {described}", position, hint)
 
