@@ -195,21 +195,21 @@ class _Parts:
     def open(self, top: Part) -> Contents[Part, SourceObject]:
         own = [SourceObject(root, stem) for stem, root in top.objects]
         generated = [
-            SourceObject(made.root, made.stem, made, top if made.is_hashed else None) for made in top.generated
+            SourceObject(item.root, item.stem, item, top if item.is_hashed else None) for item in top.generated
         ]
         return Contents(own, top.components, top.resources, generated)
 
     def close(self, top: Part, count: int) -> None: ...
 
     def patch_pods(self, top: Part, objects: Sequence[SourceObject], idle: list[Idle] | None) -> Iterator[SourceObject]:
-        for each in top.pods:
-            reached = dict.fromkeys(each.keys, True)
+        for pod_patch in top.pods:
+            reached = dict.fromkeys(pod_patch.keys, True)
             for item in objects:
-                made = None if item.is_local else each.operations(item.root, item.identity)
-                if made:
-                    item.operate(made[0])
-                    self.patched.append(PatchedPods(top, item.identity, made[0]))
-                    reached |= dict.fromkeys(made[1], False)
+                outcome = None if item.is_local else pod_patch.operations(item.root, item.identity)
+                if outcome:
+                    item.operate(outcome[0])
+                    self.patched.append(PatchedPods(top, item.identity, outcome[0]))
+                    reached |= dict.fromkeys(outcome[1], False)
                     yield item
             if idle is not None:
                 idle.append(reached)
@@ -280,11 +280,11 @@ def _apart(objects: Sequence[SourceObject], names: Sequence[str]) -> list[str]:
         twice = {name for name in names if names.count(name) > 1}
         pairs = zip(names, texts, strict=True)
         names = [f"{name}-{text}" if text and name in twice else name for name, text in pairs]
-    found: list[str] = []
+    unique: list[str] = []
     for name in names:
         numbered = (f"{name}-{number}" for number in range(2, len(names) + 2))
-        found.append(next(each for each in (name, *numbered) if each not in found))
-    return found
+        unique.append(next(each for each in (name, *numbered) if each not in unique))
+    return unique
 
 
 def _no_stem(text: str) -> str:
@@ -308,8 +308,8 @@ def _apply(item: Patch, objects: Sequence[_Object]) -> list[_Object]:
     if item.target is not None:
         matched = [other for other in objects if selector.selects(item.target, other.root, other.identity)]
     elif isinstance(root, MappingNode):
-        wanted = selector.identity(root)
-        matched = [other for other in objects if other.identity == wanted]
+        identity = selector.identity(root)
+        matched = [other for other in objects if other.identity == identity]
         if not matched:
             raise InputError(_unmatched(root, objects))
     else:
@@ -335,29 +335,29 @@ def _unmatched(root: MappingNode, objects: Sequence[SourceObject]) -> Problem:
         if there and not namespace and (other.identity[0], *other.identity[1::2]) == (version, kind, name):
             message = f"{kind} {name!r} has a namespace of its own, which the patch at {root.source.name} does not name"
             return there.problem(message, "leave the namespace to users, or to the package")
-    known = [f"{kind} {name}" for _, kind, _, name in (other.identity for other in objects)]
+    named_objects = [f"{kind} {name}" for _, kind, _, name in (other.identity for other in objects)]
     message = f"no {kind} {name!r} of {version} to patch"
-    return (root.find("metadata", "name") or root).problem(message, f"there are {', '.join(sorted(known))}")
+    return (root.find("metadata", "name") or root).problem(message, f"there are {', '.join(sorted(named_objects))}")
 
 
-def _replace(each: Replacement, objects: Sequence[SourceObject], idle: list[Idle] | None) -> None:
-    value = replacement.find_source(each, [item.root for item in objects])
-    for target in each.targets:
+def _replace(rule: Replacement, objects: Sequence[SourceObject], idle: list[Idle] | None) -> None:
+    value = replacement.find_source(rule, [item.root for item in objects])
+    for target in rule.targets:
         matched = [item for item in objects if selector.selects(target.select, item.root, item.identity)]
         for item in matched:
             item.replace(target, value)
         if idle is not None:
             words = ", ".join(f"{key} {text!r}" for key, text in target.select.items())
-            idle.append({(each.file, 0, words): not matched})
+            idle.append({(rule.file, 0, words): not matched})
 
 
 def nameless(root: MappingNode) -> MappingNode:
     """Return a strategic merge without the fields that only name its object."""
     working = Working()
-    found = working.owned(root)
-    found.children = [entry for entry in found.entries if entry.name not in ("apiVersion", "kind")]
-    metadata = found.entry("metadata")
+    result = working.owned(root)
+    result.children = [entry for entry in result.entries if entry.name not in ("apiVersion", "kind")]
+    metadata = result.entry("metadata")
     if metadata and isinstance(metadata.value, MappingNode):
         metadata.value = own = working.owned(metadata.value)
         own.children = [entry for entry in own.entries if entry.name not in ("name", "namespace")]
-    return found
+    return result

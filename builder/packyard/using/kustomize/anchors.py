@@ -51,18 +51,18 @@ class _Sharing:
         if memory is not None and memory in self._names:
             return Alias(node.source, node.start, node.end, self._names[memory])
         anchor = self._name(memory, node) if memory is not None and memory in self._repeated else None
-        found = copy(node, self._copy)
-        if isinstance(found, Scalar | Collection):
-            found.anchor = anchor
-        return found
+        twin = copy(node, self._copy)
+        if isinstance(twin, Scalar | Collection):
+            twin.anchor = anchor
+        return twin
 
     def _name(self, memory: _Memory, node: Node) -> str:
         """Name what is repeated as its author did; what is another value by now gets a number."""
         assert isinstance(node, Scalar | Collection)
         own = node.anchor or ""
-        taken = set(self._names.values())
-        names = (own if number == 1 else f"{own}-{number}" for number in range(1, len(taken) + 2))
-        self._names[memory] = next(name for name in names if name not in taken)
+        anchors = set(self._names.values())
+        names = (own if number == 1 else f"{own}-{number}" for number in range(1, len(anchors) + 2))
+        self._names[memory] = next(name for name in names if name not in anchors)
         return self._names[memory]
 
     def _memory(self, node: Node) -> _Memory | None:
@@ -72,11 +72,11 @@ class _Sharing:
 
     def _number(self, node: Node) -> int:
         """Return a number that is the same for equal values with equal setter comments; prose does not count."""
-        known = self._numbers.get(id(node))
-        if known is None:
+        number = self._numbers.get(id(node))
+        if number is None:
             content = self._content(node)
-            known = self._numbers[id(node)] = self._contents.setdefault(content, len(self._contents))
-        return known
+            number = self._numbers[id(node)] = self._contents.setdefault(content, len(self._contents))
+        return number
 
     def _content(self, node: Node) -> object:
         if isinstance(node, MappingNode):

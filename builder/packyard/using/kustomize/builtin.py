@@ -50,8 +50,8 @@ def build(directory: Path) -> bytes:
     namespace.apply(items, top.namespace, HINT)
     references.add_hashes(items, [each.item for each in built if each.made and each.made.is_hashed], files.told)
     _check_identities(items, f"is defined twice in namespace {top.namespace!r}")
-    kept = [item for item in items if not _is_local(item)]
-    return manifest.write(item.root for item in sorted(kept, key=_order))
+    deployed = [item for item in items if not _is_local(item)]
+    return manifest.write(item.root for item in sorted(deployed, key=_order))
 
 
 def try_components(directory: Path, text: str) -> dict[str, int]:
@@ -80,11 +80,11 @@ def find_misfits(directory: Path) -> Sequence[Problem]:
 
 def component(directory: Path) -> Part:
     """Read a component for a trial on objects that are at hand; `BeyondError` where it is made of others."""
-    left = Budget(directory)
-    top = read(directory, left, kind="Component")
+    budget = Budget(directory)
+    top = read(directory, budget, kind="Component")
     if top.components:
         raise BeyondError(top.components[0].problem("a component of a component is not tried", HINT))
-    sources = (Source(str(file), left.read(file)) for file in supported.files(top))
+    sources = (Source(str(file), budget.read(file)) for file in supported.files(top))
     own = tuple(("", item.node) for source in sources for item in objects.parse(source))
     return Part(str(directory), objects=own, generated=top.generated, patches=top.patches)
 
@@ -120,9 +120,9 @@ class _Files:
     def open(self, top: Kustomization) -> Contents[Kustomization, _Built]:
         sources = (Source(str(file), self.left.read(file)) for file in supported.files(top))
         own = [_Built(item.node, "", item=item) for source in sources for item in objects.parse(source)]
-        made = [_Built(each.root, "", each, item=_of(each)) for each in top.generated]
+        generated = [_Built(each.root, "", each, item=_of(each)) for each in top.generated]
         self.told += top.references
-        return Contents(own, self._components(top), generated=made)
+        return Contents(own, self._components(top), generated=generated)
 
     def close(self, top: Kustomization, count: int) -> None:
         self.reached[os.path.realpath(top.file.parent)] = count
@@ -163,16 +163,16 @@ class _Files:
         return real
 
     def _read(self, top: Kustomization, node: Scalar) -> Kustomization:
-        named = Path(os.path.normpath(top.file.parent / node.value))
-        place = named if os.path.realpath(named) == os.path.realpath(top.file.parent / node.value) else None
+        path = Path(os.path.normpath(top.file.parent / node.value))
+        place = path if os.path.realpath(path) == os.path.realpath(top.file.parent / node.value) else None
         return read(place or top.file.parent / node.value, self.left, kind="Component")
 
 
-def _of(made: Generated) -> Object:
-    value = strict.to_value(made.root)
+def _of(generated: Generated) -> Object:
+    value = strict.to_value(generated.root)
     assert isinstance(value, dict)
-    source = made.entry.source
-    return Object(value, source.name, source.locate(made.entry.start)[0], made.root)
+    source = generated.entry.source
+    return Object(value, source.name, source.locate(generated.entry.start)[0], generated.root)
 
 
 def _check_identities(items: Sequence[Object], complaint: str) -> None:

@@ -58,17 +58,17 @@ def read(parent: Fields, node: Node, find: Find) -> Generated | None:
         options.done()
     fields.done()
     listed = scalars(fields.node.get("files") if fields.node else None)
-    sources = {each.value: found for each in listed if (found := find(fields, each))}
+    sources = {each.value: data_source for each in listed if (data_source := find(fields, each))}
     if not names:
         fields.fault(node, "files", "is missing")
-    written = fields.node.get("name") if fields.node else None
+    name_node = fields.node.get("name") if fields.node else None
     if is_hashed:
-        for scalar in (written, *labels.values()):
+        for scalar in (name_node, *labels.values()):
             if isinstance(scalar, Scalar) and scalar.comment:
                 fields.fault(scalar, "", "has a setter, and use cases share what has a hash: patch it in them")
     if len(fields.problems) > before:
         return None
-    metadata: dict[str, Node] = {"name": _scalar(name, written, fields.file)}
+    metadata: dict[str, Node] = {"name": _scalar(name, name_node, fields.file)}
     if labels:
         texts = {key: _scalar(label.value, label, fields.file) for key, label in labels.items()}
         metadata["labels"] = make.mapping(fields.file, texts)
@@ -90,8 +90,8 @@ def suffix(config_map: Mapping[str, Value]) -> str:
     return sha256(text.encode()).hexdigest()[:10].translate(_DIGITS)
 
 
-def _scalar(text: str, written: Node | None, file: str) -> Scalar:
+def _scalar(text: str, origin: Node | None, file: str) -> Scalar:
     """Make a scalar with the comment that its author wrote."""
-    made = make.scalar(text, file)
-    made.comment = written.comment if written else None
-    return made
+    scalar = make.scalar(text, file)
+    scalar.comment = origin.comment if origin else None
+    return scalar

@@ -18,10 +18,10 @@ from packyard.core.yaml.sources import Sources
 Idle = Mapping[tuple[str, int, str], bool]
 
 
-def join(found: Iterable[Idle]) -> dict[tuple[str, int, str], bool]:
+def join(idles: Iterable[Idle]) -> dict[tuple[str, int, str], bool]:
     """Return what is idle everywhere where its patch is applied."""
     joined: dict[tuple[str, int, str], bool] = {}
-    for idle in found:
+    for idle in idles:
         for patch, nothing in idle.items():
             joined[patch] = nothing and joined.get(patch, True)
     return joined

@@ -23,8 +23,8 @@ def _tree(value: Value) -> Tree:
         return {key: _tree(member) for key, member in value.items()}
     if isinstance(value, list):
         return [_tree(member) for member in value]
-    if isinstance(value, str) and (written := literal(value)):
-        return written
+    if isinstance(value, str) and (literal_block := literal(value)):
+        return literal_block
     return _inline(value)
 
 

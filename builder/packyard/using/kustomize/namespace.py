@@ -60,8 +60,8 @@ def _move(item: Object, namespace: str) -> None:
 def _follow(binding: Object, origins: Mapping[str, set[str]], namespace: str) -> None:
     """Let subjects follow the accounts that they name: by name alone, or by the namespace that an account came from."""
     for subject in _subjects(binding):
-        found = origins.get(str(subject.get("name")), set())
-        if found and ("namespace" not in subject or subject["namespace"] in found):
+        namespaces = origins.get(str(subject.get("name")), set())
+        if namespaces and ("namespace" not in subject or subject["namespace"] in namespaces):
             subject["namespace"] = namespace
 
 

@@ -41,8 +41,8 @@ class Object:
     @property
     def metadata(self) -> dict[str, Value]:
         """The object's metadata."""
-        found = self.root.get("metadata")
-        return found if isinstance(found, dict) else {}
+        metadata = self.root.get("metadata")
+        return metadata if isinstance(metadata, dict) else {}
 
     @property
     def name(self) -> str:
@@ -70,12 +70,12 @@ class Object:
 
 def parse(source: Source) -> list[Object]:
     """Read every object of a file; lists of objects are taken apart, empty documents are passed over."""
-    found: list[Object] = []
+    objects: list[Object] = []
     alone = "\n---" not in source.text
     for document in aliases.read(source):
         if document.root is not None and not is_null(document.root):
-            found += _objects(strict.to_value(document.root), document.root, alone=alone)
-    return found
+            objects += _objects(strict.to_value(document.root), document.root, alone=alone)
+    return objects
 
 
 def _objects(value: Value, root: Node, *, alone: bool, listed: bool = False) -> Iterator[Object]:

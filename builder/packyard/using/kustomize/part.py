@@ -94,11 +94,11 @@ class Part:
 
     def own_files(self) -> set[str]:
         """Return the files in its folder that its kustomization names, and those that say what it is."""
-        made = (join(self.folder, file) for made in self.generated for file in made.files)
-        named = {*self.files, *self.configurations, *made}
-        named |= {patch.file for patch in self.patches if patch.file}
-        named |= {each.file for each in self.replacements} | {each.path for each in self.pods}
-        return named | {join(self.folder, name) for name in (*kustomization.NAMES, KRMFILE)}
+        generated = (join(self.folder, file) for generated in self.generated for file in generated.files)
+        names = {*self.files, *self.configurations, *generated}
+        names |= {patch.file for patch in self.patches if patch.file}
+        names |= {each.file for each in self.replacements} | {each.path for each in self.pods}
+        return names | {join(self.folder, name) for name in (*kustomization.NAMES, KRMFILE)}
 
     @property
     def description(self) -> str:

@@ -163,13 +163,13 @@ class _Place:
             operation,
         )
         for position, step in enumerate(above):
-            found = self._child(parent, step)
-            if found is None or not isinstance(found.value, Collection):
+            child = self._child(parent, step)
+            if child is None or not isinstance(child.value, Collection):
                 reached = "/" + "/".join(above[: position + 1])
                 raise MisfitError(
                     place.problem(f"path {pointer} does not exist: there is no list or mapping at {reached}")
                 )
-            parent = found.value = working.owned(found.value)
+            parent = child.value = working.owned(child.value)
         self.parent = parent
         self.working = working
 
@@ -182,17 +182,17 @@ class _Place:
 
     def part(self) -> Child:
         """Return the entry or item there; one that is missing is an error."""
-        found = self._child(self.parent, self.last)
-        if found is None:
+        child = self._child(self.parent, self.last)
+        if child is None:
             raise MisfitError(self.place.problem(f"path {self.pointer} does not exist"))
-        return found
+        return child
 
     def has(self, value: Node) -> bool:
         """Say whether the value there is equal to one; what is missing is equal to null, as kustomize has it."""
-        found = self._child(self.parent, self.last)
-        if found is None:
+        child = self._child(self.parent, self.last)
+        if child is None:
             return is_null(value)
-        return _plain(found.value) == _plain(value)
+        return _plain(child.value) == _plain(value)
 
     def add(self, value: Node, comment: Comment | None) -> None:
         """Add an entry, or replace it; insert an item before the one at an index, or behind the last at ``-``."""

@@ -63,19 +63,19 @@ KNOWN = tuple(
 
 def read(root: MappingNode) -> Iterator[FieldSpec]:
     """Yield the fields that a file of ``configurations`` says to name ConfigMaps."""
-    for each in mappings(root.get("nameReference")):
-        if each.text("kind") == "ConfigMap":
-            for spec in mappings(each.get("fieldSpecs")):
+    for reference in mappings(root.get("nameReference")):
+        if reference.text("kind") == "ConfigMap":
+            for spec in mappings(reference.get("fieldSpecs")):
                 yield FieldSpec(spec.text("group"), spec.text("kind"), tuple(spec.text("path").strip("/").split("/")))
 
 
-def add_hashes(items: Sequence[Object], made: Iterable[Object], told: Sequence[FieldSpec]) -> None:
+def add_hashes(items: Sequence[Object], hashed: Iterable[Object], configured: Sequence[FieldSpec]) -> None:
     """Put hashes behind the names of what is made so; references follow where kustomize knows them, or was told."""
     names = {}
-    for item in made:
+    for item in hashed:
         before = item.name
         names[before] = item.metadata["name"] = f"{before}-{generator.suffix(item.root)}"
-    rename([item.root for item in items], names, [*KNOWN, *told])
+    rename([item.root for item in items], names, [*KNOWN, *configured])
 
 
 def rename(values: Iterable[Mapping[str, Value]], names: Mapping[str, str], specs: Sequence[FieldSpec]) -> None:
@@ -91,8 +91,8 @@ def _rename(value: Value | Mapping[str, Value], path: Sequence[str], names: Mapp
         for item in value:
             _rename(item, path, names)
     elif isinstance(value, dict) and path[0] in value:
-        found = value[path[0]]
+        member = value[path[0]]
         if len(path) > 1:
-            _rename(found, path[1:], names)
-        elif isinstance(found, str):
-            value[path[0]] = names.get(found, found)
+            _rename(member, path[1:], names)
+        elif isinstance(member, str):
+            value[path[0]] = names.get(member, member)

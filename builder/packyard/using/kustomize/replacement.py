@@ -51,10 +51,10 @@ class Replacement:
 
 def read(parent: Fields, node: Node, path: str, sources: Sources) -> list[Replacement]:
     """Read one entry of ``replacements`` of a kustomization, or those of the file that it names."""
-    named = node.get("path") if isinstance(node, MappingNode) else None
-    if named is None:
-        found = _read(path, parent.file, parent, node, "replacements")
-        return [found] if found else []
+    path_node = node.get("path") if isinstance(node, MappingNode) else None
+    if path_node is None:
+        replacement = _read(path, parent.file, parent, node, "replacements")
+        return [replacement] if replacement else []
     fields = Fields(node, parent.file, "replacements", parent.problems)
     name = fields.text("path")
     fields.done()
@@ -94,15 +94,19 @@ def _read(file: str, shown: str, parent: Fields, node: Node, key: str) -> Replac
     return Replacement(file, source, path, tuple(targets), node) if source and targets else None
 
 
-def find_source(each: Replacement, roots: Sequence[MappingNode]) -> Node:
+def find_source(replacement: Replacement, roots: Sequence[MappingNode]) -> Node:
     """Return the value to copy; exactly one object must be its source."""
-    found = [root for root in roots if each.source.items() <= selector.words(selector.identity(root)).items()]
-    if len(found) != 1:
-        wanted = ", ".join(f"{word} {text}" for word, text in each.source.items())
-        raise InputError(each.node.problem(f"{len(found)} objects are the source ({wanted}) where one is expected"))
-    parts = list(_follow(found[0], _steps(each.path), Working()))
+    matches = [root for root in roots if replacement.source.items() <= selector.words(selector.identity(root)).items()]
+    if len(matches) != 1:
+        words = ", ".join(f"{word} {text}" for word, text in replacement.source.items())
+        raise InputError(
+            replacement.node.problem(f"{len(matches)} objects are the source ({words}) where one is expected")
+        )
+    parts = list(_follow(matches[0], _steps(replacement.path), Working()))
     if len(parts) != 1:
-        raise InputError(each.node.problem(f"the source has {len(parts)} values at {each.path} where one is expected"))
+        raise InputError(
+            replacement.node.problem(f"the source has {len(parts)} values at {replacement.path} where one is expected")
+        )
     return parts[0].value
 
 
@@ -123,9 +127,9 @@ def _of_type(old: Node, new: Node) -> Node:
     if not (isinstance(old, Scalar) and isinstance(new, Scalar)):
         return new
     is_text = old.style != "plain" or implicit_type(old.value) == "string"
-    found = scalar(new.value, new.source.name, None if is_text else new.value)
-    found.comment = new.comment
-    return found
+    copied = scalar(new.value, new.source.name, None if is_text else new.value)
+    copied.comment = new.comment
+    return copied
 
 
 def _steps(path: str) -> list[str]:
@@ -157,14 +161,14 @@ def _children(node: Node, step: str) -> list[Child]:
     items = node.items if isinstance(node, SequenceNode) else []
     if step == "*":
         return [*items]
-    named = _STEP.match(step)
-    if named:
-        key, text = named.groups()
+    match = _STEP.match(step)
+    if match:
+        key, text = match.groups()
         return [
             item
             for item in items
             if isinstance(item.value, MappingNode)
-            and isinstance(found := item.value.get(key), Scalar)
-            and found.value == text
+            and isinstance(value := item.value.get(key), Scalar)
+            and value.value == text
         ]
     return [items[int(step)]] if step.isdigit() and int(step) < len(items) else []

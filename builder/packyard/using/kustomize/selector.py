@@ -60,16 +60,16 @@ def words(identity: Identity) -> dict[str, str]:
 
 def selects(target: Mapping[str, str], root: MappingNode, identity: Identity) -> bool:
     """Say whether a target is for an object, which is called ``identity``."""
-    found = words(identity)
+    terms = words(identity)
     return all(
-        _satisfies(text, root.mapping("metadata", _METADATA[word])) if word in _METADATA else matches(text, found[word])
+        _satisfies(text, root.mapping("metadata", _METADATA[word])) if word in _METADATA else matches(text, terms[word])
         for word, text in target.items()
     )
 
 
 def _fault(pattern: str) -> str:
-    found = regexp.fault(_anchored(pattern))
-    return f"{pattern!r} must be a regular expression: {found}" if found else ""
+    fault = regexp.fault(_anchored(pattern))
+    return f"{pattern!r} must be a regular expression: {fault}" if fault else ""
 
 
 def matches(pattern: str, text: str) -> bool:
@@ -89,22 +89,22 @@ def _anchored(pattern: str) -> str:
 def _fault_of_labels(text: str) -> str:
     position = 0
     while position < len(text):
-        found = _REQUIREMENT.match(text, position)
-        if not found:
+        match = _REQUIREMENT.match(text, position)
+        if not match:
             return f"{text!r} must be a label selector, such as a=b or a in (b, c)"
-        position = found.end()
+        position = match.end()
     return ""
 
 
 def _satisfies(text: str, labels: MappingNode | None) -> bool:
-    for found in _REQUIREMENT.finditer(text):
-        absent, alone, key, operator, value, of_set, values = found.groups()
+    for match in _REQUIREMENT.finditer(text):
+        absent, alone, key, operator, value, of_set, values = match.groups()
         has = labels is not None and labels.get(alone or key) is not None
         if alone:
             good = has is not bool(absent)
         else:
-            wanted = [word.strip() for word in values.split(",")] if of_set else [value]
-            is_among = has and labels is not None and labels.text(key) in wanted
+            choices = [word.strip() for word in values.split(",")] if of_set else [value]
+            is_among = has and labels is not None and labels.text(key) in choices
             good = is_among is not (operator == "!=" or of_set == "notin")
         if not good:
             return False

@@ -95,17 +95,17 @@ def find(directory: Path) -> Path:
     return directory / kustomization.find(directory, lambda name: regular.is_file(directory / name), hint=hint)
 
 
-def read(directory: Path, left: Budget, *, kind: str = "Kustomization") -> Kustomization:
+def read(directory: Path, budget: Budget, *, kind: str = "Kustomization") -> Kustomization:
     """Read the kustomization of a directory; every fault in it is named at once."""
     file = find(directory)
     if leads := Gate(directory, {}).outside(str(file)):
         message = f"leads to {leads}, outside of the directory"
         raise InputError(Problem(message, file=str(file), hint="kustomize refuses it as well"))
-    return parse(file, left.read(file), left, kind=kind)
+    return parse(file, budget.read(file), budget, kind=kind)
 
 
 def parse(
-    file: Path, text: str, left: Budget, *, kind: str = "Kustomization", only_components: bool = False
+    file: Path, text: str, budget: Budget, *, kind: str = "Kustomization", only_components: bool = False
 ) -> Kustomization:
     """Read the text of a kustomization as `read` does; its patches are files beside it.
 
@@ -128,13 +128,13 @@ def parse(
         raise InputError(Problem("has no resources", file=str(file), line=1))
     if only_components and kind == "Kustomization":
         return Kustomization(file, resources, components, (), stated)
-    generated, told = tuple(_generated(root, file, left)), tuple(_references(root, file, left))
-    return Kustomization(file, resources, components, tuple(_patches(root, file, left)), stated, generated, told)
+    generated, specs = tuple(_generated(root, file, budget)), tuple(_references(root, file, budget))
+    return Kustomization(file, resources, components, tuple(_patches(root, file, budget)), stated, generated, specs)
 
 
 def files(top: Kustomization) -> list[Path]:
     """Return the files that are listed; all have to lie in the directory, as for kustomize."""
-    found: list[Path] = []
+    paths: list[Path] = []
     problems: list[Problem] = []
     is_beyond = False
     gate = Gate(top.file.parent, {})
@@ -155,10 +155,10 @@ def files(top: Kustomization) -> list[Path]:
             fault, hint = "lies outside of the directory", "kustomize refuses it as well"
         if fault:
             problems.append(node.problem(f"resource {node.value!r} {fault}", hint))
-        found.append(path)
+        paths.append(path)
     if problems:
         raise (BeyondError if is_beyond else InputError)(*problems)
-    return found
+    return paths
 
 
 def _others(root: MappingNode) -> list[Problem]:
@@ -188,22 +188,22 @@ def _paths(node: Node | None, field: str, what: str) -> tuple[tuple[Scalar, ...]
         return (), []
     if not isinstance(node, SequenceNode):
         return (), [node.problem(f"{field} must be a list")]
-    found = [item.value for item in node.items]
-    faults = [item.problem(f"one of {field} must be {what}") for item in found if not _is_text(item)]
-    return tuple(item for item in found if isinstance(item, Scalar)), faults
+    values = [item.value for item in node.items]
+    faults = [item.problem(f"one of {field} must be {what}") for item in values if not _is_text(item)]
+    return tuple(item for item in values if isinstance(item, Scalar)), faults
 
 
-def _generated(root: MappingNode, file: Path, left: Budget) -> Iterator[Generated]:
+def _generated(root: MappingNode, file: Path, budget: Budget) -> Iterator[Generated]:
     def find(_: Fields, node: Scalar) -> Source:
-        return _read_beside(node, file, left, "file")
+        return _read_beside(node, file, budget, "file")
 
     fields = Fields(root, str(file), "")
     for item in items(listed(root, "configMapGenerator")):
         _only(item)
-        made = generator.read(fields, item, find)
-        if fields.problems or made is None:
+        generated = generator.read(fields, item, find)
+        if fields.problems or generated is None:
             raise InputError(*fields.problems)
-        yield made
+        yield generated
 
 
 def _only(entry: Node) -> None:
@@ -211,28 +211,28 @@ def _only(entry: Node) -> None:
     if not isinstance(entry, MappingNode):
         return
     options = entry.mapping("options")
-    found = [each for each in entry.entries if each.name not in _GENERATOR]
-    found += [each for each in (options.entries if options else ()) if each.name not in _GENERATOR_OPTIONS]
-    faults = [(each.key, each.name) for each in found]
+    others = [each for each in entry.entries if each.name not in _GENERATOR]
+    others += [each for each in (options.entries if options else ()) if each.name not in _GENERATOR_OPTIONS]
+    faults = [(each.key, each.name) for each in others]
     faults += [(each, each.value) for each in scalars(entry.get("files")) if "=" in each.value]
     if faults:
         message = "of a configMapGenerator is not supported by packyard's own build"
         raise BeyondError(*(node.problem(f"{name} {message}", HINT) for node, name in faults))
 
 
-def _references(root: MappingNode, file: Path, left: Budget) -> Iterator[FieldSpec]:
+def _references(root: MappingNode, file: Path, budget: Budget) -> Iterator[FieldSpec]:
     for node in scalars(root.get("configurations")):
-        source = _read_beside(node, file, left, "configuration")
-        told = only(parse_text(source), source.name).root
-        if isinstance(told, MappingNode):
-            others = [each for each in told.entries if each.name != "nameReference"]
+        source = _read_beside(node, file, budget, "configuration")
+        configuration = only(parse_text(source), source.name).root
+        if isinstance(configuration, MappingNode):
+            others = [each for each in configuration.entries if each.name != "nameReference"]
             if others:
                 message = "of a configuration is not supported by packyard's own build"
                 raise BeyondError(*(each.key.problem(f"{each.name} {message}", HINT) for each in others))
-            yield from references.read(told)
+            yield from references.read(configuration)
 
 
-def _patches(root: MappingNode, file: Path, left: Budget) -> Iterator[Patch]:
+def _patches(root: MappingNode, file: Path, budget: Budget) -> Iterator[Patch]:
     for entry in items(listed(root, "patches")):
         if not isinstance(entry, MappingNode):
             raise InputError(entry.problem("a patch must be a mapping with path or patch"))
@@ -249,19 +249,19 @@ def _patches(root: MappingNode, file: Path, left: Budget) -> Iterator[Patch]:
         for key in ("path", "patch"):
             fields.text(key, "")
         fields.done()
-        yield Patch(_document(entry, file, left), target, entry)
+        yield Patch(_document(entry, file, budget), target, entry)
 
 
-def _document(entry: MappingNode, file: Path, left: Budget) -> Document:
+def _document(entry: MappingNode, file: Path, budget: Budget) -> Document:
     """Return what a patch does; in place or in a file beside the kustomization."""
     path, inline = entry.get("path"), entry.get("patch")
-    given = [node for node in (path, inline) if isinstance(node, Scalar) and node.value]
-    if len(given) != 1:
+    nodes = [node for node in (path, inline) if isinstance(node, Scalar) and node.value]
+    if len(nodes) != 1:
         raise InputError(entry.problem("a patch has either a path or a patch"))
-    source = _read_beside(given[0], file, left, "patch") if given[0] is path else embedded(given[0])
-    text = source.text if given[0] is path else given[0].value.lstrip()
+    source = _read_beside(nodes[0], file, budget, "patch") if nodes[0] is path else embedded(nodes[0])
+    text = source.text if nodes[0] is path else nodes[0].value.lstrip()
     if text.startswith("[") and not _is_json(text):
-        raise InputError(given[0].problem("a patch that begins with [ must be JSON", "write an operation a line"))
+        raise InputError(nodes[0].problem("a patch that begins with [ must be JSON", "write an operation a line"))
     document = only(aliases.read(source), source.name)
     assert document.root is not None
     strict.to_value(document.root)  # which refuses what kustomize would read otherwise
@@ -276,14 +276,14 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def _read_beside(node: Scalar, file: Path, left: Budget, what: str) -> Source:
+def _read_beside(node: Scalar, file: Path, budget: Budget, what: str) -> Source:
     path = file.parent / node.value
     if "\0" in node.value or not regular.is_file(path):
         raise InputError(node.problem(f"{what} {node.value!r} is not a file here"))
     if Gate(file.parent, {}).outside(str(path)):
         message = f"{what} {node.value!r} lies outside of the directory"
         raise InputError(node.problem(message, "kustomize refuses it as well"))
-    return Source(str(path), left.read(path))
+    return Source(str(path), budget.read(path))
 
 
 def _is_text(node: Node) -> bool:

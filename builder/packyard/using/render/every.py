@@ -29,13 +29,13 @@ _MARK = b"packyard render --all --out wrote this folder; packyard diff and packy
 
 def find(directory: Path) -> list[str]:
     """Return the paths of the use cases below a directory, or ``.`` for itself, sorted; what is in one is none."""
-    found: list[str] = []
+    use_cases: list[str] = []
     for use_case in options.use_cases(directory):
-        if not (found and paths.is_inside(use_case, found[-1])):
-            found.append(use_case)
-    if not found:
+        if not (use_cases and paths.is_inside(use_case, use_cases[-1])):
+            use_cases.append(use_case)
+    if not use_cases:
         raise InputError(Problem("no use case here or below", file=str(directory), hint="name the folder of a package"))
-    return sorted(os.path.relpath(use_case, directory) for use_case in found)
+    return sorted(os.path.relpath(use_case, directory) for use_case in use_cases)
 
 
 def render_all(directory: Path, *, path: str) -> dict[str, bytes]:
@@ -111,7 +111,7 @@ def write(rendered: Mapping[str, bytes], out_dir: Path) -> list[Path]:
 
     A mark in it keeps it out of what `packyard diff` and `packyard verify` say of a package around it.
     """
-    named = {f"{'all' if path == os.curdir else path}.yaml": data for path, data in rendered.items()}
-    marked = {paths.RENDERED: _MARK, **named}
+    files = {f"{'all' if path == os.curdir else path}.yaml": data for path, data in rendered.items()}
+    marked = {paths.RENDERED: _MARK, **files}
     archive.write(out_dir.name, (Member(path=path, data=data) for path, data in marked.items()), out_dir.parent)
-    return [out_dir / path for path in named]
+    return [out_dir / path for path in files]

@@ -46,18 +46,18 @@ class Program:
         command += ["--load-restrictor", "LoadRestrictionsNone"] if unrestricted else []
         try:
             with tempfile.TemporaryDirectory(prefix="packyard-") as empty:
-                done = process.run(command, folder=Path(empty), env=env, seconds=self.seconds, most=_MOST)
+                outcome = process.run(command, folder=Path(empty), env=env, seconds=self.seconds, most=_MOST)
         except UnavailableError as error:
             hint = f"type {self.name} {self.verb} {directory} to see what it does"
             raise UnavailableError(
                 Problem(f"{self.name} {self.verb} {error}", file=str(directory), hint=hint)
             ) from error
-        if done.code:
-            words = _said(done.said.decode("utf-8", "replace")) or "it gave no reason"
-            if done.code < 0:
-                raise UnavailableError(f"{self.name} {self.verb}: killed by signal {-done.code}: {words}")
+        if outcome.code:
+            words = _said(outcome.said.decode("utf-8", "replace")) or "it gave no reason"
+            if outcome.code < 0:
+                raise UnavailableError(f"{self.name} {self.verb}: killed by signal {-outcome.code}: {words}")
             raise InputError(Problem(f"{self.name} {self.verb}: {words}", file=str(directory)))
-        return done.output
+        return outcome.output
 
 
 def offline(env: Mapping[str, str]) -> dict[str, str]:
@@ -75,7 +75,7 @@ def _said(text: str) -> str:
 def find(path: str) -> Program | None:
     """Return the first program that builds, from folders joined as in the variable PATH; None where there is none."""
     for name, verb in _KNOWN:
-        found = shutil.which(name, path=path)
-        if found:
-            return Program(Path(found), verb)
+        file = shutil.which(name, path=path)
+        if file:
+            return Program(Path(file), verb)
     return None

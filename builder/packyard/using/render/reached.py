@@ -17,7 +17,7 @@ from packyard.using.kustomize.supported import MAX_FILES, Budget, find
 from packyard.using.options.folder import PROGRAMS
 
 
-def folders(directory: Path, left: Budget) -> Iterator[Path]:
+def folders(directory: Path, budget: Budget) -> Iterator[Path]:
     """Yield a directory, and the local ones that its kustomization names, for example an enabled component.
 
     Each once, whoever names it; that kustomizations build on each other in a circle is for the build to refuse.
@@ -26,8 +26,8 @@ def folders(directory: Path, left: Budget) -> Iterator[Path]:
     while ahead:
         folder = ahead.pop()
         yield folder
-        named = []
-        for path in _named(find(folder), left, kustomization.LISTED):
+        inner = []
+        for path in _named(find(folder), budget, kustomization.LISTED):
             real = os.path.realpath(path)
             if path.parent.name == PROGRAMS and not regular.is_folder(path):
                 hint = f"copy the folder {PROGRAMS} of its package to that place, or take the whole package"
@@ -41,8 +41,8 @@ def folders(directory: Path, left: Budget) -> Iterator[Path]:
             if real not in seen and regular.is_folder(path):
                 seen.add(real)
                 short = Path(os.path.normpath(path))
-                named.append(short if os.path.realpath(short) == real else Path(real))
-        ahead += reversed(named)
+                inner.append(short if os.path.realpath(short) == real else Path(real))
+        ahead += reversed(inner)
 
 
 def check(directory: Path) -> None:
@@ -51,15 +51,15 @@ def check(directory: Path) -> None:
     Programs read a directory anew each time that it is named: of thirty that each name the next one twice, a billion
     times. What they refuse themselves, a circle or a directory without a kustomization, is left to them.
     """
-    left, named, times = Budget(directory), dict[str, list[str]](), Counter[str]()
+    budget, inner, times = Budget(directory), dict[str, list[str]](), Counter[str]()
     ahead: list[tuple[str, tuple[str, ...]]] = [(os.path.realpath(directory), ())]
     while ahead:
         folder, above = ahead.pop()
         times[folder] += 1
-        if folder not in named:
-            named[folder] = list(islice(_folders(Path(folder), left), MAX_FILES))
+        if folder not in inner:
+            inner[folder] = list(islice(_folders(Path(folder), budget), MAX_FILES))
         chain = (*above, folder)
-        ahead += ((each, chain) for each in named[folder] if each not in chain)
+        ahead += ((each, chain) for each in inner[folder] if each not in chain)
         if times.total() + len(ahead) > MAX_FILES:
             raise InputError(_too_many(directory, times))
 
@@ -71,17 +71,17 @@ def _too_many(directory: Path, times: Counter[str]) -> Problem:
     return Problem(message, file=str(directory), hint="name each directory once")
 
 
-def _folders(folder: Path, left: Budget) -> Iterator[str]:
+def _folders(folder: Path, budget: Budget) -> Iterator[str]:
     """Yield the directories that a kustomization names, as often as it names them."""
     for name in kustomization.there(folder)[:1]:
-        for path in _named(folder / name, left, kustomization.BUILT):
+        for path in _named(folder / name, budget, kustomization.BUILT):
             if regular.is_folder(path):
                 yield os.path.realpath(path)
 
 
-def _named(file: Path, left: Budget, fields: Sequence[str]) -> Iterator[Path]:
+def _named(file: Path, budget: Budget, fields: Sequence[str]) -> Iterator[Path]:
     """Yield what a kustomization names below or beside it."""
-    for document in parse_text(Source(str(file), left.read(file)))[:1]:
+    for document in parse_text(Source(str(file), budget.read(file)))[:1]:
         for text in kustomization.referred(document.root, fields):
             if text and not text.startswith("/") and "\0" not in text:
                 yield file.parent / text

@@ -36,10 +36,10 @@ class Inputs:
     @classmethod
     def read(cls, directory: Path) -> Inputs:
         """Read each Krmfile once; files that a merge left undecided are refused, in whatever language they are."""
-        left = Budget(directory)
-        folders = list(reached.folders(directory, left))
+        budget = Budget(directory)
+        folders = list(reached.folders(directory, budget))
         refuse(_unmerged(folders))
-        return cls(directory, _krmfiles(folders, left), read_enabled(directory))
+        return cls(directory, _krmfiles(folders, budget), read_enabled(directory))
 
     @property
     def setters(self) -> list[Setter]:
@@ -115,9 +115,9 @@ def _broken_of(options: Sequence[OptionSetters]) -> Iterator[Problem]:
             yield from rule.find_broken(krmfile.root, krmfile.definitions.setters, option.setters)
 
 
-def _krmfiles(folders: Sequence[Path], left: Budget) -> list[Krmfile]:
+def _krmfiles(folders: Sequence[Path], budget: Budget) -> list[Krmfile]:
     files = [folder / NAME for folder in folders]
-    return [Krmfile(Source(str(file), left.read(file))) for file in files if regular.is_file(file)]
+    return [Krmfile(Source(str(file), budget.read(file))) for file in files if regular.is_file(file)]
 
 
 def _unmerged(folders: Sequence[Path]) -> Iterator[Problem]:
