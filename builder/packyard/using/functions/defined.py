@@ -56,18 +56,18 @@ def apply(package: ListedPackage, values: Mapping[str, str], packages: Sequence[
     """
     krmfile = _krmfile(package)
     setters = krmfile.definitions.setters
-    asked = {name: _texts(setters[name], text) for name, text in values.items() if name in setters}
-    if not asked:
+    texts = {name: _texts(setters[name], text) for name, text in values.items() if name in setters}
+    if not texts:
         return Applied(package)
     try:
-        planned = plan(_files(package), Assignment(asked))
-        edits = FieldEdits(planned.definitions, {name: planned.definitions.setters[name] for name in asked})
+        planned = plan(_files(package), Assignment(texts))
+        edits = FieldEdits(planned.definitions, {name: planned.definitions.setters[name] for name in texts})
         results = [result for item in package.objects for result in _set(edits, item)]
         check_rules(krmfile, replace(planned, counts=edits.counts))
     except InputError as error:
         return Applied(package, results=list(_refused(package, krmfile, error)))
     results += (_recorded(package, planned, name, count) for name, count in edits.counts.items())
-    outside = [*_options_outside(package, asked, packages), *_fields_outside(package, edits.counts)]
+    outside = [*_options_outside(package, texts, packages), *_fields_outside(package, edits.counts)]
     results = [Result(message, "error", file=_file(package)) for message in outside] or results
     return Applied(package, edits.edits, planned.files.get(NAME), results, edits.counts)
 
@@ -162,13 +162,13 @@ def _shown(bound: fields.Binding) -> str:
 
 
 def _options_outside(
-    package: ListedPackage, asked: Collection[str], packages: Sequence[ListedPackage]
+    package: ListedPackage, texts: Collection[str], packages: Sequence[ListedPackage]
 ) -> Iterator[str]:
     """Say which options that the use case has enabled the values reach, where their objects are not in the list."""
     directory = package.directory
     if directory is None or not folder.has_components(directory):
         return
-    reached = option_setters.reach(directory, list(asked), recursive=False)
+    reached = option_setters.reach(directory, list(texts), recursive=False)
     here = {os.path.realpath(each.directory) for each in packages if each.directory}
     for path, setters in reached.packages.items() if reached else ():
         assert reached is not None

@@ -94,8 +94,8 @@ def _unknown(values: Iterable[str], known: set[str], packages: Sequence[ListedPa
     for name in values:
         if name not in known:
             hint = suggest(name, known) or "packyard fn list-setters lists the names"
-            told = defined.elsewhere(packages, name) or f'setter "{name}" is not found ({hint})'
-            results.append(_error(told))
+            message = defined.elsewhere(packages, name) or f'setter "{name}" is not found ({hint})'
+            results.append(_error(message))
     return results
 
 
@@ -120,9 +120,9 @@ def _apply_tagged(resources: ResourceList, values: Mapping[str, str]) -> _Answer
         edits += applied.edits
         results += (Result.of_field(item, each.path, each.old, each.new) for each in applied.settings)
         if any(setting.emptied for setting in applied.settings):
-            found = _let_comments_go(item)
-            edits += found
-            results += [_let_go(item)] if found else []
+            comment_edits = _let_comments_go(item)
+            edits += comment_edits
+            results += [_let_go(item)] if comment_edits else []
     return _Answer(edits, results)
 
 
@@ -150,17 +150,17 @@ def _blind(resources: ResourceList) -> list[Result]:
 
 
 def _create_setters(resources: ResourceList, _: Path | None) -> _Answer:
-    wanted = read_wanted(resources.values())
+    wishes = read_wanted(resources.values())
     edits: list[Edit] = []
     results: list[Result] = []
     for item in resources.items:
         if item.root.text("kind") == KPTFILE or _is_config(resources, item):
             continue
-        tags = tag(item.root, wanted)
+        tags = tag(item.root, wishes)
         edits += tags.edits
-        for found in tags.tags:
-            message = f'Added line comment "kpt-set: {found.pattern}" for field with value "{found.value}"'
-            results.append(Result(message=message, item=item, field_path=found.path))
+        for tagging in tags.tags:
+            message = f'Added line comment "kpt-set: {tagging.pattern}" for field with value "{tagging.value}"'
+            results.append(Result(message=message, item=item, field_path=tagging.path))
         for path in tags.left_out:
             message = "a field inside brackets cannot carry a comment"
             results.append(Result(message=message, severity="warning", item=item, field_path=path))
@@ -193,7 +193,7 @@ def _given(items: Iterable[ResourceItem]) -> dict[str, str]:
     if root is None:
         return {}
     kptfile.check(root.root)
-    given: dict[str, str] = {}
+    values: dict[str, str] = {}
     for mutator in kptfile.find_mutators(root.root):
         data = mutator.config_map
         if data is None:
@@ -201,8 +201,8 @@ def _given(items: Iterable[ResourceItem]) -> dict[str, str]:
             if config is None:
                 return {}
             data = config.root.mapping("data")
-        given |= {entry.name: config_text(entry.value) for entry in data.entries} if data else {}
-    return given
+        values |= {entry.name: config_text(entry.value) for entry in data.entries} if data else {}
+    return values
 
 
 #: Each function, and what its errors begin with.

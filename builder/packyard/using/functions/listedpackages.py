@@ -64,9 +64,9 @@ def find(resources: ResourceList, directory: Path | None = None) -> list[ListedP
     where a Krmfile is needed and cannot be found.
     """
     bound = [item for item in resources.items if fields.find(item.document)]
-    held = {_place(item): item for item in resources.items if _is_krmfile(item)}
-    if held:
-        return [_held(krmfile, place, _of(bound, held, place)) for place, krmfile in held.items()]
+    krmfiles = {_place(item): item for item in resources.items if _is_krmfile(item)}
+    if krmfiles:
+        return [_held(krmfile, place, _of(bound, krmfiles, place)) for place, krmfile in krmfiles.items()]
     packages: list[ListedPackage] = []
     for base in dict.fromkeys(item.base for item in bound):
         objects = [item for item in bound if item.base == base]
@@ -106,10 +106,10 @@ def _above(place: tuple[str, str]) -> Iterator[tuple[str, str]]:
 
 
 def _of(
-    objects: Iterable[ResourceItem], held: dict[tuple[str, str], ResourceItem], place: tuple[str, str]
+    objects: Iterable[ResourceItem], krmfiles: dict[tuple[str, str], ResourceItem], place: tuple[str, str]
 ) -> list[ResourceItem]:
     """Return the objects whose nearest Krmfile is that of a place."""
-    nearest = ((item, next((above for above in _above(_place(item)) if above in held), None)) for item in objects)
+    nearest = ((item, next((above for above in _above(_place(item)) if above in krmfiles), None)) for item in objects)
     return [item for item, above in nearest if above == place]
 
 
@@ -143,14 +143,14 @@ def _of_folder(objects: Sequence[ResourceItem], root: Path) -> list[ListedPackag
 def _search(objects: Sequence[ResourceItem], start: Path) -> list[ListedPackage]:
     """Return the packages of the working directory, or else of the one folder below that has the objects."""
     candidates = [start] if _fits(start, objects) else [folder for folder in _folders(start) if _fits(folder, objects)]
-    named = {str(folder): packages for folder in candidates if (packages := _packages(Tree(folder), objects))}
-    kinds = {tuple((package.path, package.krmfile) for package in packages) for packages in named.values()}
+    by_folder = {str(folder): packages for folder in candidates if (packages := _packages(Tree(folder), objects))}
+    kinds = {tuple((package.path, package.krmfile) for package in packages) for packages in by_folder.values()}
     if len(kinds) > 1:
-        message = f"the objects may be those of {' or '.join(named)}, which have different Krmfiles"
+        message = f"the objects may be those of {' or '.join(by_folder)}, which have different Krmfiles"
         raise InputError(Problem(message, hint="say which: packyard fn apply-setters FOLDER"))
-    if not named:
+    if not by_folder:
         raise _missing("it is in no folder below the working directory that has these objects")
-    return next(iter(named.values()))
+    return next(iter(by_folder.values()))
 
 
 def _missing(why: str) -> InputError:
@@ -197,18 +197,18 @@ def _has(tree: Tree, objects: Sequence[ResourceItem]) -> bool:
 def _told(document: Document) -> list[object]:
     """Return what tells an object from others: its name, and the fields that comments bind, with what they show."""
     root = document.root
-    named = ResourceItem(root).reference if isinstance(root, MappingNode) else {}
-    return [named, *((each.path, each.reference, to_value(each.node)) for each in fields.find(document))]
+    reference = ResourceItem(root).reference if isinstance(root, MappingNode) else {}
+    return [reference, *((each.path, each.reference, to_value(each.node)) for each in fields.find(document))]
 
 
 def _packages(tree: Tree, objects: Sequence[ResourceItem]) -> list[ListedPackage]:
     """Return the packages that the objects are of, by the nearest Krmfile on the way to each."""
-    found: dict[str, list[ResourceItem]] = {}
+    by_package: dict[str, list[ResourceItem]] = {}
     for item in objects:
         nearest = (folder for _, folder in _above(_place(item)) if tree.has_file(_join(folder, NAME)))
         folder = next(nearest, None)
         if folder is not None:
-            found.setdefault(folder, []).append(item)
+            by_package.setdefault(folder, []).append(item)
     return [
         ListedPackage(
             path=folder,
@@ -216,7 +216,7 @@ def _packages(tree: Tree, objects: Sequence[ResourceItem]) -> list[ListedPackage
             objects=tuple(items),
             directory=Path(tree.root_dir) / folder,
         )
-        for folder, items in found.items()
+        for folder, items in by_package.items()
     ]
 
 
@@ -232,11 +232,11 @@ def _is_same(item: ResourceItem, held: ResourceItem | None) -> bool:
 
 
 def _reads(item: ResourceItem, krmfile: bytes) -> bool:
-    wanted = to_value(parse_one(krmfile, NAME).root)
-    found = to_value(item.root)
-    assert isinstance(found, dict)
-    assert isinstance(wanted, dict)
-    return {**found, "metadata": None} == {**wanted, "metadata": None}
+    expected = to_value(parse_one(krmfile, NAME).root)
+    actual = to_value(item.root)
+    assert isinstance(actual, dict)
+    assert isinstance(expected, dict)
+    return {**actual, "metadata": None} == {**expected, "metadata": None}
 
 
 def _column(node: Node) -> int:
@@ -265,8 +265,8 @@ def _inserted(resources: ResourceList, package: ListedPackage, krmfile: bytes) -
     if entry.value.start < at:
         raise InputError(entry.value.problem("a Krmfile can only be added to items that have lines of their own"))
     indent = " " * _column(entry.value)
-    named = decode(rewrite(krmfile, package.where + NAME, lambda document: _name(document, package)), NAME)[1]
-    lines = "".join(_moved(named.removeprefix("---\n").strip("\n"), len(indent) + 2))
+    krmfile_text = decode(rewrite(krmfile, package.where + NAME, lambda document: _name(document, package)), NAME)[1]
+    lines = "".join(_moved(krmfile_text.removeprefix("---\n").strip("\n"), len(indent) + 2))
     return f"{text[:at]}{indent}- {lines}\n{text[at:]}"
 
 

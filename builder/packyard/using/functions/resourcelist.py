@@ -48,16 +48,16 @@ class Result:
 
     def document(self) -> dict[str, object]:
         """Return the result as it is written."""
-        found: dict[str, object] = {"message": self.message, "severity": self.severity}
+        fields: dict[str, object] = {"message": self.message, "severity": self.severity}
         if self.item:
-            found["resourceRef"] = self.item.reference
+            fields["resourceRef"] = self.item.reference
         if self.field_path:
-            found["field"] = {"path": self.field_path, **self.values}
+            fields["field"] = {"path": self.field_path, **self.values}
         if self.item and self.item.path:
-            found["file"] = {"path": self.item.path, "index": self.item.index}
+            fields["file"] = {"path": self.item.path, "index": self.item.index}
         elif self.file:
-            found["file"] = {"path": self.file, "index": 0}
-        return found
+            fields["file"] = {"path": self.file, "index": 0}
+        return fields
 
 
 class ResourceItem:
@@ -100,9 +100,9 @@ class ResourceItem:
     def reference(self) -> dict[str, str]:
         """What names it: apiVersion, kind, name and, if it has one, namespace."""
         metadata = self.root.mapping("metadata")
-        named = {key: metadata.text(key) if metadata else "" for key in ("name", "namespace")}
-        found = {"apiVersion": self.root.text("apiVersion"), "kind": self.root.text("kind"), "name": named["name"]}
-        return {**found, "namespace": named["namespace"]} if named["namespace"] else found
+        names = {key: metadata.text(key) if metadata else "" for key in ("name", "namespace")}
+        reference = {"apiVersion": self.root.text("apiVersion"), "kind": self.root.text("kind"), "name": names["name"]}
+        return {**reference, "namespace": names["namespace"]} if names["namespace"] else reference
 
     def annotated(self, names: Iterable[str]) -> list[str]:
         """Return which of these annotations it has."""

@@ -55,13 +55,13 @@ def use_case(bundle: Bundle, path: str) -> BundledUseCase:
 
 def options(bundle: Bundle) -> list[BundledOption]:
     """Return the options, sorted by name."""
-    found = {}
+    by_name = {}
     for path, data in _files(bundle).items():
         folder, _, file = path.rpartition("/")
         if file == kustomization.FILE and dirname(folder).rpartition("/")[2] == OPTIONS:
             name = folder.rpartition("/")[2]
-            found[name] = BundledOption(name=name, description=description(data).removesuffix("."))
-    return [found[name] for name in sorted(found)]
+            by_name[name] = BundledOption(name=name, description=description(data).removesuffix("."))
+    return [by_name[name] for name in sorted(by_name)]
 
 
 def _files(bundle: Bundle) -> Mapping[str, bytes]:

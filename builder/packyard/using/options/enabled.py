@@ -33,8 +33,8 @@ _KEY, _RESOURCES = "components", "resources"
 
 def names(directory: Path) -> list[str]:
     """Return the names of the options that are enabled in a use case."""
-    found = find(directory)
-    return list(EnabledOptions.read(Tree(directory), found).options) if found else []
+    folder = find(directory)
+    return list(EnabledOptions.read(Tree(directory), folder).options) if folder else []
 
 
 class EnabledOptions:
@@ -66,8 +66,8 @@ class EnabledOptions:
 
     def text_with(self, names: Iterable[str], *, alone: bool = False) -> str:
         """Return the text with these options added, for a trial; ``alone`` without those that are enabled."""
-        kept = self.without(list(self.options)) if alone else self.data
-        base = EnabledOptions(kept, self.name, self._document.source.name, self.folder)
+        data = self.without(list(self.options)) if alone else self.data
+        base = EnabledOptions(data, self.name, self._document.source.name, self.folder)
         return decode(base.with_options(names), self._document.source.name)[1]
 
     def with_options(self, names: Iterable[str]) -> bytes:
@@ -81,10 +81,10 @@ class EnabledOptions:
     def without(self, names: Iterable[str]) -> bytes:
         """Return the bytes without the lines of options, and without the key where nothing is left of its list."""
         gone = set(names)
-        known = gone & self.options.keys()
-        if not known:
+        present = gone & self.options.keys()
+        if not present:
             return self.data
-        files = {file for name in known for file in self.folder.beside(name)}
+        files = {file for name in present for file in self.folder.beside(name)}
         lines = self._less(_KEY, lambda line: self.folder.name_of(line) in gone)
         return self._edited([*lines, *(self._less(_RESOURCES, files.__contains__) if files else [])])
 
@@ -92,12 +92,12 @@ class EnabledOptions:
         """Return the edits that take lines out of a list, and the key where nothing is left."""
         node = listed(self._root, key)
         lines = _texts(node)
-        kept = [at for at, line in enumerate(lines) if not goes(line)]
-        if node is None or len(kept) == len(lines):
+        places = [at for at, line in enumerate(lines) if not goes(line)]
+        if node is None or len(places) == len(lines):
             return []
-        if not kept:
+        if not places:
             return remove(self._root, {key})
-        return items.replace(node, [lines[at] for at in kept], kept, self._root.entry(key))
+        return items.replace(node, [lines[at] for at in places], places, self._root.entry(key))
 
     def _added(self, key: str, lines: list[str]) -> list[Edit]:
         node = listed(self._root, key)

@@ -73,8 +73,8 @@ class Folder:
 
 def names(directory: Path) -> list[str]:
     """Return the names of a use case's options."""
-    found = find(directory)
-    return found.names() if found else []
+    folder = find(directory)
+    return folder.names() if folder else []
 
 
 def find(directory: Path) -> Folder | None:
@@ -95,9 +95,9 @@ def find(directory: Path) -> Folder | None:
                 Problem(f"is a link to {os.path.realpath(options)}; a package must not contain links", file=options)
             )
         if not os.path.islink(options) and os.path.isdir(options):
-            found = Folder(directory, options, package if is_known else above)
-            if found.names():
-                return found
+            options_folder = Folder(directory, options, package if is_known else above)
+            if options_folder.names():
+                return options_folder
     return None
 
 
@@ -112,17 +112,17 @@ def use_cases(top: str | os.PathLike[str]) -> Iterator[str]:
 
 def package_of(directory: Path) -> str:
     """Return the real folder that a use case's components must be in."""
-    found, root = find(directory), paths.root_of(directory)
-    if found or os.path.lexists(f"{root}/{paths.MANIFEST}"):
-        return found.package if found else root
+    options, root = find(directory), paths.root_of(directory)
+    if options or os.path.lexists(f"{root}/{paths.MANIFEST}"):
+        return options.package if options else root
     above = islice(paths.above(os.path.realpath(directory)), _HIGHEST)
     return next((folder for folder in above if os.path.isdir(f"{folder}/{PROGRAMS}")), root)
 
 
 def has_components(directory: Path) -> bool:
     """Say whether a use case's kustomization may have components, by a search before a parse."""
-    found = kustomization.there(directory)
-    return bool(found) and b"components" in regular.read(directory / found[0])
+    files = kustomization.there(directory)
+    return bool(files) and b"components" in regular.read(directory / files[0])
 
 
 def _is_program(folder: str, name: str) -> bool:

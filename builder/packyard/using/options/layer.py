@@ -119,20 +119,20 @@ def _enable(directory: Path, site: Site, trial: Callable[[Path], Trial], *, recu
     result = _Options()
     for path in find_packages(Tree(directory), recursive=recursive, kpt=True):
         here = directory / path
-        found = folders.find(here)
-        if found is None or _is_of_options(here) or not kustomization.there(here):
+        options = folders.find(here)
+        if options is None or _is_of_options(here) or not kustomization.there(here):
             continue
-        names = [name for name in site.options if name in found.names()]
+        names = [name for name in site.options if name in options.names()]
         switched, misfits = _try(here, names, trial(here))
         if switched and switched.changed:
             result.switched[os.path.realpath(here)] = switched
         result.fitting |= set(names) - misfits.keys()
         result.misfits |= misfits
-        is_above = not paths.is_inside(found.real, os.path.realpath(directory))
+        is_above = not paths.is_inside(options.real, os.path.realpath(directory))
         for option in read_options(here):
             result.known |= {option.name, *option.setters}
             if option.is_enabled or (switched and option.name in switched.changed):
-                result.reached.setdefault(f"{found.real}/{option.below}".rstrip("/"), set()).update(option.setters)
+                result.reached.setdefault(f"{options.real}/{option.below}".rstrip("/"), set()).update(option.setters)
                 if is_above:
                     result.above.setdefault(option.below, set()).update(option.setters)
     return result
@@ -151,8 +151,8 @@ def _check_same(switched: Switched, package: PackageFiles) -> None:
 
 def _is_of_options(directory: Path) -> bool:
     """Say whether a directory is that of a package's options, or one of them."""
-    found = folders.find(directory)
-    return found is not None and paths.is_inside(os.path.realpath(directory), found.real)
+    options = folders.find(directory)
+    return options is not None and paths.is_inside(os.path.realpath(directory), options.real)
 
 
 def _try(use_case: Path, names: Sequence[str], trial: Trial) -> tuple[Switched | None, dict[str, str]]:
@@ -180,18 +180,18 @@ def _choose(
     values: dict[str, Sequence[str]] = {}
     stayed: list[Setter] = []
     problems: list[Problem] = []
-    for name, given in site.values.items():
+    for name, item in site.values.items():
         if name not in setters:
             continue
         setter = setters[name]
-        texts = [] if given.texts == [""] else given.texts
+        texts = [] if item.texts == [""] else item.texts
         if not _is_free(setter, shipped):
             if setter.given(texts).texts != setter.texts:
                 stayed.append(setter)
         elif len(texts) > 1 and not setter.is_list:
-            problems.append(given.problem(f"{name} takes one value, not a list"))
+            problems.append(item.problem(f"{name} takes one value, not a list"))
         elif fault := refusal(setter, texts):
-            problems.append(given.problem(fault))
+            problems.append(item.problem(fault))
         else:
             values[name] = texts
     refuse(problems)
@@ -204,5 +204,5 @@ def _is_free(setter: Setter, shipped: Shipped) -> bool:
         return setter.set_by == SITE
     if setter.name not in shipped:
         return True
-    given = shipped[setter.name] or ()
-    return setter.given([given] if isinstance(given, str) else given).texts == setter.texts
+    default = shipped[setter.name] or ()
+    return setter.given([default] if isinstance(default, str) else default).texts == setter.texts

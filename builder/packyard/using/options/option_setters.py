@@ -50,15 +50,15 @@ class OptionSetters:
 
 def read_options(directory: Path) -> list[OptionSetters]:
     """Return the options of a use case's package, by name; none where it has no options."""
-    found = folders.find(directory)
-    return list(_read(found, enabled(directory, found))) if found else []
+    folder = folders.find(directory)
+    return list(_read(folder, enabled(directory, folder))) if folder else []
 
 
 def read_enabled(directory: Path) -> list[OptionSetters]:
     """Return the options that a use case has enabled."""
-    found = folders.find(directory)
-    on = enabled(directory, found) if found else ()
-    return [option for option in _read(found, on) if option.is_enabled] if found and on else []
+    folder = folders.find(directory)
+    on = enabled(directory, folder) if folder else ()
+    return [option for option in _read(folder, on) if option.is_enabled] if folder and on else []
 
 
 def hand_edits(directory: Path) -> list[HandEdit]:
@@ -75,33 +75,33 @@ def hand_edits(directory: Path) -> list[HandEdit]:
 def list_choices(directory: Path) -> dict[str, list[str]]:
     """Return the setters of a package or of those below and of enabled options, each with the values to choose from."""
     tree = Tree(directory)
-    found: dict[str, list[str]] = {}
+    by_setter: dict[str, list[str]] = {}
     for package in find_all(tree):
         files = read_package(tree, package)
         listed = [each for option in read_enabled(directory / package) for each in option.listed]
         own = read_krmfile(files).definitions.setters.values()
         for setter in (*own, *(each.setter for each in (*tagged(files), *listed))):
-            found.setdefault(setter.name, []).extend(choices(setter))
-    return found
+            by_setter.setdefault(setter.name, []).extend(choices(setter))
+    return by_setter
 
 
-def enabled(directory: Path, found: Folder) -> Collection[str]:
+def enabled(directory: Path, folder: Folder) -> Collection[str]:
     """Return the names of the options that a use case has enabled."""
-    return EnabledOptions.read(Tree(directory), found).options if has_components(directory) else ()
+    return EnabledOptions.read(Tree(directory), folder).options if has_components(directory) else ()
 
 
-def holders(found: Folder, names: Iterable[str]) -> Iterator[str]:
+def holders(folder: Folder, names: Iterable[str]) -> Iterator[str]:
     """Yield the use cases that have any of some options enabled, as paths below the folder that holds `options/`."""
-    wanted, top = set(names), os.path.dirname(found.real)
+    option_names, top = set(names), os.path.dirname(folder.real)
     for use_case in folders.use_cases(top):
         if not has_components(Path(use_case)):
             continue
-        seen = Folder(Path(use_case), found.real, found.package)
+        own = Folder(Path(use_case), folder.real, folder.package)
         try:
-            here = EnabledOptions.read(Tree(Path(use_case)), seen)
+            here = EnabledOptions.read(Tree(Path(use_case)), own)
         except InputError:  # another use case that cannot be read
             continue
-        if wanted & here.options.keys():
+        if option_names & here.options.keys():
             yield os.path.relpath(use_case, top)
 
 
@@ -110,26 +110,26 @@ def reach(directory: Path, names: Sequence[str], *, recursive: bool) -> Beside |
 
     ``recursive`` asks for all use cases below.
     """
-    found = folders.find(directory)
-    if found is None:
+    folder = folders.find(directory)
+    if folder is None:
         return None
     use_cases = [directory / package for package in find_packages(Tree(directory), recursive=recursive, kpt=True)]
-    on = {name for use_case in use_cases for name in enabled(use_case, Folder(use_case, found.real, found.package))}
+    on = {name for use_case in use_cases for name in enabled(use_case, Folder(use_case, folder.real, folder.package))}
     reached: dict[str, set[str]] = {}
-    for option in _read(found, on) if on else ():
-        if option.is_enabled and (wanted := option.setters.keys() & set(names)):
-            reached.setdefault(option.below, set()).update(wanted)
-    return beside(directory, found, reached) if reached else None
+    for option in _read(folder, on) if on else ():
+        if option.is_enabled and (setters := option.setters.keys() & set(names)):
+            reached.setdefault(option.below, set()).update(setters)
+    return beside(directory, folder, reached) if reached else None
 
 
-def beside(directory: Path, found: Folder, packages: Mapping[str, Collection[str]]) -> Beside:
+def beside(directory: Path, folder: Folder, packages: Mapping[str, Collection[str]]) -> Beside:
     """Return the options' packages, by their paths below `options/`, with the setters that are reached in each."""
-    here, top = os.path.realpath(directory), os.path.dirname(found.real)
+    here, top = os.path.realpath(directory), os.path.dirname(folder.real)
     shown = Path(os.path.normpath(directory / os.path.relpath(top, here)))
     return Beside(
         root_dir=shown,
         directory="" if here == top else os.path.relpath(here, top),
-        packages={f"{os.path.basename(found.real)}/{below}".rstrip("/"): names for below, names in packages.items()},
+        packages={f"{os.path.basename(folder.real)}/{below}".rstrip("/"): names for below, names in packages.items()},
     )
 
 
@@ -150,11 +150,11 @@ def options_of(directory: Path, name: str) -> list[str]:
     return [option.name for option in having if option.is_enabled] or [option.name for option in having]
 
 
-def _read(found: Folder, on: Collection[str]) -> Iterator[OptionSetters]:
-    tree = Tree(Path(found.shown))
+def _read(folder: Folder, on: Collection[str]) -> Iterator[OptionSetters]:
+    tree = Tree(Path(folder.shown))
     shared = read_package(tree, "") if tree.has_file(KRMFILE) else PackageFiles(b"", {}, tree.prefix)
     shared_krmfile = _krmfile(shared)
-    for name in found.names():
+    for name in folder.names():
         below = name if tree.has_file(f"{name}/{KRMFILE}") else ""
         files = read_package(tree, name) if below else _part(shared, f"{name}/")
         krmfile = _krmfile(files) if below else shared_krmfile

@@ -77,13 +77,13 @@ def _options(node: Node | None) -> dict[str, Scalar]:
     if not isinstance(node, SequenceNode):
         raise InputError(node.problem("options must be a list of names"))
     problems = []
-    found: dict[str, Scalar] = {}
+    options: dict[str, Scalar] = {}
     for item in node.items:
         if not isinstance(item.value, Scalar) or is_null(item.value):
             problems.append(item.value.problem("an option must be a name"))
-        elif item.value.value in found:
+        elif item.value.value in options:
             problems.append(item.value.problem(f"option {item.value.value!r} is listed twice"))
         else:
-            found[item.value.value] = item.value
+            options[item.value.value] = item.value
     refuse(problems)
-    return found
+    return options

@@ -80,9 +80,9 @@ def enable_below(
             misfits[os.path.relpath(here, directory)] = error.problems[0]
             return None
 
-    found = _switch(directory, use_cases, switched, dry_run, keep)
-    refuse([] if found else misfits.values())
-    return found, misfits
+    switches = _switch(directory, use_cases, switched, dry_run, keep)
+    refuse([] if switches else misfits.values())
+    return switches, misfits
 
 
 def disable(directory: Path, names: Sequence[str]) -> Switched:
@@ -119,40 +119,40 @@ def _switch(
 
 
 def _enabled(directory: Path, names: Sequence[str], trial: Trial) -> Switched:
-    found = _find(directory, names)
-    before = EnabledOptions.read(Tree(directory), found)
-    refuse(problem for name in names if (problem := _unknown(found, name)))
-    wanted = list(dict.fromkeys(names))
-    new = [name for name in wanted if name not in before.options]
+    folder = _find(directory, names)
+    before = EnabledOptions.read(Tree(directory), folder)
+    refuse(problem for name in names if (problem := _unknown(folder, name)))
+    distinct = list(dict.fromkeys(names))
+    new = [name for name in distinct if name not in before.options]
     unsure = ""
     try:
         if new:
             _try(directory, before, new, trial)
     except BeyondError as error:
         unsure = str(error.problems[0])
-    old = tuple(name for name in wanted if name in before.options)
+    old = tuple(name for name in distinct if name in before.options)
     return Switched(before.name, before.data, before.with_options(new), tuple(new), old, unsure)
 
 
 def _disabled(directory: Path, names: Sequence[str]) -> Switched:
-    found = _find(directory, names)
-    before = EnabledOptions.read(Tree(directory), found)
-    refuse(problem for name in names if name not in before.options and (problem := _unknown(found, name)))
-    wanted = list(dict.fromkeys(names))
-    gone = tuple(name for name in wanted if name in before.options)
-    kept = tuple(name for name in wanted if name not in before.options)
-    return Switched(before.name, before.data, before.without(gone), gone, kept)
+    folder = _find(directory, names)
+    before = EnabledOptions.read(Tree(directory), folder)
+    refuse(problem for name in names if name not in before.options and (problem := _unknown(folder, name)))
+    distinct = list(dict.fromkeys(names))
+    gone = tuple(name for name in distinct if name in before.options)
+    absent = tuple(name for name in distinct if name not in before.options)
+    return Switched(before.name, before.data, before.without(gone), gone, absent)
 
 
 def states(directory: Path, trial: Trial) -> list[OptionState]:
     """Return every option of a use case's package: whether it is enabled, and whether it fits."""
-    found = folders.find(directory)
-    if found is None:
+    folder = folders.find(directory)
+    if folder is None:
         refuse(_of_old_form(directory, ()))
         return []
-    here = EnabledOptions.read(Tree(directory), found)
+    here = EnabledOptions.read(Tree(directory), folder)
     states = []
-    for name in found.names():
+    for name in folder.names():
         fits, reason = True, ""
         try:
             if name in here.options:
@@ -163,23 +163,23 @@ def states(directory: Path, trial: Trial) -> list[OptionState]:
             reason = f"not known: {error.problems[0].message}"
         except (InputError, ConflictError) as error:
             fits, reason = False, error.problems[0].message
-        states.append(OptionState(name, describe(found, name), name in here.options, fits, reason))
+        states.append(OptionState(name, describe(folder, name), name in here.options, fits, reason))
     return states
 
 
-def describe(found: Folder, name: str) -> str:
+def describe(folder: Folder, name: str) -> str:
     """Return the first sentence of the comment that begins an option's kustomization."""
-    file = f"{found.real}/{name}/{Path(found.file(name)).name}"
+    file = f"{folder.real}/{name}/{Path(folder.file(name)).name}"
     return folders.description(regular.read(file, limit=folders.LONGEST))
 
 
 def _find(directory: Path, names: Sequence[str]) -> Folder:
     """Return the options of a use case; a package of an older form, or without options, is refused."""
-    found = folders.find(directory)
-    if found is None:
+    folder = folders.find(directory)
+    if folder is None:
         refuse(_of_old_form(directory, names))
         raise InputError(Problem(f"there is no folder {NAME}/ above it, in its package", file=str(directory)))
-    return found
+    return folder
 
 
 def _of_old_form(directory: Path, names: Sequence[str]) -> list[Problem]:
@@ -192,18 +192,18 @@ def _of_old_form(directory: Path, names: Sequence[str]) -> list[Problem]:
     return [Problem(message, file=str(directory), hint=f"cd {quote(str(directory))} && {hint}")]
 
 
-def _unknown(found: Folder, name: str) -> Problem | None:
+def _unknown(folder: Folder, name: str) -> Problem | None:
     """Return what is wrong with the name of an option, or None where there is such an option."""
-    known = found.names()
-    if name in known:
+    names = folder.names()
+    if name in names:
         return None
     if "/" in name or name in (".", "..") or filenames.reserved(name):
-        message = f"{name!r} is not the name of an option: give that of a folder in {found.shown}"
-        return Problem(message, hint=suggest(name.rpartition("/")[2], known))
-    if os.path.islink(f"{found.real}/{name}"):
-        return Problem(f"option {name!r} must be a folder, not a link", file=os.path.join(found.shown, name))
-    hint = suggest(name, known) or f"there are {', '.join(known)}"
-    return Problem(f"there is no option {name!r}", file=found.shown, hint=hint)
+        message = f"{name!r} is not the name of an option: give that of a folder in {folder.shown}"
+        return Problem(message, hint=suggest(name.rpartition("/")[2], names))
+    if os.path.islink(f"{folder.real}/{name}"):
+        return Problem(f"option {name!r} must be a folder, not a link", file=os.path.join(folder.shown, name))
+    hint = suggest(name, names) or f"there are {', '.join(names)}"
+    return Problem(f"there is no option {name!r}", file=folder.shown, hint=hint)
 
 
 def _check(directory: Path, here: EnabledOptions, trial: Trial) -> None:

@@ -23,8 +23,8 @@ _MOST = 12  # named in a message
 
 def below(directory: Path) -> list[str]:
     """Return the use cases below a directory, or else its packages, as paths from the working directory."""
-    found = list(folders.use_cases(directory)) or [f"{directory}/{path}" for path in all_below(Tree(directory))]
-    return sorted(os.path.normpath(path) for path in found)
+    paths = list(folders.use_cases(directory)) or [f"{directory}/{path}" for path in all_below(Tree(directory))]
+    return sorted(os.path.normpath(path) for path in paths)
 
 
 def is_one(directory: Path) -> bool:
@@ -34,19 +34,19 @@ def is_one(directory: Path) -> bool:
 
 def refusal(directory: Path, command: str, rest: Sequence[str] = (), *, all_by: str = "") -> InputError:
     """Return why a command needs another directory, with those that there are; ``all_by`` takes all of them."""
-    found = below(directory)
-    if not found:
+    use_cases = below(directory)
+    if not use_cases:
         above = next((each for each in directory.resolve().parents if is_one(each)), None)
         hint = f"its use case is {os.path.relpath(above)}" if above else "name the directory of a package"
         return InputError(Problem("is not a use case, and holds none", file=str(directory), hint=hint))
-    more = f" and {len(found) - _MOST} more" if len(found) > _MOST else ""
-    number = f"{len(found)}" if len(found) > 1 else "one"
-    listed = ", ".join(os.path.relpath(path, directory) for path in found[:_MOST])
+    more = f" and {len(use_cases) - _MOST} more" if len(use_cases) > _MOST else ""
+    number = f"{len(use_cases)}" if len(use_cases) > 1 else "one"
+    listed = ", ".join(os.path.relpath(path, directory) for path in use_cases[:_MOST])
     message = f"is not a use case, but holds {number}: {listed}{more}"
     names = [name for name, equals, _ in (word.partition("=") for word in rest) if equals]
-    fitting = (path for path in found if all(name in shipped.values(Path(path)) for name in names))
-    example = " ".join(("packyard", command, *map(quote, (next(fitting, found[0]), *rest))))
-    either = f", or add {all_by} for all" if all_by and len(found) > 1 else ""
+    fitting = (path for path in use_cases if all(name in shipped.values(Path(path)) for name in names))
+    example = " ".join(("packyard", command, *map(quote, (next(fitting, use_cases[0]), *rest))))
+    either = f", or add {all_by} for all" if all_by and len(use_cases) > 1 else ""
     return InputError(Problem(message, file=str(directory), hint=f"name one: {example}{either}"))
 
 
