@@ -70,13 +70,13 @@ class Change:
 
 def compare_all(before: Mapping[str, Files], after: Mapping[str, Files]) -> dict[str, tuple[Change, ...]]:
     """Compare packages by their names, and return what differs for the names of those that do."""
-    found = {
+    compared = {
         name: compare(before[name], after[name])
         if name in before and name in after
         else (Change(where="", what="package", change=_change(before.get(name), after.get(name))),)
         for name in sorted({*before, *after})
     }
-    return {name: changes for name, changes in found.items() if changes}
+    return {name: changes for name, changes in compared.items() if changes}
 
 
 def compare(before: Files, after: Files) -> tuple[Change, ...]:
@@ -84,7 +84,7 @@ def compare(before: Files, after: Files) -> tuple[Change, ...]:
     is_library = WORKSPACE in after
     old, new = (_parts(files) for files in (before, after))
     whole = old.keys() ^ new.keys()
-    found = [
+    changes = [
         Change(where=folder, what=_part_word(files[parts[folder]], is_library), change=change)
         for files, parts, change in ((before, old, "removed"), (after, new, "added"))
         for folder in whole & parts.keys()
@@ -93,12 +93,12 @@ def compare(before: Files, after: Files) -> tuple[Change, ...]:
     placed = [(_holder(path, folders), path) for path in {*before, *after} if before.get(path) != after.get(path)]
     stays = [(folder, path) for folder, path in sorted(placed) if folder not in whole]
     krmfiles = placed if is_library else stays
-    found += _definitions(before, after, [path for _, path in krmfiles if basename(path) == KRMFILE], is_library)
-    found += _requirements(before.get(manifest.FILE), after.get(manifest.FILE), whole)
+    changes += _definitions(before, after, [path for _, path in krmfiles if basename(path) == KRMFILE], is_library)
+    changes += _requirements(before.get(manifest.FILE), after.get(manifest.FILE), whole)
     for folder, group in groupby(stays, key=lambda each: each[0]):
         paths = [path for _, path in group if basename(path) != KRMFILE and path != manifest.FILE]
-        found += _contents(before, after, folder, paths)
-    return tuple(sorted(_explained(found, after), key=lambda change: change.where))
+        changes += _contents(before, after, folder, paths)
+    return tuple(sorted(_explained(changes, after), key=lambda change: change.where))
 
 
 def _parts(files: Files) -> dict[str, str]:
@@ -129,13 +129,13 @@ def _definitions(before: Files, after: Files, paths: Sequence[str], is_library: 
     new = old.copy()
     for path in paths:
         try:
-            read = [definition_changes.read(files[path], path) if path in files else {} for files in (before, after)]
+            sides = [definition_changes.read(files[path], path) if path in files else {} for files in (before, after)]
         except InputError as error:
             yield _file(before, after, dirname(path), path, str(error.problems[0]))
             continue
         where = "" if is_library else dirname(path)
-        for known, stated in zip((old, new), read, strict=True):
-            known.update({(where, *key): facts for key, facts in stated.items()})
+        for facts_by_key, stated in zip((old, new), sides, strict=True):
+            facts_by_key.update({(where, *key): facts for key, facts in stated.items()})
     for where, what, name in sorted({*old, *new}):
         one, other = old.get((where, what, name)), new.get((where, what, name))
         if one is None or other is None:
@@ -171,9 +171,9 @@ def _contents(before: Files, after: Files, folder: str, paths: Sequence[str]) ->
             yield _file(before, after, folder, path)
             continue
         try:
-            read = [object_pairs.read(files[path], path) if path in files else [] for files in (before, after)]
-            old += read[0]
-            new += read[1]
+            sides = [object_pairs.read(files[path], path) if path in files else [] for files in (before, after)]
+            old += sides[0]
+            new += sides[1]
         except InputError as error:
             yield _file(before, after, folder, path, str(error.problems[0]))
     for one, other in object_pairs.pair(old, new):
@@ -181,13 +181,13 @@ def _contents(before: Files, after: Files, folder: str, paths: Sequence[str]) ->
 
 
 def _object(where: str, before: Document | None, after: Document | None) -> Iterator[Change]:
-    known = after or before
-    assert known is not None
+    present = after or before
+    assert present is not None
     if before is None or after is None:
-        yield Change(where=where, what="object", name=known.name, change=_change(before, after))
+        yield Change(where=where, what="object", name=present.name, change=_change(before, after))
         return
     for each in field_changes.compare(before.root, after.root, {**before.setters, **after.setters}):
-        yield Change(where=where, what="field", name=known.name, **asdict(each))
+        yield Change(where=where, what="field", name=present.name, **asdict(each))
 
 
 def _file(before: Files, after: Files, where: str, path: str, note: str = "") -> Change:
@@ -199,12 +199,12 @@ def _change(before: object | None, after: object | None) -> str:
     return "added" if before is None else "removed" if after is None else "changed"
 
 
-def _explained(found: Iterable[Change], after: Files) -> Iterator[Change]:
+def _explained(listed: Iterable[Change], after: Files) -> Iterator[Change]:
     """Say of what was removed what replaced it: as the package says, or of setters as their fields are bound now."""
-    found = list(found)
-    bound = [change for change in found if change.change == "bound" and change.after]
+    listed = list(listed)
+    bound = [change for change in listed if change.change == "bound" and change.after]
     moved = {**{str(change.before): f"{change.after} sets its fields now" for change in bound}, **_moved(after)}
-    for change in found:
+    for change in listed:
         is_gone = change.what in ("setter", "use case") and change.change == "removed"
         yield replace(change, note=_replacement(change, moved)) if is_gone else change
 

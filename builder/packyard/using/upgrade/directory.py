@@ -76,14 +76,14 @@ def upgrade(
 def _unknown(tree: Tree, base: Files, ours: Files) -> set[str]:
     """Return the files that no bundle has, in folders where one of the base is gone: it may have been renamed."""
     folders = {dirname(path) for path in base.keys() - ours.keys()}
-    found = {f"{folder}/{name}".lstrip("/") for folder in folders for name in _names(tree, folder)}
-    return {path for path in found if path not in ours and tree.has_file(path)}
+    paths = {f"{folder}/{name}".lstrip("/") for folder in folders for name in _names(tree, folder)}
+    return {path for path in paths if path not in ours and tree.has_file(path)}
 
 
 def _added(tree: Tree, folders: Collection[str]) -> set[str]:
     """Return the files in the directories of use cases that get another name: what a user added goes with them."""
-    found = {f"{folder}/{name}" for folder in folders for name in _names(tree, folder)}
-    return {path for path in found if tree.has_file(path)}
+    paths = {f"{folder}/{name}" for folder in folders for name in _names(tree, folder)}
+    return {path for path in paths if tree.has_file(path)}
 
 
 def _names(tree: Tree, folder: str) -> list[str]:

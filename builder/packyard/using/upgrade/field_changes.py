@@ -159,13 +159,13 @@ def _item_key(old: SequenceNode, new: SequenceNode, known: str | None) -> str:
 
 def _keys(node: SequenceNode, key: str) -> dict[str, Node] | None:
     """Return the items of a list by the text of a key; None where they have none, or share one."""
-    found: dict[str, Node] = {}
+    by_name: dict[str, Node] = {}
     for item in node.items:
         name = item.value.get(key) if isinstance(item.value, MappingNode) else None
-        if not isinstance(name, Scalar) or name.value in found:
+        if not isinstance(name, Scalar) or name.value in by_name:
             return None
-        found[name.value] = item.value
-    return found
+        by_name[name.value] = item.value
+    return by_name
 
 
 def _named(old: SequenceNode, new: SequenceNode, key: str) -> Iterator[_Pair]:

@@ -29,38 +29,40 @@ class OptionLines:
 
 def read_options(before: Files, after: Files, root_dir: Path) -> list[OptionLines]:
     """Return which options of the package were enabled and disabled since ``before``, in use cases that both have."""
-    found = []
+    option_lines = []
     for path in sorted(before.keys() & after.keys()):
         was = _use_case(before, path, root_dir) if before[path] != after[path] else None
         now = _use_case(after, path, root_dir) if was else None
         if was and now:
-            known = _names(before, path)  # an option that the user wrote is an edit by hand
-            enabled = {name: item for name, item in now.options.items() if name not in was.options and name in known}
-            found.append(OptionLines(path, enabled, tuple(name for name in was.options if name not in now.options)))
-    return found
+            shipped = _names(before, path)  # an option that the user wrote is an edit by hand
+            enabled = {name: item for name, item in now.options.items() if name not in was.options and name in shipped}
+            option_lines.append(
+                OptionLines(path, enabled, tuple(name for name in was.options if name not in now.options))
+            )
+    return option_lines
 
 
 def with_options(files: Files, lines: Iterable[OptionLines], root_dir: Path) -> Files:
     """Enable and disable options in a package that has them."""
     changed = dict(files)
-    for each in lines:
-        if use_case := _use_case(changed, each.file, root_dir):
-            names = [name for name in each.enabled if name not in use_case.options]
-            changed[each.file] = use_case.with_options(names)
-        if use_case and (use_case := _use_case(changed, each.file, root_dir)):
-            changed[each.file] = use_case.without(each.disabled)
+    for switched in lines:
+        if use_case := _use_case(changed, switched.file, root_dir):
+            names = [name for name in switched.enabled if name not in use_case.options]
+            changed[switched.file] = use_case.with_options(names)
+        if use_case and (use_case := _use_case(changed, switched.file, root_dir)):
+            changed[switched.file] = use_case.without(switched.disabled)
     return changed
 
 
 def without_gone(files: Files, lines: Iterable[OptionLines]) -> tuple[list[OptionLines], list[tuple[str, Item]]]:
     """Return the options that were switched without those that a package has no more, and these, with their lines."""
-    left, gone = [], []
-    for each in lines:
-        known = _names(files, each.file) if each.file in files else each.enabled.keys()
-        gone += [(name, item) for name, item in each.enabled.items() if name not in known]
-        enabled = {name: item for name, item in each.enabled.items() if name in known}
-        left.append(OptionLines(each.file, enabled, each.disabled))
-    return left, gone
+    remaining, gone = [], []
+    for switched in lines:
+        present = _names(files, switched.file) if switched.file in files else switched.enabled.keys()
+        gone += [(name, item) for name, item in switched.enabled.items() if name not in present]
+        enabled = {name: item for name, item in switched.enabled.items() if name in present}
+        remaining.append(OptionLines(switched.file, enabled, switched.disabled))
+    return remaining, gone
 
 
 def _options_above(files: Files, path: str) -> str | None:
@@ -86,5 +88,5 @@ def _use_case(files: Files, path: str, root_dir: Path) -> EnabledOptions | None:
     options = _options_above(files, path) if basename(path) in kustomization.NAMES and path in files else None
     if options is None:
         return None
-    found = Folder(root_dir / dirname(path), str(root_dir / options), str(root_dir))
-    return EnabledOptions(files[path], basename(path), path, found)
+    options_folder = Folder(root_dir / dirname(path), str(root_dir / options), str(root_dir))
+    return EnabledOptions(files[path], basename(path), path, options_folder)

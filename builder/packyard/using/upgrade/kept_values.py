@@ -63,19 +63,19 @@ def read_defaults(
     moved: Mapping[str, str],
 ) -> dict[Key, Setter]:
     """Return the setters that nobody set, and that ``target`` has with another value, as they are there."""
-    known = {
+    unset = {
         (where, name): setter
         for where in before.keys() & after.keys() & target.keys()
         for name, setter in after[where].setters.items()
         if not setter.is_set and setter.default is None and name in before[where].setters
         if _state(setter) == _state(before[where].setters[name])
     }
-    found = {}
-    for key, (where, name) in renamed(known, moved, target).items():
+    defaults = {}
+    for key, (where, name) in renamed(unset, moved, target).items():
         later = target[where].setters.get(name)
-        if later and not later.is_set and _state(later) != _state(known[key]):
-            found[key] = later
-    return found
+        if later and not later.is_set and _state(later) != _state(unset[key]):
+            defaults[key] = later
+    return defaults
 
 
 def with_defaults(files: Files, defaults: Mapping[Key, Setter]) -> tuple[Files, set[Key]]:
@@ -87,10 +87,10 @@ def with_defaults(files: Files, defaults: Mapping[Key, Setter]) -> tuple[Files, 
         for _, name in group:
             setter = defaults[where, name]
             try:
-                known = read_krmfile(package).definitions.setters[name]
+                current = read_krmfile(package).definitions.setters[name]
                 if any(
                     each.old != each.new
-                    for each in plan(package, Assignment({name: _texts(known)}, as_kustomize=True)).changes
+                    for each in plan(package, Assignment({name: _texts(current)}, as_kustomize=True)).changes
                 ):
                     edited.add((where, name))
                     continue
@@ -131,26 +131,26 @@ def _package(files: Files, where: str) -> PackageFiles:
     return PackageFiles(files[prefix + KRMFILE], {path: files[prefix + path] for path in resources}, prefix)
 
 
-def _set(package: PackageFiles, wanted: Mapping[str, Setter]) -> tuple[PackageFiles, dict[str, Problem]]:
+def _set(package: PackageFiles, setters: Mapping[str, Setter]) -> tuple[PackageFiles, dict[str, Problem]]:
     """Set all values of each user at once, or one by one where one of them is refused."""
     refused: dict[str, Problem] = {}
     for by, group in groupby(
-        sorted(wanted, key=lambda name: wanted[name].set_by), key=lambda name: wanted[name].set_by
+        sorted(setters, key=lambda name: setters[name].set_by), key=lambda name: setters[name].set_by
     ):
         names = list(group)
         try:
-            package = _given(package, {name: wanted[name] for name in names}, by)
+            package = _given(package, {name: setters[name] for name in names}, by)
         except InputError:
             for name in names:
                 try:
-                    package = _given(package, {name: wanted[name]}, by)
+                    package = _given(package, {name: setters[name]}, by)
                 except InputError as error:
                     refused[name] = error.problems[0]
     return package, refused
 
 
-def _given(package: PackageFiles, wanted: Mapping[str, Setter], by: str) -> PackageFiles:
-    values = {name: _texts(setter) for name, setter in wanted.items()}
+def _given(package: PackageFiles, setters: Mapping[str, Setter], by: str) -> PackageFiles:
+    values = {name: _texts(setter) for name, setter in setters.items()}
     return package.with_files(plan(package, Assignment(values, set_by=by, as_kustomize=True)).files)
 
 

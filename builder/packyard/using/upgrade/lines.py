@@ -106,30 +106,30 @@ def _changes(old: Lines, new: Lines) -> Iterator[_Change]:
     if sum(counts[line] for line in after) > _MOST_WORK:
         yield _Change(begin, begin + len(before), after)
         return
-    found: list[_Change] = []
+    changes: list[_Change] = []
     for tag, start, end, first, last in reversed(SequenceMatcher(None, before, after, autojunk=False).get_opcodes()):
         if tag != "equal":
-            _add(found, _Change(begin + start, begin + end, after[first:last]), old)
-    yield from reversed(found)
+            _add(changes, _Change(begin + start, begin + end, after[first:last]), old)
+    yield from reversed(changes)
 
 
-def _add(found: list[_Change], change: _Change, old: Lines) -> None:
+def _add(changes: list[_Change], change: _Change, old: Lines) -> None:
     """Put a change before those found; lines added or removed beside others like them are the last of these, as in git.
 
     So two sides that add or remove the same line do it at the same place.
     """
     while True:
         start, end, new = change.start, change.end, change.new
-        limit, moved = found[-1].start if found else len(old), 0
+        limit, moved = changes[-1].start if changes else len(old), 0
         is_pure = start == end or not new
         while is_pure and end + moved < limit and old[end + moved] == _first(old, change, moved):
             moved += 1
         turned = moved % len(new) if new else 0
         change = _Change(start + moved, end + moved, [*new[turned:], *new[:turned]])
-        if not found or change.end < limit:
-            found.append(change)
+        if not changes or change.end < limit:
+            changes.append(change)
             return
-        later = found.pop()
+        later = changes.pop()
         change = _Change(change.start, later.end, [*change.new, *later.new])
 
 
@@ -141,15 +141,15 @@ def _first(old: Lines, change: _Change, moved: int) -> bytes:
 def _next(mine: deque[_Change], yours: deque[_Change]) -> tuple[list[_Change], list[_Change], int, int]:
     """Take the first change, and all that overlap or touch it, off two queues; return them and the lines they span."""
     start = end = min(side[0].start for side in (mine, yours) if side)
-    taken: tuple[list[_Change], list[_Change]] = ([], [])
-    found = True
-    while found:
-        found = False
-        for side, own in zip((mine, yours), taken, strict=True):
+    overlapping: tuple[list[_Change], list[_Change]] = ([], [])
+    grows = True
+    while grows:
+        grows = False
+        for side, own in zip((mine, yours), overlapping, strict=True):
             while side and side[0].start <= end:
                 own.append(side.popleft())
-                end, found = max(end, own[-1].end), True
-    return *taken, start, end
+                end, grows = max(end, own[-1].end), True
+    return *overlapping, start, end
 
 
 def _replayed(old: Lines, changes: Sequence[_Change], start: int, end: int) -> list[bytes]:

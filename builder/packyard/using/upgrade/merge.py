@@ -119,15 +119,15 @@ def _merge(versions: Versions, decision: str, given_up: Collection[Key]) -> tupl
     removed = dict(_removed(versions))
     conflicts = [*carried.conflicts, *removed.values()]
     result: dict[str, bytes | None] = {}
-    carried, left = _followed(carried)
-    result.update(dict.fromkeys(left))
+    carried, removed_files = _followed(carried)
+    result.update(dict.fromkeys(removed_files))
     for path in sorted({*carried.base, *carried.theirs} - {manifest.FILE}):
         sides = carried.base.get(path), carried.ours.get(path), carried.theirs.get(path)
         if any(path.startswith(f"{folder}/") for folder in removed):
             result[path] = carried.theirs.get(path) if decision == "theirs" else versions.ours.get(path)
             continue
-        result[path], found = onefile.merge(path, *sides, decision, versions.new)
-        conflicts += found
+        result[path], clashes = onefile.merge(path, *sides, decision, versions.new)
+        conflicts += clashes
     result[manifest.FILE] = versions.theirs[manifest.FILE]
     merged = Merged(
         files={path: data for path, data in result.items() if data != versions.ours.get(path)},
@@ -156,8 +156,8 @@ def _carry(versions: Versions, decision: str, given_up: Collection[Key]) -> _Car
     wanted = {names[key]: setter for key, setter in values.items() if key not in given_up}
     theirs, refused = kept_values.with_values(versions.theirs, wanted)
     lost = {key: refused[names[key]] for key in values if names[key] in refused}
-    kept = {key: setter for key, setter in values.items() if key not in lost or decision == "theirs"}
-    base, _ = kept_values.with_values(versions.base, kept)
+    carried = {key: setter for key, setter in values.items() if key not in lost or decision == "theirs"}
+    base, _ = kept_values.with_values(versions.base, carried)
     conflicts = [_not_taken(values[key], problem, moved, versions.new) for key, problem in lost.items()]
 
     defaults = kept_values.read_defaults(before, after, target, moved)
@@ -235,9 +235,9 @@ def _to_set(ours: Files, result: Mapping[str, bytes | None]) -> Iterator[Key]:
     for where, krmfile in _krmfiles(result):
         if where not in before:
             continue
-        known = before[where].definitions.setters
+        setters_before = before[where].definitions.setters
         for name, setter in krmfile.definitions.setters.items():
-            if setter.must_be_set and not (name in known and known[name].must_be_set):
+            if setter.must_be_set and not (name in setters_before and setters_before[name].must_be_set):
                 yield where, name
 
 
@@ -255,8 +255,8 @@ def _broken(ours: Files, result: Mapping[str, bytes | None]) -> dict[Problem, li
 def _breaks(krmfile: Krmfile) -> Iterator[tuple[Problem, tuple[str, ...]]]:
     setters = krmfile.definitions.setters
     try:
-        for each in rule.read(krmfile.root):
-            if problem := each.misfit(setters) or each.broken(setters):
-                yield problem, tuple(each.names)
+        for breakable in rule.read(krmfile.root):
+            if problem := breakable.misfit(setters) or breakable.broken(setters):
+                yield problem, tuple(breakable.names)
     except InputError as error:
         yield error.problems[0], ()

@@ -34,13 +34,13 @@ class Document:
 
 def read(data: bytes, file: str) -> list[Document]:
     """Read the documents of a file, all of whose values `kustomize build` can read."""
-    found = []
+    documents = []
     for document in aliases.read(source_of(data, file)):
         if document.root is not None:
             strict.to_value(document.root)
             setters = {id(bound.node): bound.reference.name for bound in fields.find(document)}
-            found.append(Document(file, document.root, _identity(document.root), setters))
-    return found
+            documents.append(Document(file, document.root, _identity(document.root), setters))
+    return documents
 
 
 def _identity(root: Node) -> tuple[str, ...]:
@@ -71,14 +71,14 @@ def _pair(
 ) -> tuple[list[tuple[Document, Document]], list[Document], list[Document]]:
     """Pair what has the same key, in its order; return the pairs and what is left on both sides."""
     waiting: defaultdict[Hashable, deque[Document]] = defaultdict(deque)
-    for each in after:
-        waiting[key(each)].append(each)
+    for document in after:
+        waiting[key(document)].append(document)
     pairs: list[tuple[Document, Document]] = []
-    left: list[Document] = []
-    for each in before:
-        same = waiting[key(each)]
+    unpaired: list[Document] = []
+    for document in before:
+        same = waiting[key(document)]
         if same:
-            pairs.append((each, same.popleft()))
+            pairs.append((document, same.popleft()))
         else:
-            left.append(each)
-    return pairs, left, [each for same in waiting.values() for each in same]
+            unpaired.append(document)
+    return pairs, unpaired, [document for same in waiting.values() for document in same]

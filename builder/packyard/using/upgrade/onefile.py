@@ -30,8 +30,8 @@ def merge(
         return ours, []
     if ours is None or theirs is None:
         message = f"is removed here, and changed by {new}" if ours is None else f"is changed here, and removed by {new}"
-        kept = {"ours": ours, "theirs": theirs}.get(decision, theirs if ours is None else ours)
-        return kept, [Problem(message, file=path, line=0 if ours is None else 1)]
+        survivor = {"ours": ours, "theirs": theirs}.get(decision, theirs if ours is None else ours)
+        return survivor, [Problem(message, file=path, line=0 if ours is None else 1)]
     by = merge_krmfile if basename(path) == KRMFILE else lines.merge
     is_text = b"\0" not in ours + theirs + (base or b"")
     merged, fault = by(base or b"", ours, theirs) if is_text else lines.whole(ours, theirs), ""
@@ -91,8 +91,8 @@ def _block(base: bytes | None, ours: bytes | None, theirs: bytes | None, line: i
     if ours == theirs or base in (ours, theirs):
         return [lines.split((theirs if ours == base else ours) or b"")]
     both = ours is not None and theirs is not None
-    found = lines.merge(base or b"", ours or b"", theirs or b"") if both else lines.whole(ours or b"", theirs or b"")
-    return [Clash(each.line + line - 1, each.ours, each.theirs) if isinstance(each, Clash) else each for each in found]
+    merged = lines.merge(base or b"", ours or b"", theirs or b"") if both else lines.whole(ours or b"", theirs or b"")
+    return [Clash(each.line + line - 1, each.ours, each.theirs) if isinstance(each, Clash) else each for each in merged]
 
 
 def _order(ours: Sequence[str], theirs: Sequence[str]) -> list[str]:

@@ -30,21 +30,21 @@ Found = Mapping[str, Sequence[Change]]
 def document(package: str, change: Change) -> dict[str, object]:
     """Return a change as JSON."""
     fields = ("where", "what", "name", "path", "change", "before", "after", "setter", "note")
-    found = {field: getattr(change, field) for field in fields}
-    return {"package": package, **found, "breaking": change.is_breaking}
+    values = {field: getattr(change, field) for field in fields}
+    return {"package": package, **values, "breaking": change.is_breaking}
 
 
-def text(found: Found) -> Iterator[str]:
+def text(changes_by_package: Found) -> Iterator[str]:
     """Yield the lines for a terminal."""
-    for places, changes in _grouped(found):
+    for places, changes in _grouped(changes_by_package):
         yield from places
         yield from (f"  {'BREAKING: ' if each.is_breaking else ''}{sentence(each)}" for each in changes)
 
 
-def markdown(found: Found) -> str:
+def markdown(changes_by_package: Found) -> str:
     """Return a list for the comment of a pull request; what is too long for one is cut, and said to be."""
     lines: list[str] = []
-    for places, changes in _grouped(found):
+    for places, changes in _grouped(changes_by_package):
         lines.append("- " + ", ".join(map(_code, places)))
         lines += [f"  - {'**breaking**: ' if each.is_breaking else ''}{sentence(each, _code)}" for each in changes]
     size = 0
@@ -97,14 +97,14 @@ def _value(change: Change, value: object) -> str:
         return "none"
     if isinstance(value, str) and value and (change.what != "field" or read_plain(value) == value):
         return shown(value)
-    written = json.dumps(value, ensure_ascii=False)
-    return written if len(written) <= _LONGEST else written[:_LONGEST] + "…"
+    shown_value = json.dumps(value, ensure_ascii=False)
+    return shown_value if len(shown_value) <= _LONGEST else shown_value[:_LONGEST] + "…"
 
 
-def _grouped(found: Found) -> list[tuple[tuple[str, ...], list[Change]]]:
+def _grouped(changes_by_package: Found) -> list[tuple[tuple[str, ...], list[Change]]]:
     """Return the changes by the places that share them; of objects that differ by name alone only the kind is named."""
     alike: dict[str, tuple[Change, dict[str, str]]] = {}
-    for package, changes in found.items():
+    for package, changes in changes_by_package.items():
         for change in changes:
             row = document("", change)
             del row["where"]
