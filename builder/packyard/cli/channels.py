@@ -110,8 +110,8 @@ def names(address: str, start: str) -> Iterator[str]:
 
 def paths(address: str, name: str) -> Sequence[str]:
     """Return the use cases of a package, for completion."""
-    found = _at_hand(address).package(name)
-    return found.latest.use_cases if found and found.latest else ()
+    package = _at_hand(address).package(name)
+    return package.latest.use_cases if package and package.latest else ()
 
 
 def _at_hand(address: str) -> Index:
@@ -164,7 +164,7 @@ def row(entry: IndexEntry, status: str) -> dict[str, object]:
 
 def show(rows: Sequence[Mapping[str, object]], form: str) -> None:
     """Print such rows."""
-    BUNDLES.show(rows, form, cells={"DIGEST": lambda found: output.digest(str(found["digest"]))})
+    BUNDLES.show(rows, form, cells={"DIGEST": lambda fields: output.digest(str(fields["digest"]))})
 
 
 def patience() -> float:

@@ -31,10 +31,10 @@ def main(arguments: Sequence[str]) -> int:
     """Take the words after ``packyard``, the unfinished one last, and print its completions."""
     words = [_expanded(word) for word in (arguments[1:] if arguments[:1] == ["--"] else arguments)] or [""]
     try:
-        found = {candidate for candidate in _candidates(words) if candidate.startswith(words[-1])}
+        fitting = {candidate for candidate in _candidates(words) if candidate.startswith(words[-1])}
     except (PackyardError, OSError):  # a package that cannot be read has no names to offer
-        found = set()
-    for candidate in sorted(found):
+        fitting = set()
+    for candidate in sorted(fitting):
         if candidate.isprintable():
             output.line(candidate)
     return 0
@@ -92,9 +92,9 @@ def _packages(words: Sequence[str], start: str, *, with_use_cases: bool) -> Iter
     """Yield the packages of the source that `get` would ask, or the use cases of one, without a long wait."""
     from packyard.cli import channels, preferences, use_cases, workspaces
 
-    given = [word.removeprefix("--from=") for word in words if word.startswith("--from=")]
-    given += [value for flag, value in itertools.pairwise(words) if flag == "--from"]
-    source = preferences.source(given[-1] if given else None)
+    addresses = [word.removeprefix("--from=") for word in words if word.startswith("--from=")]
+    addresses += [value for flag, value in itertools.pairwise(words) if flag == "--from"]
+    source = preferences.source(addresses[-1] if addresses else None)
     package, slash, _ = start.partition("/")
     if slash and with_use_cases:
         name = package.partition("@")[0]
@@ -111,10 +111,10 @@ def _runs(words: Sequence[str]) -> list[str]:
     from packyard.cli.running import clusters
     from packyard.running.runs import kubectl, record
 
-    known = argparse.ArgumentParser(add_help=False, exit_on_error=False)
-    clusters.add_arguments(known)
-    given, _ = known.parse_known_args(words)
-    return record.read_names(kubectl.find(os.environ.get("PATH", ""), **vars(given)))
+    parser = argparse.ArgumentParser(add_help=False, exit_on_error=False)
+    clusters.add_arguments(parser)
+    flags, _ = parser.parse_known_args(words)
+    return record.read_names(kubectl.find(os.environ.get("PATH", ""), **vars(flags)))
 
 
 def _values(verb: str, flag: str, before: Sequence[str]) -> Iterator[str]:
@@ -164,11 +164,11 @@ def _words(verb: str, before: list[str], word: str) -> Iterator[str]:
     if verb == "cfg":
         yield from _of_cfg(before, word)
     elif verb in ("set", "explain", "enable", "disable"):
-        directory, given = _split(verb, before)
+        directory, words = _split(verb, before)
         if not before and not _is_package(directory):
             return  # it has to be a folder
         if verb == "set":
-            yield from _assignments(directory, word, given)
+            yield from _assignments(directory, word, words)
         elif verb == "explain":
             yield from directories.setters(directory)
         else:

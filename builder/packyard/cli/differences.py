@@ -13,21 +13,21 @@ FIELDS = "package, where, what, name, path, change, before, after, setter, note,
 ROWS = Rows("difference", FIELDS, forms=(*FORMS, "markdown"))
 
 
-def show(found: Mapping[str, tuple[Change, ...]], form: str) -> None:
+def show(by_package: Mapping[str, tuple[Change, ...]], form: str) -> None:
     """Print what differs between packages."""
     if form == "markdown":
-        output.page(report.markdown(found))
-    elif ROWS.show(documents(found), form):
-        for line in report.text(found):
+        output.page(report.markdown(by_package))
+    elif ROWS.show(documents(by_package), form):
+        for line in report.text(by_package):
             output.line(line)
 
 
-def documents(found: Mapping[str, tuple[Change, ...]]) -> list[dict[str, object]]:
+def documents(by_package: Mapping[str, tuple[Change, ...]]) -> list[dict[str, object]]:
     """Return what differs between packages as JSON has it."""
-    return [report.document(name, each) for name, changes in found.items() for each in changes]
+    return [report.document(name, each) for name, changes in by_package.items() for each in changes]
 
 
-def breaking(found: Mapping[str, tuple[Change, ...]]) -> str:
+def breaking(by_package: Mapping[str, tuple[Change, ...]]) -> str:
     """Say how many changes break something, if any do."""
-    number = sum(each.is_breaking for changes in found.values() for each in changes)
+    number = sum(each.is_breaking for changes in by_package.values() for each in changes)
     return f"; {number} BREAKING" if number else ""

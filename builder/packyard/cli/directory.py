@@ -50,11 +50,11 @@ def split(
                 raise UsageError(f"{first} is a folder, and a setter of the package here; {choice}")
             return _HERE, list(words)
         return Path(first), list(words[1:])
-    known = [] if "/" in first else _known(names or setters)
-    if first in known:
+    candidates = [] if "/" in first else _known(names or setters)
+    if first in candidates:
         return _HERE, list(words)
     where = f", nor {what} of the package here" if what else ""
-    hint = suggest(first, known) or (f"its folder is {Path(first).parent}" if Path(first).exists() else "")
+    hint = suggest(first, candidates) or (f"its folder is {Path(first).parent}" if Path(first).exists() else "")
     raise InputError(Problem(f"is not a directory{where}", file=first, hint=hint))
 
 
@@ -70,19 +70,19 @@ def only(words: Sequence[str], verb: str) -> Path:
 def with_values(words: Sequence[str], verb: str) -> tuple[Path, dict[str, list[str]], list[str]]:
     """Return DIR, the values and their words for a verb that takes ``[DIR] [NAME=VALUE...]``; ``NAME=`` gives none."""
     directory, rest = split(words, "", lambda _: ())
-    given = values(rest, verb)
-    return directory, {name: [] if texts == [""] else texts for name, texts in given.items()}, rest
+    by_name = values(rest, verb)
+    return directory, {name: [] if texts == [""] else texts for name, texts in by_name.items()}, rest
 
 
 def values(words: Iterable[str], verb: str) -> dict[str, list[str]]:
     """Return the values of words ``NAME=VALUE``, by their names."""
-    found: dict[str, list[str]] = {}
+    by_name: dict[str, list[str]] = {}
     for word in words:
         name, equals, text = word.partition("=")
         if not equals or not name:
             raise UsageError(f"packyard {verb}: {word!r} must be NAME=VALUE; packyard {verb} --help shows the usage")
-        found.setdefault(name, []).append(text)
-    return found
+        by_name.setdefault(name, []).append(text)
+    return by_name
 
 
 def setters(directory: Path) -> dict[str, list[str]]:

@@ -53,44 +53,44 @@ class Declared:
 
     def parse(self, words: Sequence[str]) -> Flags:
         """Parse words."""
-        found = Flags([], dict(self.switches), {})
+        flags = Flags([], dict(self.switches), {})
         rest = list(words)
         while rest:
             word = rest.pop(0)
             if word == "--":
-                found.arguments.extend(rest)
+                flags.arguments.extend(rest)
                 break
             if word == "-" or not word.startswith("-") or (self.numbers and word[1].isdigit()):
-                found.arguments.append(word)
+                flags.arguments.append(word)
             elif word.startswith("--"):
                 name, equals, text = word[2:].partition("=")
-                self._take(found, name, text if equals else None, rest)
+                self._take(flags, name, text if equals else None, rest)
             else:
-                self._take_letters(found, word[1:], rest)
-        return found
+                self._take_letters(flags, word[1:], rest)
+        return flags
 
-    def _take_letters(self, found: Flags, letters: str, rest: list[str]) -> None:
+    def _take_letters(self, flags: Flags, letters: str, rest: list[str]) -> None:
         """Read ``-R``, ``-Rq``, ``-R=false``, ``-o json`` and ``-ojson``."""
         while letters:
             name, behind = self.short.get(letters[0], ""), letters[1:]
             if not name:
                 raise UsageError(f"unknown shorthand flag: {letters[0]!r} in -{letters}")
             if behind.startswith("="):
-                return self._take(found, name, behind[1:], rest)
+                return self._take(flags, name, behind[1:], rest)
             if name in self.values:
-                return self._take(found, name, behind or None, rest)
-            found.switches[name] = True
+                return self._take(flags, name, behind or None, rest)
+            flags.switches[name] = True
             letters = behind
         return None
 
-    def _take(self, found: Flags, name: str, text: str | None, rest: list[str]) -> None:
+    def _take(self, flags: Flags, name: str, text: str | None, rest: list[str]) -> None:
         if name in self.switches:
-            found.switches[name] = True if text is None else self._switch(name, text)
+            flags.switches[name] = True if text is None else self._switch(name, text)
         elif name in self.values:
             text = text or "" if name in self.bare else text
             if text is None and not rest:
                 raise UsageError(f"flag needs an argument: --{name}")
-            found.values.setdefault(name, []).append(rest.pop(0) if text is None else text)
+            flags.values.setdefault(name, []).append(rest.pop(0) if text is None else text)
         else:
             raise UsageError(f"unknown flag: --{name}")
 

@@ -26,12 +26,12 @@ Heard = Callable[[str], object]
 
 def named(root_dir: Path, names: Sequence[str]) -> list[Entry]:
     """Return the entries of packyard.yaml of these names, or all; an unknown name is refused with the nearest one."""
-    found = {each.name: each for each in library.entries(root_dir)}
+    by_name = {each.name: each for each in library.entries(root_dir)}
     for name in names:
-        if name not in found:
-            hint = suggest(name, found) or f"it names {', '.join(found) or 'none'}"
+        if name not in by_name:
+            hint = suggest(name, by_name) or f"it names {', '.join(by_name) or 'none'}"
             raise InputError(Problem(f"libraries: has no {name!r}", file=str(root_dir / WORKSPACE), hint=hint))
-    return [each for name, each in found.items() if not names or name in names]
+    return [each for name, each in by_name.items() if not names or name in names]
 
 
 def read(root_dir: Path, instead: Instead = NOTHING) -> Workspace:
@@ -48,24 +48,24 @@ def kept(pins: Mapping[str, Pin]) -> Instead:
     """Return the libraries that are pinned and were kept when they were."""
     if state.cache_dir() is None:
         return {}
-    return {name: (found, pin) for name, pin in pins.items() if (found := shelf().find(name, pin.tar))}
+    return {name: (folder, pin) for name, pin in pins.items() if (folder := shelf().find(name, pin.tar))}
 
 
-def pin(root_dir: Path, pins: Mapping[str, Pin], found: Iterable[Library]) -> None:
+def pin(root_dir: Path, pins: Mapping[str, Pin], libraries: Iterable[Library]) -> None:
     """Write the lock of a workspace, unless it says that; what is pinned is kept, for the next update to compare."""
-    known = library.read_lock(root_dir)
-    if known.libraries != pins:
-        lock.write(root_dir / lock.FILE, replace(known, libraries=pins))
+    locked = library.read_lock(root_dir)
+    if locked.libraries != pins:
+        lock.write(root_dir / lock.FILE, replace(locked, libraries=pins))
     if state.cache_dir():
-        for each in found:
+        for each in libraries:
             shelf().put(each.name, library.members(Sources(each.root_dir)))
 
 
 def obtain(entry: Entry, pin: Pin) -> Path:
     """Return the folder of a library that is pinned: kept from before, or fetched now."""
-    found = shelf().find(entry.name, pin.tar)
-    if found:
-        return found
+    folder = shelf().find(entry.name, pin.tar)
+    if folder:
+        return folder
     folder, fetched = _fetch(entry, pin)
     if fetched.tar != pin.tar:
         says = f"is not what packyard.lock pins: expected {pin.tar}, found {fetched.tar}"
@@ -104,7 +104,7 @@ def _fetch(entry: Entry, pin: Pin | None, unreached: Heard = lambda _: None) -> 
     return folder, Pin(version=library.commit_version(commit), channel=entry.repository, tar=tar, digest=tar)
 
 
-def _fetch_bundle(entry: Entry, asked: Reference, pin: Pin | None, unreached: Heard) -> tuple[Path, Pin]:
+def _fetch_bundle(entry: Entry, wanted: Reference, pin: Pin | None, unreached: Heard) -> tuple[Path, Pin]:
     from packyard.cli import preferences
     from packyard.cli.channels import fetching, is_reached, open_to_read
     from packyard.sharing.configuration import normal
@@ -112,7 +112,7 @@ def _fetch_bundle(entry: Entry, asked: Reference, pin: Pin | None, unreached: He
 
     named = (pin.channel if pin else "") or entry.channel
     channel = normal(preferences.required_channel(_beside(entry, named) or None).value)
-    reference = Reference(name=entry.name, version=pin.version) if pin else asked
+    reference = Reference(name=entry.name, version=pin.version) if pin else wanted
     store = open_to_read(channel)
     with opened(store, reference, fetching(channel, store), pin=pin) as fetched:
         chosen = fetched.choice.entry
@@ -120,8 +120,8 @@ def _fetch_bundle(entry: Entry, asked: Reference, pin: Pin | None, unreached: He
         folder, tar = shelf().put(entry.name, fetched.read().members)
     if not is_reached(store):
         unreached(channel)
-    said = entry.channel if _is_relative(entry.channel) else channel
-    return folder, Pin(version=chosen.version, channel=said, tar=tar, digest=chosen.digest)
+    address = entry.channel if _is_relative(entry.channel) else channel
+    return folder, Pin(version=chosen.version, channel=address, tar=tar, digest=chosen.digest)
 
 
 def _is_relative(channel: str) -> bool:

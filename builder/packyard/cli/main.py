@@ -125,8 +125,8 @@ def _unknown(word: str) -> str:
         verb = FOREIGN[word]
         return f"packyard: no verb {word!r}; to {VERBS[verb][1].partition(';')[0]}, type packyard {verb}"
     hint = suggest(word, FLAGS if word.startswith("-") else VERBS)
-    found = f"no flag {word!r} before the verb" if word.startswith("-") else f"no verb {word!r}"
-    return f"packyard: {found}" + (f" ({hint})" if hint else "") + "; packyard help all lists them"
+    problem = f"no flag {word!r} before the verb" if word.startswith("-") else f"no verb {word!r}"
+    return f"packyard: {problem}" + (f" ({hint})" if hint else "") + "; packyard help all lists them"
 
 
 if __name__ == "__main__":

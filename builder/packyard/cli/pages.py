@@ -43,7 +43,7 @@ def filled(text: str, room: int, first: str = "", rest: str = "") -> list[str]:
 
 def usage(command: str) -> str:
     """Return the line that says how a command is used; it breaks between its arguments."""
-    kept = _TOGETHER.sub(lambda found: found[0].replace(" ", _JOINT), command)
+    kept = _TOGETHER.sub(lambda match: match[0].replace(" ", _JOINT), command)
     lines = filled(f"usage: {kept}", width(), rest=" " * len("usage: "))
     return "\n".join(lines).replace(_JOINT, " ")
 
@@ -74,9 +74,9 @@ def _rows(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
             continue
         if left:
             yield left, right
-        found = _ROW.fullmatch(line)
-        left, right = found.groups() if found else (line, "")
-        column = found.start(2) if found else 0
+        match = _ROW.fullmatch(line)
+        left, right = match.groups() if match else (line, "")
+        column = match.start(2) if match else 0
     yield left, right
 
 

@@ -53,8 +53,8 @@ class Parser(argparse.ArgumentParser):
         missing = message.removeprefix("the following arguments are required: ")
         if missing != message:
             message = self._name_missing(missing.split(", "))
-        elif found := _FAULT.fullmatch(message):
-            message = self._name_fault(found[1].rpartition("/")[2], found[3])
+        elif match := _FAULT.fullmatch(message):
+            message = self._name_fault(match[1].rpartition("/")[2], match[3])
         raise UsageError(f"{self.prog}: {message}; {self.prog} --help shows the usage")
 
     def _name_missing(self, names: Sequence[str]) -> str:

@@ -63,10 +63,10 @@ def channel(flag: str | None = None) -> Setting | None:
 
 def required_channel(flag: str | None = None) -> Setting:
     """Return what `channel` does, or say how to name a channel."""
-    found = channel(flag)
-    if found is None:
+    setting = channel(flag)
+    if setting is None:
         raise InputError(Problem("no channel is named", hint=f"name one by --from CHANNEL, or set {CHANNEL}"))
-    return found
+    return setting
 
 
 def is_used(address: str) -> bool:

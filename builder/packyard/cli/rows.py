@@ -62,7 +62,7 @@ def fields(text: str) -> Sequence[Field]:
 
 
 def _snake(name: str) -> str:
-    return re.sub("[A-Z]", lambda found: f"_{found[0].lower()}", name)
+    return re.sub("[A-Z]", lambda match: f"_{match[0].lower()}", name)
 
 
 def _values(declared: Sequence[Field], row: Any) -> Mapping[str, Any]:
@@ -135,9 +135,9 @@ class Rows:
 
         def lines() -> Iterator[list[str]]:
             for row in _all(rows):
-                found = _values(fields(self.fields), row)
+                values = _values(fields(self.fields), row)
                 yield [
-                    cells[name](found) if name in cells else _cell(found[field or name.lower()])
+                    cells[name](values) if name in cells else _cell(values[field or name.lower()])
                     for name, _, field in columns
                 ]
 
@@ -166,9 +166,9 @@ def declared(module: Any) -> list[Rows]:
 
 def add_arguments(parser: argparse.ArgumentParser, module: Any) -> None:
     """Declare the flags that a verb has for its rows."""
-    found = declared(module)
-    if any(each.wide is None for each in found):
+    tables = declared(module)
+    if any(each.wide is None for each in tables):
         parser.add_argument("--wide", action="store_true", help="print each row on one line, with all its text")
-    for forms in [each.forms for each in found][:1]:
+    for forms in [each.forms for each in tables][:1]:
         text = f"output format (default: {forms[0]})"
         parser.add_argument("-o", "--output", choices=forms, default=forms[0], help=text)

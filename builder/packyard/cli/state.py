@@ -39,10 +39,10 @@ def keep(root_dir: Path, title: str) -> Keep:
     """
 
     def record(before: Contents, after: Contents) -> AbstractContextManager[object]:
-        known = history()
+        changes = history()
         try:
-            if known:
-                return known.record(root_dir, title, before, after)
+            if changes:
+                return changes.record(root_dir, title, before, after)
             output.note("no history is kept without a home folder; `packyard undo` cannot undo this change")
         except UnavailableError as error:
             output.note(f"{error}; `packyard undo` cannot undo this change")

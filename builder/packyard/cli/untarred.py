@@ -44,16 +44,16 @@ class Untarred:
 
     def _asked(self, flag: str | None) -> Bundle:
         problems: list[Problem] = []
-        for asked in self._channels(flag):
+        for source in self._channels(flag):
             try:
-                found = bundles.find(Reference.parse(self.name), asked)
+                bundle = bundles.find(Reference.parse(self.name), source)
             except PackyardError as error:
                 problems += error.problems
                 continue
-            if self._is_of(found):
-                return found
+            if self._is_of(bundle):
+                return bundle
             where = str(self.folder / manifest.FILE)
-            problems.append(Problem(f"is not that of {self.name} in {asked}", file=where))
+            problems.append(Problem(f"is not that of {self.name} in {source}", file=where))
         if kept := self._kept():
             return kept
         message = f"the bundle of {self.name} that this folder came from is needed, and was not found"
@@ -86,17 +86,17 @@ class Untarred:
 
         cache = bundle_cache()
         kept = cache.entries() if cache else ()
-        return next((found for each in kept if (found := self._opened(each.file))), None)
+        return next((bundle for each in kept if (bundle := self._opened(each.file))), None)
 
     def _opened(self, file: Path) -> Bundle | None:
         if not file.exists():
             return None
         try:
-            found = bundles.read(file)
+            bundle = bundles.read(file)
         except PackyardError as error:  # what is damaged was not it
             output.detail(f"{file}: {error}")
             return None
-        return found if self._is_of(found) else None
+        return bundle if self._is_of(bundle) else None
 
 
 def channel(folder: Path, received: Receipt | None, flag: str | None) -> Setting:

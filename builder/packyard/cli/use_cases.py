@@ -13,38 +13,40 @@ from packyard.core.errors import InputError, Problem, suggest
 INDENT = "    "
 
 
-def meant(found: Manifest, wanted: str) -> list[str]:
+def meant(manifest: Manifest, wanted: str) -> list[str]:
     """Return the paths that have the folders of ``wanted`` in them; without any, the error names those that exist."""
-    known = found.deployed()
-    if fitting := [path for path in known if f"/{wanted}/" in f"/{path}/" or not wanted]:
+    paths = manifest.deployed()
+    if fitting := [path for path in paths if f"/{wanted}/" in f"/{path}/" or not wanted]:
         return fitting
-    short = shortened(known, known)
+    short = shortened(paths, paths)
     hint = suggest(wanted, short) or f"it has {', '.join(short)}"
-    raise InputError(Problem(f"{found.name} has no use case {wanted!r}", hint=hint))
+    raise InputError(Problem(f"{manifest.name} has no use case {wanted!r}", hint=hint))
 
 
-def only(found: Manifest, wanted: str) -> str:
+def only(manifest: Manifest, wanted: str) -> str:
     """Return the path of the one use case that is `meant`."""
-    fitting = meant(found, wanted)
+    fitting = meant(manifest, wanted)
     if len(fitting) == 1:
         return fitting[0]
-    problem = f"{found.name}/{wanted} is more than one use case" if wanted else f"{found.name} has several use cases"
-    names = (f"{found.name}/{each}" for each in shortened(fitting, found.deployed()))
+    problem = (
+        f"{manifest.name}/{wanted} is more than one use case" if wanted else f"{manifest.name} has several use cases"
+    )
+    names = (f"{manifest.name}/{each}" for each in shortened(fitting, manifest.deployed()))
     raise InputError(Problem(problem, hint=f"name one: {', '.join(names)}"))
 
 
-def names(found: Manifest) -> dict[str, str]:
+def names(manifest: Manifest) -> dict[str, str]:
     """Return the short name of each use case by its path, in the order of work."""
-    known = found.deployed()
-    return dict(zip(known, shortened(known, known), strict=True))
+    paths = manifest.deployed()
+    return dict(zip(paths, shortened(paths, paths), strict=True))
 
 
-def told(name: str, description: str) -> Sequence[str]:
+def lines(name: str, description: str) -> Sequence[str]:
     """Return the lines that say what a use case is for."""
-    return (name, *said(description, INDENT))
+    return (name, *sentence(description, INDENT))
 
 
-def said(description: str, indent: str = "") -> Sequence[str]:
+def sentence(description: str, indent: str = "") -> Sequence[str]:
     """Return a sentence as the terminal has room for it."""
     return pages.filled(description, pages.width(), indent, indent)
 

@@ -100,7 +100,7 @@ BESIDE = Group(
 
 GROUPS = {group.asked: group for group in (USE, CLUSTER, WRITE, PUBLISH, BESIDE)}
 #: Every verb that the help lists.
-VERBS = {verb: found for group in GROUPS.values() for verb, found in group.verbs.items()}
+VERBS = {verb: entry for group in GROUPS.values() for verb, entry in group.verbs.items()}
 #: What shells type, or people by habit: it works, and no list has it.
 UNLISTED = {"complete": "complete", "version": "version"}
 #: Names that verbs had before, and what to type now.

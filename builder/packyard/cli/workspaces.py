@@ -62,8 +62,8 @@ def paths(name: str) -> Sequence[str]:
 
 def root(arguments: argparse.Namespace, *, carried: bool = False) -> Path:
     """Return the folder of what `find` returns."""
-    found = Path(arguments.workspace) if arguments.workspace else workspace.find_root(Path())
-    if not found and not carried:
+    folder = Path(arguments.workspace) if arguments.workspace else workspace.find_root(Path())
+    if not folder and not carried:
         hint = "name the folder that has one: --workspace DIR; packyard init DIR begins a workspace"
         raise InputError(Problem(f"no {WORKSPACE} here or above", hint=hint))
-    return found or library.carried_dir()
+    return folder or library.carried_dir()

@@ -45,24 +45,24 @@ def run(words: Sequence[str]) -> int:
         rewrite(Path(folder), folders, change, keep=keep)
     except InputError as error:
         raise UsageError(str(error)) from error
-    done = "added annotations in the package"
-    output.page("\n\n".join([done, *(f"{blocks.header(folder, below)}\n{done}" for below in folders[1:])]))
+    message = "added annotations in the package"
+    output.page("\n\n".join([message, *(f"{blocks.header(folder, below)}\n{message}" for below in folders[1:])]))
     return 0
 
 
-def _split(given: str) -> list[str]:
+def _split(text: str) -> list[str]:
     """Split what ``--kv`` was given at commas, which double quotes protect."""
     try:
-        return next(csv.reader([given], strict=True), [])
+        return next(csv.reader([text], strict=True), [])
     except csv.Error as error:
-        raise UsageError(f'invalid argument {blocks.quoted(given)} for "--kv" flag: {error}') from error
+        raise UsageError(f'invalid argument {blocks.quoted(text)} for "--kv" flag: {error}') from error
 
 
 def _annotations(pairs: Sequence[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
+    by_key: dict[str, str] = {}
     for pair in pairs:
         key, equals, value = pair.partition("=")
         if not equals:
             raise UsageError(f"must specify --kv as KEY=VALUE: {pair}")
-        found[key] = value
-    return found
+        by_key[key] = value
+    return by_key

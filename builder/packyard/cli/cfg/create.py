@@ -33,12 +33,12 @@ def create_setter(words: Sequence[str]) -> int:
         return _create_version1(parsed, folder, new)
 
     def plan_package(package: PackageFiles) -> tuple[Plan, str]:
-        made = create.create_setter(package, new)
+        created = create.create_setter(package, new)
         lines = [f"created setter {blocks.quoted(name)}"]
-        if not made.fields:
+        if not created.fields:
             text = f"setter {blocks.quoted(name)} doesn't match any field in resource configs"
             lines.insert(0, f"{text}, but creating setter definition")
-        return made.plan, "\n".join(lines)
+        return created.plan, "\n".join(lines)
 
     title = f"cfg create-setter {name}"
     return blocks.change(folder, plan_package, title=title, recursive=parsed.switches["recurse-subpackages"])
@@ -109,12 +109,12 @@ def create_subst(words: Sequence[str]) -> int:
     )
 
     def plan_package(package: PackageFiles) -> tuple[Plan, str]:
-        made = create.create_substitution(package, new)
-        lines = [_told(marker, value) for marker, value in made.markers]
-        if not made.fields:
+        created = create.create_substitution(package, new)
+        lines = [_told(marker, value) for marker, value in created.markers]
+        if not created.fields:
             text = f"substitution {name} doesn't match any field value in resource configs"
             lines.append(f"{text}, but creating substitution definition")
-        return made.plan, "\n".join([*lines, f"created substitution {blocks.quoted(name)}"])
+        return created.plan, "\n".join([*lines, f"created substitution {blocks.quoted(name)}"])
 
     title = f"cfg create-subst {name}"
     return blocks.change(folder, plan_package, title=title, recursive=parsed.switches["recurse-subpackages"])

@@ -39,8 +39,8 @@ def set_value(folder: str, name: str, value: str, *, set_by: str, description: s
 def print_table(folder: str, name: str) -> int:
     """Print a table of the setters, or of one; an empty one is an error."""
     state.tell_pending(Tree(Path(folder)))
-    found = sorted(_read(folder).items(), key=lambda item: walk_key(item[0]))
-    files = [((Path(folder) / path).as_posix(), data) for path, data in found]
+    contents = sorted(_read(folder).items(), key=lambda item: walk_key(item[0]))
+    files = [((Path(folder) / path).as_posix(), data) for path, data in contents]
     cells = [
         (row.name, f"'{row.description}'", row.value, row.type, str(row.count), row.set_by)
         for row in inline.list_setters(files)

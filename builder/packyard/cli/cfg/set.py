@@ -36,14 +36,14 @@ def set_value(words: Sequence[str]) -> int:
     by, description = parsed.text("set-by"), parsed.text("description")
 
     recursive = parsed.switches["recurse-subpackages"]
-    memo, asked = Memo(), Assignment({name: values}, (), by, description, as_kustomize=True)
+    memo, assignment = Memo(), Assignment({name: values}, (), by, description, as_kustomize=True)
 
     def plan_package(package: PackageFiles) -> tuple[Plan, str]:
         setters = PackageSetters(package, memo)
         if name not in setters.names:
             raise NotHereError(f'setter "{name}" is not found')
         try:
-            planned = setters.plan(asked)
+            planned = setters.plan(assignment)
         except value.ValuesError as error:
             raise _refusal(error, recursive=recursive) from error
         if not planned.counts[name]:

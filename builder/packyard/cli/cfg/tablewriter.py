@@ -39,15 +39,15 @@ def lines(
 
     rule_edge = "-" if ruled else edge
     rule = rule_edge + between.join("-" * (width + 2) for width in widths) + rule_edge
-    found = [rule] if ruled else []
-    found.append(line([_centered(header, width) for header, width in zip(headers, widths, strict=True)]))
+    table = [rule] if ruled else []
+    table.append(line([_centered(header, width) for header, width in zip(headers, widths, strict=True)]))
     if markdown:
-        found.append(rule)
+        table.append(rule)
     for row in wrapped:
         for number in range(max(len(cell) for cell in row)):
             texts = [cell[number] if number < len(cell) else "" for cell in row]
-            found.append(line([_to_left(text, width) for text, width in zip(texts, widths, strict=True)]))
-    return found
+            table.append(line([_to_left(text, width) for text, width in zip(texts, widths, strict=True)]))
+    return table
 
 
 def _centered(text: str, width: int) -> str:
@@ -83,8 +83,8 @@ def _wrap(cell: str) -> list[str]:
             cost = 0.0 if end == len(words) - 1 else (limit - length) ** 2 + costs[end + 1]
             if cost < costs[start]:
                 costs[start], ends[start] = cost, end + 1
-    found, start = [], 0
+    pieces, start = [], 0
     while start < len(words):
-        found.append(" ".join(words[start : ends[start]]))
+        pieces.append(" ".join(words[start : ends[start]]))
         start = ends[start]
-    return found
+    return pieces

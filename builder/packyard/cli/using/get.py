@@ -101,7 +101,7 @@ def _tell_next(folder: str) -> None:
         output.note(f"next: {command}")
         return
     names = ", ".join(use_cases.shortened(found, found))
-    for line in use_cases.said(f"use cases, in the order of work: {names}"):
+    for line in use_cases.sentence(f"use cases, in the order of work: {names}"):
         output.note(line)
     output.note(f"next, for the first: {command}")
 

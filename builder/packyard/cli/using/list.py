@@ -97,7 +97,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _tell_use_cases(found: Manifest) -> None:
     output.line()
     for path, name in use_cases.names(found).items():
-        for line in use_cases.told(name, found.use_cases[path].description):
+        for line in use_cases.lines(name, found.use_cases[path].description):
             output.line(line)
 
 

@@ -84,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
                 shared_values = " (for all use cases that have the option)" if is_option else ""
                 output.line(f"{package}{shared_values}:")
             if said.get(package) and rows and not (arguments.unset or arguments.set):
-                for line in use_cases.said(said[package], use_cases.INDENT if package else ""):
+                for line in use_cases.sentence(said[package], use_cases.INDENT if package else ""):
                     output.line(line)
             if rows or not package:
                 _show(tree.root_dir if is_option else tree.root_dir / package, rows, wide=arguments.wide)

@@ -120,10 +120,10 @@ def _brief(case: BundledUseCase) -> tuple[object, ...]:
 def _told(row: Row, cases: Sequence[BundledUseCase], names: Mapping[str, str], source: Setting) -> Iterator[str]:
     """Yield what people read of a package."""
     yield f"{row['name']} {row['version']}" + (f" (yanked: {row['yanked']})" if row["yanked"] else "")
-    yield from use_cases.said(row["description"])
+    yield from use_cases.sentence(row["description"])
     yield ""
     for case in cases:
-        yield from use_cases.told(names[case.path], case.description)
+        yield from use_cases.lines(names[case.path], case.description)
         yield from _labelled("after:", ", ".join(names[path] for path in case.after), use_cases.INDENT)
         yield from _labelled("set:", ", ".join(each.name for each in case.required), use_cases.INDENT)
     yield ""
@@ -141,11 +141,11 @@ def _told(row: Row, cases: Sequence[BundledUseCase], names: Mapping[str, str], s
 def _told_case(bundle: Bundle, case: BundledUseCase, names: Mapping[str, str]) -> Iterator[str]:
     """Yield what people read of a use case."""
     yield f"{bundle.name} {bundle.version}, {names[case.path]}"
-    yield from use_cases.said(case.description)
+    yield from use_cases.sentence(case.description)
     yield ""
     for setter in case.required:
         example = f" Example: {setter.example}." if setter.example else ""
-        yield from use_cases.told(f"set {setter.name}", setter.description + example)
+        yield from use_cases.lines(f"set {setter.name}", setter.description + example)
     yield from _labelled("after", ", ".join(names[path] for path in case.after))
     yield from _labelled("values", ", ".join(each.name for each in case.setters if not each.must_be_set))
     yield from _labelled("cluster", _needs(set(case.requires), ()))

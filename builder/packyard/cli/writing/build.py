@@ -52,10 +52,10 @@ def run(arguments: argparse.Namespace) -> int:
     settings = fanout.settings(arguments, workspace.root_dir, arguments.version, workspace.libraries)
     engine = fanout.engine(arguments, names)
     with output.progress(names) as done:
-        made = catalogue.build(settings, names, out_dir, on=engine, done=done)
-    fanout.finish(settings.cache_dir, (item.fault for item in made.packages))
-    if ROWS.show(made.packages, arguments.output):
-        _tell(made, out_dir)
+        built = catalogue.build(settings, names, out_dir, on=engine, done=done)
+    fanout.finish(settings.cache_dir, (item.fault for item in built.packages))
+    if ROWS.show(built.packages, arguments.output):
+        _tell(built, out_dir)
     return 0
 
 
@@ -72,11 +72,11 @@ def _check(arguments: argparse.Namespace) -> None:
         raise UsageError(f"packyard build: --version is missing; give one: {EXAMPLE}")
 
 
-def _tell(made: Catalogue, out_dir: Path) -> None:
-    for item in made.packages:
+def _tell(built: Catalogue, out_dir: Path) -> None:
+    for item in built.packages:
         output.line(f"{out_dir / item.name}.tar.gz  {output.digest(item.digest)}  {item.size} bytes")
-    if made.warnings:
-        output.note(f"{output.counted(made.warnings, 'warning')} by packyard lint")
+    if built.warnings:
+        output.note(f"{output.counted(built.warnings, 'warning')} by packyard lint")
 
 
 def _kustomizations(workspace: Workspace, names: list[str], out_dir: Path, form: str) -> int:

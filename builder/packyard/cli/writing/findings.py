@@ -50,28 +50,28 @@ def _escaped(text: str, more: str = "") -> str:
     return text
 
 
-def fix(found: Sequence[Finding], folders: Iterable[Path]) -> int:
+def fix(findings: Sequence[Finding], folders: Iterable[Path]) -> int:
     """Correct the files below some folders, those of each all or none; return how many findings are gone."""
-    return sum(_fix(found, folder) for folder in folders)
+    return sum(_fix(findings, folder) for folder in folders)
 
 
-def _fix(found: Sequence[Finding], folder: Path) -> int:
+def _fix(findings: Sequence[Finding], folder: Path) -> int:
     tree = Tree(folder)
     by_file: dict[str, list[Finding]] = {}
-    for each in found:
-        path = os.path.relpath(each.file, folder)
-        if each.fix and not path.startswith(".."):
-            by_file.setdefault(path, []).append(each)
+    for finding in findings:
+        path = os.path.relpath(finding.file, folder)
+        if finding.fix and not path.startswith(".."):
+            by_file.setdefault(path, []).append(finding)
     files, fixed = dict[str, bytes | None](), list[Finding]()
     with tree.locked():
-        for path, findings in by_file.items():
-            new, gone = fix_file(tree.read(path), findings[0].file, findings)
+        for path, of_file in by_file.items():
+            new, gone = fix_file(tree.read(path), of_file[0].file, of_file)
             if gone:
                 files[path] = new
                 fixed += gone
         tree.write(files, state.keep(folder, "lint --fix"))
-    for each in fixed:
-        output.note(f"{each.file}:{each.line}: fixed [{each.rule}]")
+    for finding in fixed:
+        output.note(f"{finding.file}:{finding.line}: fixed [{finding.rule}]")
     return len(fixed)
 
 

@@ -84,14 +84,14 @@ def _propose(arguments: argparse.Namespace) -> int:
     if source not in here.package_names() and Path(source).is_dir():
         if names:
             raise UsageError(f"packyard import: {source} is no package of the workspace: import it, then choose names")
-        found = propose.of_folder(Sources(Path(source)))
+        proposals = propose.of_folder(Sources(Path(source)))
     else:
-        found = propose.of_package(here, package.read(here, source))
+        proposals = propose.of_package(here, package.read(here, source))
     if not names:
-        PROPOSED.show(list(found.values()), arguments.output)
+        PROPOSED.show(list(proposals.values()), arguments.output)
         return 0
-    propose.write_to(here, propose.bind(here, found, names))
-    if PROPOSED.show([found[name] for name in dict.fromkeys(names)], arguments.output):
+    propose.write_to(here, propose.bind(here, proposals, names))
+    if PROPOSED.show([proposals[name] for name in dict.fromkeys(names)], arguments.output):
         output.note(f"next: packyard lint {source}")
     return 0
 

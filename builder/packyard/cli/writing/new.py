@@ -98,12 +98,12 @@ def _answers(arguments: argparse.Namespace, parts: Sequence[Offered]) -> Answers
 
 def _by_use_case(words: Sequence[str], use_cases: Container[str]) -> dict[str, list[str]]:
     """Return words by the use case that each begins with, and by an empty text if it begins with none."""
-    found: dict[str, list[str]] = {}
+    by_use_case: dict[str, list[str]] = {}
     for word in words:
         name, equals, rest = word.partition("=")
         is_one = equals and name in use_cases
-        found.setdefault(name if is_one else "", []).append(rest if is_one else word)
-    return found
+        by_use_case.setdefault(name if is_one else "", []).append(rest if is_one else word)
+    return by_use_case
 
 
 def _parts(named: Mapping[str, Sequence[str]], use_case: str) -> list[str]:

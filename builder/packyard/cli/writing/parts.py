@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print a row for each part."""
-    found = offered.find(workspaces.find(arguments, carried=True))
-    found = [each for each in found if arguments.kind in (None, each.kind)]
-    ROWS.show(found, arguments.output, wide=arguments.wide, cells=_CELLS)
+    parts = offered.find(workspaces.find(arguments, carried=True))
+    parts = [each for each in parts if arguments.kind in (None, each.kind)]
+    ROWS.show(parts, arguments.output, wide=arguments.wide, cells=_CELLS)
     return 0

@@ -58,8 +58,8 @@ def _texts(arguments: argparse.Namespace, workspace: Workspace, names: Sequence[
     return dict(zip(names, texts, strict=True))
 
 
-def _row(file: Path, made: tuple[str, bytes], state: str) -> tuple[str, Path, str, str]:
-    name, text = made
+def _row(file: Path, readme: tuple[str, bytes], state: str) -> tuple[str, Path, str, str]:
+    name, text = readme
     return name, file, state, text.decode()
 
 
@@ -83,8 +83,8 @@ def _show(stale: Mapping[Path, bytes], number: int) -> None:
     old = {file: regular.read(file) if file.exists() else None for file in stale}
     output.diffs(Path(), {str(file): (old[file], text) for file, text in stale.items()})
     if stale:
-        said = f"{len(stale)} of {output.counted(number, 'text')}"
-        output.note(f"stale: {said}; packyard build --readmes DIR brings them up to date")
+        count = f"{len(stale)} of {output.counted(number, 'text')}"
+        output.note(f"stale: {count}; packyard build --readmes DIR brings them up to date")
 
 
 def _write(out_dir: Path, texts: Mapping[str, bytes]) -> list[Path]:

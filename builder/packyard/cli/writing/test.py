@@ -41,16 +41,16 @@ def run(arguments: argparse.Namespace) -> int:
     workspace = workspaces.find(arguments)
     arguments.names, use = uses.split(arguments, arguments.names)
     names = workspaces.names(arguments, workspace)
-    asked = Judges(environment=os.environ, is_server_asked=arguments.server, use=use)
-    verdicts = [verdict for name in names for verdict in judge(workspace, name, asked)]
+    judges = Judges(environment=os.environ, is_server_asked=arguments.server, use=use)
+    verdicts = [verdict for name in names for verdict in judge(workspace, name, judges)]
     ROWS.show(verdicts, arguments.output)
-    for each in verdicts:
-        if each.state == "failed":
-            for detail in each.details:
-                output.problem(" ".join(filter(None, (each.package, each.check, each.where))) + f": {detail}")
-        elif each.state == "skipped":
-            output.note(f"{each.package} {each.check} {each.where}: not checked: {'; '.join(each.details)}")
-    states = [each.state for each in verdicts]
+    for verdict in verdicts:
+        if verdict.state == "failed":
+            for detail in verdict.details:
+                output.problem(" ".join(filter(None, (verdict.package, verdict.check, verdict.where))) + f": {detail}")
+        elif verdict.state == "skipped":
+            output.note(f"{verdict.package} {verdict.check} {verdict.where}: not checked: {'; '.join(verdict.details)}")
+    states = [verdict.state for verdict in verdicts]
     output.note(", ".join(f"{states.count(state)} {state}" for state in ("passed", "failed", "skipped")))
-    is_open = any(each.state == "skipped" and each.check != README for each in verdicts)
+    is_open = any(verdict.state == "skipped" and verdict.check != README for verdict in verdicts)
     return 1 if "failed" in states or (arguments.strict and is_open) else 0

@@ -57,28 +57,28 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.vendor:
         return _vendor(arguments)
     root_dir = workspaces.root(arguments)
-    known = library.read_lock(root_dir).libraries
+    pins = library.read_lock(root_dir).libraries
     listed = libraries.named(root_dir, [])
-    chosen = [each for each in libraries.named(root_dir, arguments.names) if _is_wanted(each, arguments.names, known)]
-    vendor.check(root_dir, {each.name: known[each.name] for each in chosen if each.name in known})
+    chosen = [each for each in libraries.named(root_dir, arguments.names) if _is_wanted(each, arguments.names, pins)]
+    vendor.check(root_dir, {each.name: pins[each.name] for each in chosen if each.name in pins})
     unreached: dict[str, None] = {}
     with output.busy("looking for new libraries"):
         new = {each.name: libraries.newest(each, root_dir, unreached.setdefault) for each in chosen}
-    moved = {name: pin for name, (_, pin) in new.items() if known.get(name) != pin}
-    refuse(filter(None, (_lower(each, known.get(each.name), moved.get(each.name)) for each in chosen)))
+    moved = {name: pin for name, (_, pin) in new.items() if pins.get(name) != pin}
+    refuse(filter(None, (_lower(each, pins.get(each.name), moved.get(each.name)) for each in chosen)))
     after = libraries.read(root_dir, instead=new)
-    first = {name: place for name, place in new.items() if name not in known}
-    pinned = {**libraries.kept(known), **first}  # those that are pinned now, or for the first time
+    first = {name: place for name, place in new.items() if name not in pins}
+    pinned = {**libraries.kept(pins), **first}  # those that are pinned now, or for the first time
     before = _as_pinned(lambda: libraries.find(root_dir, pinned)) if moved else None
     broken = _breaks(before or (), after.libraries)
-    found = _compare(arguments, root_dir, after, before, broken) if moved else {}
-    _show(arguments.output, known, moved, {**broken, **(found or {})}, found, [*unreached])
-    if arguments.strict and differences.breaking({**broken, **(found or {})}):
+    changes = _compare(arguments, root_dir, after, before, broken) if moved else {}
+    _show(arguments.output, pins, moved, {**broken, **(changes or {})}, changes, [*unreached])
+    if arguments.strict and differences.breaking({**broken, **(changes or {})}):
         output.problem("something breaks, so nothing is pinned (without --strict it is)")
         return 1
     if not arguments.dry_run:
         vendor.replace(root_dir, (each for each in after.libraries if each.name in new))
-        left = {each.name: known[each.name] for each in listed if each.name in known}
+        left = {each.name: pins[each.name] for each in listed if each.name in pins}
         libraries.pin(root_dir, {**left, **moved}, after.libraries)
     return 0
 
@@ -110,8 +110,8 @@ def _vendor(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _is_wanted(entry: Entry, names: Sequence[str], known: Mapping[str, Pin]) -> bool:
-    return not entry.path or entry.name in names or entry.name in known
+def _is_wanted(entry: Entry, names: Sequence[str], pins: Mapping[str, Pin]) -> bool:
+    return not entry.path or entry.name in names or entry.name in pins
 
 
 def _as_pinned(ask: Callable[[], T]) -> T | None:
@@ -127,8 +127,8 @@ def _breaks(before: Sequence[Library], after: Sequence[Library]) -> Found:
     """Return what breaks in libraries, by their names."""
     old = {each.name: compared.files_of(library.members(Sources(each.root_dir))) for each in before}
     new = {each.name: compared.files_of(library.members(Sources(each.root_dir))) for each in after if each.name in old}
-    found = compare_all({name: old[name] for name in new}, new)
-    broken = {name: tuple(each for each in changes if each.is_breaking) for name, changes in found.items()}
+    by_name = compare_all({name: old[name] for name in new}, new)
+    broken = {name: tuple(each for each in changes if each.is_breaking) for name, changes in by_name.items()}
     return {name: changes for name, changes in broken.items() if changes}
 
 
@@ -159,9 +159,9 @@ def _compare(
     return None if old is None else compare_all(old, new)
 
 
-def _readable(problem: Problem, found: Sequence[Library]) -> Problem:
+def _readable(problem: Problem, fetched: Sequence[Library]) -> Problem:
     """Return a problem that calls a library that was fetched by its name and version, not by where it is kept."""
-    for each in found:
+    for each in fetched:
         if each.pin and each.pin.tar.hex in str(each.root_dir):
             problem = problem.renamed(str(each.root_dir), f"{each.name}@{each.pin.version}")
     return problem
@@ -169,21 +169,21 @@ def _readable(problem: Problem, found: Sequence[Library]) -> Problem:
 
 def _show(
     form: str,
-    known: Mapping[str, Pin],
+    pins: Mapping[str, Pin],
     moved: Mapping[str, Pin],
-    told: Found,
-    found: Found | None,
+    differing: Found,
+    changes: Found | None,
     unreached: Sequence[str],
 ) -> None:
-    """Print what moves, what breaks in it, and what it changes in packages: all that is to be ``told``."""
-    rows = [(name, known[name].version if name in known else "", pin.version, pin.tar) for name, pin in moved.items()]
-    if not ROWS.show([(rows, differences.documents(told), unreached)], form):
+    """Print what moves, what breaks in it, and what it changes in packages: ``differing`` has both."""
+    rows = [(name, pins[name].version if name in pins else "", pin.version, pin.tar) for name, pin in moved.items()]
+    if not ROWS.show([(rows, differences.documents(differing), unreached)], form):
         return
     if rows:
         output.table(("LIBRARY", "PINNED", "NEW", "TAR"), rows, wide=True)
-        differences.show(told, form)
-        if found is not None:
-            changed = f"{output.counted(len(found), 'package')} with changes" if found else "no package changes"
-            output.note(f"{changed}{differences.breaking(told)}")
+        differences.show(differing, form)
+        if changes is not None:
+            changed = f"{output.counted(len(changes), 'package')} with changes" if changes else "no package changes"
+            output.note(f"{changed}{differences.breaking(differing)}")
     else:
         output.note("all libraries are what they are pinned as")
