@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     keys = signing.keys(arguments.key)
     to = _registry(arguments) if arguments.with_images or arguments.images_to else None
     with output.busy(f"copying from {arguments.source}"):
-        found = copy(
+        copied = copy(
             open_channel(arguments.source),
             open_channel(arguments.target),
             arguments.references,
@@ -63,17 +63,17 @@ def run(arguments: argparse.Namespace) -> int:
             with_images=bool(arguments.images or to),
             done=_tell,
         )
-    for each in found:
+    for each in copied:
         if each.proof:
             output.note(each.proof.said(preferences.key_names()))
     if arguments.images:
-        images = [image for each in found for image in each.images]
+        images = [image for each in copied for image in each.images]
         listed = Path(arguments.images)
         listed.write_bytes(image_list(images))
         listed.with_suffix(SCRIPT).write_bytes(image_script(images))
     if to is not None:
-        _relocate(found, to, Path(arguments.site))
-    show([row(each.entry, each.status) for each in found], arguments.output)
+        _relocate(copied, to, Path(arguments.site))
+    show([row(each.entry, each.status) for each in copied], arguments.output)
     signing.tell_unsigned(keys)
     return 0
 
@@ -87,18 +87,18 @@ def _registry(arguments: argparse.Namespace) -> Address:
     return Address.parse(text)
 
 
-def _relocate(found: Sequence[Copied], to: Address, site_file: Path) -> None:
+def _relocate(copied: Sequence[Copied], to: Address, site_file: Path) -> None:
     """Copy the images, and write the lock and the site's file."""
     lock = site_file.with_name("images.lock")
     locked = relocate.read_lock(lock)
-    images, registries = [image for each in found for image in each.images], {*chain(*(x.registries for x in found))}
+    images, registries = [image for each in copied for image in each.images], {*chain(*(x.registries for x in copied))}
     pages = {name: relocate.site(to, name) for name in registries}
     if len(pages) == 1:
         _check_site(site_file, *pages.values())
     with output.busy(f"copying images to {to}"):
-        done = relocate.copy_images(images, to, locked, patience=patience(), done=_tell_image)
-    relocate.write_lock(lock, locked, done)
-    for each in done:
+        relocated = relocate.copy_images(images, to, locked, patience=patience(), done=_tell_image)
+    relocate.write_lock(lock, locked, relocated)
+    for each in relocated:
         output.note(f"{each.image} is {each.place}@{each.digest}")
         if each.moved:
             output.warning(f"{each.image} names {each.moved} by now; {lock} keeps it at {each.digest}")

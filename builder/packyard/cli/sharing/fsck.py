@@ -42,16 +42,18 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.prune:
         for key in prune(channel, trusted):
             output.note(f"removed {key}")
-    found = list(fsck.check(channel, trusted))
-    if ROWS.show(found, arguments.output):
-        output.note(f"{output.counted(len(found), 'finding')} in {channel.address}" if found else "nothing is wrong")
-    return int(bool(found))
+    findings = list(fsck.check(channel, trusted))
+    if ROWS.show(findings, arguments.output):
+        output.note(
+            f"{output.counted(len(findings), 'finding')} in {channel.address}" if findings else "nothing is wrong"
+        )
+    return int(bool(findings))
 
 
 def _repair(channel: Store, arguments: argparse.Namespace) -> None:
     bundles: list[str] = []
     by = publisher(arguments.channel, signing.keys(arguments.key))
-    made, skipped = reindex(channel, by, done=bundles.append)
+    rebuilt, skipped = reindex(channel, by, done=bundles.append)
     for key in skipped:
         output.note(f"{key} has no checksum: its publish was interrupted; publish it again")
-    output.note(f"the index was made again: head {made.head.number} lists {output.counted(len(bundles), 'bundle')}")
+    output.note(f"the index was made again: head {rebuilt.head.number} lists {output.counted(len(bundles), 'bundle')}")

@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
         hint = "--keep N, --older-than VERSION, --yanked, --pre-releases"
         raise UsageError(f"packyard gc: say what may go: {hint}: packyard gc --help")
     keys = [] if arguments.dry_run else signing.keys(arguments.key)
-    found, is_kept = gc(
+    removed, is_kept = gc(
         open_channel(arguments.channel),
         policy,
         arguments.names,
@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
         is_trial=arguments.dry_run,
         by=publisher(arguments.channel, keys),
     )
-    if ROWS.show(found, arguments.output) and not found:
+    if ROWS.show(removed, arguments.output) and not removed:
         output.note("nothing to remove")
     if is_kept:
         output.note(

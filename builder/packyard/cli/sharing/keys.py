@@ -108,9 +108,9 @@ def _trust(ring: Keyring, arguments: argparse.Namespace) -> dict[str, object]:
     data = regular.read(arguments.what, limit=ROOT_LIMIT)
     if data.lstrip().startswith(b"{"):
         return _trust_root(ring, data, arguments)
-    found = ring.trust(data, file=arguments.what, channel=arguments.channel or "")
-    row = _row(found, "trusted")
-    output.note(f"{found.name} is trusted for {_for(row)}; compare its id with the publisher's by another way")
+    key = ring.trust(data, file=arguments.what, channel=arguments.channel or "")
+    row = _row(key, "trusted")
+    output.note(f"{key.name} is trusted for {_for(row)}; compare its id with the publisher's by another way")
     return row
 
 

@@ -39,8 +39,8 @@ def pack(arguments: argparse.Namespace, workspace: Workspace, names: Sequence[st
     engine = fanout.engine(arguments, names)
     with output.progress(names) as done:
         describe = partial(_describe, supplier=workspace.name)
-        made = catalogue.pack_into(how, names, folder, on=engine, done=done, describe=describe)
-    fanout.finish(how.cache_dir, (item.fault for item in made.packages))
+        packed = catalogue.pack_into(how, names, folder, on=engine, done=done, describe=describe)
+    fanout.finish(how.cache_dir, (item.fault for item in packed.packages))
     if arguments.resolve_images:
         _resolve_images(names, folder)
     entries = (IndexEntry.parse(json.loads((folder / f"{name}{_ENTRY}").read_bytes())) for name in names)
@@ -50,23 +50,23 @@ def pack(arguments: argparse.Namespace, workspace: Workspace, names: Sequence[st
 def attest(workspace: Workspace, folder: Path, keys: Sequence[SigningKey]) -> Attest:
     """Return what says of a bundle in the folder what is in it, and what it was made from, signed by the keys."""
     at, libraries = git.find(workspace.root_dir), provenance.installed_libraries()
-    found = by_place(workspace.libraries)
-    built_on = {place: _built_on(each) for place, each in found.items()}
-    folders = [(place, git.find(each.root_dir)) for place, each in found.items() if _is_folder(each)]
+    places = by_place(workspace.libraries)
+    built_on = {place: _built_on(each) for place, each in places.items()}
+    folders = [(place, git.find(each.root_dir)) for place, each in places.items() if _is_folder(each)]
 
-    def said(entry: IndexEntry) -> dict[str, bytes]:
+    def statements(entry: IndexEntry) -> dict[str, bytes]:
         described, inputs = (folder / f"{entry.name}{_SBOM}").read_bytes(), catalogue.read_inputs(folder, entry.name)
         manifest = bundle_manifest(entry.key, entry.digest, entry.size)
         second = cyclonedx.to_bytes(described)
-        made = Provenance.of(entry, inputs, at, sbom=described, cyclonedx=second, built_on=built_on,
+        origin = Provenance.of(entry, inputs, at, sbom=described, cyclonedx=second, built_on=built_on,
                              libraries=libraries, manifest=manifest)  # fmt: skip
-        if made.source and at and any(_differs(at, other, place, inputs) for place, other in folders):
-            made = replace(made, source=replace(made.source, dirty=True))
+        if origin.source and at and any(_differs(at, other, place, inputs) for place, other in folders):
+            origin = replace(origin, source=replace(origin.source, dirty=True))
         name = (entry.name, entry.version)
-        signed = {bundle_key(*name, PROVENANCE): made.to_bytes(keys), **sigstore.described(made, keys)}
+        signed = {bundle_key(*name, PROVENANCE): origin.to_bytes(keys), **sigstore.described(origin, keys)}
         return {bundle_key(*name, SBOM): described, bundle_key(*name, CYCLONEDX): second, **signed}
 
-    return said
+    return statements
 
 
 def _is_folder(each: Library) -> bool:

@@ -142,11 +142,11 @@ def _shard(text: str | None) -> tuple[int, int] | None:
     """Return the number of a part, from 0, and how many there are."""
     if text is None:
         return None
-    found = re.fullmatch(r"(\d{1,4})/(\d{1,4})", text, re.ASCII)
-    if not found or not int(found[1]) < int(found[2]):
+    match = re.fullmatch(r"(\d{1,4})/(\d{1,4})", text, re.ASCII)
+    if not match or not int(match[1]) < int(match[2]):
         hint = "the parts of 8 are 0/8 to 7/8, as $JOB_COMPLETION_INDEX counts"
         raise UsageError(f"--shard: must be K/N with K below N, found {text!r} ({hint})")
-    return int(found[1]), int(found[2])
+    return int(match[1]), int(match[2])
 
 
 def _incomplete(absent: Sequence[str], count: int, version: str) -> InputError:
@@ -191,8 +191,8 @@ def _print(target: _Target, rows: Sequence[tuple[IndexEntry, str, Sequence[Probl
     """Print a row for each package, and count them."""
     show([{**row(entry, status), **_why(problems)} for entry, status, problems in rows], target.form)
     counts = Counter(status for _, status, _ in rows)
-    told = ", ".join(f"{count} {status}" for status, count in sorted(counts.items())) or "nothing to do"
-    output.note(f"{told}: {target.store.address}")
+    summary = ", ".join(f"{count} {status}" for status, count in sorted(counts.items())) or "nothing to do"
+    output.note(f"{summary}: {target.store.address}")
 
 
 def _why(problems: Sequence[Problem]) -> dict[str, list[str]]:

@@ -51,9 +51,9 @@ def run(arguments: argparse.Namespace, form: Rows) -> int:
         raise UsageError(f"packyard keys root {action}: name the channel: --in CHANNEL")
     if action == "sign" and not file:
         raise UsageError("packyard keys root sign: name the root: packyard keys root sign 1.root.json --key NAME")
-    made = {"init": _init, "rotate": _rotate, "sign": _sign, "show": _show}[action](arguments)
-    previous = _previous(made, arguments)
-    by = {key for _, result in made.results(previous) for key in result.signed}
+    root = {"init": _init, "rotate": _rotate, "sign": _sign, "show": _show}[action](arguments)
+    previous = _previous(root, arguments)
+    by = {key for _, result in root.results(previous) for key in result.signed}
     named = _names(Path(file or FILE).parent)
 
     def keys(row: Mapping[str, Any]) -> str:
@@ -61,73 +61,73 @@ def run(arguments: argparse.Namespace, form: Rows) -> int:
         signed = by if row["role"] == "root" else ()
         return ", ".join(f"{named.get(key, key)}{' has signed' if key in signed else ''}" for key in row["keys"])
 
-    if form.show(list(_rows(made, by, file or "")), arguments.output, cells={"KEYS": keys}):
-        days = made.rules.head_days
+    if form.show(list(_rows(root, by, file or "")), arguments.output, cells={"KEYS": keys}):
+        days = root.rules.head_days
         heads = f"heads expire after {days} days" if days else "heads never expire"
-        output.note(f"version {made.version} of the root expires on {made.expires:%Y-%m-%d}; {heads}")
+        output.note(f"version {root.version} of the root expires on {root.expires:%Y-%m-%d}; {heads}")
     return 0
 
 
 def _names(folder: Path) -> dict[str, str]:
     """Return how people call keys, by their ids: those of the user, and those whose files are in a folder."""
     ring = preferences.own_keyring()
-    found: dict[str, str] = {ring.public(name).id: name for name in ring.signing_names()}
+    by_id: dict[str, str] = {ring.public(name).id: name for name in ring.signing_names()}
     for file in sorted(folder.glob(f"*{_PUBLIC}")):
         try:
             key = PublicKey.parse(regular.read(file, limit=LIMIT), file=str(file))
         except PackyardError as error:
             output.detail(str(error))
         else:
-            found.setdefault(key.id, file.name.removesuffix(_PUBLIC))
-    return {key: f"{name} {key}" for key, name in (preferences.key_names() | found).items()}
+            by_id.setdefault(key.id, file.name.removesuffix(_PUBLIC))
+    return {key: f"{name} {key}" for key, name in (preferences.key_names() | by_id).items()}
 
 
 def _init(arguments: argparse.Namespace) -> Root:
     store = channels.open_channel(arguments.within)
     if roots.get(store, 1) is not None:
         raise InputError(Problem("has a root already", file=store.address, hint="packyard keys root rotate"))
-    found = head.latest(store, preferences.trust(arguments.within)) if store.list("index/") else None
-    if found and not found.channel:
+    latest = head.latest(store, preferences.trust(arguments.within)) if store.list("index/") else None
+    if latest and not latest.channel:
         hint = "publish to it once: that makes an id"
         raise InputError(Problem("has no id: it is of an earlier packyard", file=store.address, hint=hint))
-    return _written(_described(arguments, found.channel if found else head.new_id(), 1))
+    return _written(_described(arguments, latest.channel if latest else head.new_id(), 1))
 
 
 def _rotate(arguments: argparse.Namespace) -> Root:
     store = channels.open_channel(arguments.within)
     pinned = _pinned(arguments.within)
     last = roots.follow(pinned, store)
-    made = _described(arguments, last.channel, last.version + 1)
-    revoked = {each for _, said in roots.records(last, store) if said for each in said.revoked}
-    if again := sorted(revoked.intersection(made.metadata.signed.keys)):
+    root = _described(arguments, last.channel, last.version + 1)
+    revoked = {each for _, record in roots.records(last, store) if record for each in record.revoked}
+    if again := sorted(revoked.intersection(root.metadata.signed.keys)):
         hint = "make a new key: packyard keys new NAME"
         file = arguments.file or FILE
         name = _names(Path(file).parent).get(again[0], again[0])
         raise InputError(Problem(f"names {name}, which is revoked", file=file, hint=hint))
-    return _written(made)
+    return _written(root)
 
 
 def _sign(arguments: argparse.Namespace) -> Root:
     file = Path(arguments.file)
-    made = Root.parse(regular.read(file, limit=roots.LIMIT), file=str(file))
-    previous = _previous(made, arguments)
-    wanted = {each for root in (made, previous) if root for each in root.metadata.signed.roles["root"].keyids}
+    root = Root.parse(regular.read(file, limit=roots.LIMIT), file=str(file))
+    previous = _previous(root, arguments)
+    wanted = {each for version in (root, previous) if version for each in version.metadata.signed.roles["root"].keyids}
     for key in signing.keys(arguments.key, of=wanted) if arguments.key or not arguments.within else ():
         if key.public.id not in wanted:
             hint = "packyard keys root show FILE lists them"
             name = _names(file.parent).get(key.public.id, key.public.id)
             raise InputError(Problem(f"{name} is not a root key of it", file=str(file), hint=hint))
-        made.sign(key)
-    _write(file, made)
-    missing = [f"{result.missing} {whose}" for whose, result in made.results(previous) if result.missing]
+        root.sign(key)
+    _write(file, root)
+    missing = [f"{result.missing} {whose}" for whose, result in root.results(previous) if result.missing]
     if missing:
         output.note(f"signatures are missing: {' and '.join(missing)}; hand {file} to a holder of another root key")
     elif arguments.within:
         store = channels.open_channel(arguments.within)
-        made.check(previous, file=str(file))
-        store.put(roots.key(made.version), made.to_bytes())
-        output.note(f"{store.address} has version {made.version} of its root now")
-        if previous and previous.heads.keys != made.heads.keys:
+        root.check(previous, file=str(file))
+        store.put(roots.key(root.version), root.to_bytes())
+        output.note(f"{store.address} has version {root.version} of its root now")
+        if previous and previous.heads.keys != root.heads.keys:
             output.note(
                 f"sign its head with a key that it names: packyard keys refresh --in {arguments.within} --key NAME"
             )
@@ -135,7 +135,7 @@ def _sign(arguments: argparse.Namespace) -> Root:
             output.note(f"users run once: packyard keys trust {file.name} --channel {arguments.within}")
     else:
         output.note(f"all signatures are there: packyard keys root sign {file} --in CHANNEL publishes it")
-    return made
+    return root
 
 
 def _show(arguments: argparse.Namespace) -> Root:
@@ -147,16 +147,16 @@ def _show(arguments: argparse.Namespace) -> Root:
 
 
 def _pinned(channel: str) -> Root:
-    found = preferences.own_keyring().root(channel)
-    if found is None:
+    root = preferences.own_keyring().root(channel)
+    if root is None:
         hint = f"get 1.root.json from whoever holds it, then: packyard keys trust 1.root.json --channel {channel}"
         raise InputError(Problem("you trust no root of this channel", file=channel, hint=hint))
-    return found
+    return root
 
 
-def _previous(made: Root, arguments: argparse.Namespace) -> Root | None:
+def _previous(root: Root, arguments: argparse.Namespace) -> Root | None:
     """Return the root before, from the channel, or beside the file; None for the first."""
-    number = made.version - 1
+    number = root.version - 1
     if not number:
         return None
     beside = Path(arguments.file or "").parent / f"{number}.root.json"
@@ -167,39 +167,39 @@ def _previous(made: Root, arguments: argparse.Namespace) -> Root | None:
     if data is None:
         hint = f"add --in CHANNEL, or put {number}.root.json beside it"
         raise InputError(
-            Problem(f"version {number} of the root is needed, which signs version {made.version}", hint=hint)
+            Problem(f"version {number} of the root is needed, which signs version {root.version}", hint=hint)
         )
     return Root.parse(data, file=f"{number}.root.json")
 
 
-def _written(made: Root) -> Root:
-    file = Path(f"{made.version}.root.json")
+def _written(root: Root) -> Root:
+    file = Path(f"{root.version}.root.json")
     if file.exists():
         raise InputError(Problem("exists already", file=str(file), hint="sign that one, or remove it"))
-    _write(file, made)
-    needed = made.metadata.signed.roles["root"].threshold
+    _write(file, root)
+    needed = root.metadata.signed.roles["root"].threshold
     holders = "a holder of a root key" if needed == 1 else f"{needed} holders of root keys"
     output.note(f"hand {file} to {holders}, to sign it: packyard keys root sign {file} --key NAME")
-    return made
+    return root
 
 
-def _write(file: Path, made: Root) -> None:
+def _write(file: Path, root: Root) -> None:
     try:
-        atomic.write(str(file), made.to_bytes(), mode=0o644, durable=True)
+        atomic.write(str(file), root.to_bytes(), mode=0o644, durable=True)
     except OSError as error:
         raise UnavailableError(f"{file}: {error.strerror}") from error
 
 
-def _rows(made: Root, by: Collection[str], file: str) -> Iterator[dict[str, object]]:
-    signed = made.metadata.signed
-    said = {"version": made.version, "channel": made.channel, "expires": f"{made.expires:%Y-%m-%d}", "file": file}
-    root = signed.roles["root"]
-    yield {**said, "role": "root", "keys": root.keyids, "threshold": root.threshold, "signed": len(by)}
-    roles = {"heads": made.heads, "revocation": made.rules.revocation}
-    roles |= {each.patterns[0]: each for each in made.rules.packages}
+def _rows(root: Root, by: Collection[str], file: str) -> Iterator[dict[str, object]]:
+    signed = root.metadata.signed
+    common = {"version": root.version, "channel": root.channel, "expires": f"{root.expires:%Y-%m-%d}", "file": file}
+    own = signed.roles["root"]
+    yield {**common, "role": "root", "keys": own.keyids, "threshold": own.threshold, "signed": len(by)}
+    roles = {"heads": root.heads, "revocation": root.rules.revocation}
+    roles |= {each.patterns[0]: each for each in root.rules.packages}
     for name, role in roles.items():
         if role:
-            yield {**said, "role": name, "keys": [*role.keys], "threshold": role.threshold, "signed": None}
+            yield {**common, "role": name, "keys": [*role.keys], "threshold": role.threshold, "signed": None}
 
 
 # root.yaml
@@ -256,14 +256,14 @@ def _role(fields: Fields, file: Path) -> Role:
 
 
 def _keys(names: Sequence[str], file: Path) -> dict[Digest, PublicKey]:
-    found: dict[Digest, PublicKey] = {}
+    by_id: dict[Digest, PublicKey] = {}
     for name in names:
         beside = file.parent / name
         if not beside.is_file():
             hint = f"put the public key beside {file.name}; its owner has it from: packyard keys new NAME"
             raise InputError(Problem(f"names {name}, and there is no such file", file=str(file), hint=hint))
         key = PublicKey.parse(regular.read(beside, limit=LIMIT), file=str(beside))
-        if key.id in found:
+        if key.id in by_id:
             raise InputError(Problem("is named twice in a role", file=str(beside)))
-        found[key.id] = key
-    return found
+        by_id[key.id] = key
+    return by_id

@@ -49,9 +49,9 @@ def _show(title: str, named: Sequence[tuple[str, Place]]) -> None:
 
 def _find(here: Workspace, file: str) -> tuple[str, str, str | None]:
     """Return the package of a composed file, its path below the prefix, and its text where it is on disk."""
-    found = shipped.package_of(Path(file).parent) if Path(file).is_file() else None
-    if found:
-        name, path = found[1].name, os.path.relpath(os.path.realpath(file), found[0])
+    owner = shipped.package_of(Path(file).parent) if Path(file).is_file() else None
+    if owner:
+        name, path = owner[1].name, os.path.relpath(os.path.realpath(file), owner[0])
     else:
         name, _, path = os.path.normpath(file).partition("/")
     if name not in here.package_names():
@@ -60,5 +60,5 @@ def _find(here: Workspace, file: str) -> tuple[str, str, str | None]:
     if not path.startswith(f"{here.prefix}/"):
         message = f"is not a file of a use case: those of {name} are composed to {name}/{here.prefix}/"
         raise InputError(Problem(message, file=file))
-    text = regular.read(file).decode("utf-8", "replace") if found else None
+    text = regular.read(file).decode("utf-8", "replace") if owner else None
     return name, path.removeprefix(f"{here.prefix}/"), text

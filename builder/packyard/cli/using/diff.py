@@ -50,14 +50,14 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.text:
         _text(before, after)
         return 0
-    found = compare_all(before, after)
+    by_package = compare_all(before, after)
     if arguments.new is None:
-        found = {name: tuple(_with_edited(found.get(name, ()), before[name], after[name])) for name in after}
-    differences.show(found, arguments.output)
-    changes = [(name, each) for name, changes in found.items() for each in changes]
+        by_package = {name: tuple(_with_edited(by_package.get(name, ()), before[name], after[name])) for name in after}
+    differences.show(by_package, arguments.output)
+    changes = [(name, each) for name, changes in by_package.items() for each in changes]
     places = output.counted(len({(name, each.where) for name, each in changes}), "place")
-    told = f"{output.counted(len(changes), 'difference')} in {places}{differences.breaking(found)}"
-    output.note(told if changes else "no difference")
+    summary = f"{output.counted(len(changes), 'difference')} in {places}{differences.breaking(by_package)}"
+    output.note(summary if changes else "no difference")
     return 0
 
 
@@ -84,13 +84,13 @@ def _origin(arguments: argparse.Namespace) -> compared.Packages:
 
 def _with_edited(changes: Sequence[Change], before: Files, after: Files) -> list[Change]:
     """Return what differs in an untarred package, and the files that were edited by hand."""
-    found = list(changes)
-    known = {f"{each.where}/{each.name}".lstrip("/") for each in changes if each.what == "file"}
+    extended = list(changes)
+    changed_files = {f"{each.where}/{each.name}".lstrip("/") for each in changes if each.what == "file"}
     for path in edited_by_hand(before, after, Path()):
-        if path not in known:
+        if path not in changed_files:
             where, _, file = path.rpartition("/")
-            found.append(Change(where=where, what="file", name=file, change="changed", note="edited by hand"))
-    return sorted(found, key=lambda each: each.where)
+            extended.append(Change(where=where, what="file", name=file, change="changed", note="edited by hand"))
+    return sorted(extended, key=lambda each: each.where)
 
 
 def _text(before: Mapping[str, Files], after: Mapping[str, Files]) -> None:

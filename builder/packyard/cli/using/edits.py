@@ -34,11 +34,11 @@ def show_site(layered: Layered, form: str) -> None:
 def tell_by_hand(directory: Path) -> None:
     """Warn of fields that were edited by hand, as far as the files can be read: kustomize needs not all of them."""
     try:
-        found = option_setters.hand_edits(directory)
+        hand_edits = option_setters.hand_edits(directory)
     except (PackyardError, OSError) as error:
         output.detail(f"fields that were edited by hand are not looked for: {error}")
         return
-    for edit in found:
+    for edit in hand_edits:
         output.warning(f"{edit} (packyard lint lists such fields)")
 
 

@@ -124,17 +124,17 @@ def _trial(directory: Path) -> Callable[[str], dict[str, int]]:
     return lambda text: try_components(directory, text)
 
 
-def _tell(directory: Path, outcome: Switched, done: str, options: list[OptionSetters]) -> None:
+def _tell(directory: Path, outcome: Switched, word: str, options: list[OptionSetters]) -> None:
     for name in outcome.unchanged:
-        output.note(f"{directory}: {name} is {done} already, nothing changed")
+        output.note(f"{directory}: {name} is {word} already, nothing changed")
     if not outcome.changed:
         return
     output.line(str(directory / outcome.file))
     if outcome.unsure:
         output.warning(f"{outcome.unsure}; run kustomize build to see whether it fits here")
     for name in outcome.changed:
-        output.note(f"{directory}: {name} is {done}")
-    if done == "enabled":
+        output.note(f"{directory}: {name} is {word}")
+    if word == "enabled":
         for option in options:
             if option.name in outcome.changed:
                 _tell_values(directory, option)
@@ -152,20 +152,20 @@ def _tell_values(directory: Path, option: OptionSetters) -> None:
             f"{option.name} has {number}, {', '.join(values)}; to set {'it' if len(setters) == 1 else 'one'}: {example}"
         )
     else:
-        found = folders.find(directory)
-        file = found.file(option.name) if found else ""
+        option_folder = folders.find(directory)
+        file = option_folder.file(option.name) if option_folder else ""
         output.note(f"{option.name} has no setters; its file says what can be changed: {file}")
 
 
 def _list(directory: Path, arguments: argparse.Namespace) -> None:
-    found = states(directory, _trial(directory))
+    option_states = states(directory, _trial(directory))
     options = read_options(directory) if arguments.output != "text" else ()
     setters = {option.name: list(option.setters) for option in options}
     rows = [
         (directory, each.name, each.is_enabled, each.fits, each.reason, each.description, setters.get(each.name, []))
-        for each in found
+        for each in option_states
     ]
-    if OPTIONS.show(rows, arguments.output, wide=arguments.wide, cells={"FITS": _fits}) and not found:
+    if OPTIONS.show(rows, arguments.output, wide=arguments.wide, cells={"FITS": _fits}) and not option_states:
         output.note(f"{directory}: its package has no options")
 
 

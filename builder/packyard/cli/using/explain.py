@@ -48,33 +48,33 @@ def run(arguments: argparse.Namespace) -> int:
     (name,) = names
     tree = Tree(root_dir)
     state.tell_pending(tree)
-    known: set[str] = set()
-    made: Problem | None = None
-    found: list[tuple[Setter, list[Field]]] = []
+    known_names: set[str] = set()
+    explanation: Problem | None = None
+    named: list[tuple[Setter, list[Field]]] = []
     packages = all_below(tree)
     if not packages:
         raise usecases.refusal(root_dir, "explain", names)
     for package in packages:
         files = read_package(tree, package)
         definitions = read_krmfile(files).definitions
-        made = made or made_of(name, definitions, str(root_dir / package))
+        explanation = explanation or made_of(name, definitions, str(root_dir / package))
         setters = [listed.setter for listed in list_setters(files, definitions)]
-        known |= {setter.name for setter in setters}
-        found += [(setter, find_fields(files, name)) for setter in setters if setter.name == name]
+        known_names |= {setter.name for setter in setters}
+        named += [(setter, find_fields(files, name)) for setter in setters if setter.name == name]
         for option in option_setters.read_enabled(root_dir / package):
-            known |= option.setters.keys()
+            known_names |= option.setters.keys()
             if name in option.setters:
-                found.append((option.setters[name], find_fields(option.files, name)))
-    once = {(setter.file, setter.line, *(field.file for field in fields)): (setter, fields) for setter, fields in found}
-    found = list(once.values())
-    if not found:
-        hint = suggest(name, known) or f"packyard setters {root_dir} lists them"
-        raise InputError(made or Problem(f"setter {name!r} is not found", file=str(root_dir), hint=hint))
+                named.append((option.setters[name], find_fields(option.files, name)))
+    once = {(setter.file, setter.line, *(field.file for field in fields)): (setter, fields) for setter, fields in named}
+    named = list(once.values())
+    if not named:
+        hint = suggest(name, known_names) or f"packyard setters {root_dir} lists them"
+        raise InputError(explanation or Problem(f"setter {name!r} is not found", file=str(root_dir), hint=hint))
     rows = [
-        (each.file, each.line, name, each.shown, each.is_set, each.set_by or None, fields) for each, fields in found
+        (each.file, each.line, name, each.shown, each.is_set, each.set_by or None, fields) for each, fields in named
     ]
     if ROWS.show(rows, arguments.output):
-        for setter, fields in found:
+        for setter, fields in named:
             _show(setter, fields)
     return 0
 

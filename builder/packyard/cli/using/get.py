@@ -60,12 +60,12 @@ def run(arguments: argparse.Namespace) -> int:
     """Fetch, verify and unpack packages; print the new directories."""
     rows = []
     try:
-        for row, said in _rows(arguments, Path(arguments.into)):
+        for row, text in _rows(arguments, Path(arguments.into)):
             rows.append(row)
             folder = _typed(arguments.into, Path(str(row["directory"])))
             if arguments.output == "text":
                 output.line(folder)
-            output.note(said)
+            output.note(text)
             _tell_next(folder)
     except InputError as error:
         if hints := [*_here(arguments.reference or "")]:
@@ -93,14 +93,14 @@ def _typed(into: str, folder: Path) -> str:
 def _tell_next(folder: str) -> None:
     """Say which use cases an unpacked package has, and the command to go on with."""
     described = Manifest.parse(regular.read(Path(folder) / manifest.FILE, limit=manifest.LIMIT))
-    found = described.deployed() if described.kind == manifest.BUNDLE else ()
-    if not found:
+    paths = described.deployed() if described.kind == manifest.BUNDLE else ()
+    if not paths:
         return
-    command = f"packyard setters {quote(f'{folder}/{found[0]}')}"
-    if len(found) == 1:
+    command = f"packyard setters {quote(f'{folder}/{paths[0]}')}"
+    if len(paths) == 1:
         output.note(f"next: {command}")
         return
-    names = ", ".join(use_cases.shortened(found, found))
+    names = ", ".join(use_cases.shortened(paths, paths))
     for line in use_cases.sentence(f"use cases, in the order of work: {names}"):
         output.note(line)
     output.note(f"next, for the first: {command}")
@@ -129,12 +129,14 @@ def _locked(arguments: argparse.Namespace, file: Path, into: Path) -> Iterator[R
     lock = locks.read(file)
     names = sorted(lock.packages)
     if arguments.reference is not None:
-        asked = Reference.parse(arguments.reference)
-        pin = lock.package(asked.name, file=str(file))
-        if not asked.admits(pin.version):
+        reference = Reference.parse(arguments.reference)
+        pin = lock.package(reference.name, file=str(file))
+        if not reference.admits(pin.version):
             hint = "leave out --locked to fetch another version"
-            raise InputError(Problem(f"pins {asked.name}@{pin.version}, not {asked}", file=str(file), hint=hint))
-        names = [asked.name]
+            raise InputError(
+                Problem(f"pins {reference.name}@{pin.version}, not {reference}", file=str(file), hint=hint)
+            )
+        names = [reference.name]
     for name in names:
         pin = lock.packages[name]
         channel = preferences.channel(arguments.channel) or preferences.Setting(pin.channel, str(file))
@@ -142,13 +144,13 @@ def _locked(arguments: argparse.Namespace, file: Path, into: Path) -> Iterator[R
 
 
 def _fetched(
-    channel: Setting, asked: Reference, into: Path, *, pin: Pin | None = None, lock: _LockFile | None = None
+    channel: Setting, reference: Reference, into: Path, *, pin: Pin | None = None, lock: _LockFile | None = None
 ) -> Row:
     from packyard.cli.channels import fetching, open_to_read
     from packyard.sharing.fetching.fetch import opened
 
     store = open_to_read(channel.value)
-    return _unpacked(opened(store, asked, fetching(channel.value, store), pin=pin), channel, store, into, lock=lock)
+    return _unpacked(opened(store, reference, fetching(channel.value, store), pin=pin), channel, store, into, lock=lock)
 
 
 def _addressed(arguments: argparse.Namespace, into: Path) -> Row | None:
@@ -240,9 +242,9 @@ def _tell(fetched: Fetched, channel: Setting, address: str) -> None:
         output.warning(f"{entry} is yanked: {on_one_line(entry.yanked)}")
 
 
-def _row(found: Identified, folder: Path) -> dict[str, object]:
-    fields = {"name": found.name, "version": found.version, "directory": str(folder)}
-    return {**fields, "digest": found.digest, "tar": found.tar}
+def _row(bundle: Identified, folder: Path) -> dict[str, object]:
+    fields = {"name": bundle.name, "version": bundle.version, "directory": str(folder)}
+    return {**fields, "digest": bundle.digest, "tar": bundle.tar}
 
 
 def _keep(bundle: Bundle) -> None:

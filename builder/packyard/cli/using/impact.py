@@ -29,25 +29,25 @@ def compare(arguments: argparse.Namespace) -> int:
         base_dir = git.check_out(here.root_dir, commit, Path(folder))
         with _told_as(f"{base_dir}/", f"{commit[:12]}:"):
             there = libraries.read(base_dir) if (base_dir / WORKSPACE).is_file() else None
-            known = there.package_names() if there else []
+            old_names = there.package_names() if there else []
             before, after = (compared.packing(each, arguments) for each in (base_dir, here.root_dir))
-            same = {name for name in known if name in names and after.is_as(before, name)}
-            old = compared.composed(before, [name for name in known if name not in same], arguments)
+            same = {name for name in old_names if name in names and after.is_as(before, name)}
+            old = compared.composed(before, [name for name in old_names if name not in same], arguments)
             old.update(compared.offered(there) if there else {})
         new = compared.composed(after, [name for name in names if name not in same], arguments)
-        found = compare_all(old, {**new, **compared.offered(here)})
-    summary = _summary(found, {*names, *known})
+        by_package = compare_all(old, {**new, **compared.offered(here)})
+    summary = _summary(by_package, {*names, *old_names})
     output.note(summary) if arguments.output in FOR_PROGRAMS else output.line(summary)
-    differences.show(found, arguments.output)
+    differences.show(by_package, arguments.output)
     return 0
 
 
-def _summary(found: Mapping[str, tuple[Change, ...]], packages: Collection[str]) -> str:
-    changed = {name: changes for name, changes in found.items() if name in packages}
+def _summary(by_package: Mapping[str, tuple[Change, ...]], packages: Collection[str]) -> str:
+    changed = {name: changes for name, changes in by_package.items() if name in packages}
     places = {(name, each.where) for name, changes in changed.items() for each in changes}
     use_cases = [where for _, where in places if where and OPTIONS not in where.split("/")]
     number, cases = output.counted(len(packages), "package"), output.counted(len(use_cases), "use case")
-    return f"{len(changed)} of {number}, {cases}{differences.breaking(found)}"
+    return f"{len(changed)} of {number}, {cases}{differences.breaking(by_package)}"
 
 
 @contextmanager

@@ -68,8 +68,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.libraries and not arguments.channel:
         return _list_libraries(arguments)
     where, every, described, seen = _listed(arguments)
-    asked = summary.split(arguments.words)
-    if len(asked) > _KNOWN or (arguments.words and not asked):
+    words = summary.split(arguments.words)
+    if len(words) > _KNOWN or (arguments.words and not words):
         raise UsageError("packyard list: write words such as: resnet fp32")
     count, last = 0, None
 
@@ -78,26 +78,26 @@ def run(arguments: argparse.Namespace) -> int:
         nonlocal count, last
         count = 0
         for each in _chosen(arguments, every()):
-            if each.has(asked):
+            if each.has(words):
                 count, last = count + 1, each
                 yield each.name, each.version, each.title, each.model, each.use_cases, *seen()
 
     is_text = ROWS.show(rows, arguments.output, wide=arguments.wide, cells=_cells(wide=arguments.wide))
-    if is_text and asked and count == 1 and last and last.use_cases:
+    if is_text and words and count == 1 and last and last.use_cases:
         try:
             _tell_use_cases(described(last))
         except UnavailableError as error:  # offline, the listing may be known, and the package not
             output.warning(str(error))
     what = "library" if arguments.libraries else "package"
-    lacking = f"no {what} has all of these words" if asked else f"there is no {what}"
+    lacking = f"no {what} has all of these words" if words else f"there is no {what}"
     output.note(f"from {where}" if count else f"{lacking} in {where}")
-    return int(bool(asked) and not count)
+    return int(bool(words) and not count)
 
 
-def _tell_use_cases(found: Manifest) -> None:
+def _tell_use_cases(manifest: Manifest) -> None:
     output.line()
-    for path, name in use_cases.names(found).items():
-        for line in use_cases.lines(name, found.use_cases[path].description):
+    for path, name in use_cases.names(manifest).items():
+        for line in use_cases.lines(name, manifest.use_cases[path].description):
             output.line(line)
 
 
@@ -108,11 +108,11 @@ def _listed(arguments: argparse.Namespace) -> Listed:
         raise UsageError("packyard list: give --from or --workspace, not both")
     if arguments.workspace or source.is_carried:
         here = workspaces.find(arguments) if arguments.workspace else workspaces.carried()
-        found = list(_of_sources(here, "" if arguments.workspace else __version__))
+        summaries = list(_of_sources(here, "" if arguments.workspace else __version__))
         where = f"the workspace {arguments.workspace}" if arguments.workspace else str(source)
         return (
             where,
-            lambda: found,
+            lambda: summaries,
             lambda each: bundles.packed(here, each.name).manifest,
             lambda: (None, None),
         )
@@ -176,24 +176,24 @@ def _chosen(arguments: argparse.Namespace, packages: Iterable[Summary]) -> Itera
     """Yield the packages with the facts that were asked for; if there is none, raise an error that names others."""
     facts = (*_FACTS, *_OF_USE_CASES)
     wanted = {fact: value for fact in facts if (value := getattr(arguments, fact)) is not None}
-    known: dict[str, set[str]] = {fact: set() for fact in wanted}
+    by_fact: dict[str, set[str]] = {fact: set() for fact in wanted}
     for package in packages:
         use_cases = package.use_cases
         for fact, value in wanted.items():
-            found = {package.model.get(fact, "")}
+            own_values = {package.model.get(fact, "")}
             if fact in _OF_USE_CASES:
-                found = {part for path in use_cases for part in _parts(path, fact)}
+                own_values = {part for path in use_cases for part in _parts(path, fact)}
                 use_cases = [path for path in use_cases if value in _parts(path, fact)]
-            if len(known[fact]) < _KNOWN:
-                known[fact] |= found
-            if value not in found:
+            if len(by_fact[fact]) < _KNOWN:
+                by_fact[fact] |= own_values
+            if value not in own_values:
                 break
-            known[fact].add(value)
+            by_fact[fact].add(value)
         else:
             yield package
     for fact, value in wanted.items():
-        if value not in known[fact]:
-            others = known[fact] - {""}
+        if value not in by_fact[fact]:
+            others = by_fact[fact] - {""}
             there = f"known: {', '.join(map(_short, sorted(others)[:20]))}" if others else f"no package has a {fact}"
             raise InputError(f"no package with {fact} {value!r}: {suggest(value, others) or there}")
 

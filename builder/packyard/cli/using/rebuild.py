@@ -25,19 +25,20 @@ from packyard.writing.build.product import Built
 
 def compare(file: Path, proof: Proof, root_dir: Path, rows: Rows, form: str) -> int:
     """Build the package of a file again from a workspace; 1 if the tars differ."""
-    bundle, made = proof.bundle, proof.provenance
+    bundle, provenance = proof.bundle, proof.provenance
+    source = provenance.source if provenance else None
     with ExitStack() as stack:
-        if made and made.source and not made.source.dirty and git.has(root_dir, made.source.commit):
+        if source and not source.dirty and git.has(root_dir, source.commit):
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="packyard-")))
-            root_dir = git.check_out(root_dir, made.source.commit, folder)
-            output.note(f"the sources are those of commit {made.source.commit}")
+            root_dir = git.check_out(root_dir, source.commit, folder)
+            output.note(f"the sources are those of commit {source.commit}")
         else:
-            output.note(f"the sources are the files in {root_dir}{_why(made)}")
+            output.note(f"the sources are the files in {root_dir}{_why(provenance)}")
         how = Settings(root_dir=root_dir, version=bundle.version, libraries=libraries.read(root_dir).libraries)
         built = Packing(how)(bundle.name)
-    _tell_others(made)
+    _tell_others(provenance)
     different = [] if built.tar == bundle.tar else _differences(file, built)
-    is_same, inputs = built.tar == bundle.tar, _inputs(made, built)
+    is_same, inputs = built.tar == bundle.tar, _inputs(provenance, built)
     is_text = rows.show([(built.name, built.version, bundle.tar, built.tar, inputs, different)], form)
     if is_text and is_same:
         output.line(f"{built.name} {built.version}: the same, tar {built.tar}")
@@ -50,23 +51,23 @@ def compare(file: Path, proof: Proof, root_dir: Path, rows: Rows, form: str) -> 
     return int(not is_same)
 
 
-def _why(made: Provenance | None) -> str:
+def _why(provenance: Provenance | None) -> str:
     """Say why the sources are not those of a commit."""
-    if made is None or made.source is None:
+    if provenance is None or provenance.source is None:
         return ": no commit is recorded"
-    source = made.source
+    source = provenance.source
     if source.dirty:
         return f": commit {source.commit} is recorded, with changes that were not committed"
     where = f" (it is in {source.url})" if source.url else ""
     return f", which has not the commit {source.commit}{where}"
 
 
-def _tell_others(made: Provenance | None) -> None:
+def _tell_others(provenance: Provenance | None) -> None:
     """Say which packyard and libraries are others than the recorded ones."""
-    if made is None:
+    if provenance is None:
         return
     here = {"packyard": __version__, **installed_libraries()}
-    for name, version in {"packyard": made.packyard, **made.libraries}.items():
+    for name, version in {"packyard": provenance.packyard, **provenance.libraries}.items():
         if here.get(name) != version:
             output.note(f"it was built by {name} {version}, and again by {name} {here.get(name, 'none')}")
 
@@ -76,17 +77,17 @@ def _differences(file: Path, built: Built) -> list[tuple[str, str]]:
     with regular.opened(file) as opened:
         before = bundles.contents(opened, what=str(file))
     after = bundles.contents(io.BytesIO(built.data), what=built.name)
-    found = []
+    differences = []
     for path in sorted({*before, *after}):
         if path not in after or path not in before:
-            found.append((path, "missing" if path not in after else "extra"))
+            differences.append((path, "missing" if path not in after else "extra"))
         elif before[path] != after[path]:
-            found.append((path, "changed" if before[path][0] != after[path][0] else "mode"))
-    return found
+            differences.append((path, "changed" if before[path][0] != after[path][0] else "mode"))
+    return differences
 
 
-def _inputs(made: Provenance | None, built: Built) -> list[str]:
+def _inputs(provenance: Provenance | None, built: Built) -> list[str]:
     """Return the sources that differ from the recorded ones."""
-    if made is None or not made.inputs:
+    if provenance is None or not provenance.inputs:
         return []
-    return sorted({path for path, _ in {*made.inputs.items()} ^ {*built.inputs.items()}})
+    return sorted({path for path, _ in {*provenance.inputs.items()} ^ {*built.inputs.items()}})

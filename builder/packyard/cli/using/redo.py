@@ -25,10 +25,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Do the change again, and print the names of its files."""
     directory = directories.only(arguments.words, "redo")
-    known = undo.history()
+    changes = undo.history()
     if arguments.dry_run:
         state.tell_pending(Tree(directory))
-        step = known.undone(directory, *undo.also(directory))
+        step = changes.undone(directory, *undo.also(directory))
         return undo.show([(step, step.taken_back(Tree(Path(step.root)), undo.merged))], arguments, directory)
-    step = known.redo(directory, *undo.also(directory), merge=undo.merged)
+    step = changes.redo(directory, *undo.also(directory), merge=undo.merged)
     return undo.show([(step, step.before)], arguments, directory, "done again")

@@ -125,8 +125,8 @@ def _run(directory: Path, words: list[str], parsed: Flags) -> int:
 
 def _change(directory: Path, words: list[str], parsed: Flags) -> tuple[list[PackageChange], Beside | None]:
     """Set and unset what the command line says."""
-    asked = bool(words) or any(parsed.values.get(name) for name in ("values", "preset", "unset"))
-    if asked and not parsed.switches["recurse-subpackages"]:
+    is_asked = bool(words) or any(parsed.values.get(name) for name in ("values", "preset", "unset"))
+    if is_asked and not parsed.switches["recurse-subpackages"]:
         _check(directory, words, parsed)
     values = _files_values(directory, parsed) | _values(directory, words)
     values = {name: [] if texts == [""] else texts for name, texts in values.items()}  # of a list no item
@@ -164,7 +164,7 @@ def _check(directory: Path, words: Sequence[str], parsed: Flags) -> None:
         return
     from packyard.using.options import usecases  # most directories are use cases
 
-    flags = (f"--{name}={given}" for name in ("preset", "unset", "values") for given in parsed.values.get(name, ()))
+    flags = (f"--{name}={value}" for name in ("preset", "unset", "values") for value in parsed.values.get(name, ()))
     raise usecases.refusal(directory, "set", (*words, *flags), all_by="-R")
 
 
@@ -198,11 +198,11 @@ def _tell_holders(directory: Path, change: PackageChange) -> None:
     """Say for which use cases a value of an option holds."""
     from packyard.using.options.option_setters import holders, options_of
 
-    found = folder.find(directory)
-    for name in change.plan.counts if found else ():
+    option_folder = folder.find(directory)
+    for name in change.plan.counts if option_folder else ():
         options = options_of(directory, name)
-        assert found is not None
-        use_cases = ", ".join(holders(found, options))
+        assert option_folder is not None
+        use_cases = ", ".join(holders(option_folder, options))
         output.note(f"{name} is shared by every use case that has {' or '.join(options)} enabled; now: {use_cases}")
 
 

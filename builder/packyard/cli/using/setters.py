@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     listed = {package: in_order(list_setters(files)) for package, files in packages.items()}
     rules = {package: list_rules(files) for package, files in packages.items()}
     listed.update({heading: rows for heading, (rows, _) in options.items()})
-    rules.update({heading: found for heading, (_, found) in options.items()})
+    rules.update({heading: option_rules for heading, (_, option_rules) in options.items()})
     if arguments.unset:
         listed = {package: [row for row in rows if row.setter.must_be_set] for package, rows in listed.items()}
     if arguments.set:
@@ -71,9 +71,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output == "yaml":
         output.data(valuesfile.write(_values(listed)).encode())
         return 0
-    said = {package: shipped.description(tree.root_dir / package) for package in packages}
-    each = [(package or ".", said.get(package, ""), rows, rules[package]) for package, rows in listed.items()]
-    if ROWS.show(each, arguments.output):
+    descriptions = {package: shipped.description(tree.root_dir / package) for package in packages}
+    tables = [(package or ".", descriptions.get(package, ""), rows, rules[package]) for package, rows in listed.items()]
+    if ROWS.show(tables, arguments.output):
         has_any = False
         for package, rows in listed.items():
             is_option = package in options
@@ -83,8 +83,8 @@ def run(arguments: argparse.Namespace) -> int:
             if package and (rows or rules[package]):
                 shared_values = " (for all use cases that have the option)" if is_option else ""
                 output.line(f"{package}{shared_values}:")
-            if said.get(package) and rows and not (arguments.unset or arguments.set):
-                for line in use_cases.sentence(said[package], use_cases.INDENT if package else ""):
+            if descriptions.get(package) and rows and not (arguments.unset or arguments.set):
+                for line in use_cases.sentence(descriptions[package], use_cases.INDENT if package else ""):
                     output.line(line)
             if rows or not package:
                 _show(tree.root_dir if is_option else tree.root_dir / package, rows, wide=arguments.wide)
@@ -97,7 +97,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _options(root_dir: Path, packages: Mapping[str, object]) -> dict[str, tuple[list[ListedSetter], list[ListedRule]]]:
     """Return the setters of the options that the packages have enabled, by a heading; each option once."""
-    found: dict[str, tuple[list[ListedSetter], list[ListedRule]]] = {}
+    by_heading: dict[str, tuple[list[ListedSetter], list[ListedRule]]] = {}
     for package in packages:
         folder = folders.find(root_dir / package)
         if folder is None or os.path.relpath(folder.real, os.path.realpath(root_dir)) in packages:
@@ -106,21 +106,21 @@ def _options(root_dir: Path, packages: Mapping[str, object]) -> dict[str, tuple[
             heading = f"{folder.shown}/{option.name}"
             names = option.setters.keys()
             rules = [row for row in list_rules(option.files) if not names.isdisjoint(row.rule.names)] if names else []
-            found[heading] = (in_order(option.listed), rules)
-    return found
+            by_heading[heading] = (in_order(option.listed), rules)
+    return by_heading
 
 
 def _values(listed: Mapping[str, Sequence[ListedSetter]]) -> dict[str, str | Sequence[str]]:
     """Return one value for each name; a values file has no place for two."""
-    found: dict[str, Setter] = {}
+    by_name: dict[str, Setter] = {}
     problems = []
     for setter in (row.setter for rows in listed.values() for row in rows):
-        first = found.setdefault(setter.name, setter)
+        first = by_name.setdefault(setter.name, setter)
         if (first.shown, first.is_list) != (setter.shown, setter.is_list):
             message = f"{setter.name} is {setter.shown!r}, and {first.shown!r} at {first.file}:{first.line}"
             problems.append(setter.problem(message, "a values file has one value for a name: name one package"))
     refuse(problems)
-    return {name: (setter.values or ()) if setter.is_list else setter.shown for name, setter in sorted(found.items())}
+    return {name: (setter.values or ()) if setter.is_list else setter.shown for name, setter in sorted(by_name.items())}
 
 
 def _show(package_dir: Path, rows: list[ListedSetter], *, wide: bool) -> None:

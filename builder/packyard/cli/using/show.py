@@ -159,9 +159,9 @@ def _told_case(bundle: Bundle, case: BundledUseCase, names: Mapping[str, str]) -
 
 def _needs(requires: set[str], versions: Sequence[str]) -> str:
     """Return what a cluster has to have: operators by their names, what is left as packyard.json says it."""
-    found = operators.needed(requires)
-    words = [f"{each.name} {each.needs}".rstrip() for each in found]
-    words += [_in_words(each) for each in sorted(requires - {said for each in found for said in each.requirements})]
+    needed = operators.needed(requires)
+    words = [f"{each.name} {each.needs}".rstrip() for each in needed]
+    words += [_in_words(each) for each in sorted(requires - {need for each in needed for need in each.requirements})]
     kubernetes = [f"Kubernetes {versions[0]} to {versions[-1]}"] if len(versions) > 1 else []
     return ", ".join([*kubernetes, *words])
 

@@ -79,12 +79,12 @@ def _two_commands(other: str) -> UsageError:
 
 
 def _read(flag: str) -> tuple[Site, str]:
-    found = find(flag)
-    if found is None:
+    location = find(flag)
+    if location is None:
         place = state.config_dir() or "$XDG_CONFIG_HOME/packyard"
         hint = f"write it, or name another: --site=FILE, {SITE}"
         raise InputError(Problem("there is no such file", file=f"{place}/{FILE}", hint=hint))
-    file, origin = found
+    file, origin = location
     if not os.path.lexists(file):
         raise InputError(Problem("there is no such file", file=file, hint=f"{origin} names it"))
     return parse(regular.read(file, limit=_LONGEST), file), file
@@ -114,7 +114,7 @@ def _tell(layered: Layered, site: Site, file: str) -> None:
 
 def _unknown(site: Site, directory: Path, layered: Layered) -> Iterator[Problem]:
     """Yield a problem for each name of the site that no package of the catalogue has."""
-    values = [given for name, given in site.values.items() if name not in layered.known]
+    values = [value for name, value in site.values.items() if name not in layered.known]
     options = [node for name, node in site.options.items() if name not in layered.known]
     if not values and not options:
         return
@@ -130,12 +130,12 @@ def _unknown(site: Site, directory: Path, layered: Layered) -> Iterator[Problem]
     if package:
         moved |= package[1].moved
         setters |= {name for use_case in package[1].use_cases.values() for name in use_case.setters}
-    for given in values:
-        if given.name in moved:
-            yield given.problem(f"{given.name} is no longer a setter: {moved[given.name]}")
-        elif given.name not in setters:
-            yield given.problem(f"no package of the catalogue has a setter {given.name}", suggest(given.name, setters))
-    known = here.option_names()
+    for value in values:
+        if value.name in moved:
+            yield value.problem(f"{value.name} is no longer a setter: {moved[value.name]}")
+        elif value.name not in setters:
+            yield value.problem(f"no package of the catalogue has a setter {value.name}", suggest(value.name, setters))
+    names = here.option_names()
     for node in options:
-        if node.value not in known:
-            yield node.problem(f"no package of the catalogue has an option {node.value!r}", suggest(node.value, known))
+        if node.value not in names:
+            yield node.problem(f"no package of the catalogue has an option {node.value!r}", suggest(node.value, names))

@@ -56,14 +56,14 @@ def run(arguments: argparse.Namespace) -> int:
         state.tell_pending(Tree(directory))
         step = history().last(directory, *also(directory))
         return show([(step, step.taken_back(Tree(Path(step.root)), merged))], arguments, directory)
-    known = history()
-    there = sum(1 for _ in known.done(directory, *also(directory))) if steps > 1 else 1
+    changes = history()
+    there = sum(1 for _ in changes.done(directory, *also(directory))) if steps > 1 else 1
     if steps > there:
         hint = f"packyard undo {directory} --list shows them"
         raise InputError(
             Problem(f"has {output.counted(there, 'change')} to undo, not {steps}", file=str(directory), hint=hint)
         )
-    undone = [known.undo(directory, *also(directory), merge=merged) for _ in range(steps)]
+    undone = [changes.undo(directory, *also(directory), merge=merged) for _ in range(steps)]
     return show([(step, step.before) for step in undone], arguments, directory, "undone")
 
 
@@ -77,8 +77,8 @@ def _steps(words: list[str]) -> tuple[Path, int]:
 
 
 def _list(directory: Path, form: str) -> int:
-    found = history().done(directory, *also(directory))
-    LIST.show([(number, step.title, _time(step), len(step.before)) for number, step in enumerate(found, 1)], form)
+    steps = history().done(directory, *also(directory))
+    LIST.show([(number, step.title, _time(step), len(step.before)) for number, step in enumerate(steps, 1)], form)
     return 0
 
 
@@ -88,10 +88,10 @@ def _time(step: UndoStep) -> str:
 
 def history() -> History:
     """Return the history of changes; without a home folder there is none."""
-    found = state.history()
-    if found is None:
+    kept = state.history()
+    if kept is None:
         raise UnavailableError("no history is kept without a home folder (set HOME, or XDG_STATE_HOME)")
-    return found
+    return kept
 
 
 def merged(path: str, then: bytes | None, now: bytes | None, back: bytes | None) -> bytes | None:
@@ -130,8 +130,8 @@ def show(
 def also(directory: Path) -> list[Path]:
     """Return the folder of the options that a use case has enabled: their values belong to it too."""
     try:
-        found = folder.find(directory)
-        return [Path(found.real)] if found and option_setters.read_enabled(directory) else []
+        option_folder = folder.find(directory)
+        return [Path(option_folder.real)] if option_folder and option_setters.read_enabled(directory) else []
     except PackyardError:  # a kustomization that cannot be read has none
         return []
 
@@ -144,10 +144,10 @@ def _files(step: UndoStep) -> Iterator[tuple[str, str]]:
 
 
 def _settle(tree: Tree, *, back: bool) -> int:
-    done, left = tree.settle(back=back)
-    if not done and not left:
+    finished, left = tree.settle(back=back)
+    if not finished and not left:
         raise InputError(Problem("has no interrupted change", file=str(tree.root_dir)))
-    for file in done:
+    for file in finished:
         output.line(os.path.relpath(file))
     for file in left:
         output.note(f"{os.path.relpath(file)}: was changed since then; left as it is")

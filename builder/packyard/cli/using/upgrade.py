@@ -87,16 +87,16 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.dry_run:
         state.tell_pending(Tree(folder))
     keep = state.keep(folder, f"upgrade {base.name} {base.version} to {theirs.version}")
-    done = upgrade(folder, base, theirs, decision, dry_run=arguments.dry_run, keep=keep, receipt=received)
-    _tell(folder, base, theirs, done, decision)
-    is_text = ROWS.show([_row(base, offer, done)], arguments.output)
+    outcome = upgrade(folder, base, theirs, decision, dry_run=arguments.dry_run, keep=keep, receipt=received)
+    _tell(folder, base, theirs, outcome, decision)
+    is_text = ROWS.show([_row(base, offer, outcome)], arguments.output)
     if is_text and arguments.dry_run:
-        changed = {path: data for path, data in done.merged.files.items() if path != manifest.FILE}
-        output.diffs(folder, {path: (done.ours.get(path), data) for path, data in changed.items()})
+        changed = {path: data for path, data in outcome.merged.files.items() if path != manifest.FILE}
+        output.diffs(folder, {path: (outcome.ours.get(path), data) for path, data in changed.items()})
     elif is_text:
-        for path, change in done.changes.items():
+        for path, change in outcome.changes.items():
             output.line(f"{change:<8} {folder / path}")
-    return _tell_undecided(folder, done)
+    return _tell_undecided(folder, outcome)
 
 
 def _split(words: Sequence[str]) -> tuple[Path, str]:
@@ -134,25 +134,27 @@ def _theirs(folder: Path, base: Bundle, version: str, flag: str | None) -> tuple
     """Return the bundle to move to, of a file or of a version as `get` chooses it, and the receipt for it."""
     received = receipt.read(folder)
     if version.endswith(".tar.gz"):
-        found = bundles.read(Path(version))
-        moved = replace(received, version=found.version, digest=found.digest).to_bytes() if received else None
-        return Offer(bundle=found), moved
+        bundle = bundles.read(Path(version))
+        moved = replace(received, version=bundle.version, digest=bundle.digest).to_bytes() if received else None
+        return Offer(bundle=bundle), moved
     channel = untarred.channel(folder, received, flag)
-    asked = Reference.parse(f"{base.name}@{version}" if version else base.name)
-    offer = bundles.offer(asked, channel)
-    found = offer.bundle
-    output.note(f"{found.name}@{found.version} from {channel}")
-    if order(found.version) < order(base.version) and not (asked.version or asked.digest):
-        problem = f"is {base.version}, and {channel} has nothing newer{f' in {asked.choice}' if asked.choice else ''}"
-        hint = f"to go back, name the version: packyard upgrade {quote(str(folder))} {found.version}"
+    reference = Reference.parse(f"{base.name}@{version}" if version else base.name)
+    offer = bundles.offer(reference, channel)
+    bundle = offer.bundle
+    output.note(f"{bundle.name}@{bundle.version} from {channel}")
+    if order(bundle.version) < order(base.version) and not (reference.version or reference.digest):
+        problem = (
+            f"is {base.version}, and {channel} has nothing newer{f' in {reference.choice}' if reference.choice else ''}"
+        )
+        hint = f"to go back, name the version: packyard upgrade {quote(str(folder))} {bundle.version}"
         raise InputError(Problem(problem, file=str(folder), hint=hint))
     preferences.note_used(channel.value)
-    return offer, untarred.receipt_of(channel, found)
+    return offer, untarred.receipt_of(channel, bundle)
 
 
-def _tell(folder: Path, base: Bundle, theirs: Bundle, done: Upgrade, decision: str) -> None:
+def _tell(folder: Path, base: Bundle, theirs: Bundle, outcome: Upgrade, decision: str) -> None:
     """Say what is new, what is kept and what was decided, and what there is to do."""
-    merged = done.merged
+    merged = outcome.merged
     if not merged.files:
         output.note(f"{folder}: is {theirs.name} {theirs.version} already; nothing changes")
         return
@@ -197,20 +199,20 @@ def _kept(merged: Merged) -> Iterator[str]:
             yield f"kept: {output.counted(len(names), noun)} of yours ({', '.join(sorted({*names}))})"
 
 
-def _tell_undecided(folder: Path, done: Upgrade) -> int:
+def _tell_undecided(folder: Path, outcome: Upgrade) -> int:
     """Name the files in which somebody has to decide between markers; return the exit code."""
     count = 0
-    for path, data in done.merged.files.items():
+    for path, data in outcome.merged.files.items():
         text = (data or b"").decode("utf-8", "replace")
-        if data != done.ours.get(path) and (problem := unmerged(str(folder / path), text)):
+        if data != outcome.ours.get(path) and (problem := unmerged(str(folder / path), text)):
             output.problem(str(problem))
             count += 1
     return int(count > 0)
 
 
-def _row(base: Bundle, offer: Offer, done: Upgrade) -> tuple[object, ...]:
-    merged, seen = done.merged, (offer.is_reached, offer.head)
+def _row(base: Bundle, offer: Offer, outcome: Upgrade) -> tuple[object, ...]:
+    merged, reached = outcome.merged, (offer.is_reached, offer.head)
     values = [(*place, setter) for place, (_, setter) in merged.values.items()]
     kept = (values, merged.options, merged.edited, merged.conflicts, merged.to_set)
-    files, moved = list(done.changes.items()), list(merged.use_cases.items())
-    return offer.bundle.name, base.version, offer.bundle.version, files, *kept, moved, *seen
+    files, moved = list(outcome.changes.items()), list(merged.use_cases.items())
+    return offer.bundle.name, base.version, offer.bundle.version, files, *kept, moved, *reached

@@ -22,5 +22,6 @@ def read(file: str) -> dict[str, list[str]]:
         except OSError as error:
             raise UnavailableError(Problem(error.strerror or str(error), file=file)) from error
     return {
-        name: [] if given.texts == [""] else given.texts for name, given in valuesfile.parse(data, file).given.items()
+        name: [] if setting.texts == [""] else setting.texts
+        for name, setting in valuesfile.parse(data, file).given.items()
     }

@@ -103,19 +103,21 @@ def verify_file(file: Path, channel: str | None = None) -> _Checked:
         digest, size = digest_of(opened), opened.tell()
     bundle = IndexEntry(name=described.name, version=described.version, tar=tar, digest=digest, size=size)
     attested, listing = _beside(file, ".intoto.json"), _beside(file, ".spdx.json")
-    found = _published(channel, described) if channel else None
-    if found is None:
+    published = _published(channel, described) if channel else None
+    if published is None:
         proof = verify_bundle(bundle, attested, preferences.trust(None), what=str(file))
     else:
-        if bundle.tar != found.entry.tar:
-            problem = f"is not what the channel has: its tar is {bundle.tar}, the published one {found.entry.tar}"
+        if bundle.tar != published.entry.tar:
+            problem = f"is not what the channel has: its tar is {bundle.tar}, the published one {published.entry.tar}"
             raise IntegrityError(Problem(problem, file=str(file)))
-        proof = verify_listed(found.store, found.head, found.entry, bundle, found.how.trusted, attested=attested)
+        proof = verify_listed(
+            published.store, published.head, published.entry, bundle, published.how.trusted, attested=attested
+        )
         if listing is None:
-            listing = _get(found.store, found.entry.beside(SBOM))
+            listing = _get(published.store, published.entry.beside(SBOM))
     if listing is not None and proof.provenance is not None:
         proof = with_sbom(proof, listing, what=str(file))
-    return _Checked(proof, found)
+    return _Checked(proof, published)
 
 
 def _verify_identity(file: Path, proof: Proof, arguments: argparse.Namespace) -> None:
@@ -165,8 +167,8 @@ def _compare_if_known(package: Untarred) -> _Compared:
         return _Compared(False, f"{_NOT}: add --from CHANNEL")
     if not preferences.is_used(received.channel):
         flag = f"--from {quote(received.channel)}"
-        told = f"{receipt.FILE} names a channel that you have not used on this computer (add {flag})"
-        return _Compared(False, f"{_NOT}: {told}")
+        reason = f"{receipt.FILE} names a channel that you have not used on this computer (add {flag})"
+        return _Compared(False, f"{_NOT}: {reason}")
     try:
         return _compare(package, Setting(received.channel, receipt.FILE))
     except (InputError, UnavailableError) as error:
@@ -188,8 +190,8 @@ def _compare(package: Untarred, source: Setting) -> _Compared:
 def _digest(described: Manifest, published: _Published | None) -> Digest:
     """Return the digest of the packyard.json that a channel has for a version, or that packyard carries."""
     if published is None:
-        asked = Reference(name=described.name, version=described.version)
-        return Digest.of(carried(asked).manifest.to_bytes())
+        reference = Reference(name=described.name, version=described.version)
+        return Digest.of(carried(reference).manifest.to_bytes())
     with opened_entry(published.store, published.entry, published.how) as file:
         return bundles.contents(file, what=str(published.entry))[manifest.FILE][0]
 
@@ -225,12 +227,12 @@ class _Checked:
 def _published(channel: str, described: Manifest) -> _Published:
     store = open_to_read(channel)
     how = fetching(channel, store)
-    found = access.read(store, how.trusted, how.memory)
-    asked = Reference.parse(f"{described.name}@{described.version}")
-    entry = choose(found.named(described.name), asked).entry
+    listing = access.read(store, how.trusted, how.memory)
+    reference = Reference.parse(f"{described.name}@{described.version}")
+    entry = choose(listing.named(described.name), reference).entry
     if entry.yanked:
         output.warning(f"{entry} is yanked: {on_one_line(entry.yanked)}")
-    return _Published(store, how, found.head, entry)
+    return _Published(store, how, listing.head, entry)
 
 
 def _get(store: Store, key: str) -> bytes | None:
