@@ -21,8 +21,12 @@ import commandline
 import real
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, PackyardError, UnavailableError
-from packyard.sharing.stores import bucket, gcs, open_store, transfer
+from packyard.sharing.stores import open_store
+from packyard.sharing.stores.azure import open_azure
+from packyard.sharing.stores.bucket import Tries
+from packyard.sharing.stores.gcs import GCSStore
 from packyard.sharing.stores.probe import trusting
+from packyard.sharing.stores.s3 import open_s3
 from packyard.sharing.stores.store import MissingStoreError, NotFoundError, Store, TooLongError
 from sharing import buckets
 from sharing.buckets import BUCKET, BucketServer, Toxiproxy
@@ -41,19 +45,25 @@ def open_at(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Store]:
     """Open a store of a kind on a server at an address."""
 
     def open_at(kind: str, url: str, *, patience: float = 20, attempts: int = 2) -> Store:
-        monkeypatch.setattr(bucket, "_ATTEMPTS", attempts)
-        monkeypatch.setattr(bucket, "_PAUSE", 0.01)
-        monkeypatch.setattr(transfer, "_WAITS", (0.01, 0.03, 0.1)[:attempts])
         monkeypatch.setenv("AWS_ENDPOINT_URL", url)
         monkeypatch.setenv("AWS_ACCESS_KEY_ID", "somebody")
         monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
         connection = f"AccountName=somebody;AccountKey={SECRET};BlobEndpoint={url}/somebody"
         monkeypatch.setenv("AZURE_STORAGE_CONNECTION_STRING", connection)
         monkeypatch.setenv("STORAGE_EMULATOR_HOST", url)
-        store = open_store(f"{kind}://{BUCKET}/zoo", patience=patience)
-        return trusting(store)
+        return open_trying(f"{kind}://{BUCKET}/zoo", patience, attempts)
 
     return open_at
+
+
+def open_trying(address: str, patience: float, attempts: int) -> Store:
+    """Open a store that repeats what fails only so often, after short pauses."""
+    tries = Tries(attempts=attempts, pause=0.01)
+    if address.startswith("s3:"):
+        return trusting(open_s3(address, patience=patience, tries=tries))
+    if address.startswith("az:"):
+        return trusting(open_azure(address, patience=patience, tries=tries))
+    return trusting(GCSStore(address, patience=patience, waits=(0.01, 0.03, 0.1)[:attempts]))
 
 
 KINDS = ("s3", "az", "gs")
@@ -341,10 +351,10 @@ class Behind:
 
     def __init__(self, proxy: buckets.Proxy, address: str) -> None:
         self.proxy = proxy
-        self._address = address
+        self.address = address
 
     def store(self, patience: float = 30) -> Store:
-        return trusting(open_store(self._address, patience=patience))
+        return trusting(open_store(self.address, patience=patience))
 
 
 def test_a_slow_network_is_only_slow(behind: Behind) -> None:
@@ -422,11 +432,8 @@ def test_a_network_that_is_too_slow_for_the_deadline_is_left(
         check_refused(behind.store(patience=1.5), lambda store: store.get("a"), "in time|closed")
 
 
-def test_a_server_that_is_gone_is_unavailable_and_goes_on_when_it_is_back(
-    behind: Behind, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(bucket, "_ATTEMPTS", 2)
-    store = behind.store()
+def test_a_server_that_is_gone_is_unavailable_and_goes_on_when_it_is_back(behind: Behind) -> None:
+    store = open_trying(behind.address, patience=30, attempts=2)
     store.put("a", b"1")
     with behind.proxy.down():
         for verb in VERBS.values():
@@ -490,17 +497,17 @@ def google(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     monkeypatch.setenv("NO_GCE_CHECK", "true")
     monkeypatch.setenv("CLOUDSDK_CONFIG", "/nowhere")
     with answering(script) as server:
-        monkeypatch.setattr(gcs, "_HOST", server.address)
         yield server
 
 
-@pytest.mark.usefixtures("google")
-def test_a_service_account_gets_tokens(service_key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_service_account_gets_tokens(
+    google: Server, service_key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     token = json.dumps({"access_token": "t0ken", "expires_in": 3600, "token_type": "Bearer"}).encode()
     with answering(lambda _: [answer(token, b"Content-Type: application/json")]) as tokens:
         file = service_account(tmp_path, service_key, f"{tokens.address}/token")
         monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(file))
-        store = open_store("gs://models/zoo")
+        store = GCSStore("gs://models/zoo", host=google.address)
         assert (store.get("a"), store.get("b")) == (b"1", b"1")
     assert len(tokens.requests) == 1
 
@@ -513,23 +520,24 @@ def test_credentials_that_google_refuses_are_not_shown(
         file = service_account(tmp_path, service_key, f"{tokens.address}/token")
         monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(file))
         with pytest.raises(UnavailableError, match=r"cannot be renewed .*gcloud auth") as caught:
-            open_store("gs://models/zoo").get("a")
+            GCSStore("gs://models/zoo", host=google.address).get("a")
     assert "s3cret" not in f"{caught.value}{caught.value.__cause__}"
     assert google.requests == []
 
 
 def test_without_credentials_only_what_is_public_is_read(google: Server) -> None:
     with pytest.raises(UnavailableError, match=r"access denied \(HTTP 401\) \(log in: gcloud auth"):
-        open_store("gs://models/zoo").get("a")
+        GCSStore("gs://models/zoo", host=google.address).get("a")
     assert b"Authorization" not in google.requests[0]
 
 
-@pytest.mark.usefixtures("google")
-def test_a_file_of_credentials_that_is_none_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_of_credentials_that_is_none_is_said(
+    google: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "account.json").write_text("s3cret")
     monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(tmp_path / "account.json"))
     with pytest.raises(UnavailableError, match="credentials") as caught:
-        open_store("gs://models/zoo").get("a")
+        GCSStore("gs://models/zoo", host=google.address).get("a")
     assert "s3cret" not in str(caught.value)
 
 

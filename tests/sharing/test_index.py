@@ -357,12 +357,12 @@ def test_tries_again_when_others_are_faster_and_keeps_their_entries(tmp_path: Pa
     assert names == {"bert", "resnet", "other-0", "other-1", "other-2"}
 
 
-def test_gives_up_when_others_are_always_faster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gives_up_when_others_are_always_faster(tmp_path: Path) -> None:
     store = OvertakenStore(tmp_path)
     store.overtakes = 1000
-    monkeypatch.setattr(access, "_ATTEMPTS", 3)
+    writer = access.Writer(store=store, by=access.UNSIGNED, check=lambda: None, attempts=3)
     with pytest.raises(UnavailableError, match="too many others"):
-        add_to_index(store, ENTRIES)
+        writer.commit(lambda index: index.add(*ENTRIES))
 
 
 # The format of packyard 0.1.0.

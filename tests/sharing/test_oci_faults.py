@@ -18,7 +18,6 @@ import pytest
 import real
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, PackyardError, UnavailableError
-from packyard.sharing.stores import transfer
 from packyard.sharing.stores.oci.repositories import OCIStore
 from packyard.sharing.stores.store import NotFoundError, Store
 from sharing import registries
@@ -66,12 +65,12 @@ FAULTS: dict[str, tuple[Script, str]] = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
-def test_each_call_ends_in_time_and_says_why(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transfer, "_WAITS", (0.01, 0.03, 0.1))
+def test_each_call_ends_in_time_and_says_why(fault: str) -> None:
     script, says = FAULTS[fault]
     patience = 0.7 if "in time" in says else 20
     with answering(script) as server:
-        store = OCIStore(server.address.replace("http://", "oci://u:s3cret@") + "/m", patience=patience)
+        address = server.address.replace("http://", "oci://u:s3cret@") + "/m"
+        store = OCIStore(address, patience=patience, waits=(0.01, 0.03, 0.1))
         for verb in VERBS.values():
             begin = time.monotonic()
             with pytest.raises(UnavailableError, match=says) as caught:

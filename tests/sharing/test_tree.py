@@ -129,14 +129,12 @@ def test_a_map_is_built_in_memory_that_does_not_grow_with_it() -> None:
     assert peak(40_000) < 1.5 * peak(10_000) < 1_500_000
 
 
-def test_nodes_stay_small_and_few_levels_deep_whatever_keys_somebody_chooses(
-    nodes: Nodes, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(tree, "_is_boundary", lambda *_: True)
-    root = tree.build(many(4096), nodes.keep, TINY[0])
+def test_nodes_stay_small_and_few_levels_deep_whatever_keys_somebody_chooses(nodes: Nodes) -> None:
+    every_key_may_end_a_node = replace(TINY[0], boundary=1)
+    root = tree.build(many(4096), nodes.keep, every_key_may_end_a_node)
     assert root.level <= 12
-    monkeypatch.setattr(tree, "_is_boundary", lambda *_: False)
-    tree.build(many(4096), nodes.keep, TINY[0])
+    none_does_before_it_is_full = replace(TINY[0], least=TINY[0].full)
+    tree.build(many(4096), nodes.keep, none_does_before_it_is_full)
     assert max(map(len, nodes.data.values())) < 500
 
 

@@ -17,8 +17,6 @@ from packyard.sharing.stores.store import MissingStoreError, NotFoundError, Stor
 from packyard.sharing.trust import root
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
 
-_ATTEMPTS = 200
-
 
 def find(store: Store, trusted: Trust = NOBODY, memory: Memory | None = None) -> Index | None:
     """Return a channel's index, or None if it has none. That of packyard 0.1.0 is an index with the head 0."""
@@ -83,11 +81,13 @@ class Writer:
     """What changes the index of a channel for a publisher.
 
     ``check`` raises if others took the lease from us, or waits for them; it comes before anything is listed.
+    ``attempts``: how often a change is tried while others are faster.
     """
 
     store: Store
     by: Publisher
     check: Callable[[], object]
+    attempts: int = 200
 
     def current(self) -> Index:
         """Return the index as it is now."""
@@ -98,7 +98,7 @@ class Writer:
 
         The change is made again whenever another publisher was faster. A channel without an index gets one.
         """
-        for attempt in range(_ATTEMPTS):
+        for attempt in range(self.attempts):
             before = self.current()
             after = change(before)
             if after == before and before.head.number:

@@ -14,7 +14,7 @@ from obstore.store import AzureStore
 
 from packyard.sharing.stores import bucket
 from packyard.sharing.stores import endpoint as endpoints
-from packyard.sharing.stores.bucket import BucketStore
+from packyard.sharing.stores.bucket import BucketStore, Tries
 from packyard.sharing.stores.bucket_address import BucketAddress
 from packyard.sharing.stores.store import PATIENCE, Promises
 
@@ -22,20 +22,21 @@ _HINT = "write az://container/path"
 _SHORT = {"AZURE_STORAGE_ACCOUNT": "account_name", "AZURE_STORAGE_KEY": "account_key"}
 
 
-def open_azure(text: str, *, patience: float = PATIENCE) -> BucketStore:
+def open_azure(text: str, *, patience: float = PATIENCE, tries: Tries = bucket.USUAL) -> BucketStore:
     """Open the store at an address; nothing is asked of the server yet. Azure promises all."""
     address = BucketAddress.parse(text, _HINT)
     settings = _settings(os.environ)
     endpoint = endpoints.azure()
     if credentials := address.secrets(endpoint):
         settings["account_name"], settings["account_key"] = credentials
-    settings |= bucket.client(patience, endpoint)
+    settings |= bucket.client(patience, tries, endpoint)
     prefix = address.prefix or None
     return BucketStore(
         address=str(address),
         promises=Promises(create=True, swap=True),
         bucket=bucket.opened(lambda: AzureStore(address.bucket, prefix=prefix, **settings), str(address)),
         patience=patience,
+        tries=tries,
     )
 
 

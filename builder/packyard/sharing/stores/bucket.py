@@ -46,8 +46,7 @@ if TYPE_CHECKING:
     from obstore.store import ObjectStore
 
 _PIECE, _PAGE = 1 << 20, 1000
-_ATTEMPTS = 6  # of a request that may help when repeated, and of a creation that others disturb
-_PAUSE, _LONGEST_PAUSE = 0.1, 5.0  # seconds; each is twice as long as the one before
+_LONGEST_PAUSE = 5.0  # seconds
 
 _STATUS = re.compile(r"status code: (\d{3})\b")
 _CODE = re.compile(r"<Code>([A-Za-z]{1,64})</Code>")
@@ -71,6 +70,20 @@ _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Tries:
+    """How often a request that may help is repeated, and a creation that others disturb.
+
+    ``pause``: the seconds before the first repetition; each is twice as long as the one before.
+    """
+
+    attempts: int = 6
+    pause: float = 0.1
+
+
+USUAL = Tries()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BucketStore:
     """The store below a prefix of a bucket; ``bucket`` is obstore's. ``patience``: the seconds that a call may take."""
 
@@ -78,6 +91,7 @@ class BucketStore:
     promises: Promises
     bucket: ObjectStore = field(repr=False)
     patience: float = PATIENCE
+    tries: Tries = USUAL
 
     def trusting(self) -> BucketStore:
         """Return the store that relies on its server to create exclusively, as `probe` found."""
@@ -89,14 +103,14 @@ class BucketStore:
         if not self.promises.create and self._is_there(key, data):
             return
         end = time.monotonic() + self.patience
-        for attempt in range(_ATTEMPTS):
+        for attempt in range(self.tries.attempts):
             created = self._write(key, data, "create", end)
             # What the server refused may be a creation that was never answered, or one under way that may fail yet.
             if created and self.promises.create:
                 return
             if self._is_there(key, data):
                 return
-            time.sleep(_PAUSE * 2**attempt * random.uniform(0.5, 1))
+            time.sleep(self.tries.pause * 2**attempt * random.uniform(0.5, 1))
         raise UnavailableError(Problem("the server neither creates it nor has it", file=self._place(key), hint=LOOK))
 
     def get(self, key: str, *, limit: int = LIMIT) -> bytes:
@@ -234,7 +248,7 @@ class _NoRangesError(Exception):
     """The server sends all, whatever is asked for."""
 
 
-def client(patience: float, endpoint: str, *variables: str) -> dict[str, Any]:
+def client(patience: float, tries: Tries, endpoint: str, *variables: str) -> dict[str, Any]:
     """Return obstore's settings of how it talks to a server; proxies it takes from the environment itself.
 
     ``endpoint`` is empty for the cloud's own one. ``variables`` name, before the usual ones, files of certificate
@@ -252,12 +266,12 @@ def client(patience: float, endpoint: str, *variables: str) -> dict[str, Any]:
         except OSError as error:
             raise InputError(Problem(f"cannot be read: {error.strerror}", file=file)) from error
     # The last failure has to be told before the deadline of the call.
-    pause, longest = timedelta(seconds=_PAUSE), timedelta(seconds=min(_LONGEST_PAUSE, patience / 8))
+    pause, longest = timedelta(seconds=tries.pause), timedelta(seconds=min(_LONGEST_PAUSE, patience / 8))
     return {
         **({"endpoint": endpoint} if endpoint else {}),
         "client_options": options,
         "retry_config": {
-            "max_retries": _ATTEMPTS,
+            "max_retries": tries.attempts,
             "retry_timeout": timedelta(seconds=patience / 2),
             "backoff": {"init_backoff": min(pause, longest), "max_backoff": longest, "base": 2},
         },

@@ -53,14 +53,17 @@ class GCSStore:
     #: Google keeps preconditions on the generation of an object.
     promises = Promises(create=True, swap=True)
 
-    def __init__(self, address: str, *, patience: float = PATIENCE) -> None:
+    def __init__(
+        self, address: str, *, patience: float = PATIENCE, host: str = _HOST, waits: Sequence[float] = transfer.WAITS
+    ) -> None:
         self._address = BucketAddress.parse(address, "write gs://bucket/path")
         self.address = str(self._address)
         if self._address.credentials:
             raise InputError(Problem("an address of Google's buckets has no user and password", hint=f"use {_LOGIN}"))
         self._emulator = endpoint.gcs()
-        self._host = self._emulator or _HOST
+        self._host = self._emulator or host
         self._patience = patience
+        self._waits = waits
         self._connections = transfer.Connections()
 
     def __repr__(self) -> str:
@@ -196,6 +199,7 @@ class GCSStore:
             place=place,
             limit=limit,
             patience=self._patience,
+            waits=self._waits,
             headers={},
             body=body,
             authorization=f"Bearer {token}" if token else "",

@@ -20,7 +20,7 @@ from obstore.store import S3Store
 from packyard.core.errors import Problem, UnavailableError
 from packyard.sharing.stores import bucket
 from packyard.sharing.stores import endpoint as endpoints
-from packyard.sharing.stores.bucket import BucketStore
+from packyard.sharing.stores.bucket import BucketStore, Tries
 from packyard.sharing.stores.bucket_address import BucketAddress
 from packyard.sharing.stores.store import PATIENCE, Promises
 
@@ -34,7 +34,7 @@ Credentials = dict[str, Any]
 """What obstore takes from a provider of credentials."""
 
 
-def open_s3(text: str, *, patience: float = PATIENCE) -> BucketStore:
+def open_s3(text: str, *, patience: float = PATIENCE, tries: Tries = bucket.USUAL) -> BucketStore:
     """Open the store at an address; nothing is asked of the server yet, and nothing promised."""
     address = BucketAddress.parse(text, _HINT)
     profile = endpoints.profile(os.environ)
@@ -44,7 +44,7 @@ def open_s3(text: str, *, patience: float = PATIENCE) -> BucketStore:
         settings["credential_provider"] = partial(_static, *credentials)
     elif not endpoints.first(*_GIVEN):
         settings |= _of_profile(profile)
-    settings |= bucket.client(patience, endpoint, "AWS_CA_BUNDLE")
+    settings |= bucket.client(patience, tries, endpoint, "AWS_CA_BUNDLE")
     prefix = address.prefix or None
     return BucketStore(
         address=str(address),
@@ -53,6 +53,7 @@ def open_s3(text: str, *, patience: float = PATIENCE) -> BucketStore:
             lambda: S3Store(address.bucket, prefix=prefix, disable_bulk_delete=True, **settings), str(address)
         ),
         patience=patience,
+        tries=tries,
     )
 
 

@@ -15,7 +15,7 @@ import socket
 import ssl
 import time
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from email.utils import parsedate_to_datetime
@@ -39,7 +39,7 @@ _TOO_MANY = 429
 _BUSY = (_TOO_MANY, 500, 502, 503, 504)
 _MOVED_AS_IT_IS = (307, 308)  # with the same method and body
 _MOVED = (301, 302, 303, *_MOVED_AS_IT_IS)
-_WAITS = (0.1, 0.3, 1.0)  # seconds before each repetition, unless the server says how long
+WAITS = (0.1, 0.3, 1.0)  # seconds before each repetition, unless the server says how long
 _MESSAGE = 64 * 1024  # bytes of what a server says of an error
 
 _EARLY = "the server closed the connection early"
@@ -80,7 +80,8 @@ class Request:
 
     ``authorization`` is the value of that header, for the server of the address alone; where there is none, and
     ``netrc`` says so, a server gets what ``~/.netrc`` has for it. ``repeatable``: whether the request may be sent
-    again; by default that depends on the method. ``window``: see `Meter`. ``connections``: those to use, and to keep.
+    again, after each of ``waits``; by default that depends on the method. ``window``: see `Meter`. ``connections``:
+    those to use, and to keep.
     """
 
     url: str
@@ -88,6 +89,7 @@ class Request:
     limit: int
     patience: float
     window: float = WINDOW
+    waits: Sequence[float] = WAITS
     method: str = "GET"
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = field(default=b"", repr=False)
@@ -152,7 +154,7 @@ def _repeated(request: Request, call: Callable[[Request, Meter], _Found]) -> _Fo
     """Make a call, and make it again where that is safe and may help."""
     meter = Meter(request.patience, request.refusal, request.late, request.window)
     safe = request.method in _SAFE if request.repeatable is None else request.repeatable
-    for wait in (*_WAITS, None):
+    for wait in (*request.waits, None):
         pause = None if wait is None else wait * random.uniform(1, 1.5)
         try:
             result = within(meter.left(), partial(call, request, meter))

@@ -35,9 +35,10 @@ _NEXT = re.compile(r'<([^<>]*)>\s*;[^<>]*?\brel="?next"?')
 class Registry:
     """A registry, asked for the repositories below a path; see `Address`."""
 
-    def __init__(self, address: Address, patience: float) -> None:
+    def __init__(self, address: Address, patience: float, waits: Sequence[float] = transfer.WAITS) -> None:
         self._address = address
         self._patience = patience
+        self._waits = waits
         self._connections = transfer.Connections()
         self._authorization = Authorization(address, patience, self._connections)
 
@@ -232,6 +233,7 @@ class Registry:
             place=place,
             limit=artifact.LARGEST,
             patience=self._patience,
+            waits=self._waits,
             netrc=False,
             connections=self._connections,
         )

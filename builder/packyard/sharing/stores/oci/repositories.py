@@ -33,6 +33,7 @@ from packyard.sharing.stores.store import (
     check_swapped,
     too_long,
 )
+from packyard.sharing.stores.transfer import WAITS
 
 _AT_ONCE = 8
 
@@ -43,10 +44,10 @@ class OCIStore:
     #: Nothing: registries have no conditional writes.
     promises = Promises(create=False, swap=False)
 
-    def __init__(self, address: str | Address, *, patience: float = PATIENCE) -> None:
+    def __init__(self, address: str | Address, *, patience: float = PATIENCE, waits: Sequence[float] = WAITS) -> None:
         self._address = Address.parse(address) if isinstance(address, str) else address
         self.address = str(self._address)
-        self._registry = Registry(self._address, patience)
+        self._registry = Registry(self._address, patience, waits)
         self._known: set[str] = set()  # what was found, or made, to be there
         self._last: tuple[str, Descriptor | None] = ("", None)  # the bundle that something was last published with
 
