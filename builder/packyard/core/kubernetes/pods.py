@@ -220,12 +220,12 @@ def _find(value: Any, path: Path, chain: Chain[Any]) -> Iterator[Pod[Any]]:
             return
         if kind in _WORKFLOWS:
             for pattern in _ARGO_TEMPLATES:
-                found = _follow(chain, f"{_WORKFLOWS[kind]}/{pattern}")
-                yield from (Pod(each, is_argo=True) for each in found if _has_container(each))
+                ends = _follow(chain, f"{_WORKFLOWS[kind]}/{pattern}")
+                yield from (Pod(end, is_argo=True) for end in ends if _has_container(end))
             return
         places = told(value) if kind[1] else None
         if places is not None:
-            yield from (Pod(found, fields=each.fields) for each in places for found in each.chains(chain))
+            yield from (Pod(end, fields=place.fields) for place in places for end in place.chains(chain))
             return
         if isinstance(_get(value, "containers"), list | SequenceNode):
             yield Pod(chain)

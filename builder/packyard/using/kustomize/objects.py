@@ -83,32 +83,32 @@ def _objects(value: Value, root: Node, *, alone: bool, listed: bool = False) -> 
     line, _ = root.source.locate(root.start)
     if not isinstance(value, dict) or not isinstance(root, MappingNode):
         raise InputError(Problem("must be a Kubernetes object", file=root.source.name, line=line))
-    found = Object(value, root.source.name, line, root)
-    if not found.kind:
-        raise InputError(found.problem("an object without a kind"))
+    item = Object(value, root.source.name, line, root)
+    if not item.kind:
+        raise InputError(item.problem("an object without a kind"))
     items = value.get("items")
-    if found.kind.endswith("List") and "items" in value:
+    if item.kind.endswith("List") and "items" in value:
         if not isinstance(items, list) and items is not None:
-            raise InputError(found.problem(f"items of {found.kind} must be a list"))
+            raise InputError(item.problem(f"items of {item.kind} must be a list"))
         nodes = root.get("items")
-        inner = [item.value for item in nodes.items] if isinstance(nodes, SequenceNode) else [root] * len(items or ())
-        for item, node in zip(items or (), inner, strict=True):
-            yield from _objects(item, node, alone=alone, listed=True)
+        inner = [node.value for node in nodes.items] if isinstance(nodes, SequenceNode) else [root] * len(items or ())
+        for member, node in zip(items or (), inner, strict=True):
+            yield from _objects(member, node, alone=alone, listed=True)
         return
-    if not found.name and not found.kind.endswith("List"):
-        raise InputError(found.problem(f"{found.kind} without metadata.name"))
-    if root.text("kind") == found.kind:
+    if not item.name and not item.kind.endswith("List"):
+        raise InputError(item.problem(f"{item.kind} without metadata.name"))
+    if root.text("kind") == item.kind:
         if listed and not alone:
-            _rewrite_annotations(found, root, _as_json)
-        _write_out_annotations(found, root)
-    yield found
+            _rewrite_annotations(item, root, _as_json)
+        _write_out_annotations(item, root)
+    yield item
 
 
-def _rewrite_annotations(found: Object, root: MappingNode, write: Callable[[Value], str]) -> None:
+def _rewrite_annotations(item: Object, root: MappingNode, write: Callable[[Value], str]) -> None:
     """Write annotations anew, as kustomize does those of a list's item in a file of several documents, and those of an
     object that RFC 6902 operations were applied to: 0x10 becomes 16.
     """
-    annotations = found.metadata.get("annotations")
+    annotations = item.metadata.get("annotations")
     values = annotations if isinstance(annotations, dict) else {}
     written = root
     for name in ("metadata", "annotations"):  # which other fields may repeat by an alias
@@ -137,17 +137,17 @@ def _as_yaml(value: Value) -> str:
 
 def _digits(number: float, low: int, high: int) -> str:
     """Write a number with an exponent only where that is not from ``low`` up to ``high``."""
-    found = Decimal(repr(number)).normalize()
-    if low <= found.adjusted() < high:
-        return f"{found:f}"
-    return f"{number:.{len(found.as_tuple().digits) - 1}e}"
+    decimal = Decimal(repr(number)).normalize()
+    if low <= decimal.adjusted() < high:
+        return f"{decimal:f}"
+    return f"{number:.{len(decimal.as_tuple().digits) - 1}e}"
 
 
-def _write_out_annotations(found: Object, root: MappingNode) -> None:
+def _write_out_annotations(item: Object, root: MappingNode) -> None:
     """Make every annotation text, as it is written, and drop an empty mapping of them: kustomize does."""
-    annotations = found.metadata.get("annotations")
+    annotations = item.metadata.get("annotations")
     if not annotations:
-        found.metadata.pop("annotations", None)
+        item.metadata.pop("annotations", None)
     written = root.mapping("metadata", "annotations")
     if isinstance(annotations, dict):
         for entry in written.entries if written else ():
@@ -155,7 +155,7 @@ def _write_out_annotations(found: Object, root: MappingNode) -> None:
                 annotations[entry.name] = entry.value.value
         for name, value in annotations.items():
             if not isinstance(value, str):
-                raise InputError(found.problem(f"annotation {name!r} must be text", "write it out, in quotes"))
+                raise InputError(item.problem(f"annotation {name!r} must be text", "write it out, in quotes"))
 
 
 def _text(value: Value) -> str:

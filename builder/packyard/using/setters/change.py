@@ -84,12 +84,12 @@ class PackageSetters:
             if name not in self.names
         )
         file = package.where + package.name
-        untouched = {name: no_default(Setter(name, file=file)) for name in assignment.unset if name not in defined}
+        left = {name: no_default(Setter(name, file=file)) for name in assignment.unset if name not in defined}
         ours = assignment.among(defined)
         first = plan(package, ours, shipped=shipped, memo=self._memo) if ours.names else Plan()
         values = assignment.among(self._tagged).values
         kpt = _read_kpt(package.with_files(first.files)) if first.files else self._kpt
-        return first.then(kpt.set(values) if values else Plan()).then(Plan(left=untouched))
+        return first.then(kpt.set(values) if values else Plan()).then(Plan(left=left))
 
 
 def _read_kpt(package: PackageFiles) -> KptPackage:

@@ -78,8 +78,8 @@ class Plan:
             {**self.definitions.setters, **later.definitions.setters},
             {**self.definitions.substitutions, **later.definitions.substitutions},
         )
-        files, untouched = {**self.files, **later.files}, {**self.left, **later.left}
-        return Plan((*self.changes, *later.changes), files, counts, definitions, untouched)
+        files, left = {**self.files, **later.files}, {**self.left, **later.left}
+        return Plan((*self.changes, *later.changes), files, counts, definitions, left)
 
 
 def plan(
@@ -96,10 +96,8 @@ def plan(
     texts = (assignment.set_by, assignment.description)
     refuse(Problem(f"{shown(text)} is not text in UTF-8") for text in texts if not value.is_text(text))
     refuse(unknown(name, setters, package, krmfile.definitions) for name in assignment.unset if name not in setters)
-    untouched = {
-        name: no_default(setters[name]) for name in assignment.unset if not _has_default(setters[name], shipped)
-    }
-    changed = {name: _taken_back(setters[name], shipped) for name in assignment.unset if name not in untouched}
+    left = {name: no_default(setters[name]) for name in assignment.unset if not _has_default(setters[name], shipped)}
+    changed = {name: _taken_back(setters[name], shipped) for name in assignment.unset if name not in left}
     accepted = _accept(krmfile.definitions, assignment, package)
     changed |= {name: replace(setter, is_set=True, set_by=assignment.set_by) for name, setter in accepted.items()}
 
@@ -112,7 +110,7 @@ def plan(
     if not assignment.as_kustomize:
         _check_numbers(fields, accepted, package)
     files = {} if recorded is None else {package.name: recorded}
-    return replace(fields, files={**files, **fields.files}, left=untouched)
+    return replace(fields, files={**files, **fields.files}, left=left)
 
 
 def _check_numbers(planned: Plan, accepted: Mapping[str, Setter], package: PackageFiles) -> None:
