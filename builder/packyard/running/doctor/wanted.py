@@ -56,10 +56,10 @@ def there(objects: Sequence[Object], facts: Facts) -> list[Object]:
 
 def _find(item: Object, objects: Sequence[Object]) -> Iterator[PodSet]:
     sized = _sized(item, objects)
-    found, counts = pods.find(item), [role.at_once for role in roles.find(sized, "")]
-    if len(found) == 1:  # leaders of a LeaderWorkerSet may be made as its workers are
+    of_item, counts = pods.find(item), [role.at_once for role in roles.find(sized, "")]
+    if len(of_item) == 1:  # leaders of a LeaderWorkerSet may be made as its workers are
         counts = [sum(counts)] if counts else []
-    for pod, count in zip_longest(found, counts, fillvalue=1):
+    for pod, count in zip_longest(of_item, counts, fillvalue=1):
         if isinstance(pod, Pod):
             is_step = kind_of(item)[0] == ARGO
             yield PodSet(f"{text(item.get('kind'))} {name_of(item)}", pod, count, is_step)

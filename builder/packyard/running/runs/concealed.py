@@ -88,14 +88,14 @@ def _texts(value: Any, keys: _Keys) -> Iterator[tuple[_Keys, str, str]]:
     """Yield each text with its keys, and its name where it is the value of a variable or of a flag."""
     if isinstance(value, dict):
         called = value.get("name")
-        for key, each in value.items():
-            if key == "value" and isinstance(each, str) and isinstance(called, str):
-                yield (*keys, key), called, each
+        for key, member in value.items():
+            if key == "value" and isinstance(member, str) and isinstance(called, str):
+                yield (*keys, key), called, member
             else:
-                yield from _texts(each, (*keys, key))
+                yield from _texts(member, (*keys, key))
     elif isinstance(value, list):
-        for number, each in enumerate(value):
-            yield from _texts(each, (*keys, number))
+        for number, member in enumerate(value):
+            yield from _texts(member, (*keys, number))
     elif isinstance(value, str):
         yield keys, "", value
 

@@ -77,8 +77,8 @@ def list_(kubectl: Kubectl, kinds: Collection[Kind], wanted: str) -> Labelled:
     answer = kubectl.call("get", words, f"--selector={wanted}", "--chunk-size=0", "--output=json")
     stderr = answer.said if answer.code else ""
     if unknown := frozenset(each for each in kinds if _is_unknown(each, stderr)):
-        found = list_(kubectl, set(kinds) - unknown, wanted)
-        return replace(found, unknown=found.unknown | unknown)
+        others = list_(kubectl, set(kinds) - unknown, wanted)
+        return replace(others, unknown=others.unknown | unknown)
     forbidden = may_not(stderr)
     if answer.code and not forbidden:
         raise kubectl.refusal(answer.said)

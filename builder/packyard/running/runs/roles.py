@@ -81,15 +81,15 @@ def role(rights: Collection[Right], name: str, namespace: str = "", *, kind: str
     return {"apiVersion": _API, "kind": kind, "metadata": metadata, "rules": _rules(rights)}
 
 
-def binding(given: Object, users: Sequence[str], groups: Sequence[str]) -> Object:
+def binding(bound_role: Object, users: Sequence[str], groups: Sequence[str]) -> Object:
     """Return what gives a role to users and groups."""
-    metadata = given["metadata"]
+    metadata = bound_role["metadata"]
     subjects = [("User", name) for name in users] + [("Group", name) for name in groups]
     return {
         "apiVersion": _API,
-        "kind": f"{given['kind']}Binding",
+        "kind": f"{bound_role['kind']}Binding",
         "metadata": metadata,
-        "roleRef": {"apiGroup": RBAC, "kind": given["kind"], "name": metadata["name"]},
+        "roleRef": {"apiGroup": RBAC, "kind": bound_role["kind"], "name": metadata["name"]},
         "subjects": [{"apiGroup": RBAC, "kind": kind, "name": name} for kind, name in subjects],
     }
 
