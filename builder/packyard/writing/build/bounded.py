@@ -46,14 +46,16 @@ class Bounded(ImmutableSandboxedEnvironment):
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        known = {**self.filters, **filters}
-        self.filters = {name: self._measured(name, made) for name, made in known.items() if name not in _NO_FILTERS}
+        functions = {**self.filters, **filters}
+        self.filters = {
+            name: self._measured(name, function) for name, function in functions.items() if name not in _NO_FILTERS
+        }
         self.filters |= {
             "turns": self.turns,
             "printed": _late(self._printed),
             "whole": _late(self._whole),
         }
-        self.globals = {name: each for name, each in self.globals.items() if name not in _NO_NAMES}
+        self.globals = {name: value for name, value in self.globals.items() if name not in _NO_NAMES}
         self.begin()
 
     def begin(self) -> None:
@@ -74,8 +76,8 @@ class Bounded(ImmutableSandboxedEnvironment):
         """Bound the operands."""
         if operator == "+":
             return self._measure(super().call_binop(context, operator, left, right))
-        for each in (left, right):
-            size = len(each) if isinstance(each, str) and operator == "*" else each
+        for operand in (left, right):
+            size = len(operand) if isinstance(operand, str) and operator == "*" else operand
             if not isinstance(size, int | float) or abs(size) > _LARGEST:
                 raise OverflowError(f"{operator} takes numbers up to {_LARGEST}, and texts no longer")
         return super().call_binop(context, operator, left, right)
@@ -107,15 +109,15 @@ class Bounded(ImmutableSandboxedEnvironment):
         if self._turns < 0:
             raise OverflowError(f"a fragment may take {_MOST_TURNS} turns of loops, and calls")
 
-    def _measured(self, name: str, made: Callable[..., Any]) -> Callable[..., Any]:
-        first = 1 + hasattr(made, "jinja_pass_arg")  # behind what Jinja2 gives it, and the value
+    def _measured(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        first = 1 + hasattr(function, "jinja_pass_arg")  # behind what Jinja2 gives it, and the value
 
-        @wraps(made)
+        @wraps(function)
         def measured(*given: Any, **named: Any) -> Any:
             for each in (*given[first:], *named.values()) if name in _WIDENS else ():
                 if (len(each) if isinstance(each, str) else each if isinstance(each, int) else 0) > _LARGEST:
                     raise OverflowError(f"{name} takes numbers up to {_LARGEST}, and texts no longer")
-            return self._measure(made(*given, **named))
+            return self._measure(function(*given, **named))
 
         return measured
 

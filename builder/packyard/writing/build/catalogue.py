@@ -42,21 +42,21 @@ def build(
     """Build packages into a folder, ``OUT/NAME/`` and ``OUT/NAME.tar.gz``; one that is there already is not touched."""
     out_dir = out_dir.absolute()
     with staging(out_dir) as stage_dir:
-        made = executor.run(
+        results = executor.run(
             partial(_stage, Linting(Packing(settings), is_quick=True), out_dir, stage_dir), names, on=on, done=done
         )
-        built = _checked(settings, made)
-        tree.settle([item.name for item in built.packages if item.staged], out_dir, stage_dir)
-    return built
+        catalogue = _checked(settings, results)
+        tree.settle([item.name for item in catalogue.packages if item.staged], out_dir, stage_dir)
+    return catalogue
 
 
-def _checked(settings: Settings, made: Sequence[tuple[Built, Linted]]) -> Catalogue:
+def _checked(settings: Settings, results: Sequence[tuple[Built, Linted]]) -> Catalogue:
     """Refuse what is wrong with packages, and with all of them together; with a library, those that try its parts."""
-    here, linted = settings.workspace(), [each for _, each in made]
+    here, linted = settings.workspace(), [each for _, each in results]
     if here.is_library and any(each.name == here.name for each in linted):
         linted += map(Linting(Packing(settings), is_quick=True), here.package_names())
     warnings = workspace_lint.refuse(here, linted)
-    return Catalogue([replace(built, fault=built.fault or linted.fault) for built, linted in made], warnings)
+    return Catalogue([replace(built, fault=built.fault or linted.fault) for built, linted in results], warnings)
 
 
 def pack_into(
@@ -89,22 +89,22 @@ def _write(
     lint: Linting, folder: Path, describe: Callable[[Bundle], Mapping[str, bytes]] | None, name: str
 ) -> tuple[Built, Linted]:
     """Write a bundle into a folder; its bytes stay there, so that no process holds many."""
-    made = lint.packing.make(name)
-    built = made.built
+    packed = lint.packing.make(name)
+    built = packed.built
     file = folder / f"{name}.tar.gz"
-    said = describe(Bundle.open(built.data, what=file.name)) if describe else {}
+    descriptions = describe(Bundle.open(built.data, what=file.name)) if describe else {}
     try:
         file.write_bytes(built.data)
-        for ending, data in said.items():
+        for ending, data in descriptions.items():
             (folder / f"{name}{ending}").write_bytes(data)
         _inputs_file(folder, name).write_text(json.dumps(built.inputs))
     except OSError as error:
         raise UnavailableError(f"{file}: {error.strerror or error}") from error
-    return replace(built, data=b"", inputs={}), lint(name, made.drafted)
+    return replace(built, data=b"", inputs={}), lint(name, packed.drafted)
 
 
 def _stage(lint: Linting, out_dir: Path, stage_dir: Path, name: str) -> tuple[Built, Linted]:
     """Stage a bundle that is not in place."""
-    made = lint.packing.make(name)
-    staged = tree.stage(made.built, out_dir, stage_dir, made.members)
-    return replace(made.built, data=b"", inputs={}, staged=staged), lint(name, made.drafted)
+    packed = lint.packing.make(name)
+    staged = tree.stage(packed.built, out_dir, stage_dir, packed.members)
+    return replace(packed.built, data=b"", inputs={}, staged=staged), lint(name, packed.drafted)

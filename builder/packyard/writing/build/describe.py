@@ -23,9 +23,9 @@ def manifest(
     version: str,
 ) -> Manifest:
     """Describe a version of a package, but not its files; ``objects`` are those of its use cases by their paths."""
-    found = {item.use_case.path: _use_case(item, workspace) for item in composed.use_cases}
+    by_path = {item.use_case.path: _use_case(item, workspace) for item in composed.use_cases}
     if composed.options.all:  # nobody deploys their folder: it requires nothing by itself
-        found[OPTIONS] = ShippedUseCase(setters=values_of(composed.options.definitions.setters))
+        by_path[OPTIONS] = ShippedUseCase(setters=values_of(composed.options.definitions.setters))
     return Manifest(
         name=composed.package.name,
         version=version,
@@ -35,25 +35,25 @@ def manifest(
         moved=_moved(workspace, composed),
         requires=tuple(dict.fromkeys(each for item in composed.use_cases for each in item.requires)),
         options={each.name: each.requires for each in composed.options.all if each.requires},
-        use_cases={f"{workspace.prefix}/{path}": item for path, item in found.items()},
+        use_cases={f"{workspace.prefix}/{path}": item for path, item in by_path.items()},
     )
 
 
 def _images(composed: ComposedPackage, objects: Mapping[str, Sequence[Mapping[str, object]]]) -> tuple[str, ...]:
     """Return the images that a package pulls, sorted."""
-    found = {image for each in objects.values() for image in find_images(each)}
-    for each in composed.options.all:
-        found.update(_images_in(each.values))
-    return tuple(sorted(found))
+    images = {image for each in objects.values() for image in find_images(each)}
+    for option in composed.options.all:
+        images.update(_images_in(option.values))
+    return tuple(sorted(images))
 
 
 def _moved(workspace: Workspace, composed: ComposedPackage) -> dict[str, str]:
     """Return the replacement of each former setter or use case that the package no longer has."""
-    known = {item.use_case.name for item in composed.use_cases}
-    known |= {name for item in composed.use_cases for name in item.definitions.setters}
-    known.update(composed.options.definitions.setters)
+    names = {item.use_case.name for item in composed.use_cases}
+    names |= {name for item in composed.use_cases for name in item.definitions.setters}
+    names.update(composed.options.definitions.setters)
     moved = {**workspace.moved, **composed.package.moved}
-    return {name: sentence for name, sentence in sorted(moved.items()) if name not in known}
+    return {name: sentence for name, sentence in sorted(moved.items()) if name not in names}
 
 
 def _images_in(values: Sequence[object]) -> Iterator[str]:
@@ -82,12 +82,12 @@ def _use_case(item: Composed, workspace: Workspace) -> ShippedUseCase:
         if setter.must_be_set and setter.type in ("", "string") and not setter.enum_values
     }
     named = set_fields(item.resources, item.definitions, changed, memo).files if changed else {}
-    known = {*crds.names(workspace), *(name for each in item.requires for name in each.definitions)}
-    needed = map(str, requirements.find(values({**item.resources, **named}, memo), known))
-    said = {word for each in item.requires for word in each.words}
+    definitions = {*crds.names(workspace), *(name for each in item.requires for name in each.definitions)}
+    needed = map(str, requirements.find(values({**item.resources, **named}, memo), definitions))
+    words = {word for each in item.requires for word in each.words}
     return ShippedUseCase(
         setters=values_of(setters),
-        requires=tuple(sorted({*said, *needed})),
+        requires=tuple(sorted({*words, *needed})),
         description=item.description,
         after=tuple(f"{workspace.prefix}/{path}" for path in item.use_case.after),
     )

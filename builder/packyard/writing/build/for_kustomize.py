@@ -52,9 +52,9 @@ def to_files(
     ``root_dir`` is a copy of the sources that holds the libraries, too.
     """
     base, overlays, patched = compose.patch_pods(workspace, package, use_case)
-    made: dict[str, list[PatchedPods]] = {}
+    by_folder: dict[str, list[PatchedPods]] = {}
     for each in patched:
-        made.setdefault(each.part.folder, []).append(each)
+        by_folder.setdefault(each.part.folder, []).append(each)
 
     def way(path: str) -> str:
         return double_quoted(os.path.relpath(root_dir / path if root_dir else workspace.sources.shown(path), folder))
@@ -63,10 +63,10 @@ def to_files(
         return double_quoted(f"{_PARTS}/{part.folder}") if _has_pods(part) else way(part.folder)
 
     lines = [*kustomization.header(), "resources:", f"- {part_way(base)}"]
-    overlays = [each for each in overlays if not _is_idle(each, made)]
+    overlays = [each for each in overlays if not _is_idle(each, by_folder)]
     if overlays:
         lines += ["components:", *(f"- {part_way(each)}" for each in overlays)]
-    of_pods = [line for each in made.get(package.folder, ()) for line in _of_pods(each)]
+    of_pods = [line for each in by_folder.get(package.folder, ()) for line in _of_pods(each)]
     if use_case.patches or of_pods:
         lines.append("patches:")
         for patch in use_case.patches:
@@ -76,7 +76,7 @@ def to_files(
         lines += of_pods
     lines += [f"namespace: {double_quoted(use_case.namespace)}"] if use_case.namespace else []
     copies = {path: data for each in (base, *overlays) if _has_pods(each)
-              for path, data in _copies(workspace.sources, each, made)}  # fmt: skip
+              for path, data in _copies(workspace.sources, each, by_folder)}  # fmt: skip
     text = "".join(f"{line}\n" for line in lines)
     return {kustomization.FILE: text.encode(), **{f"{_PARTS}/{path}": data for path, data in copies.items()}}
 
@@ -85,22 +85,24 @@ def _has_pods(part: Part) -> bool:
     return bool(part.pods) or any(map(_has_pods, (*part.resources, *part.components)))
 
 
-def _is_idle(part: Part, made: Mapping[str, Sequence[PatchedPods]]) -> bool:
+def _is_idle(part: Part, by_folder: Mapping[str, Sequence[PatchedPods]]) -> bool:
     """Say whether a part is nothing but patches of pods that this use case has not: kustomize builds no empty part."""
     own = (part.objects, part.resources, part.components, part.generated, part.patches, part.replacements)
-    return bool(part.pods) and not made.get(part.folder) and not any(own)
+    return bool(part.pods) and not by_folder.get(part.folder) and not any(own)
 
 
-def _copies(sources: Sources, part: Part, made: Mapping[str, Sequence[PatchedPods]]) -> Iterator[tuple[str, bytes]]:
+def _copies(
+    sources: Sources, part: Part, by_folder: Mapping[str, Sequence[PatchedPods]]
+) -> Iterator[tuple[str, bytes]]:
     """Yield the files of a part and of all that it is made of, by their paths, for kustomize to read."""
-    for each in (*part.resources, *part.components):
-        yield from _copies(sources, each, made)
+    for inner in (*part.resources, *part.components):
+        yield from _copies(sources, inner, by_folder)
     out = {pods.path for pods in part.pods}
     for file in sorted(part.own_files() - out):
         if sources.is_file(file):
             yield file, sources.read(file)
     if part.pods:
-        lines = [line for each in made.get(part.folder, ()) for line in _of_pods(each)]
+        lines = [line for each in by_folder.get(part.folder, ()) for line in _of_pods(each)]
         file, text = pod_components.extended(sources, part, lines)
         yield file, text.encode()
 

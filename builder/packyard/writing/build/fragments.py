@@ -31,32 +31,32 @@ def check(here: Workspace, package: Package, draft: Draft, version: str, parsed:
     by_folder = {each.where.removeprefix(f"{name}/").rstrip("/"): each for each in parsed}
     setters = {path: each.definitions.setters for path, each in by_folder.items() if each.definitions.setters}
     objects: list[MappingNode] = [root for each in parsed for root in each.objects]
-    seen = Folder(files, setters, folder.images_of(parsed), objects=objects)
+    shipped = Folder(files, setters, folder.images_of(parsed), objects=objects)
     text = draft.readme(version)
     lines = text.decode().splitlines()
     fragments = readme.find(here, package)
-    for each in documents.check({README: text}, seen):
-        place = _written(lines[each.line - 1], fragments) if each.line <= len(lines) else None
+    for fault in documents.check({README: text}, shipped):
+        place = _written(lines[fault.line - 1], fragments) if fault.line <= len(lines) else None
         if place and not place[0].startswith(f"{LIBRARIES}/"):
-            composed = f"{name}/{README}:{each.line}"
-            yield replace(each, file=here.sources.shown(place[0]), line=place[1], composed=composed)
+            composed = f"{name}/{README}:{fault.line}"
+            yield replace(fault, file=here.sources.shown(place[0]), line=place[1], composed=composed)
 
 
 def _written(line: str, fragments: Iterable[tuple[str, str]]) -> tuple[str, int] | None:
     """Return the fragment and its line that a line of the README was made of: the one that has most of its words."""
-    best, found = 0, None
+    best, place = 0, None
     for path, text in fragments:
         for number, template in enumerate(text.splitlines(), 1):
-            said = [part.strip() for part in _FILLED.split(template)]
-            if sum(map(len, said)) >= max(best, 1) and _holds(line, said):
-                best, found = sum(map(len, said)), (path, number)
-    return found
+            texts = [part.strip() for part in _FILLED.split(template)]
+            if sum(map(len, texts)) >= max(best, 1) and _holds(line, texts):
+                best, place = sum(map(len, texts)), (path, number)
+    return place
 
 
-def _holds(line: str, said: Iterable[str]) -> bool:
+def _holds(line: str, texts: Iterable[str]) -> bool:
     """Say whether a line has these texts, one behind the other."""
     at = 0
-    for part in said:
+    for part in texts:
         at = line.find(part, at)
         if at < 0:
             return False

@@ -69,9 +69,9 @@ class Packing:
 
     def make(self, name: str) -> Packed:
         """Return what a call does, with what it was made from where that is at hand."""
-        found = self.find(name)
-        if found is not None:
-            return Packed(found)
+        cached = self.find(name)
+        if cached is not None:
+            return Packed(cached)
         draft, facts = self.draft(name)
         bundle = draft.bundle(self.settings.version)
         built = Built.of(bundle, draft.idle)
@@ -81,17 +81,17 @@ class Packing:
 
     def find(self, name: str) -> Built | None:
         """Return a package's bundle if it is in the cache."""
-        asked = (name, self.settings.version)
-        found = self.kept.find(("bundle", *asked), Built.parse)
-        if not found or (found.result.name, found.result.version) != asked:
+        key = (name, self.settings.version)
+        cached = self.kept.find(("bundle", *key), Built.parse)
+        if not cached or (cached.result.name, cached.result.version) != key:
             return None
-        return replace(found.result, inputs=inputs(found.facts))
+        return replace(cached.result, inputs=inputs(cached.facts))
 
     def find_draft(self, name: str) -> KeptResult[Draft] | None:
         """Return a package as it was composed, for this version too, if it is in the cache."""
-        found = self.kept.find(("draft", name), Draft.parse)
-        described = found.result.manifest if found else None
-        return found if described and (described.name, described.version) == (name, MARK) else None
+        cached = self.kept.find(("draft", name), Draft.parse)
+        described = cached.result.manifest if cached else None
+        return cached if described and (described.name, described.version) == (name, MARK) else None
 
     def readme(self, name: str) -> bytes:
         """Return a package's README."""
@@ -112,9 +112,9 @@ class Packing:
 
     def draft(self, name: str) -> tuple[Draft, list[Fact] | None]:
         """Compose a package, or find it, with the facts that it rests on; None where it is not to be cached."""
-        found = self.find_draft(name)
-        if found:
-            return found.result, found.facts
+        cached = self.find_draft(name)
+        if cached:
+            return cached.result, cached.facts
         from packyard.writing.build import assemble  # which is slow to import
 
         here = self.settings.workspace(self.memo)

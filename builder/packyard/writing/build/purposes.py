@@ -22,11 +22,11 @@ def check(here: Workspace, package: Package, draft: Draft) -> Iterator[Finding]:
             yield finding("no-sentence", problem)
 
 
-def _wrong(said: str) -> str:
-    if not said:
+def _wrong(description: str) -> str:
+    if not description:
         return "nothing says what this use case is for"
-    if len(said) > _MOST:
-        return f"its description has {len(said)} characters, more than {_MOST}"
-    if said != " ".join(said.split()) or said[0].islower() or not said.endswith("."):
-        return f"its description is not a sentence: {said!r}"
+    if len(description) > _MOST:
+        return f"its description has {len(description)} characters, more than {_MOST}"
+    if description != " ".join(description.split()) or description[0].islower() or not description.endswith("."):
+        return f"its description is not a sentence: {description!r}"
     return ""

@@ -43,7 +43,7 @@ def find(workspace: Workspace, package: Package) -> list[tuple[str, str]]:
     """Return the fragments of a package's README, each with its text, in their order."""
     sources = workspace.sources
     folders = *(f"{root}{SHARED}" for root in reversed(workspace.roots)), f"{package.folder}/{OWN}"
-    found = {basename(file): file for folder in folders for file in authored(sources, folder)}
+    by_name = {basename(file): file for folder in folders for file in authored(sources, folder)}
     refuse(
         Problem("is not a regular file, as a fragment has to be", file=sources.shown(path))
         for folder in folders
@@ -52,10 +52,10 @@ def find(workspace: Workspace, package: Package) -> list[tuple[str, str]]:
     )
     refuse(
         Problem("a fragment's name must begin with two digits and a dash, and end in .md", file=sources.shown(file))
-        for name, file in found.items()
+        for name, file in by_name.items()
         if not _NAME.fullmatch(name)
     )
-    return [(found[name], sources.text(found[name]).text) for name in sorted(found)]
+    return [(by_name[name], sources.text(by_name[name]).text) for name in sorted(by_name)]
 
 
 def render(fragments: Sequence[tuple[str, str]], context: Mapping[str, object], memo: Memo) -> bytes:
@@ -95,7 +95,7 @@ def _uses(name: str, node: Node) -> bool:
         return any(_uses(name, child) for child in printed)
     if isinstance(node, nodes.Template | nodes.If) or (isinstance(node, nodes.For) and not node.recursive):
         return any(_uses(name, child) for child in node.iter_child_nodes())
-    return any(found.name == name for found in (node, *node.find_all(nodes.Name)) if isinstance(found, nodes.Name))
+    return any(inner.name == name for inner in (node, *node.find_all(nodes.Name)) if isinstance(inner, nodes.Name))
 
 
 def _environment() -> Bounded:

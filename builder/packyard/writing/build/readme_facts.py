@@ -102,9 +102,9 @@ def context(
 
     ``objects`` are those of its use cases by their paths, as plain values; packyard.json says what is ``described``.
     """
-    found = {item.use_case.path: item for item in composed.use_cases}
+    by_path = {item.use_case.path: item for item in composed.use_cases}
     prefix, shipped = workspace.prefix, described.use_cases
-    use_cases = [_use_case(item, objects[path], shipped[f"{prefix}/{path}"]) for path, item in found.items()]
+    use_cases = [_use_case(item, objects[path], shipped[f"{prefix}/{path}"]) for path, item in by_path.items()]
     example = next(use_case for use_case in use_cases if use_case.path == composed.package.first)
     above, _, last = example.path.rpartition("/")
     folder, leaf = ("", example.path) if example.after or not above else (f"/{above}", last)
@@ -139,8 +139,8 @@ def context(
 
 
 def _use_case(item: Composed, objects: Sequence[Mapping[str, object]], described: ShippedUseCase) -> DocumentedUseCase:
-    found = pods.find_all(objects)
-    labels = (labels_of(pod.template) for pod in found if pod.template)
+    all_pods = pods.find_all(objects)
+    labels = (labels_of(pod.template) for pod in all_pods if pod.template)
     return DocumentedUseCase(
         path=item.use_case.path,
         name=item.use_case.name,
@@ -153,7 +153,7 @@ def _use_case(item: Composed, objects: Sequence[Mapping[str, object]], described
         images=images.find(objects),
         description=item.description,
         after=item.use_case.after,
-        containers=frozenset(text(each.get("name")) for pod in found for each in pod.containers),
+        containers=frozenset(text(each.get("name")) for pod in all_pods for each in pod.containers),
         instance=next((label for each in labels if (label := text(each.get(_INSTANCE)))), ""),
     )
 
@@ -161,11 +161,11 @@ def _use_case(item: Composed, objects: Sequence[Mapping[str, object]], described
 def parameters(use_cases: Sequence[DocumentedUseCase]) -> list[DocumentedParameter]:
     """Return one line per setter, in the order of the use cases' Krmfiles, those of the largest first."""
     everywhere, main = [use_case.path for use_case in use_cases], _main(use_cases)
-    found: dict[str, dict[str, Setter]] = {}
+    by_name: dict[str, dict[str, Setter]] = {}
     for use_case in sorted(use_cases, key=lambda use_case: -len(use_case.setters)):
         for row in use_case.setters:
-            found.setdefault(row.name, {})[use_case.path] = row
-    return [_parameter(rows, main, everywhere) for rows in found.values()]
+            by_name.setdefault(row.name, {})[use_case.path] = row
+    return [_parameter(rows, main, everywhere) for rows in by_name.values()]
 
 
 def _main(use_cases: Sequence[DocumentedUseCase]) -> set[str]:
@@ -193,12 +193,12 @@ def _parameter(rows: Mapping[str, Setter], main: set[str], everywhere: Sequence[
 def required(use_cases: Sequence[DocumentedUseCase]) -> list[tuple[tuple[str, ...], list[Setter]]]:
     """Return what has to be set, with the use cases where it has to, as patterns."""
     everywhere = [use_case.path for use_case in use_cases]
-    found: dict[tuple[str, ...], list[DocumentedUseCase]] = {}
+    by_names: dict[tuple[str, ...], list[DocumentedUseCase]] = {}
     for use_case in use_cases:
-        found.setdefault(tuple(row.name for row in use_case.required), []).append(use_case)
+        by_names.setdefault(tuple(row.name for row in use_case.required), []).append(use_case)
     return [
         (_patterns([each.path for each in alike], everywhere), alike[0].required)
-        for names, alike in found.items()
+        for names, alike in by_names.items()
         if names
     ]
 
@@ -206,25 +206,25 @@ def required(use_cases: Sequence[DocumentedUseCase]) -> list[tuple[tuple[str, ..
 def levels(use_cases: Sequence[DocumentedUseCase]) -> list[tuple[str, tuple[str, ...]]]:
     """Return the Pod Security levels below ``restricted``, each with the use cases that need it, as patterns."""
     everywhere = [use_case.path for use_case in use_cases]
-    found: dict[str, list[str]] = {}
+    by_level: dict[str, list[str]] = {}
     for use_case in use_cases:
         for kind, _, name in (requirement.partition(" ") for requirement in use_case.requirements):
             if kind == "PodSecurity" and name != "restricted":
-                found.setdefault(name, []).append(use_case.path)
-    return [(level, _patterns(paths, everywhere)) for level, paths in sorted(found.items())]
+                by_level.setdefault(name, []).append(use_case.path)
+    return [(level, _patterns(paths, everywhere)) for level, paths in sorted(by_level.items())]
 
 
 def rules(composed: Sequence[Composed]) -> list[DocumentedRule]:
     """Return every rule once, in the order of the use cases, with those that it holds for."""
-    found: dict[tuple[str, str], list[str]] = {}
+    by_rule: dict[tuple[str, str], list[str]] = {}
     for item in composed:
         for rule in item.rules:
-            found.setdefault((rule.text, rule.message), []).append(item.use_case.path)
+            by_rule.setdefault((rule.text, rule.message), []).append(item.use_case.path)
     everywhere = [item.use_case.path for item in composed]
-    return [DocumentedRule(rule, message, _places(paths, everywhere)) for (rule, message), paths in found.items()]
+    return [DocumentedRule(rule, message, _places(paths, everywhere)) for (rule, message), paths in by_rule.items()]
 
 
-def options(found: Sequence[Option], use_cases: Sequence[DocumentedUseCase]) -> list[DocumentedOption]:
+def options(offered: Sequence[Option], use_cases: Sequence[DocumentedUseCase]) -> list[DocumentedOption]:
     """Return the options, sorted by name."""
     everywhere, main = [use_case.path for use_case in use_cases], _main(use_cases)
     return [
@@ -236,7 +236,7 @@ def options(found: Sequence[Option], use_cases: Sequence[DocumentedUseCase]) -> 
             requires=each.requires,
             places=() if main <= set(each.use_cases) else _patterns(each.use_cases, everywhere),
         )
-        for each in found
+        for each in offered
     ]
 
 
@@ -261,12 +261,12 @@ def abbreviate(paths: Sequence[str], everywhere: Sequence[str]) -> list[str]:
     last = {f"*/{path.split('/')[-1]}": f"/{path.split('/')[-1]}" for path in everywhere if "/" in path}
     groups = {pattern: {path for path in everywhere if path.startswith(start)} for pattern, start in first.items()}
     groups |= {pattern: {path for path in everywhere if path.endswith(end)} for pattern, end in last.items()}
-    left, found = set(paths), []
-    while left:
-        fitting = [pattern for pattern, group in groups.items() if group <= set(paths) and len(group & left) > 1]
+    rest, patterns = set(paths), []
+    while rest:
+        fitting = [pattern for pattern, group in groups.items() if group <= set(paths) and len(group & rest) > 1]
         if not fitting:
             break
-        best = max(fitting, key=lambda pattern: len(groups[pattern] & left))
-        found.append(best)
-        left -= groups[best]
-    return sorted([*found, *left])
+        best = max(fitting, key=lambda pattern: len(groups[pattern] & rest))
+        patterns.append(best)
+        rest -= groups[best]
+    return sorted([*patterns, *rest])

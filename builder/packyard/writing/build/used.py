@@ -66,11 +66,11 @@ class Use:
             raise InputError(*(_from(each, f"{package_dir.parent}/") for each in error.problems)) from error
 
     def _of_presets(self, package_dir: Path) -> dict[str, Sequence[str]]:
-        known = {file.stem: file for file in (package_dir / PRESETS).glob("*.yaml")}
-        if unknown := [name for name in self.presets if name not in known]:
-            hint = suggest(unknown[0], known) or f"there are {', '.join(sorted(known)) or 'none'}"
+        by_name = {file.stem: file for file in (package_dir / PRESETS).glob("*.yaml")}
+        if unknown := [name for name in self.presets if name not in by_name]:
+            hint = suggest(unknown[0], by_name) or f"there are {', '.join(sorted(by_name)) or 'none'}"
             raise InputError(Problem(f"{package_dir.name} has no preset {unknown[0]!r}", hint=hint))
-        files = (valuesfile.parse(known[name].read_bytes(), str(known[name])) for name in self.presets)
+        files = (valuesfile.parse(by_name[name].read_bytes(), str(by_name[name])) for name in self.presets)
         return {name: given.texts for each in files for name, given in each.given.items()}
 
 
@@ -85,23 +85,23 @@ def unpacked(draft: Draft, prefix: str, use: Use) -> Iterator[Path]:
 
 def paths(draft: Draft, prefix: str) -> list[str]:
     """Return the paths of the use cases of a package, below the prefix."""
-    found = (path.removeprefix(f"{prefix}/") for path in draft.manifest.use_cases)
-    return [path for path in found if path != OPTIONS]
+    below = (path.removeprefix(f"{prefix}/") for path in draft.manifest.use_cases)
+    return [path for path in below if path != OPTIONS]
 
 
 def find(draft: Draft, prefix: str, use: Use, judges: Sequence[Judge], only: Sequence[str] = ()) -> list[Finding]:
     """Return what is wrong with the objects of a package in use, of all use cases or these, in its composed files."""
-    memo, found = Memo(), list[Finding]()
+    memo, findings = Memo(), list[Finding]()
     with unpacked(draft, prefix, use) as package_dir:
         options, above = ShippedOptions(memo, only_enabled=True), f"{package_dir.parent}/"
         for path in only or paths(draft, prefix):
             files = _read(package_dir / prefix / path)
             parsed = parse(files, memo)
             here = find_built(parsed, judges=judges)
-            found += [*here, *options.find(files, parsed, here, judges=judges, shipped=True)]
+            findings += [*here, *options.find(files, parsed, here, judges=judges, shipped=True)]
     return [
         replace(each, file=each.file.removeprefix(above), message=f"with {use}, {each.message}", fix="")
-        for each in found
+        for each in findings
     ]
 
 
@@ -112,9 +112,9 @@ def files(draft: Draft, prefix: str, use: Use, path: str) -> dict[str, bytes]:
         directory = package_dir / prefix / path
         files = _read(directory)
         built = list(ShippedOptions(memo).build(files, parse(files, memo)))
-        found = {file.name: file.read_bytes() for file in sorted(directory.iterdir()) if file.is_file()}
-    found.update({Path(root.source.name).name: layout.write(anchors.shared(root)) for root in built})
-    return {f"{draft.manifest.name}/{prefix}/{path}/{name}": data for name, data in sorted(found.items())}
+        by_name = {file.name: file.read_bytes() for file in sorted(directory.iterdir()) if file.is_file()}
+    by_name.update({Path(root.source.name).name: layout.write(anchors.shared(root)) for root in built})
+    return {f"{draft.manifest.name}/{prefix}/{path}/{name}": data for name, data in sorted(by_name.items())}
 
 
 def _read(directory: Path) -> PackageFiles:

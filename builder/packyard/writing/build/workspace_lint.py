@@ -130,8 +130,8 @@ class Linting:
         here = self._workspace()
         tried = tried_parts.compose_all(here)
         findings, options = list[Finding](), set[str]()
-        for made, composed in tried.composed:
-            folders = [f"{here.prefix}/{path}" for path in (*(each.path for each in made.use_cases), OPTIONS)]
+        for tried_package, composed in tried.composed:
+            folders = [f"{here.prefix}/{path}" for path in (*(each.path for each in tried_package.use_cases), OPTIONS)]
             members = {f"{here.prefix}/{path}": data for path, data in composed.files.items()}
             fitting = [each.name for each in composed.options.all]
             findings += self._judged(_files(name, folders, members), fitting, tried=set())[1]
@@ -165,18 +165,18 @@ class Linting:
 
     def _with_presets(
         self,
-        found: Sequence[Preset],
+        presets: Sequence[Preset],
         packages: Sequence[tuple[PackageFiles, Parsed]],
-        known: Sequence[Finding],
+        findings: Sequence[Finding],
     ) -> Iterator[Finding]:
         """Yield what is wrong with the use cases of a package with each of its presets alone."""
         judges, memo = self._judges(), self.packing.memo
-        for values in (each.values.given for each in found):
+        for values in (each.values.given for each in presets):
             tried = set[object]()
             for pair in packages:
                 if not self.is_quick:
                     tried.clear()
-                yield from given_values.check(*pair, known, values, tried, judges=judges, memo=memo)
+                yield from given_values.check(*pair, findings, values, tried, judges=judges, memo=memo)
 
     def find(self, name: str) -> Linted | None:
         """Return what is wrong with a package if it is in the cache; nothing of a workspace that cannot be read is."""
@@ -185,8 +185,8 @@ class Linting:
         except InputError:
             return None
         find = self.packing.kept.find
-        found = find(words, _parse) or (find((*words, *_QUICK), _parse) if self.is_quick else None)
-        return replace(found.result, inputs=tuple(inputs(found.facts))) if found else None
+        cached = find(words, _parse) or (find((*words, *_QUICK), _parse) if self.is_quick else None)
+        return replace(cached.result, inputs=tuple(inputs(cached.facts))) if cached else None
 
     def _workspace(self) -> Workspace:
         return self.packing.settings.workspace(self.packing.memo)
@@ -204,8 +204,8 @@ class Linting:
         """What all findings rest on beside the sources: the schemas, and the roots by which they name files."""
         here = self._workspace()
         places = library.places(here.libraries).values()
-        given = (f"{path} {Digest.of(here.sources.read(path))}" for path in crds.files(here))
-        return (*here.kubernetes, version("jsonschema-rs"), str(here.root_dir), *map(str, places), *given)
+        definitions = (f"{path} {Digest.of(here.sources.read(path))}" for path in crds.files(here))
+        return (*here.kubernetes, version("jsonschema-rs"), str(here.root_dir), *map(str, places), *definitions)
 
 
 def _oldest_and_newest(judges: Sequence[Judge]) -> list[Judge]:
@@ -227,15 +227,15 @@ def package_files(draft: Draft) -> list[PackageFiles]:
 
 
 def _files(name: str, folders: Iterable[str], members: Mapping[str, bytes]) -> list[PackageFiles]:
-    found: list[PackageFiles] = []
+    directories: list[PackageFiles] = []
     programs = {path: data for path, data in members.items() if f"/{PROGRAMS}/" in path}
     for folder in folders:
         below = f"{folder}/"
         files = {path.removeprefix(below): data for path, data in members.items() if path.startswith(below)}
         krmfile = files.pop(KRMFILE, EMPTY + b"\n")
         patches = {path: files.pop(path) for path in list(files) if not path.endswith(".yaml")}
-        found.append(PackageFiles(krmfile, files, f"{name}/{below}", patches=patches, programs=programs))
-    return found
+        directories.append(PackageFiles(krmfile, files, f"{name}/{below}", patches=patches, programs=programs))
+    return directories
 
 
 def lint(here: Workspace, name: str) -> list[Finding]:
@@ -255,10 +255,10 @@ def in_use(packing: Packing, linted: Sequence[Linted], use: Use) -> list[Linted]
     return [replace(each, findings=[*each.findings, *_others(each, more.get(each.name, ()))]) for each in linted]
 
 
-def _others(linted: Linted, found: Iterable[Finding]) -> list[Finding]:
+def _others(linted: Linted, findings: Iterable[Finding]) -> list[Finding]:
     """Return what is wrong in use, and not without it."""
-    known = {(each.file, each.line, each.rule) for each in linted.findings}
-    return [each for each in found if (each.file, each.line, each.rule) not in known]
+    places = {(each.file, each.line, each.rule) for each in linted.findings}
+    return [each for each in findings if (each.file, each.line, each.rule) not in places]
 
 
 def judge(here: Workspace, linted: Sequence[Linted], *, alone: bool = False, is_quick: bool = False) -> list[Finding]:
@@ -267,12 +267,12 @@ def judge(here: Workspace, linted: Sequence[Linted], *, alone: bool = False, is_
     What only all packages of the workspace together can tell is told where all are there, unless they are ``alone``.
     """
     names = {each.name for each in linted}
-    found = [item for each in linted for item in each.findings]
-    found += _placed(here, names, collisions.check(named for each in linted for named in each.named))
+    findings = [item for each in linted for item in each.findings]
+    findings += _placed(here, names, collisions.check(named for each in linted for named in each.named))
     sound = [each for each in linted if not each.is_broken]
     is_whole = not alone and len(sound) == len(linted) and names >= set(here.package_names())
-    found += _of_all(here, linted) if is_whole else []
-    found += _as_written(here, names, is_whole=not alone and names >= set(here.package_names()))
+    findings += _of_all(here, linted) if is_whole else []
+    findings += _as_written(here, names, is_whole=not alone and names >= set(here.package_names()))
     paths = sorted({path for each in sound for path in each.inputs})
     own = tuple(f"packages/{each.name}/" for each in sound)
     is_known = is_whole and not here.is_library  # where others may need an exception
@@ -282,8 +282,8 @@ def judge(here: Workspace, linted: Sequence[Linted], *, alone: bool = False, is_
     files = {here.sources.shown(path): here.sources.read(path) for path in paths}
     unjudged = () if is_whole else collisions.BETWEEN
     shown = set(map(here.sources.shown, judged))
-    left = exception.apply(_once(found), files, shown, shipped=True, unjudged=unjudged)
-    return in_order([*_as_severe(left, here.severities), *_unknown(here)])
+    remaining = exception.apply(_once(findings), files, shown, shipped=True, unjudged=unjudged)
+    return in_order([*_as_severe(remaining, here.severities), *_unknown(here)])
 
 
 def _as_severe(findings: Iterable[Finding], severities: Mapping[str, str]) -> Iterator[Finding]:
@@ -305,11 +305,11 @@ def _unknown(here: Workspace) -> Iterator[Finding]:
 
 def refuse(here: Workspace, linted: Sequence[Linted]) -> int:
     """Raise all errors of packages, or return the number of warnings."""
-    found = judge(here, linted, is_quick=True)
-    problems = [_named(each).problem for each in found if each.severity == "error"]
+    findings = judge(here, linted, is_quick=True)
+    problems = [_named(each).problem for each in findings if each.severity == "error"]
     if problems:
         raise InputError(*problems)
-    return len(found)
+    return len(findings)
 
 
 def _named(each: Finding) -> Finding:
@@ -377,14 +377,14 @@ def _as_written(here: Workspace, names: set[str], *, is_whole: bool) -> Iterator
     folders = ["bases", "overlays", "packages"] if is_whole else [f"packages/{name}" for name in sorted(names)]
     files = {path: data for folder in folders for path, data in _files_below(sources, folder)}
     files |= {KRMFILE: sources.read(KRMFILE)} if is_whole and sources.is_file(KRMFILE) else {}
-    found = list(written.check(files))
-    dead = [each for each in found if each.rule == "unused-definition"]
+    findings = list(written.check(files))
+    dead = [each for each in findings if each.rule == "unused-definition"]
     if dead and is_whole:
         folders = [f"{root}{kind}" for root in here.roots if root for kind in ("bases", "overlays")]
         others = (data for folder in folders for _, data in _files_below(sources, folder))
         words = {word for data in others for word in _WORD.findall(data.decode("utf-8", "replace"))}
         dead = [each for each in dead if each.message.split()[-1] in words]
-    yield from (replace(each, file=sources.shown(each.file)) for each in found if each not in dead)
+    yield from (replace(each, file=sources.shown(each.file)) for each in findings if each not in dead)
 
 
 def _files_below(sources: Sources, folder: str) -> Iterator[tuple[str, bytes]]:
