@@ -37,8 +37,8 @@ class Selection:
         """Say whether the document with this root is one of them."""
         if not isinstance(root, MappingNode):
             return self == Selection()
-        asked = (self.api_version, self.kind, self.namespace, self.name)
-        return all(wanted in ("", text) for wanted, text in zip(asked, selector.identity(root), strict=True))
+        expected = (self.api_version, self.kind, self.namespace, self.name)
+        return all(wanted in ("", text) for wanted, text in zip(expected, selector.identity(root), strict=True))
 
 
 def annotate(data: bytes, name: str, annotations: Mapping[str, str], selection: Selection) -> bytes:

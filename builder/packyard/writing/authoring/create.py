@@ -109,17 +109,17 @@ def create_substitution(package: PackageFiles, new: NewSubstitution) -> Creation
     }
     _check_cycle(definitions, new, kinds)
     entries: dict[str, Tree] = {SUBSTITUTION_PREFIX + new.name: _substitution(new, markers, kinds)}
-    found: list[tuple[str, str | None]] = []
+    values: list[tuple[str, str | None]] = []
     for marker in markers:
         name = marker[2:-1]
         if kinds[marker] == SUBSTITUTION_PREFIX:
-            found.append((marker, None))
+            values.append((marker, None))
         elif name not in definitions.setters:
             _check_name(name)
-            found.append((marker, derived[marker]))
+            values.append((marker, derived[marker]))
             setter: Tree = {"name": Text(name), "value": Text(derived[marker])}
             entries[SETTER_PREFIX + name] = {"x-k8s-cli": {"setter": setter}}
-    return _Binder(package, new, _scalars_or_lists_at(new)).finish(krmfile, entries, tuple(found))
+    return _Binder(package, new, _scalars_or_lists_at(new)).finish(krmfile, entries, tuple(values))
 
 
 def _check_setter(definitions: Definitions, new: NewSetter) -> None:
@@ -306,5 +306,5 @@ def _check_cycle(definitions: Definitions, new: NewSubstitution, kinds: Mapping[
     markers = tuple((marker, comment.parse_ref(f"{REF_PREFIX}{kind}{marker[2:-1]}")) for marker, kind in kinds.items())
     created = Substitution(new.name, new.pattern, markers)
     setters = {marker[2:-1]: Setter(marker[2:-1]) for marker in kinds}
-    known = Definitions({**setters, **definitions.setters}, {**definitions.substitutions, new.name: created})
-    known.setters_of(created)
+    extended = Definitions({**setters, **definitions.setters}, {**definitions.substitutions, new.name: created})
+    extended.setters_of(created)

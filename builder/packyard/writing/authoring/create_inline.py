@@ -35,15 +35,15 @@ def _bind(new: NewSetter, child: Child, scalar: Scalar, partial: bool) -> list[E
     if scalar.style in "|>":
         raise InputError(f"{scalar.place}: a block scalar can have no setter of version 1")
     old = parse(scalar.comment.text) if partial and scalar.comment else None
-    found = old or InlineDefinition({})
-    found.type = new.type
-    found.description = new.description or found.description
-    found.set_by = new.set_by or found.set_by
+    definition = old or InlineDefinition({})
+    definition.type = new.type
+    definition.description = new.description or definition.description
+    definition.set_by = new.set_by or definition.set_by
     if partial:
-        found.record(new.name, new.value)
+        definition.record(new.name, new.value)
     else:
-        found.whole = (new.name, new.value)
-    return place.bind(child, found.text())
+        definition.whole = (new.name, new.value)
+    return place.bind(child, definition.text())
 
 
 def _fields(document: Document) -> Iterator[tuple[Child, str]]:

@@ -36,11 +36,11 @@ def delete_substitution(package: PackageFiles, name: str) -> Plan:
 
 
 def _delete(
-    package: PackageFiles, krmfile: Krmfile, kind: str, name: str, known: Mapping[str, Setter | Substitution]
+    package: PackageFiles, krmfile: Krmfile, kind: str, name: str, by_name: Mapping[str, Setter | Substitution]
 ) -> Plan:
-    if name not in known:
+    if name not in by_name:
         raise NotHereError(f'{kind} "{name}" does not exist')
-    definition, prefix = known[name], SETTER_PREFIX if kind == "setter" else SUBSTITUTION_PREFIX
+    definition, prefix = by_name[name], SETTER_PREFIX if kind == "setter" else SUBSTITUTION_PREFIX
     _check_unused(krmfile.definitions, kind, name)
     files: dict[str, bytes] = {}
     recorded = krmfile.edited(package.krmfile, _take_definition_out(krmfile, prefix + name))
@@ -84,8 +84,8 @@ def _take_definition_out(krmfile: Krmfile, key: str) -> list[Edit]:
 
 def _take_comments_out(document: Document, definitions: Definitions, definition: Setter | Substitution) -> list[Edit]:
     edits: dict[int, Edit] = {}
-    for found in find_comments(document):
-        reference = comment.parse(found.text)
+    for note in find_comments(document):
+        reference = comment.parse(note.text)
         if reference and definitions.resolve(reference) is definition:
-            edits[found.start] = place.take_out(document.source, found)
+            edits[note.start] = place.take_out(document.source, note)
     return list(edits.values())

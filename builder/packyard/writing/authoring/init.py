@@ -68,11 +68,11 @@ def files(name: str, prefix: str, license_id: str) -> dict[str, bytes]:
         ".gitignore": _IGNORED,
         ".pre-commit-config.yaml": _PRE_COMMIT,
     }
-    made = {f".schemas/{name}.json": schemas.read(name) for name in schemas.NAMES}
+    schema_files = {f".schemas/{name}.json": schemas.read(name) for name in schemas.NAMES}
     settings = {"yaml.schemas": {f".schemas/{name}.json": pattern for name, pattern in _SCHEMAS.items()}}
     texts[".vscode/settings.json"] = json.dumps(settings, indent=2) + "\n"
     recipes = {path: regular.read(library.carried_dir() / recipe) for path, recipe in _RECIPES.items()}
-    return {**{path: text.encode() for path, text in texts.items()}, **recipes, **made}
+    return {**{path: text.encode() for path, text in texts.items()}, **recipes, **schema_files}
 
 
 def write(folder: Path, made: Mapping[str, bytes]) -> list[Path]:
@@ -80,10 +80,10 @@ def write(folder: Path, made: Mapping[str, bytes]) -> list[Path]:
     for path in made:
         paths.inside(folder, path)  # a link may lead out of it
     made = {path: data for path, data in made.items() if path != LICENSE or not os.path.lexists(folder / path)}
-    taken = [path for path in made if os.path.lexists(folder / path)]
-    if taken:
+    existing = [path for path in made if os.path.lexists(folder / path)]
+    if existing:
         hint = "choose another folder, or move them away"
-        raise ConflictError(*(Problem("exists already", file=str(folder / path), hint=hint) for path in taken))
+        raise ConflictError(*(Problem("exists already", file=str(folder / path), hint=hint) for path in existing))
     written: list[Path] = []
     folders = [each for path in made for each in reversed((folder / path).parents) if not each.exists()]
     try:

@@ -91,17 +91,17 @@ def check(workspace: Workspace, answers: Answers, parts: Sequence[Offered]) -> N
     if answers.name in workspace.package_names():
         hint = "choose another name, or change its package.yaml"
         raise InputError(Problem("exists already", file=str(workspace.root_dir / "packages" / answers.name), hint=hint))
-    made = answers.use_cases.values()
-    chosen = [(BASE, each.base) for each in made]
-    chosen += [(kind, name) for each in made for kind in (STORAGE, PROGRAMS) for name in getattr(each, kind)]
+    use_cases = answers.use_cases.values()
+    chosen = [(BASE, each.base) for each in use_cases]
+    chosen += [(kind, name) for each in use_cases for kind in (STORAGE, PROGRAMS) for name in getattr(each, kind)]
     for kind, name in chosen:
-        known = {part.name for part in parts if part.kind == kind}
-        if name not in known:
-            hint = suggest(name, known) or f"packyard parts --kind {kind} lists them"
+        names = {part.name for part in parts if part.kind == kind}
+        if name not in names:
+            hint = suggest(name, names) or f"packyard parts --kind {kind} lists them"
             raise InputError(Problem(f"no {kind} {name!r}", hint=hint))
     here = [part for part in parts if (part.kind, part.name) in chosen]
     defined = {name for part in here for name in part.defines}
-    for setters in (answers.setters, *(each.setters for each in made)):
+    for setters in (answers.setters, *(each.setters for each in use_cases)):
         defined |= {name for name, value in setters.items() if "${" in value}
     missing = {name for part in here for name in part.needs} - defined
     if missing:
@@ -154,13 +154,13 @@ def _package(answers: Answers, patches: Mapping[str, Sequence[_Patch]]) -> Tree:
     return tree
 
 
-def _use_case(made: UseCase, patches: Sequence[_Patch]) -> Tree:
-    lists = {"storage": _texts(made.storage), "programs": _texts(made.programs)}
+def _use_case(use_case: UseCase, patches: Sequence[_Patch]) -> Tree:
+    lists = {"storage": _texts(use_case.storage), "programs": _texts(use_case.programs)}
     lists["patches"] = [patch.entry for patch in patches]
-    tree: dict[str, Tree] = {"base": Text(made.base)}
+    tree: dict[str, Tree] = {"base": Text(use_case.base)}
     tree |= {key: in_brackets(listed) for key, listed in lists.items() if listed}
-    if made.setters:
-        tree["setters"] = in_brackets({name: Text(value) for name, value in made.setters.items()})
+    if use_case.setters:
+        tree["setters"] = in_brackets({name: Text(value) for name, value in use_case.setters.items()})
     return tree
 
 
@@ -182,27 +182,27 @@ class _Started:
     setters: Mapping[str, Setter]
 
     @classmethod
-    def of(cls, workspace: Workspace, made: UseCase, setters: Mapping[str, str]) -> _Started:
-        part = parts.read(workspace.sources, workspace.base_dir(made.base), "Kustomization")
-        dirs = [workspace.overlay_dir(PROGRAMS, name) for name in made.programs]
+    def of(cls, workspace: Workspace, use_case: UseCase, setters: Mapping[str, str]) -> _Started:
+        part = parts.read(workspace.sources, workspace.base_dir(use_case.base), "Kustomization")
+        dirs = [workspace.overlay_dir(PROGRAMS, name) for name in use_case.programs]
         programs = tuple(parts.read(workspace.sources, folder, "Component") for folder in dirs)
         objects = accumulate.accumulate(Part(part.folder, resources=(part,), components=programs))
         named = zip(accumulate.file_names(objects), objects, strict=True)
         started = {file: patch for file, item in named if (patch := _patch(item))}
-        asked = {name for patch in started.values() for text in patch.texts for name in _VARIABLE.findall(text)}
+        variables = {name for patch in started.values() for text in patch.texts for name in _VARIABLE.findall(text)}
         runs = {file: patch for file, patch in started.items() if patch.is_open}
-        defined, given = _defined(workspace, (part, *programs)), {**setters, **made.setters}
-        values = {**{name: setter.value for name, setter in defined.items()}, **given}
-        free = {name: setter for name, setter in defined.items() if "${" not in given.get(name, "")}
-        missing = (asked & values.keys()) - {name for item in objects for name in _variables(item)}
+        defined, own_values = _defined(workspace, (part, *programs)), {**setters, **use_case.setters}
+        values = {**{name: setter.value for name, setter in defined.items()}, **own_values}
+        free = {name: setter for name, setter in defined.items() if "${" not in own_values.get(name, "")}
+        missing = (variables & values.keys()) - {name for item in objects for name in _variables(item)}
         is_read = any(item.identity[1:] == ("ConfigMap", "", accumulate.RUN) for item in objects)
         return cls(runs, {name: values[name] for name in sorted(missing)} if is_read else {}, objects, free)
 
 
-def _defined(workspace: Workspace, found: Sequence[Part]) -> dict[str, Setter]:
+def _defined(workspace: Workspace, used: Sequence[Part]) -> dict[str, Setter]:
     """Return the setters that parts share, or have for themselves."""
     shared = parts.read_shared(workspace.sources, workspace.libraries)
-    own = [krmfile for part in found for krmfile in part.krmfiles()]
+    own = [krmfile for part in used for krmfile in part.krmfiles()]
     defined = Words(shared, [[each] for each in own], {}, workspace.sources.memo).defined
     return {name: word.definition for name, word in defined.items() if isinstance(word.definition, Setter)}
 

@@ -63,10 +63,10 @@ def declared_type(schema: Mapping[str, object], flag: str) -> str:
     listed = declared if isinstance(declared, list) else [declared] if declared else []
     if len(listed) > 1:
         raise InputError(f"only one type is supported: {', '.join(map(str, listed))}")
-    found = str(listed[0]) if listed else ""
-    if found and flag and found != flag:
-        raise InputError(f"type provided in type flag ({flag}) and in schema ({found}) doesn't match")
-    return found or flag
+    of_schema = str(listed[0]) if listed else ""
+    if of_schema and flag and of_schema != flag:
+        raise InputError(f"type provided in type flag ({flag}) and in schema ({of_schema}) doesn't match")
+    return of_schema or flag
 
 
 def check_types(schema: Mapping[str, object], declared: str) -> None:
@@ -102,7 +102,7 @@ def _fault(text: str, error: ValueError) -> str:
         return str(error)
     if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string"):
         return "unexpected end of JSON input"
-    found = text[error.pos]
-    if error.msg in _GO_WORDS and "!" <= found <= "~" and found not in _OTHERWISE:
-        return f"invalid character {found!r} {_GO_WORDS[error.msg]}"
+    character = text[error.pos]
+    if error.msg in _GO_WORDS and "!" <= character <= "~" and character not in _OTHERWISE:
+        return f"invalid character {character!r} {_GO_WORDS[error.msg]}"
     return str(error)

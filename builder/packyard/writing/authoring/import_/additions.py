@@ -29,20 +29,20 @@ FOLDER = "overlays/options"
 
 def files(sources: Sources, paths: Sequence[str], objects: Sequence[MappingNode], binder: Binder) -> dict[str, bytes]:
     """Return the files of options by their paths in a workspace; ``objects`` are those of the use cases."""
-    found = {path: _documents(sources, path) for path in paths}
-    refuse(problem for some in found.values() for each in some if (problem := bind.fault_of(each, is_named=False)))
-    binder.placeholders.gather(each for some in found.values() for each in some)
-    bound, words = binder.find([each for some in found.values() for each in some], krmfile_of(sources, ""))
-    made: dict[str, bytes] = {}
-    for path, some in found.items():
+    by_path = {path: _documents(sources, path) for path in paths}
+    refuse(problem for some in by_path.values() for each in some if (problem := bind.fault_of(each, is_named=False)))
+    binder.placeholders.gather(each for some in by_path.values() for each in some)
+    bound, words = binder.find([each for some in by_path.values() for each in some], krmfile_of(sources, ""))
+    contents: dict[str, bytes] = {}
+    for path, some in by_path.items():
         name = re.sub(r"[^a-z0-9]+", "-", PurePosixPath(path).stem.lower()).strip("-")
         roots = [normal.write(each.root, bound, bind.is_reference) for each in some if each.root]
         option = _option(name, [root for root in roots if isinstance(root, MappingNode)], objects)
         nodes = [node for each in some for node in walk(each.root)]
         reached = meaning.reached((bound.names[id(node)] for node in nodes if id(node) in bound.names), words)
         option |= {"Krmfile": write.krmfile(reached)} if reached else {}
-        made |= {f"{FOLDER}/{name}/{file}": data for file, data in option.items()}
-    return made
+        contents |= {f"{FOLDER}/{name}/{file}": data for file, data in option.items()}
+    return contents
 
 
 def _documents(sources: Sources, path: str) -> list[Document]:
@@ -58,11 +58,11 @@ def _documents(sources: Sources, path: str) -> list[Document]:
 
 def _option(name: str, roots: Sequence[MappingNode], objects: Sequence[MappingNode]) -> dict[str, bytes]:
     """Return the files of one option."""
-    known = [selector.identity(each) for each in objects]
+    identities = [selector.identity(each) for each in objects]
     patches: list[tuple[MappingNode, dict[str, str]]] = []
     for root in roots:
         version, kind, _, own = selector.identity(root)
-        names = {each[3] for each in known if each[:2] == (version, kind)}
+        names = {each[3] for each in identities if each[:2] == (version, kind)}
         if names and (not own or own in names):
             named = {"name": re.escape(own)} if own and len(names) > 1 else {}
             patches.append((root, {"kind": re.escape(kind), **named}))
@@ -73,14 +73,14 @@ def _option(name: str, roots: Sequence[MappingNode], objects: Sequence[MappingNo
     top = make.mapping("", {"apiVersion": kustomization.VERSIONS["Component"], "kind": "Component"})
     listed = [title for title, root in zip(titles, roots, strict=True) if id(root) not in targets]
     top.entries += [make.entry("resources", _list(make.scalar(each, "") for each in listed))] if listed else []
-    made = [
+    entries = [
         make.mapping("", {"path": title, "target": make.mapping("", targets[id(root)])})
         for title, root in zip(titles, roots, strict=True)
         if id(root) in targets
     ]
-    top.entries += [make.entry("patches", _list(made))] if made else []
-    said = layout.write(top, head=[Comment(f"# {name}.", 0, 0, own_line=True)])
-    return {kustomization.FILE: said, **{title: layout.write(root) for title, root in zip(titles, roots, strict=True)}}
+    top.entries += [make.entry("patches", _list(entries))] if entries else []
+    text = layout.write(top, head=[Comment(f"# {name}.", 0, 0, own_line=True)])
+    return {kustomization.FILE: text, **{title: layout.write(root) for title, root in zip(titles, roots, strict=True)}}
 
 
 def _list(nodes: Iterable[Node]) -> Node:

@@ -40,9 +40,9 @@ class Own:
 
     def without(self, keys: Iterable[object]) -> Own:
         """Return what is left where some of it is written elsewhere."""
-        known = set(keys)
-        objects = [root for root in self.objects if content(root) not in known]
-        return Own(objects, [each for each in self.changes if each.key not in known])
+        elsewhere = set(keys)
+        objects = [root for root in self.objects if content(root) not in elsewhere]
+        return Own(objects, [each for each in self.changes if each.key not in elsewhere])
 
     @property
     def keys(self) -> list[object]:
@@ -54,7 +54,7 @@ def common(lists: Sequence[Sequence[MappingNode]]) -> tuple[list[MappingNode], l
     """Return the objects that all lists have, as far as they agree, and what each list adds."""
     if len(lists) == 1:
         return list(lists[0]), [Own()]
-    found: list[MappingNode] = []
+    shared_roots: list[MappingNode] = []
     own = [Own(list(some)) for some in lists]
     for row in _rows(lists):
         shared = share(row)
@@ -67,11 +67,11 @@ def common(lists: Sequence[Sequence[MappingNode]]) -> tuple[list[MappingNode], l
         cost += sum(one.lines for each in different for one in each.additions)
         if different and cost > sum({content(root): lines(root) for root in row}.values()):
             continue
-        found.append(shared.node)
+        shared_roots.append(shared.node)
         for each, root, some in zip(own, row, changes, strict=True):
             each.objects = [other for other in each.objects if other is not root]
             each.changes += some
-    return found, own
+    return shared_roots, own
 
 
 def _changes(to: MappingNode, additions: Sequence[Addition], inserted: Collection[Path]) -> Iterator[Change]:

@@ -61,12 +61,12 @@ class Binder:
         of_kpt = kpt.read(documents, self.notes)
         bound.names |= of_kpt.bound
         self.placeholders.bind(documents, bound)
-        known = {**self.placeholders.words, **words, **of_kpt.words}
+        all_words = {**self.placeholders.words, **words, **of_kpt.words}
         for node, name in [*bound.names.items()]:
-            if not self.unused.isdisjoint(meaning.reached([name], known)):
+            if not self.unused.isdisjoint(meaning.reached([name], all_words)):
                 del bound.names[node]
                 bound.instead.pop(node, None)
-        needed = meaning.reached(bound.names.values(), known)
+        needed = meaning.reached(bound.names.values(), all_words)
         self.words |= needed
         if krmfile:
             places = {name: f"{krmfile.source.name}: {name}" for name in words}
@@ -91,12 +91,12 @@ class Binder:
         self.notes += disagreement.settle(sound, definitions, words, bound, self.take)
         for document in documents:
             own = [each for of, each in bindings if of is document]
-            kept = {each.comment.start for each in own if faults[id(each)] is None}
-            found: dict[int, Note] = {}  # a comment may stand for a list and for its items
+            bound_comments = {each.comment.start for each in own if faults[id(each)] is None}
+            by_comment: dict[int, Note] = {}  # a comment may stand for a list and for its items
             for each in own:
-                if (fault := faults[id(each)]) and each.comment.start not in kept:
-                    found.setdefault(each.comment.start, fault)
-            self.notes += found.values()
+                if (fault := faults[id(each)]) and each.comment.start not in bound_comments:
+                    by_comment.setdefault(each.comment.start, fault)
+            self.notes += by_comment.values()
         return bound
 
 
@@ -113,7 +113,7 @@ def objects(documents: Sequence[Document], bound: Bound, notes: list[Note] | Non
     faults = (fault_of(each, is_named=notes is None) for each in documents)
     refuse([*filter(None, faults), *_twice(documents)])
     names = {selector.identity(each.root)[3] for each in documents if isinstance(each.root, MappingNode)}
-    found: list[MappingNode] = []
+    roots: list[MappingNode] = []
     for document in documents:
         assert document.root is not None
         written = normal.write(document.root, bound, is_reference)
@@ -126,22 +126,22 @@ def objects(documents: Sequence[Document], bound: Bound, notes: list[Note] | Non
             place = f"{document.root.place}: {written.text('kind')}"
             todo = "choose others, where something asks for these objects"
             notes.append(Note(DOUBTFUL, "objects without a name, which got one", todo, (f"{place} {name}",)))
-        found.append(written)
-    return found
+        roots.append(written)
+    return roots
 
 
 def _twice(documents: Iterable[Document]) -> Iterator[Problem]:
     """Find objects that are there already."""
-    known: dict[selector.Identity, Document] = {}
-    for each in documents:
-        key = selector.identity(each.root) if isinstance(each.root, MappingNode) else ("", "", "", "")
+    by_identity: dict[selector.Identity, Document] = {}
+    for document in documents:
+        key = selector.identity(document.root) if isinstance(document.root, MappingNode) else ("", "", "", "")
         if not all((key[0], key[1], key[3])):
             continue
-        first = known.setdefault(key, each)
-        if first is not each and each.root is not None and first.root is not None:
+        first = by_identity.setdefault(key, document)
+        if first is not document and document.root is not None and first.root is not None:
             message = f"{key[1]} {key[3]!r} is defined twice, in {first.root.place} too"
             hint = "take one of the files: --only PATH; or make one an option: --option PATH"
-            yield each.root.problem(message, hint)
+            yield document.root.problem(message, hint)
 
 
 def fault_of(document: Document, *, is_named: bool) -> Problem | None:
@@ -172,8 +172,8 @@ def call(root: MappingNode, name: str) -> None:
         root.children = [each for each in root.entries if each.name != "metadata"]
         place = 1 + max(number for number, each in enumerate(root.entries) if each.name in ("apiVersion", "kind"))
         root.entries.insert(place, make.entry("metadata", metadata))
-    kept = [each for each in metadata.entries if each.name not in ("name", "generateName")]
-    metadata.children = [make.entry("name", make.scalar(name, "")), *kept]
+    others = [each for each in metadata.entries if each.name not in ("name", "generateName")]
+    metadata.children = [make.entry("name", make.scalar(name, "")), *others]
 
 
 def is_reference(text: str) -> bool:

@@ -88,28 +88,28 @@ def of_use_cases(
     """Return a package of the use cases that a folder holds; what is ``is_alone`` reads nothing beside the folder."""
     check_name(here, name)
     reader = partial(Reader, folder, build=build, only=wishes.only, beyond=wishes.options, is_alone=is_alone)
-    made, unused = _read(here, name, reader(binder=Binder([], take=wishes.take)), wishes)
+    imported, unused = _read(here, name, reader(binder=Binder([], take=wishes.take)), wishes)
     if unused:
-        made, _ = _read(here, name, reader(binder=Binder([], take=wishes.take, unused=unused)), wishes)
-    return made.with_checklist(origin, below=f"{folder}/")
+        imported, _ = _read(here, name, reader(binder=Binder([], take=wishes.take, unused=unused)), wishes)
+    return imported.with_checklist(origin, below=f"{folder}/")
 
 
 def _read(here: Workspace, name: str, reader: Reader, wishes: Wishes) -> tuple[Imported, frozenset[str]]:
     """Return what is read, and the setters of it that no use case has, and no option."""
-    taken = _Taken(reader)
-    taken.read(reader.paths(here.prefix))
+    reading = _Taken(reader)
+    reading.read(reader.paths(here.prefix))
     try:
-        made = _made(here, name, taken, wishes)
+        imported = _made(here, name, reading, wishes)
     except InputError:
-        if not taken.copies:
+        if not reading.copies:
             raise
-        faults = {path: _fault(here, name, copy) for path, copy in taken.copies.items()}
-        taken.drop({path: str(replace(fault, hint="")) for path, fault in faults.items() if fault})
-        made = _made(here, name, taken, wishes)
-    said = b"\n".join(data for path, data in made.files.items() if path.startswith(additions.FOLDER)).decode()
+        faults = {path: _fault(here, name, copy) for path, copy in reading.copies.items()}
+        reading.drop({path: str(replace(fault, hint="")) for path, fault in faults.items() if fault})
+        imported = _made(here, name, reading, wishes)
+    text = b"\n".join(data for path, data in imported.files.items() if path.startswith(additions.FOLDER)).decode()
     setters = {name for name, word in reader.binder.words.items() if word.is_setter}
-    in_options = {each for each in setters if f'"{each}"' in said or f"${{{each}}}" in said}
-    return made, frozenset(setters - made.setters - in_options)
+    in_options = {each for each in setters if f'"{each}"' in text or f"${{{each}}}" in text}
+    return imported, frozenset(setters - imported.setters - in_options)
 
 
 class _Taken:
@@ -140,9 +140,9 @@ class _Taken:
     def _read(self, path: str) -> None:
         notes = self.reader.binder.notes
         before = list(notes)
-        found = self.reader.copy(self.folders[path], path)
-        if found:
-            self.copies[path] = found
+        copy = self.reader.copy(self.folders[path], path)
+        if copy:
+            self.copies[path] = copy
             return
         notes[:] = before
         self.variants[path] = self.reader.variant(self.folders[path], path)
@@ -167,12 +167,12 @@ def _fault(here: Workspace, name: str, copy: Copy) -> Problem | None:
     return None
 
 
-def _made(here: Workspace, name: str, taken: _Taken, wishes: Wishes) -> Imported:
-    variants, copies = [*taken.variants.values()], [*taken.copies.values()]
+def _made(here: Workspace, name: str, reading: _Taken, wishes: Wishes) -> Imported:
+    variants, copies = [*reading.variants.values()], [*reading.copies.values()]
     objects = [root for each in variants for root in each.objects]
     objects += [root for each in copies for root in each.objects]
-    binder = taken.reader.binder
-    beside = additions.files(taken.reader.sources, wishes.options, objects, binder) if wishes.options else {}
+    binder = reading.reader.binder
+    beside = additions.files(reading.reader.sources, wishes.options, objects, binder) if wishes.options else {}
     return _make(here, name, variants, copies, [*binder.notes, *binder.review()], beside)
 
 
@@ -181,10 +181,10 @@ def of_renderings(here: Workspace, name: str, first: Path, second: Path) -> Impo
     check_name(here, name)
     notes: list[Note] = []
     one, other = (bind.documents(source_of(regular.read(path), str(path))) for path in (first, second))
-    found = rendering.compare(one, other, notes)
-    objects = tuple(bind.objects(one, Bound(found.bound)))
-    variant = Variant(path=_RENDERED, objects=objects, words=found.words)
-    values = "".join(f"{key}: {double_quoted(text)}\n" for key, text in found.others.items())
+    compared = rendering.compare(one, other, notes)
+    objects = tuple(bind.objects(one, Bound(compared.bound)))
+    variant = Variant(path=_RENDERED, objects=objects, words=compared.words)
+    values = "".join(f"{key}: {double_quoted(text)}\n" for key, text in compared.others.items())
     preset = f"packages/{name}/files/presets/{name_of(second.stem) or 'second'}.yaml"
     files = {preset: f"# What {second.name} has.\n{values}".encode()} if values else {}
     return _make(here, name, [variant], (), notes, files).with_checklist(f"{first} and {second}")
@@ -200,24 +200,24 @@ def _make(
 ) -> Imported:
     """Return the files of a package that composes to the objects of some use cases, with others ``beside`` them."""
     refuse(Problem("holds no object", file=variant.path) for variant in variants if not variant.objects)
-    done = split(variants, name, lambda folder: _is_free(here, folder))
+    division = split(variants, name, lambda folder: _is_free(here, folder))
     model = _model(name)
-    files = _files(name, done, copies, beside)
+    files = _files(name, division, copies, beside)
     _check_free(here, dict.fromkeys(path.rpartition("/")[0] for path in files))
     setters = recomposed.check(here, variants, copies, files, name)
-    said = [*notes, *done.notes, *_silent(variants, files), _unknown(model)]
+    all_notes = [*notes, *division.notes, *_silent(variants, files), _unknown(model)]
     paths = sorted([*(each.path for each in variants), *(each.path for each in copies)])
-    return Imported(name, files, paths, said, setters)
+    return Imported(name, files, paths, all_notes, setters)
 
 
 def _model(name: str) -> dict[str, str]:
-    known = _MODEL.fullmatch(name)
+    match = _MODEL.fullmatch(name)
     unknown = dict.fromkeys(("framework", "category", "precision", "mode"), _UNKNOWN)
-    return {"name": name, **unknown, **(known.groupdict() if known else {})}
+    return {"name": name, **unknown, **(match.groupdict() if match else {})}
 
 
-def _files(name: str, done: Split, copies: Sequence[Copy], beside: Mapping[str, bytes]) -> dict[str, bytes]:
-    return {**write.write(done, name, _model(name), copies), **beside}
+def _files(name: str, division: Split, copies: Sequence[Copy], beside: Mapping[str, bytes]) -> dict[str, bytes]:
+    return {**write.write(division, name, _model(name), copies), **beside}
 
 
 def _unknown(model: Mapping[str, str]) -> Note:
@@ -237,16 +237,16 @@ def _silent(variants: Sequence[Variant], files: Mapping[str, bytes]) -> Iterable
 def write_to(here: Workspace, imported: Imported) -> None:
     """Write all files into a workspace, or none."""
     tree = Tree(here.root_dir)
-    made: list[Path] = []
+    new_folders: list[Path] = []
     try:
         with tree.locked(below=False):
             for folder in dict.fromkeys((here.root_dir / path).parent for path in imported.files):
                 for each in reversed([each for each in (folder, *folder.parents) if not each.exists()]):
-                    made.append(each)
+                    new_folders.append(each)
                     each.mkdir()
             tree.write(imported.files)
     except BaseException:
-        for folder in reversed(made):
+        for folder in reversed(new_folders):
             with suppress(OSError):  # it is not there, or not empty
                 folder.rmdir()
         raise

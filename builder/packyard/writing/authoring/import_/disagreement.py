@@ -75,23 +75,23 @@ def _take_fields(
     """
     drifted = list(drifted)
     agreed = {each.reference.name for each in bindings if each not in drifted}
-    known = {name: words[name].value for name in meaning.reached(agreed, words) if words[name].is_setter}
+    values = {name: words[name].value for name in meaning.reached(agreed, words) if words[name].is_setter}
     counts: dict[str, Counter[str]] = {}
     for each in bindings:
         if isinstance(each.node, Scalar) and _is_plain(words[each.reference.name], definitions):
             counts.setdefault(each.reference.name, Counter())[each.node.value] += 1
-    for name, found in counts.items():
+    for name, texts in counts.items():
         value = words[name].value
-        if found.most_common(1)[0][1] > found[value]:
-            words[name] = _valued(words[name], found.most_common(1)[0][0])
-    known |= {name: words[name].value for name in counts}
+        if texts.most_common(1)[0][1] > texts[value]:
+            words[name] = _valued(words[name], texts.most_common(1)[0][0])
+    values |= {name: words[name].value for name in counts}
     for each in drifted:
         if isinstance(each.node, Scalar) and not words[each.reference.name].is_setter:
             pattern = _flat(each.reference.name, words)
-            for name, text in _solved(pattern, each.node.value, known).items():
+            for name, text in _solved(pattern, each.node.value, values).items():
                 if name in words and _is_plain(words[name], definitions):
                     words[name] = _valued(words[name], text)
-                    known[name] = text
+                    values[name] = text
 
 
 def _valued(word: Word, text: str) -> Word:
@@ -110,27 +110,27 @@ def _flat(name: str, words: Mapping[str, Word]) -> str:
     return MARKER.sub(lambda match: inner.get(match[1], match[0]), word.value)
 
 
-def _solved(pattern: str, text: str, known: Mapping[str, str]) -> dict[str, str]:
+def _solved(pattern: str, text: str, values: Mapping[str, str]) -> dict[str, str]:
     """Return what setters that are not known have to be worth, so that a pattern yields a text."""
     pieces = []
     groups: dict[str, str] = {}
     for number, piece in enumerate(MARKER.split(pattern)):
-        if number % 2 == 0 or piece in known:
-            pieces.append(re.escape(piece if number % 2 == 0 else known[piece]))
+        if number % 2 == 0 or piece in values:
+            pieces.append(re.escape(piece if number % 2 == 0 else values[piece]))
         elif piece in groups:
             pieces.append(f"(?P={groups[piece]})")
         else:
             groups[piece] = f"g{number}"
             pieces.append(f"(?P<g{number}>.+?)")
-    found = re.fullmatch("".join(pieces), text, re.DOTALL)
-    return {name: found[group] for name, group in groups.items()} if found else {}
+    match = re.fullmatch("".join(pieces), text, re.DOTALL)
+    return {name: match[group] for name, group in groups.items()} if match else {}
 
 
-def _now(each: Binding, words: Mapping[str, Word], definitions: Definitions) -> list[str]:
+def _now(binding: Binding, words: Mapping[str, Word], definitions: Definitions) -> list[str]:
     """Return what a field's comment yields with the values that count."""
-    word = words[each.reference.name]
+    word = words[binding.reference.name]
     if word.is_setter:
-        return [word.value] if _is_plain(word, definitions) else _texts(definitions, each)
+        return [word.value] if _is_plain(word, definitions) else _texts(definitions, binding)
     flat = _flat(word.name, words)
     return [MARKER.sub(lambda match: _shown(words.get(match[1]), match[0]), flat)]
 
@@ -139,18 +139,18 @@ def _shown(word: Word | None, text: str) -> str:
     return dict(word.enum).get(word.value, word.value) if word else text
 
 
-def _texts(definitions: Definitions, each: Binding) -> list[str]:
+def _texts(definitions: Definitions, binding: Binding) -> list[str]:
     """Return what the comment of a field yields."""
-    definition = definitions.resolve(each.reference)
+    definition = definitions.resolve(binding.reference)
     if isinstance(definition, Setter):
         return list(definition.values or ()) if definition.is_list or definition.values else [definition.text]
     assert isinstance(definition, Substitution)
     return [definitions.expand(definition)]
 
 
-def _stands(each: Binding) -> list[str]:
+def _stands(binding: Binding) -> list[str]:
     """Return the texts of a field."""
-    return [each.node.value] if isinstance(each.node, Scalar) else [item.value for item in scalars(each.node)]
+    return [binding.node.value] if isinstance(binding.node, Scalar) else [item.value for item in scalars(binding.node)]
 
 
 def _scalar(node: Scalar, text: str, kind: str) -> Scalar:
@@ -159,6 +159,6 @@ def _scalar(node: Scalar, text: str, kind: str) -> Scalar:
     return make.scalar(text, node.source.name, text if is_plain else quoted(text))
 
 
-def _case(each: Binding, texts: Sequence[str]) -> str:
-    place = f"{each.node.place}: {path_text(each.path)}"
-    return f"{place}: {each.reference.name} yields {', '.join(texts)!r}, not {', '.join(_stands(each))!r}"
+def _case(binding: Binding, texts: Sequence[str]) -> str:
+    place = f"{binding.node.place}: {path_text(binding.path)}"
+    return f"{place}: {binding.reference.name} yields {', '.join(texts)!r}, not {', '.join(_stands(binding))!r}"

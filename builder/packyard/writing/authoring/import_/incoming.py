@@ -31,11 +31,11 @@ def opened(path: Path) -> Iterator[Path]:
 def _unpacked(path: Path, into: Path) -> Path:
     try:
         with path.open("rb") as file:
-            found = archive.Files(archive.Expanded(file, os.fstat(file.fileno()).st_size))
-            unpacked = archive.write_all("unpacked", found, into)
+            members = archive.Files(archive.Expanded(file, os.fstat(file.fileno()).st_size))
+            unpacked = archive.write_all("unpacked", members, into)
     except OSError as error:
         raise UnavailableError(Problem(error.strerror or str(error), file=str(path))) from error
-    return unpacked.rename(into / (found.top or path.name))
+    return unpacked.rename(into / (members.top or path.name))
 
 
 def _named(problem: Problem, path: Path, folder: str) -> Problem:

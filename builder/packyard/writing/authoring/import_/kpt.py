@@ -34,27 +34,27 @@ class NamedFields:
 
 def read(documents: Sequence[Document], notes: list[Note]) -> NamedFields:
     """Read the comments of some documents."""
-    found = NamedFields()
+    named = NamedFields()
     roots = [document.root for document in documents]
     fields = [each for root in roots for each in tagged.find(root)]
     for setter in derive(roots):
         if not setter.is_list:
             alone = (each.node for each in fields if each.pattern.sole_name == setter.name)
             types = {type_of(node) for node in alone if isinstance(node, Scalar)}
-            found.words[setter.name] = Word(setter.name, setter.value, is_setter=True, schema=typed(types))
-    values = {name: word.value for name, word in found.words.items()}
+            named.words[setter.name] = Word(setter.name, setter.value, is_setter=True, schema=typed(types))
+    values = {name: word.value for name, word in named.words.items()}
     patterns: dict[str, str] = {}
     for each in fields:
-        fault = _list(each, each.node, found) if isinstance(each.node, SequenceNode) else _text(each, values)
+        fault = _list(each, each.node, named) if isinstance(each.node, SequenceNode) else _text(each, values)
         if fault:
             notes.append(_unbound(each, fault))
             continue
         name = each.pattern.sole_name or patterns.get(each.pattern.text)
         if name is None:
-            name = patterns[each.pattern.text] = named_for(each.path, found.words)
-            found.words[name] = Word(name, each.pattern.text, is_setter=False)
-        found.bound[id(each.node)] = name
-    return found
+            name = patterns[each.pattern.text] = named_for(each.path, named.words)
+            named.words[name] = Word(name, each.pattern.text, is_setter=False)
+        named.bound[id(each.node)] = name
+    return named
 
 
 def review(package: KptPackage, root: Node | None, words: Mapping[str, Word], file: str) -> list[Note]:
@@ -79,13 +79,13 @@ def review(package: KptPackage, root: Node | None, words: Mapping[str, Word], fi
     return notes
 
 
-def _list(each: Tagged, node: SequenceNode, found: NamedFields) -> str:
+def _list(each: Tagged, node: SequenceNode, named: NamedFields) -> str:
     """Define the setter of a list; say why it cannot be bound."""
     name = each.pattern.sole_name
     texts = tuple(each.value for each in scalars(node))
     if name is None or len(texts) < len(node.items):
         return "a list has one setter, which sets it as a whole"
-    word = found.words.setdefault(name, Word(name, "", is_setter=True, values=texts, schema=typed({"array"})))
+    word = named.words.setdefault(name, Word(name, "", is_setter=True, values=texts, schema=typed({"array"})))
     return "" if word.values == texts else "its other fields show other values"
 
 

@@ -77,8 +77,8 @@ class PartTree:
         self.leaves: dict[Place, Part] = {}
         says = f"What all use cases of {name} have in common." if len(variants) > 1 else f"{name}."
         self.root = Part(f"bases/{self.stem}", says)
-        self.root.own.objects, left = common([each.objects for each in self.places.values()])
-        self.left = dict(zip(self.places, left, strict=True))
+        self.root.own.objects, rest = common([each.objects for each in self.places.values()])
+        self.left = dict(zip(self.places, rest, strict=True))
         self.bases = {group: self._group(group) for group in dict.fromkeys(group for group, _ in self.places)}
 
     def _base(self, path: str, on: Part) -> Part:
@@ -91,8 +91,8 @@ class PartTree:
         base.own.objects, more = common([self.left[place].objects for place in members])
         for place, own in zip(members, more, strict=True):
             self.left[place] = Own(own.objects, [*self.left[place].changes, *own.changes])
-        taken = self._take(members)
-        base.own = Own([*base.own.objects, *taken.objects], taken.changes)
+        shared = self._take(members)
+        base.own = Own([*base.own.objects, *shared.objects], shared.changes)
         return base
 
     def _take(self, places: Sequence[Place]) -> Own:
@@ -114,12 +114,12 @@ class PartTree:
                 self._move(key, members, part)
         if not all(map(_stores, self.storages.values())):
             self.storages, self.left = {}, before
-        taken = not all(is_free(part.folder) for part in self.storages.values())
-        for last, part in self.storages.items() if taken else ():
+        is_taken = not all(is_free(part.folder) for part in self.storages.values())
+        for last, part in self.storages.items() if is_taken else ():
             part.folder = f"{STORAGE}/{self.stem}-{last}"
         for place in self.places:
             spaces = {each.namespace for (group, _), each in self.places.items() if group == place[0]}
-            if taken or not self.storages or self.left[place].keys or len(spaces) > 1:
+            if is_taken or not self.storages or self.left[place].keys or len(spaces) > 1:
                 self.leaf(place)
 
     def share(self) -> list[Part]:
@@ -133,38 +133,38 @@ class PartTree:
         for key, numbers in having.items():
             if len(set(numbers)) > 1:
                 together.setdefault(tuple(numbers), []).append(key)
-        made: list[Part] = []
+        bases: list[Part] = []
         for members, keys in together.items():
             first = holders[members[0]]
             roots = [root for root in first.own.objects if content(root) in keys]
             if sum(map(lines, roots)) < _LEAST:
                 continue
             names = " and ".join(holders[number].folder.removeprefix("bases/") for number in members)
-            part = Part(self._free(roots, made), f"What {names} have in common.")
+            part = Part(self._free(roots, bases), f"What {names} have in common.")
             part.own.objects = roots
-            made.append(part)
+            bases.append(part)
             for number in members:
                 holders[number].own = holders[number].own.without(keys)
                 holders[number].beside.append(part)
-        return made
+        return bases
 
-    def _free(self, roots: Sequence[MappingNode], made: Sequence[Part]) -> str:
+    def _free(self, roots: Sequence[MappingNode], others: Sequence[Part]) -> str:
         """Name a base for its object, or as one that is shared."""
         _, kind, _, name = selector.identity(roots[0])
         text = re.sub(r"[^a-z0-9]+", "-", f"{_UPPER.sub('-', kind)}-{name}".lower()).strip("-")
         stem = f"bases/{self.stem}-{text if len(roots) == 1 else 'shared'}"
-        taken = {part.folder for part in (self.root, *self.bases.values(), *self.leaves.values(), *made)}
-        names = [stem, *(f"{stem}-{number}" for number in range(2, len(taken) + 3))]
-        return next(each for each in names if each not in taken)
+        folders = {part.folder for part in (self.root, *self.bases.values(), *self.leaves.values(), *others)}
+        names = [stem, *(f"{stem}-{number}" for number in range(2, len(folders) + 3))]
+        return next(each for each in names if each not in folders)
 
     def _move(self, key: object, members: Sequence[Place], part: Part) -> None:
         """Move what comes to an object to a storage, where it comes to all objects that are called so."""
         own = next(self.left[place] for place in members if key in self.left[place].keys)
-        found = own.without(each for each in own.keys if each != key)
-        for change in found.changes:
+        moved = own.without(each for each in own.keys if each != key)
+        for change in moved.changes:
             members = [place for place in members if self._has(place, change.to)]
         if all(key in self.left[place].keys for place in members):
-            part.own = Own([*part.own.objects, *found.objects], [*part.own.changes, *found.changes])
+            part.own = Own([*part.own.objects, *moved.objects], [*part.own.changes, *moved.changes])
             for place in members:
                 self.left[place] = self.left[place].without([key])
 
@@ -181,8 +181,8 @@ class PartTree:
         if not last:
             return self.bases[group]
         if place not in self.leaves:
-            found = self.leaves[place] = self._base(f"{group}/{last}", self.bases[group])
-            found.storage, found.own = self.storages.get(last), self.left[place]
+            part = self.leaves[place] = self._base(f"{group}/{last}", self.bases[group])
+            part.storage, part.own = self.storages.get(last), self.left[place]
         return self.leaves[place]
 
 

@@ -88,9 +88,9 @@ class Word:
 
     def is_but_for_value(self, other: Word) -> bool:
         """Say whether two setters are one with two values, which package.yaml can give."""
-        given = self.is_setter and other.is_setter and self.values is None and other.values is None
+        is_plain_setter = self.is_setter and other.is_setter and self.values is None and other.values is None
         plain = "${" not in self.value + other.value and bool(self.value and other.value)
-        return given and plain and self.text("") == other.text("")
+        return is_plain_setter and plain and self.text("") == other.text("")
 
 
 def layout_text(entries: Iterable[Entry]) -> str:
@@ -100,18 +100,18 @@ def layout_text(entries: Iterable[Entry]) -> str:
 
 def read(krmfile: Krmfile, notes: list[Note]) -> dict[str, Word]:
     """Return what a Krmfile defines, as far as we can write it."""
-    found: dict[str, Word] = {}
+    words: dict[str, Word] = {}
     entries = {entry.name: entry for entry in krmfile.entries}
     for name, setter in krmfile.definitions.setters.items():
-        found[name] = _setter(setter, entries[SETTER_PREFIX + name])
+        words[name] = _setter(setter, entries[SETTER_PREFIX + name])
     for name, substitution in krmfile.definitions.substitutions.items():
         pattern = pattern_of(substitution, notes)
-        if name in found:
+        if name in words:
             todo = "rename one of them, and bind its fields again"
             notes.append(Note(LOST, "substitutions with the name of a setter", todo, (_at(substitution),)))
         elif pattern is not None:
-            found[name] = Word(name, pattern, is_setter=False)
-    return found
+            words[name] = Word(name, pattern, is_setter=False)
+    return words
 
 
 def pattern_of(substitution: Substitution, notes: list[Note]) -> str | None:
@@ -134,14 +134,14 @@ def pattern_of(substitution: Substitution, notes: list[Note]) -> str | None:
 
 def reached(names: Iterable[str], words: Mapping[str, Word]) -> dict[str, Word]:
     """Return the words that these names need."""
-    found: dict[str, Word] = {}
+    needed: dict[str, Word] = {}
     todo = list(names)
     while todo:
         name = todo.pop()
-        if name not in found and name in words:
-            found[name] = words[name]
+        if name not in needed and name in words:
+            needed[name] = words[name]
             todo += words[name].names
-    return found
+    return needed
 
 
 def review(setter: Setter) -> Iterable[Note]:
@@ -165,18 +165,18 @@ def _setter(setter: Setter, entry: Entry) -> Word:
     required = setter.required and not setter.has_value and _is_explained(setter)
     definition = entry.value
     assert isinstance(definition, MappingNode)
-    kept = [make.like(each, make.clone) for each in definition.entries if each.name not in {"x-k8s-cli", *broken}]
-    kept.sort(key=lambda each: _ORDER.index(each.name) if each.name in _ORDER else len(_ORDER))
-    for each in kept:
+    keywords = [make.like(each, make.clone) for each in definition.entries if each.name not in {"x-k8s-cli", *broken}]
+    keywords.sort(key=lambda each: _ORDER.index(each.name) if each.name in _ORDER else len(_ORDER))
+    for each in keywords:
         each.head, each.foot = [], []
     if setter.description and definition.get("description") is None:
-        kept.insert(0, make.entry("description", make.scalar(setter.description, "")))
+        keywords.insert(0, make.entry("description", make.scalar(setter.description, "")))
     return Word(
         setter.name,
         setter.value,
         is_setter=True,
         values=setter.values if setter.is_list else None,
-        schema=tuple(kept),
+        schema=tuple(keywords),
         required=required,
         enum=tuple(setter.enum_values.items()),
     )
@@ -187,15 +187,15 @@ def _at(definition: Setter | Substitution) -> str:
 
 
 def _flow(values: Mapping[str, Node | str]) -> MappingNode:
-    made = make.mapping("", values)
-    made.flow = True
-    return made
+    mapping = make.mapping("", values)
+    mapping.flow = True
+    return mapping
 
 
 def _flow_list(texts: Iterable[str]) -> Node:
-    made = make.sequence("", [Item(make.scalar(text, "", double_quoted(text)), 0) for text in texts])
-    made.flow = True
-    return made
+    sequence = make.sequence("", [Item(make.scalar(text, "", double_quoted(text)), 0) for text in texts])
+    sequence.flow = True
+    return sequence
 
 
 def typed(types: Collection[str]) -> tuple[Entry, ...]:

@@ -41,10 +41,10 @@ class Bound:
 def write(node: Node, bound: Bound, is_reference: IsReference) -> Node:
     """Return a copy of a node, with comments where it is bound."""
     if isinstance(node, Scalar):
-        found = _scalar(bound.instead.get(id(node), node))
+        scalar = _scalar(bound.instead.get(id(node), node))
         prose = None if node.comment and is_reference(node.comment.text) else node.comment
-        found.comment = _reference(bound.names[id(node)]) if id(node) in bound.names else prose
-        return found
+        scalar.comment = _reference(bound.names[id(node)]) if id(node) in bound.names else prose
+        return scalar
     assert isinstance(node, Collection)
     if node.tag not in (None, *_NEEDLESS):
         raise InputError(node.problem(f"the tag {node.tag} cannot be composed", "write the value without"))
@@ -56,18 +56,18 @@ def write(node: Node, bound: Bound, is_reference: IsReference) -> Node:
 
 
 def _child(child: Child, bound: Bound, is_reference: IsReference) -> Child:
-    made = make.like(child, lambda value: write(value, bound, is_reference))  # type: ignore[type-var]  # what is like an entry is one
-    made.head = [each for each in child.head if not is_reference(each.text)]
-    made.foot = [each for each in child.foot if not is_reference(each.text)]
+    copied = make.like(child, lambda value: write(value, bound, is_reference))  # type: ignore[type-var]  # what is like an entry is one
+    copied.head = [each for each in child.head if not is_reference(each.text)]
+    copied.foot = [each for each in child.foot if not is_reference(each.text)]
     behind = child.comment or (child.value.comment if isinstance(child.value, Collection) else None)
-    made.comment = behind if behind and not is_reference(behind.text) else None
+    copied.comment = behind if behind and not is_reference(behind.text) else None
     if isinstance(child.value, Collection) and id(child.value) in bound.names:
-        made.comment = _reference(bound.names[id(child.value)])
-    if isinstance(made.value, Collection) and made.comment:
-        made.value.flow = False
-    if isinstance(made, Entry):
-        made.key = _key(made.key)
-    return made
+        copied.comment = _reference(bound.names[id(child.value)])
+    if isinstance(copied.value, Collection) and copied.comment:
+        copied.value.flow = False
+    if isinstance(copied, Entry):
+        copied.key = _key(copied.key)
+    return copied
 
 
 def _scalar(node: Scalar) -> Scalar:
@@ -96,14 +96,14 @@ def _key(key: Node) -> Node:
 
 def _merged(node: MappingNode) -> list[Entry]:
     """Return the entries of a mapping, and those that its merge keys bring."""
-    found = [entry for entry in node.entries if not is_merge(entry)]
+    merged = [entry for entry in node.entries if not is_merge(entry)]
     for entry in node.entries:
         if is_merge(entry):
             brought = entry.value.items if isinstance(entry.value, SequenceNode) else [entry]
             for other in (each.value for each in brought if isinstance(each.value, MappingNode)):
-                known = {each.name for each in found}
-                found += [each for each in _merged(other) if each.name not in known]
-    return found
+                names = {each.name for each in merged}
+                merged += [each for each in _merged(other) if each.name not in names]
+    return merged
 
 
 def _reference(name: str) -> Comment:

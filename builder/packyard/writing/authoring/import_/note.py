@@ -24,10 +24,10 @@ class Note:
 
 def joined(notes: Iterable[Note]) -> list[Note]:
     """Return each thing once, with all its cases; what was lost first."""
-    found: dict[tuple[str, str, str], list[str]] = {}
+    by_key: dict[tuple[str, str, str], list[str]] = {}
     for note in notes:
-        found.setdefault((note.kind, note.what, note.todo), []).extend(note.cases)
-    once = [Note(*key, tuple(dict.fromkeys(cases))) for key, cases in found.items()]
+        by_key.setdefault((note.kind, note.what, note.todo), []).extend(note.cases)
+    once = [Note(*key, tuple(dict.fromkeys(cases))) for key, cases in by_key.items()]
     return sorted(once, key=lambda note: (note.kind != LOST, note.what))
 
 

@@ -62,14 +62,14 @@ class Site:
     @property
     def type(self) -> str:
         """The type of the field: as Kubernetes says, or what a plain default is."""
-        known = None
+        declared = None
         if isinstance(self.root, MappingNode):
             version, kind, _, _ = selector.identity(self.root)
-            known = field_type(version, kind, self.path)
+            declared = field_type(version, kind, self.path)
         match = PLACEHOLDER.fullmatch(self.node.value)
-        if known == "int-or-string" or (known is None and self.node.style == "plain"):
+        if declared == "int-or-string" or (declared is None and self.node.style == "plain"):
             return implicit_type((match["default"] if match else "") or "text")
-        return known or "string"
+        return declared or "string"
 
     @property
     def is_name(self) -> bool:
@@ -143,10 +143,10 @@ class Placeholders:
 
     def bind(self, documents: Iterable[Document], bound: Bound) -> None:
         """Bind all scalars with placeholders."""
-        taken = set(bound.names.values())
+        names = set(bound.names.values())
         for site in sites(documents, []):
             if all(name in self._uses for name in site.names):
-                bound.names[id(site.node)] = self._name(site, taken)
+                bound.names[id(site.node)] = self._name(site, names)
                 bound.instead[id(site.node)] = self._scalar(site)
 
     def _scalar(self, site: Site) -> Scalar:
@@ -187,9 +187,9 @@ class Placeholders:
 
     def _setter(self, name: str) -> Word:
         value, kind = self._value(name), self._type(name)
-        said = [make.entry("description", make.scalar(f"What envsubst put for {name}.", "")), *typed({kind})]
-        said += [make.entry("nullable", make.scalar("true", "", "true"))] if kind and not value else []
-        return Word(name, value, is_setter=True, schema=tuple(said), required=not value)
+        schema = [make.entry("description", make.scalar(f"What envsubst put for {name}.", "")), *typed({kind})]
+        schema += [make.entry("nullable", make.scalar("true", "", "true"))] if kind and not value else []
+        return Word(name, value, is_setter=True, schema=tuple(schema), required=not value)
 
 
 def sites(documents: Iterable[Document], notes: list[Note]) -> Iterator[Site]:

@@ -103,14 +103,14 @@ def of_folder(sources: Sources) -> dict[str, Proposal]:
 
 def find(sources: Sources, files: Sequence[str], taken: Collection[str]) -> dict[str, Proposal]:
     """Find the constants of files, by the names that they could have."""
-    found: dict[tuple[str, str, str, str], tuple[_Constant, list[tuple[str, str]]]] = {}
+    by_key: dict[tuple[str, str, str, str], tuple[_Constant, list[tuple[str, str]]]] = {}
     for file in files:
         for document in parse_text(sources.text(file)):
-            for each in _constants(document):
-                found.setdefault(each.key, (each, []))[1].append((file, each.value.place))
-    names = _names([first for first, _ in found.values()], taken)
+            for constant in _constants(document):
+                by_key.setdefault(constant.key, (constant, []))[1].append((file, constant.value.place))
+    names = _names([first for first, _ in by_key.values()], taken)
     proposals: dict[str, Proposal] = {}
-    for name, (first, places) in zip(names, found.values(), strict=True):
+    for name, (first, places) in zip(names, by_key.values(), strict=True):
         kind = first.kind.replace("_", " ") if first.owner else first.kind
         what = f"{kind.capitalize()} of {first.owner}" if first.owner else kind.capitalize()
         files, lines = [file for file, _ in places], [at for _, at in places]
@@ -126,15 +126,15 @@ def bind(here: Workspace, proposals: Mapping[str, Proposal], names: Sequence[str
         if name not in proposals
     )
     chosen = [proposals[name] for name in dict.fromkeys(names)]
-    made: dict[str, bytes] = {}
+    contents: dict[str, bytes] = {}
     for file in dict.fromkeys(file for each in chosen for file in each.files):
-        known = {(each.value, each.type, at): each.name for each in chosen for at in each.places}
-        made[file] = rewrite(here.sources.read(file), here.sources.shown(file), _binder(known))
+        by_place = {(each.value, each.type, at): each.name for each in chosen for at in each.places}
+        contents[file] = rewrite(here.sources.read(file), here.sources.shown(file), _binder(by_place))
     words: dict[str, list[Proposal]] = {}
     for each in chosen:
         folders = {dirname(file) for file in each.files}
         words.setdefault(join(folders.pop() if len(folders) == 1 else "", KRMFILE), []).append(each)
-    return made | {file: _define(here.sources, file, some) for file, some in words.items()}
+    return contents | {file: _define(here.sources, file, some) for file, some in words.items()}
 
 
 def write_to(here: Workspace, files: Mapping[str, bytes]) -> None:
@@ -147,13 +147,13 @@ def write_to(here: Workspace, files: Mapping[str, bytes]) -> None:
         own.write(files)
 
 
-def _binder(known: Mapping[tuple[str, str, str], str]) -> Callable[[Document], Iterable[Edit]]:
+def _binder(names: Mapping[tuple[str, str, str], str]) -> Callable[[Document], Iterable[Edit]]:
     """Return what binds the constants of a document that are known by value, type and place."""
 
     def change(document: Document) -> Iterator[Edit]:
-        for each in _constants(document):
-            name = known.get((each.value.value, type_of(each.value), each.value.place))
-            yield from place.bind(each.child, comment.write(name)) if name else ()
+        for constant in _constants(document):
+            name = names.get((constant.value.value, type_of(constant.value), constant.value.place))
+            yield from place.bind(constant.child, comment.write(name)) if name else ()
 
     return change
 
@@ -222,12 +222,12 @@ def _is_constant(value: Scalar) -> bool:
 
 def _names(constants: Sequence[_Constant], taken: Collection[str]) -> Iterator[str]:
     """Name setters for what they are, and where there are several of that for whose they are as well."""
-    counts = Counter(each.kind for each in constants)
+    counts = Counter(constant.kind for constant in constants)
     names = set(taken)
-    for each in constants:
-        owner = re.sub(r"[^A-Z0-9]+", "_", each.owner.upper()).strip("_")
-        owned = f"{owner}_{each.kind}" if owner else each.kind
-        first = [each.kind] if counts[each.kind] == 1 else []
+    for constant in constants:
+        owner = re.sub(r"[^A-Z0-9]+", "_", constant.owner.upper()).strip("_")
+        owned = f"{owner}_{constant.kind}" if owner else constant.kind
+        first = [constant.kind] if counts[constant.kind] == 1 else []
         numbered = (f"{owned}_{number}" for number in range(2, len(constants) + len(names) + 3))
         name = next(name for name in (*first, owned, *numbered) if name not in names)
         names.add(name)

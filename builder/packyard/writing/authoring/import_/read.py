@@ -77,11 +77,11 @@ class Reader:
             raise InputError(Problem("holds no use case", file=sources.shown(""), hint=hint))
         if len(self.folders) > MAX_USE_CASES:
             raise InputError(Problem(f"holds more than {MAX_USE_CASES} use cases", file=sources.shown("")))
-        found = use_cases.paths(self.folders, prefix, sources.shown(""), sources.root_dir.resolve().name)
+        paths = use_cases.paths(self.folders, prefix, sources.shown(""), sources.root_dir.resolve().name)
         self.binder.notes += self._beside()
         for folder in self.folders:
             self.binder.placeholders.gather(self._documents(folder))
-        return found
+        return paths
 
     def variant(self, folder: str, path: str) -> Variant:
         """Read a use case as it is written, or else as it is built."""
@@ -101,16 +101,16 @@ class Reader:
         assert isinstance(root, MappingNode)
         self.binder.notes += _left(self.wide, place, {*files, *(join(place, name) for name in _USED)})
         objects, words = self.binder.bind(listed, krmfile_of(self.wide, place), can_name=True)
-        said = prose(self.wide, files)
+        comments = prose(self.wide, files)
         self.binder.notes += [_anchors(self.wide.shown(file)) for file in files if has_aliases(self.wide.text(file))]
-        return Variant(path=path, objects=objects, words=words, namespace=root.text("namespace"), prose=said)
+        return Variant(path=path, objects=objects, words=words, namespace=root.text("namespace"), prose=comments)
 
     def copy(self, folder: str, path: str) -> Copy | None:
         """Take a use case with the parts that it is made of; None where that cannot be."""
-        found = self.structure.leaf(folder) if kustomizations(self.sources, folder) else None
-        if found is None:
+        leaf = self.structure.leaf(folder) if kustomizations(self.sources, folder) else None
+        if leaf is None:
             return None
-        part, namespace = found
+        part, namespace = leaf
         documents = self._as_built(folder, namespace)
         bound, _ = replace(self.binder, notes=[], defined={}).find(documents, None)
         own = "" if PLACEHOLDER.search(namespace) else namespace
@@ -144,15 +144,15 @@ class Reader:
 
     def _leaves(self) -> list[str]:
         """Return the folders of use cases, or of manifests without any kustomization."""
-        found = use_cases.leaves(self.sources)
-        if not found and manifests(self.sources, ""):
-            found = [""]
-        return [each for each in found if self._is_wanted(each, has_files=not kustomizations(self.sources, each))]
+        folders = use_cases.leaves(self.sources)
+        if not folders and manifests(self.sources, ""):
+            folders = [""]
+        return [each for each in folders if self._is_wanted(each, has_files=not kustomizations(self.sources, each))]
 
     def _is_wanted(self, path: str, *, has_files: bool = False) -> bool:
         """Say whether a folder or file is asked for; one that ``has_files`` may hold what is."""
-        asked = any(holds(each, path) or (has_files and holds(path, each)) for each in self.only)
-        return (asked or not self.only) and not any(holds(each, path) for each in self.beyond)
+        is_named = any(holds(each, path) or (has_files and holds(path, each)) for each in self.only)
+        return (is_named or not self.only) and not any(holds(each, path) for each in self.beyond)
 
     def _wide(self, folder: str) -> str:
         return normpath(join(self.below, folder)).removeprefix(".")
@@ -169,10 +169,10 @@ class Reader:
 
     def _beside(self) -> Iterator[Note]:
         """Find files that are in no use case, nor in what one builds on."""
-        known = {each for folder in self.folders for each in _below(self.sources, folder)}
+        folders = {each for folder in self.folders for each in _below(self.sources, folder)}
         whole = [f"{each}/" if each else "" for each in self.folders if not kustomizations(self.sources, each)]
         for path in self.sources.list("", "**/*"):
-            if dirname(path) in known or path.startswith((*whole, ".git/")) or not _is_file(self.sources, path):
+            if dirname(path) in folders or path.startswith((*whole, ".git/")) or not _is_file(self.sources, path):
                 continue
             what = "files beside the use cases"
             todo = (
@@ -187,8 +187,8 @@ class Reader:
     def _of_files(self, folder: str, path: str) -> Variant:
         """Read all objects below a folder that are not for functions of kpt alone."""
         names = self._files(folder)
-        found = [each for each in documents(self.sources, names) if not _is_local(each.root)]
-        objects, words = self.binder.bind(found, krmfile_of(self.sources, folder), can_name=True)
+        local = [each for each in documents(self.sources, names) if not _is_local(each.root)]
+        objects, words = self.binder.bind(local, krmfile_of(self.sources, folder), can_name=True)
         file = join(folder, KPTFILE)
         if self.sources.is_file(file):
             files = {relpath(name, folder or "."): self.sources.read(name) for name in names}
@@ -229,17 +229,17 @@ def _below(sources: Sources, folder: str) -> Iterator[str]:
     """Yield the folder of a kustomization, and those of all that it builds on, single files as well."""
     todo, seen, of_files = [folder], set[str](), dict[str, None]()
     while todo:
-        each = todo.pop()
-        if each in seen or each.startswith("..") or not sources.is_folder(each):
+        place = todo.pop()
+        if place in seen or place.startswith("..") or not sources.is_folder(place):
             continue
-        seen.add(each)
-        yield each
-        for file in kustomizations(sources, each):
+        seen.add(place)
+        yield place
+        for file in kustomizations(sources, place):
             named = kustomization.referred(use_cases.root(sources, file))
-            paths = [normpath(join(each, text)) for text in named if "://" not in text]
+            paths = [normpath(join(place, text)) for text in named if "://" not in text]
             todo += paths
             of_files.update((dirname(path), None) for path in paths if _is_file(sources, path))
-    yield from (each for each in of_files if each not in seen and not each.startswith(".."))
+    yield from (place for place in of_files if place not in seen and not place.startswith(".."))
 
 
 def _fields(sources: Sources, folder: str) -> Iterator[tuple[str, str]]:
@@ -276,9 +276,9 @@ def _comments(document: Document) -> list[Comment]:
 def _headers(document: Document) -> Iterator[Comment]:
     """Yield the comments behind the headers of block scalars."""
     for node in walk(document.root):
-        found = header_comment(node) if isinstance(node, Scalar) and node.style in "|>" else None
-        if found:
-            yield found
+        header = header_comment(node) if isinstance(node, Scalar) and node.style in "|>" else None
+        if header:
+            yield header
 
 
 def _anchors(file: str) -> Note:

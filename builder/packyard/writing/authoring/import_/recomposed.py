@@ -46,17 +46,17 @@ def _compose(
     head = f"apiVersion: packyard/v1\nkind: Workspace\nname: imported\nprefix: {here.prefix}\nlicense: {WORKSPACE}\n"
     _put(folder, {WORKSPACE: head.encode(), **files})
     own = workspace.read(folder)
-    made = {each.use_case.path: each for each in compose.compose(own, package.read(own, name)).use_cases}
-    wanted = {each.path: each.objects for each in variants} | {each.path: each.objects for each in copies}
-    paths = [each.path for each in variants if each.path in made]
-    found: dict[str, Sequence[object]] = {path: made[path].values(own.sources.memo) for path in paths}
+    composed = {each.use_case.path: each for each in compose.compose(own, package.read(own, name)).use_cases}
+    imported = {each.path: each.objects for each in variants} | {each.path: each.objects for each in copies}
+    paths = [each.path for each in variants if each.path in composed]
+    values: dict[str, Sequence[object]] = {path: composed[path].values(own.sources.memo) for path in paths}
     for each in copies:  # with their namespaces, as kustomize builds them
-        _put(folder / "built" / each.path, made[each.path].files)
+        _put(folder / "built" / each.path, composed[each.path].files)
         text = builtin.build(folder / "built" / each.path).decode()
-        found[each.path] = [to_value(one.root) for one in bind.documents(Source(each.path, text))]
-    pairs = ((path, map(to_value, roots), found.get(path, ())) for path, roots in wanted.items())
+        values[each.path] = [to_value(one.root) for one in bind.documents(Source(each.path, text))]
+    pairs = ((path, map(to_value, roots), values.get(path, ())) for path, roots in imported.items())
     refuse(problem for pair in pairs for problem in _differences(*pair))
-    return frozenset(name for each in made.values() for name in each.definitions.setters)
+    return frozenset(name for each in composed.values() for name in each.definitions.setters)
 
 
 def _put(folder: Path, files: Mapping[str, bytes]) -> None:
@@ -66,17 +66,17 @@ def _put(folder: Path, files: Mapping[str, bytes]) -> None:
         file.write_bytes(data)
 
 
-def _differences(path: str, wanted: Iterable[object], found: Iterable[object]) -> Iterable[Problem]:
-    one, other = _by_identity(wanted), _by_identity(found)
+def _differences(path: str, imported: Iterable[object], composed: Iterable[object]) -> Iterable[Problem]:
+    one, other = _by_identity(imported), _by_identity(composed)
     for key in sorted(key for key in one.keys() | other.keys() if one.get(key) != other.get(key)):
         yield Problem(f"{' '.join(key)} cannot be imported exactly", file=path, hint="please report it")
 
 
 def _by_identity(values: Iterable[object]) -> dict[tuple[str, ...], object]:
-    found: dict[tuple[str, ...], object] = {}
+    by_identity: dict[tuple[str, ...], object] = {}
     for value in values:
         assert isinstance(value, dict)
         metadata = value["metadata"]
         key = (value["apiVersion"], value["kind"], metadata.get("namespace", ""), metadata["name"])
-        found[tuple(map(str, key))] = value
-    return found
+        by_identity[tuple(map(str, key))] = value
+    return by_identity

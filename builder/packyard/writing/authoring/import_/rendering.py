@@ -71,7 +71,7 @@ class Compared:
 
 def compare(first: Sequence[Document], second: Sequence[Document], notes: list[Note]) -> Compared:
     """Find what differs between two renderings."""
-    found = Compared()
+    compared = Compared()
     differences = [each for each in _objects(first, second, notes) if _is_settable(each, notes)]
     texts = [each for each in differences if each.type not in PLAIN_TYPES]
     cores = _cores(texts)
@@ -82,28 +82,28 @@ def compare(first: Sequence[Document], second: Sequence[Document], notes: list[N
         is_telling = core in cores or (each in texts and len(core[0]) > _SHORT)
         key = core if is_telling else (core, each.type, each.path[-1:])
         if key not in names:
-            name = names[key] = named_for(each.path, found.words)
+            name = names[key] = named_for(each.path, compared.words)
             description = f"{path_text(each.path)} of {each.owner}."
             schema = (make.entry("description", make.scalar(description, "")), *typed({each.type}))
-            found.words[name] = Word(name, core[0], is_setter=True, schema=schema)
-            found.others[name] = core[1]
+            compared.words[name] = Word(name, core[0], is_setter=True, schema=schema)
+            compared.others[name] = core[1]
         name = names[key]
         if core != (one, other):
             pattern = one.replace(core[0], f"${{{name}}}")
             if pattern not in names:
-                names[pattern] = named_for(each.path, found.words)
-                found.words[names[pattern]] = Word(names[pattern], pattern, is_setter=False)
+                names[pattern] = named_for(each.path, compared.words)
+                compared.words[names[pattern]] = Word(names[pattern], pattern, is_setter=False)
             name = names[pattern]
-        found.bound[id(each.first)] = name
-    return found
+        compared.bound[id(each.first)] = name
+    return compared
 
 
 def _cores(texts: Iterable[Difference]) -> list[tuple[str, str]]:
     """Return what differs alike in several texts, the longest first."""
-    found: dict[tuple[str, str], set[tuple[str, str]]] = {}
+    by_core: dict[tuple[str, str], set[tuple[str, str]]] = {}
     for each in texts:
-        found.setdefault(each.core, set()).add(each.texts)
-    several = [core for core, some in found.items() if len(some) > 1 and all(core) and len(core[0]) > 1]
+        by_core.setdefault(each.core, set()).add(each.texts)
+    several = [core for core, some in by_core.items() if len(some) > 1 and all(core) and len(core[0]) > 1]
     return sorted(several, key=lambda core: -len(core[0]))
 
 
@@ -169,8 +169,8 @@ def _compare(one: Node, other: Node, owner: str, path: tuple[Step, ...], notes: 
                 notes.append(_only("first", f"{owner}: {path_text((*path, entry.name))}"))
             else:
                 yield from _compare(entry.value, beside, owner, (*path, entry.name), notes)
-        known = {entry.name for entry in one.entries}
-        more = (entry.name for entry in other.entries if entry.name not in known)
+        names = {entry.name for entry in one.entries}
+        more = (entry.name for entry in other.entries if entry.name not in names)
         notes += [_only("second", f"{owner}: {path_text((*path, name))}") for name in more]
     elif isinstance(one, SequenceNode) and isinstance(other, SequenceNode):
         for at, number in _items(one, other, owner, path, notes):

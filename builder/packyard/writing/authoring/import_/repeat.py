@@ -60,7 +60,7 @@ def _text(child: Child) -> str:
 
 
 def _free(key: str, names: dict[str, str]) -> str:
-    taken = set(names.values())
+    used = set(names.values())
     key = _NO_NAME.sub("-", key) or "same"
-    numbered = (key if number == 1 else f"{key}-{number}" for number in range(1, len(taken) + 2))
-    return next(name for name in numbered if name not in taken)
+    numbered = (key if number == 1 else f"{key}-{number}" for number in range(1, len(used) + 2))
+    return next(name for name in numbered if name not in used)

@@ -113,16 +113,16 @@ def cost(additions: Sequence[Sequence[Addition]]) -> int:
 def _mappings(nodes: Sequence[MappingNode], paths: Sequence[Path]) -> Shared:
     additions: list[list[Addition]] = [[] for _ in nodes]
     common: list[Child] = []
-    taken: set[str] = set()
+    names: set[str] = set()
     for entry in nodes[0].entries:
         entries = [found for node in nodes if (found := node.entry(entry.name))]
         below = [(*path, entry.name) for path in paths]
         child = _child(entries, below, additions) if len(entries) == len(nodes) else None
         if child:
             common.append(child)
-            taken.add(entry.name)
+            names.add(entry.name)
     for node, path, some in zip(nodes, paths, additions, strict=True):
-        some += [Addition((*path, each.name), each) for each in node.entries if each.name not in taken]
+        some += [Addition((*path, each.name), each) for each in node.entries if each.name not in names]
     return Shared(_like(nodes[0], common), additions)
 
 
@@ -163,9 +163,9 @@ def _child(children: Sequence[Child], paths: Sequence[Path], additions: Sequence
 def _like(node: Collection, children: list[Child]) -> Node | None:
     if not children:
         return None
-    made = make.copy(node)
-    made.children = children
-    return made
+    copied = make.copy(node)
+    copied.children = children
+    return copied
 
 
 def _item_keys(nodes: Sequence[SequenceNode]) -> list[list[Hashable]]:
@@ -179,8 +179,8 @@ def _item_keys(nodes: Sequence[SequenceNode]) -> list[list[Hashable]]:
 
 def _common(keys: Sequence[list[Hashable]]) -> list[Hashable]:
     """Return a sequence that all have, in this order."""
-    found = keys[0]
+    common = keys[0]
     for other in keys[1:]:
-        blocks = SequenceMatcher(None, found, other, autojunk=False).get_matching_blocks()
-        found = [key for block in blocks for key in found[block.a : block.a + block.size]]
-    return found
+        blocks = SequenceMatcher(None, common, other, autojunk=False).get_matching_blocks()
+        common = [key for block in blocks for key in common[block.a : block.a + block.size]]
+    return common

@@ -49,11 +49,11 @@ def split(variants: Sequence[Variant], name: str, is_free: Callable[[str], bool]
 
 def _check_types(variants: Sequence[Variant]) -> None:
     """Refuse a setter that takes one type of value in one use case and another type in another: `set -R` sets both."""
-    known: dict[str, tuple[str, Word]] = {}
+    first_by_name: dict[str, tuple[str, Word]] = {}
     problems = []
     for variant in variants:
         for name, word in variant.words.items():
-            path, other = known.setdefault(name, (variant.path, word))
+            path, other = first_by_name.setdefault(name, (variant.path, word))
             if word.is_setter and other.is_setter and word.type != other.type:
                 types = [each.type or "no type" for each in (other, word)]
                 message = f"{name} contradicts {path}: it has {types[0]} there, and {types[1]} here"
@@ -98,9 +98,9 @@ class _Words:
                 part = shared or self.tree.leaf((group, last))
             part.words[name] = word
 
-    def _give(self, name: str, given: Mapping[Place, Word], in_group: Mapping[str, set[str]]) -> None:
+    def _give(self, name: str, by_place: Mapping[Place, Word], in_group: Mapping[str, set[str]]) -> None:
         """Give use cases values; a group that does not get one value falls apart."""
-        for place, word in given.items():
+        for place, word in by_place.items():
             self.values[place][name] = word.value
             if len(in_group[place[0]]) > 1:
                 self.tree.leaf(place)
@@ -108,10 +108,10 @@ class _Words:
 
 def _gathered(texts: Mapping[Place, str], step: int) -> dict[str, set[str]]:
     """Return what a word is by groups, or by last steps."""
-    found: dict[str, set[str]] = {}
+    groups: dict[str, set[str]] = {}
     for place, text in texts.items():
-        found.setdefault(place[step], set()).add(text)
-    return found
+        groups.setdefault(place[step], set()).add(text)
+    return groups
 
 
 def _done(tree: PartTree, placed: _Words) -> Split:
@@ -126,7 +126,7 @@ def _done(tree: PartTree, placed: _Words) -> Split:
         entry.storage += [last] if last and not leaf else []
         entry.namespace = variant.namespace if len(spaces) > 1 else ""
     used = [*tree.share(), tree.root, *tree.bases.values(), *tree.leaves.values(), *tree.storages.values()]
-    given = {name: placed.words[name].value for name in GIVEN if name in placed.words}
+    values = {name: placed.words[name].value for name in GIVEN if name in placed.words}
     shared = next(iter(spaces)) if len(spaces) == 1 else ""
     parts = [part for part in used if not part.is_empty]
-    return Split(parts, entries, placed.words, given, shared, tree.several, placed.notes)
+    return Split(parts, entries, placed.words, values, shared, tree.several, placed.notes)

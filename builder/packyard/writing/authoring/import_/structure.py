@@ -60,12 +60,12 @@ def root_of(folder: Path, leaves: Iterable[str]) -> tuple[Path, str]:
     top = Path(os.path.normpath(folder))
     todo, seen = [Path(os.path.normpath(top / leaf)) for leaf in leaves], {top}
     while todo and len(seen) < _MOST:
-        each = todo.pop()
-        if each.is_dir():
-            seen.add(each)
-            found = (Path(os.path.normpath(each / text)) for text in _referred(each) if "://" not in text)
-            todo += [path for path in found if path not in seen]
-    common = os.path.commonpath([Path.cwd() / each for each in seen])
+        place = todo.pop()
+        if place.is_dir():
+            seen.add(place)
+            paths = (Path(os.path.normpath(place / text)) for text in _referred(place) if "://" not in text)
+            todo += [path for path in paths if path not in seen]
+    common = os.path.commonpath([Path.cwd() / place for place in seen])
     below = os.path.relpath(top, common)
     root = common if top.is_absolute() else os.path.normpath(os.path.relpath(common))
     return Path(root), "" if below == "." else below
@@ -113,8 +113,8 @@ class Structure:
                     yield from found
 
     def _file(self, folder: str) -> str:
-        found = kustomizations(self.sources, folder)
-        return found[0] if len(found) == 1 else ""
+        files = kustomizations(self.sources, folder)
+        return files[0] if len(files) == 1 else ""
 
     def _take(self, folder: str, kind: str) -> CopiedPart:
         """Take a part that another one builds on: as it is, or for a base as it is built."""
@@ -125,10 +125,10 @@ class Structure:
                 self._taken[key] = self._copy(folder, kind)
             except _BeyondPartError:
                 self._taken[key] = self._built(folder) if kind == "Kustomization" else None
-        found = self._taken[key]
-        if found is None:
+        part = self._taken[key]
+        if part is None:
             raise _BeyondPartError
-        return found
+        return part
 
     def _built(self, folder: str) -> CopiedPart | None:
         """Take a base as it is built; what it builds on and leaves as it is stays a part of its own."""
@@ -150,14 +150,14 @@ class Structure:
     def _without(self, part: CopiedPart, roots: list[MappingNode], folder: str) -> list[MappingNode]:
         """Let a part build on a folder if it has all objects of that as they are; return its others."""
         below, _ = self._objects(folder, replace(self.binder, notes=[], defined={}))
-        known, found = {content(root) for root in roots}, {content(root) for root in below}
-        if not found or not found <= known:
+        own, inner = {content(root) for root in roots}, {content(root) for root in below}
+        if not inner or not inner <= own:
             return roots
         try:
             part.resources.append(self._take(folder, "Kustomization"))
         except _BeyondPartError:
             return roots
-        return [root for root in roots if content(root) not in found]
+        return [root for root in roots if content(root) not in inner]
 
     def _objects(self, folder: str, binder: Binder) -> tuple[list[MappingNode], dict[str, Word]]:
         text = self._build(relpath(folder or ".", self.below or "."))
@@ -198,8 +198,8 @@ class Structure:
         if not text or "://" in text or path.startswith("..") or not self.sources.exists(path):
             raise _BeyondPartError
         if not self.sources.is_folder(path):
-            files[normpath(text)] = found = self._read(part.source, text)
-            if key == "components" or any(not _is_object(each.root) for each in found):
+            files[normpath(text)] = documents = self._read(part.source, text)
+            if key == "components" or any(not _is_object(each.root) for each in documents):
                 raise _BeyondPartError
             part.listed.append(item)
         elif key == "components":
@@ -245,8 +245,8 @@ def _root(sources: Sources, file: str) -> MappingNode | None:
 
 
 def _items(root: Node, key: str) -> list[Item]:
-    found = root.get(key)
-    return list(found.items) if isinstance(found, SequenceNode) else []
+    listed = root.get(key)
+    return list(listed.items) if isinstance(listed, SequenceNode) else []
 
 
 def _is_part(root: MappingNode, kind: str, *, is_leaf: bool) -> bool:
@@ -259,14 +259,14 @@ def _is_part(root: MappingNode, kind: str, *, is_leaf: bool) -> bool:
 def _patch(key: str, item: Item) -> Item:
     """Return a patch by the fields of today."""
     if isinstance(item.value, MappingNode) and key != _MERGES:
-        made = Item(make.clone(item.value), 0)
+        patch = Item(make.clone(item.value), 0)
     elif isinstance(item.value, Scalar) and key == _MERGES:
         field = "patch" if "\n" in item.value.value else "path"
-        made = Item(make.mapping("", {field: make.clone(item.value)}), 0)
+        patch = Item(make.mapping("", {field: make.clone(item.value)}), 0)
     else:
         raise _BeyondPartError
-    made.head = list(item.head)
-    return made
+    patch.head = list(item.head)
+    return patch
 
 
 def _check_entry(entry: Node) -> None:

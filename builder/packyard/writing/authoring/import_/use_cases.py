@@ -20,15 +20,15 @@ _OUTER = "default"  # what a use case is called whose folder holds others
 
 def leaves(sources: Sources) -> list[str]:
     """Return the folders with a kustomization that no other one builds on, and packages of kpt without any."""
-    found: dict[str, Node | None] = {}
+    roots: dict[str, Node | None] = {}
     for name in kustomization.NAMES:
         for path in _visible(sources, name):
-            found[dirname(path)] = root(sources, path)
-    below = {normpath(join(folder, text)) for folder, top in found.items() for text in kustomization.referred(top)}
-    kinds = {folder: top.text("kind") for folder, top in found.items() if isinstance(top, MappingNode)}
-    leaves = [folder for folder in found if (folder or ".") not in below and kinds.get(folder) != "Component"]
+            roots[dirname(path)] = root(sources, path)
+    below = {normpath(join(folder, text)) for folder, top in roots.items() for text in kustomization.referred(top)}
+    kinds = {folder: top.text("kind") for folder, top in roots.items() if isinstance(top, MappingNode)}
+    leaves = [folder for folder in roots if (folder or ".") not in below and kinds.get(folder) != "Component"]
     for folder in map(dirname, _visible(sources, KPTFILE)):
-        if not any(holds(folder, other) for other in found) and not any(holds(other, folder) for other in leaves):
+        if not any(holds(folder, other) for other in roots) and not any(holds(other, folder) for other in leaves):
             leaves.append(folder)
     return sorted(leaves)
 
@@ -52,13 +52,13 @@ def holds(folder: str, other: str) -> bool:
 
 def paths(folders: Sequence[str], prefix: str, shown: str, name: str) -> dict[str, str]:
     """Name use cases by their folders: below the prefix, or else below what all have in common but for two steps."""
-    found = {folder: f"/{folder}".rpartition(f"/{prefix}/") for folder in folders}
-    marked = {folder: path for folder, (_, _, path) in found.items()}
-    packages = sorted({head.strip("/") for head, mark, _ in found.values() if mark})
+    partitions = {folder: f"/{folder}".rpartition(f"/{prefix}/") for folder in folders}
+    marked = {folder: path for folder, (_, _, path) in partitions.items()}
+    packages = sorted({head.strip("/") for head, mark, _ in partitions.values() if mark})
     if len(packages) > 1:
         hint = f"import each by itself, first: packyard import {join(shown, packages[0])}"
         raise InputError(Problem(f"holds several packages: {', '.join(packages)}", file=shown, hint=hint))
-    if not all(mark for _, mark, _ in found.values()):
+    if not all(mark for _, mark, _ in partitions.values()):
         common = [step for step in commonpath(folders).split("/") if step and len(folders) > 1]
         least = _GROUPED if common != [_OVERLAYS] else 1
         skipped = max(0, min(len(common), *(len(folder.split("/")) - least for folder in folders)))

@@ -40,9 +40,9 @@ def write(split: Split, name: str, model: Mapping[str, str], copies: Sequence[Co
     for part in split.parts:
         files |= {f"{part.folder}/{file}": data for file, data in _part(part, split.several, renamed).items()}
     for copied, words in below:
-        said = copied.write(f"{basename(copied.folder)} of {name}.")
-        said |= {"Krmfile": krmfile(words)} if words else {}
-        files |= {f"{copied.folder}/{file}": data for file, data in said.items()}
+        part_files = copied.write(f"{basename(copied.folder)} of {name}.")
+        part_files |= {"Krmfile": krmfile(words)} if words else {}
+        files |= {f"{copied.folder}/{file}": data for file, data in part_files.items()}
     folder = f"packages/{name}"
     files[f"{folder}/package.yaml"] = _package(split, name, model)
     if split.words:
@@ -62,7 +62,7 @@ def _with_copies(
             texts.setdefault(word.name, set()).add(word.text())
     below = [(part, {key: word for key, word in part.words.items() if len(texts[key]) > 1}) for part in parts]
     shared = {key: word for part in parts for key, word in part.words.items() if len(texts[key]) == 1}
-    given = {key: shared[key].value for key in GIVEN if key in shared}
+    values = {key: shared[key].value for key in GIVEN if key in shared}
     entries = {copy.path: UseCaseEntry(copy.part, namespace=copy.namespace) for copy in copies}
     for entry in split.entries.values():
         entry.namespace = entry.namespace or split.namespace if copies else entry.namespace
@@ -70,7 +70,7 @@ def _with_copies(
         split,
         entries={**split.entries, **entries},
         words={**split.words, **shared},
-        setters={**split.setters, **given},
+        setters={**split.setters, **values},
         namespace="" if copies else split.namespace,
     ), below
 
@@ -147,27 +147,27 @@ def _merge(to: MappingNode, additions: Sequence[Addition]) -> MappingNode | None
 
 
 def _operations(additions: Sequence[Addition]) -> SequenceNode:
-    found = []
+    operations = []
     for each in additions:
         operation = make.mapping("", {"op": "add" if each.is_new else "replace", "path": pointer(each.path)})
         operation.entries.append(_entry("value", each.child, _for_operation(each.child.value)))
-        found.append(Item(operation, 0))
-    return make.sequence("", found)
+        operations.append(Item(operation, 0))
+    return make.sequence("", operations)
 
 
 def _entry(key: str, child: Child, value: Node) -> yaml.Entry:
-    made = make.entry(key, value)
-    made.comment = child.comment
-    return made
+    entry = make.entry(key, value)
+    entry.comment = child.comment
+    return entry
 
 
 def _for_operation(node: Node) -> Node:
     """Quote what YAML 1.1 takes for a boolean: kustomize reads operations so."""
     if isinstance(node, Scalar):
         if node.style == "plain" and node.value in YAML11_BOOLEANS:
-            made = make.scalar(node.value, "", double_quoted(node.value))
-            made.comment = node.comment
-            return made
+            scalar = make.scalar(node.value, "", double_quoted(node.value))
+            scalar.comment = node.comment
+            return scalar
         return node
     return make.copy(node, _for_operation)
 
@@ -177,8 +177,8 @@ def _package(split: Split, name: str, model: Mapping[str, str]) -> bytes:
     lines = ["apiVersion: packyard/v1", "kind: Package", f"model: {{{head}}}"]
     lines += [f"namespace: {quoted(split.namespace)}"] if split.namespace else []
     own = "MODEL_NAME", name.removesuffix("-k8s")
-    given = {key: text for key, text in split.setters.items() if (key, text) != own}
-    lines += ["setters:", *(f"  {key}: {double_quoted(text)}" for key, text in given.items())] if given else []
+    values = {key: text for key, text in split.setters.items() if (key, text) != own}
+    lines += ["setters:", *(f"  {key}: {double_quoted(text)}" for key, text in values.items())] if values else []
     lines.append("useCases:")
     for path, entry in split.entries.items():
         lines += _use_case(path, entry)
