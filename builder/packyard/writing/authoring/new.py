@@ -131,8 +131,8 @@ def write(workspace: Workspace, answers: Answers) -> dict[str, bytes]:
     }
     name, first = next(iter(started.items()))
     texts[f"{tests.DIRECTORY}/{answers.name}.yaml"] = first_test.write(name, first.objects, first.setters)
-    for made in patches.values():
-        texts |= {patch.file: f"# What the program is started with.\n{_text(patch.tree)}" for patch in made}
+    for of_use_case in patches.values():
+        texts |= {patch.file: f"# What the program is started with.\n{_text(patch.tree)}" for patch in of_use_case}
     return {path: text.encode() for path, text in texts.items()}
 
 

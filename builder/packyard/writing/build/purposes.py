@@ -15,10 +15,10 @@ _MOST = 200  # characters: three lines of a terminal
 
 def check(here: Workspace, package: Package, draft: Draft) -> Iterator[Finding]:
     """Find use cases of a package that say nothing, or no sentence."""
-    for each in package.use_cases:
-        if wrong := _wrong(draft.manifest.use_cases[f"{here.prefix}/{each.path}"].description):
-            hint = f"write `description:` here, or begin the kustomization of the base {each.base} with a comment"
-            problem = Problem(f"useCases.{each.name}: {wrong}", file=package.file, line=each.line, hint=hint)
+    for use_case in package.use_cases:
+        if wrong := _wrong(draft.manifest.use_cases[f"{here.prefix}/{use_case.path}"].description):
+            hint = f"write `description:` here, or begin the kustomization of the base {use_case.base} with a comment"
+            problem = Problem(f"useCases.{use_case.name}: {wrong}", file=package.file, line=use_case.line, hint=hint)
             yield finding("no-sentence", problem)
 
 

@@ -93,8 +93,8 @@ class Linting:
 
     def __call__(self, name: str, drafted: Drafted | None = None) -> Linted:
         """Return what is wrong with a package; ``drafted`` is it, composed, where that is at hand."""
-        if kept := self.find(name):
-            return kept
+        if cached := self.find(name):
+            return cached
         words = (*self._words(name), *(_QUICK if self.is_quick else ()))
         try:
             draft, facts = drafted or self.packing.draft(name)
@@ -158,8 +158,8 @@ class Linting:
         findings = [each for pair in zip(packages, parsed, strict=True) for each in find(*pair, judges=judges)]
         here, below = self._workspace(), f"/{OPTIONS}/"
         defined = next((each.definitions for each in parsed if each.where.endswith(below)), Definitions())
-        asked = _oldest_and_newest(judges) if self.is_quick else judges
-        trial = Trial(options=[_option(here, each) for each in options], defined=defined, judges=asked, tried=tried)
+        chosen = _oldest_and_newest(judges) if self.is_quick else judges
+        trial = Trial(options=[_option(here, each) for each in options], defined=defined, judges=chosen, tried=tried)
         used = [each for each in parsed if not each.where.endswith(below)]
         return parsed, [*findings, *(found for each in used for found in trial.find(each, findings))]
 

@@ -121,15 +121,15 @@ def compose(workspace: Workspace, package: Package) -> ComposedPackage:
 def faults(workspace: Workspace, package: Package) -> list[Problem]:
     """Return what else keeps a package from being composed, of which `packages.read` refuses other use cases."""
     problems: list[Problem] = []
-    known = set(reached_rules.defined(workspace))
+    names = set(reached_rules.defined(workspace))
     for use_case in package.use_cases:
         try:
-            known.update(make(workspace, package, use_case).words.defined)
+            names.update(make(workspace, package, use_case).words.defined)
         except InputError as error:
             problems += error.problems
-    given = {(value.line, name): value for each in package.use_cases for name, value in each.setters.items()}
-    nowhere = [key for key, value in given.items() if key[0] and key[1] not in known and "${" not in value.text]
-    problems += [_nowhere(package, name, line, known) for line, name in sorted(nowhere)]
+    by_place = {(value.line, name): value for each in package.use_cases for name, value in each.setters.items()}
+    nowhere = [key for key, value in by_place.items() if key[0] and key[1] not in names and "${" not in value.text]
+    problems += [_nowhere(package, name, line, names) for line, name in sorted(nowhere)]
     return list(dict.fromkeys(problems))
 
 
@@ -313,9 +313,9 @@ def _check_values(package: Package, use_cases: Sequence[Unfolded]) -> None:
     refuse(_nowhere(package, name, line, known - {name}) for line, name in sorted(unknown))
 
 
-def _nowhere(package: Package, name: str, line: int, known: set[str]) -> Problem:
+def _nowhere(package: Package, name: str, line: int, names: set[str]) -> Problem:
     message = f"setters.{name}: reaches nothing in the use cases that it is for"
-    return Problem(message, file=package.file, line=line, hint=suggest(name, known))
+    return Problem(message, file=package.file, line=line, hint=suggest(name, names))
 
 
 def values(files: Mapping[str, bytes], memo: Memo) -> list[dict[str, object]]:

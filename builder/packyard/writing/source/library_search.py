@@ -113,9 +113,9 @@ class _Search:
 
 def _check_pin(entry: Entry, pin: Pin) -> None:
     """Refuse a pin of something else than the entry asks for."""
-    asked, wanted = entry.asked, ""
-    if asked and not asked.admits(pin.version):
-        wanted = asked.version or asked.choice
+    reference, wanted = entry.asked, ""
+    if reference and not reference.admits(pin.version):
+        wanted = reference.version or reference.choice
     elif entry.commit and pin.version != library.commit_version(entry.commit):
         wanted = entry.commit
     elif entry.tag and pin.channel != entry.repository:

@@ -188,25 +188,25 @@ class _Made:
             return
         alike = {id(each): [it for it in places[key] if selector.matches(each.text("name"), it[2])]
                  for key, _, each in named}  # fmt: skip
-        found = {id(each): [it for it in alike[id(each)] if holding.reaches(key, it[1])] for key, _, each in named}
+        reached = {id(each): [it for it in alike[id(each)] if holding.reaches(key, it[1])] for key, _, each in named}
         going = [each for _, _, each in named if deletes(each)]
-        if any(not found[id(each)] and (alike[id(each)] or each.get("image") is None)
+        if any(not reached[id(each)] and (alike[id(each)] or each.get("image") is None)
                for _, _, each in named if each not in going):  # fmt: skip
             return
         for need in holding.needs:
             self._need(need)
         before = len(self.operations) + len(self.deleted)
-        if not any(found.values()) and not pod.is_argo:
+        if not any(reached.values()) and not pod.is_argo:
             self._test_items(pod)
         for key, number, each in named:
-            for path, container, _, tested in found[id(each)]:
+            for path, container, _, tested in reached[id(each)]:
                 if each in going:
                     self._delete(pod, each, pointer(path), tested)
                     continue
                 self._test(tested)
                 place = _Place(pointer(path), ("spec", key, 0), f"/spec/{key}/{number}")
                 self._mapping(container, each, place, without="name")
-            if not found[id(each)] and each not in going:
+            if not reached[id(each)] and each not in going:
                 self._new(pod, key, number, spec)
         self._rest(pod)
         if len(self.operations) + len(self.deleted) > before:

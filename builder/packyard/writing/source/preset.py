@@ -52,10 +52,10 @@ def check(presets: Sequence[Preset], use_cases: Mapping[str, tuple[Definitions, 
 
 
 def _check(preset: Preset, use_cases: Mapping[str, tuple[Definitions, Sequence[Rule]]]) -> Iterator[Problem]:
-    known = {name for definitions, _ in use_cases.values() for name in definitions.setters}
+    names = {name for definitions, _ in use_cases.values() for name in definitions.setters}
     for name, value in preset.values.given.items():
-        if name not in known:
-            yield value.problem(f"no use case has a setter {name}", suggest(name, known))
+        if name not in names:
+            yield value.problem(f"no use case has a setter {name}", suggest(name, names))
     for path, (definitions, rules) in use_cases.items():
         setters = definitions.setters
         here = {name: value for name, value in preset.values.given.items() if name in setters}

@@ -97,8 +97,8 @@ class Workspace:
     def setter_names(self) -> set[str]:
         """Return the names of all setters that parts and packages define."""
         places = ("", "bases/*/", "overlays/*/*/", "packages/*/")
-        found = (self.sources.list(root.rstrip("/"), place + KRMFILE) for root in self.roots for place in places)
-        sources = (source_of(self.sources.read(path), self.sources.shown(path)) for paths in found for path in paths)
+        listings = (self.sources.list(root.rstrip("/"), place + KRMFILE) for root in self.roots for place in places)
+        sources = (source_of(self.sources.read(path), self.sources.shown(path)) for paths in listings for path in paths)
         return {name for source in sources for name in parse_krmfile(source).definitions.setters}
 
     def hidden(self) -> Iterator[str]:
@@ -127,9 +127,9 @@ class Workspace:
         """Return a package's folder; an unknown name is refused with the nearest one."""
         folder = f"packages/{name}"
         if "/" in name or not self.sources.is_file(f"{folder}/package.yaml"):
-            known = self.package_names()
+            names = self.package_names()
             meant = basename(name.rstrip("/")).removesuffix(".tar.gz")
-            hint = suggest(meant, known) or f"packyard list --workspace {quote(str(self.root_dir))} shows them"
+            hint = suggest(meant, names) or f"packyard list --workspace {quote(str(self.root_dir))} shows them"
             raise InputError(Problem(f"no package {name!r} in {self.root_dir / 'packages'}", hint=hint))
         return folder
 

@@ -46,8 +46,8 @@ class CopiedPart:
         for key, items in (("resources", listed), ("components", components)):
             root.entries += [make.entry(key, make.sequence("", items))] if items else []
         root.entries += self.entries
-        notice, said = licenses.split(self.head)
-        head = said if any(each.text.strip("#- ") for each in said) else [Comment(f"# {says}", 0, 0, own_line=True)]
+        notice, prose = licenses.split(self.head)
+        head = prose if any(each.text.strip("#- ") for each in prose) else [Comment(f"# {says}", 0, 0, own_line=True)]
         return {kustomization.FILE: layout.write(root, head=head, tail=notice), **self.files}
 
 

@@ -85,10 +85,10 @@ def _take_fields(
         if texts.most_common(1)[0][1] > texts[value]:
             words[name] = _valued(words[name], texts.most_common(1)[0][0])
     values |= {name: words[name].value for name in counts}
-    for each in drifted:
-        if isinstance(each.node, Scalar) and not words[each.reference.name].is_setter:
-            pattern = _flat(each.reference.name, words)
-            for name, text in _solved(pattern, each.node.value, values).items():
+    for binding in drifted:
+        if isinstance(binding.node, Scalar) and not words[binding.reference.name].is_setter:
+            pattern = _flat(binding.reference.name, words)
+            for name, text in _solved(pattern, binding.node.value, values).items():
                 if name in words and _is_plain(words[name], definitions):
                     words[name] = _valued(words[name], text)
                     values[name] = text

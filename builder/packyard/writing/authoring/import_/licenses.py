@@ -31,10 +31,10 @@ def split(comments: Iterable[Comment]) -> tuple[list[Comment], list[Comment]]:
 def _blocks(comments: Iterable[Comment]) -> Iterator[list[Comment]]:
     """Yield comments that stand on lines below each other, without a blank line between them."""
     block: list[Comment] = []
-    for each in comments:
-        if block and each.start > block[-1].end + 1 + each.column:
+    for comment in comments:
+        if block and comment.start > block[-1].end + 1 + comment.column:
             yield block
             block = []
-        block.append(each)
+        block.append(comment)
     if block:
         yield block

@@ -164,11 +164,11 @@ def _define(sources: Sources, file: str, some: Sequence[Proposal]) -> bytes:
     data = sources.read(file) if is_there else EMPTY + b"\n"
     krmfile = parse_krmfile(source_of(data, sources.shown(file)))
     entries: dict[str, Tree] = {}
-    for each in some:
-        kind: dict[str, Tree] = {"type": Text(each.type)} if each.type in PLAIN_TYPES else {}
-        setter: Tree = {"name": Text(each.name), "value": Text(each.value)}
-        described: dict[str, Tree] = {"description": Text(f"{each.what}."), **kind}
-        entries[SETTER_PREFIX + each.name] = {**described, "x-k8s-cli": {"setter": setter}}
+    for proposal in some:
+        kind: dict[str, Tree] = {"type": Text(proposal.type)} if proposal.type in PLAIN_TYPES else {}
+        setter: Tree = {"name": Text(proposal.name), "value": Text(proposal.value)}
+        described: dict[str, Tree] = {"description": Text(f"{proposal.what}."), **kind}
+        entries[SETTER_PREFIX + proposal.name] = {**described, "x-k8s-cli": {"setter": setter}}
     return krmfile.edited(data, add(krmfile.root, ("openAPI", "definitions"), entries)) or data
 
 

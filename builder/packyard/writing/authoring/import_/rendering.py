@@ -76,25 +76,25 @@ def compare(first: Sequence[Document], second: Sequence[Document], notes: list[N
     texts = [each for each in differences if each.type not in PLAIN_TYPES]
     cores = _cores(texts)
     names: dict[object, str] = {}
-    for each in sorted(differences, key=lambda each: len(each.first.value)):
-        one, other = each.texts
-        core = next((core for core in cores if each in texts and _replaced(one, core) == other), (one, other))
-        is_telling = core in cores or (each in texts and len(core[0]) > _SHORT)
-        key = core if is_telling else (core, each.type, each.path[-1:])
+    for difference in sorted(differences, key=lambda each: len(each.first.value)):
+        one, other = difference.texts
+        core = next((core for core in cores if difference in texts and _replaced(one, core) == other), (one, other))
+        is_telling = core in cores or (difference in texts and len(core[0]) > _SHORT)
+        key = core if is_telling else (core, difference.type, difference.path[-1:])
         if key not in names:
-            name = names[key] = named_for(each.path, compared.words)
-            description = f"{path_text(each.path)} of {each.owner}."
-            schema = (make.entry("description", make.scalar(description, "")), *typed({each.type}))
+            name = names[key] = named_for(difference.path, compared.words)
+            description = f"{path_text(difference.path)} of {difference.owner}."
+            schema = (make.entry("description", make.scalar(description, "")), *typed({difference.type}))
             compared.words[name] = Word(name, core[0], is_setter=True, schema=schema)
             compared.others[name] = core[1]
         name = names[key]
         if core != (one, other):
             pattern = one.replace(core[0], f"${{{name}}}")
             if pattern not in names:
-                names[pattern] = named_for(each.path, compared.words)
+                names[pattern] = named_for(difference.path, compared.words)
                 compared.words[names[pattern]] = Word(names[pattern], pattern, is_setter=False)
             name = names[pattern]
-        compared.bound[id(each.first)] = name
+        compared.bound[id(difference.first)] = name
     return compared
 
 
@@ -133,21 +133,21 @@ def _note(what: str, todo: str, place: str) -> Note:
 
 def _objects(first: Sequence[Document], second: Sequence[Document], notes: list[Note]) -> Iterator[Difference]:
     """Compare objects: those that are called alike, and the others of a kind in their order."""
-    left = [each.root for each in second if isinstance(each.root, MappingNode)]
+    rest = [each.root for each in second if isinstance(each.root, MappingNode)]
     roots = [each.root for each in first if isinstance(each.root, MappingNode)]
-    named = {selector.identity(root): root for root in left}
+    named = {selector.identity(root): root for root in rest}
     pairs = [(root, named[selector.identity(root)]) for root in roots if selector.identity(root) in named]
-    left = [root for root in left if not any(root is other for _, other in pairs)]
+    rest = [root for root in rest if not any(root is other for _, other in pairs)]
     for root in roots:
         if any(root is one for one, _ in pairs):
             continue
-        other = next((each for each in left if selector.identity(each)[:2] == selector.identity(root)[:2]), None)
+        other = next((each for each in rest if selector.identity(each)[:2] == selector.identity(root)[:2]), None)
         if other is None:
             notes.append(_only("first", _owner(root)))
             continue
-        left = [each for each in left if each is not other]
+        rest = [each for each in rest if each is not other]
         pairs.append((root, other))
-    notes += [_only("second", _owner(root)) for root in left]
+    notes += [_only("second", _owner(root)) for root in rest]
     for one, other in pairs:
         yield from _compare(one, other, _owner(one), (), notes)
 

@@ -132,8 +132,8 @@ def _merge(to: MappingNode, additions: Sequence[Addition]) -> MappingNode | None
     version, kind, namespace, name = selector.identity(to)
     metadata = make.mapping("", {"name": name, **({"namespace": namespace} if namespace else {})})
     root = make.mapping("", {"apiVersion": version, "kind": kind, "metadata": metadata})
-    for each in additions:
-        *above, last = each.path
+    for addition in additions:
+        *above, last = addition.path
         parent = root
         for step in above:
             inner = parent.mapping(str(step))
@@ -141,8 +141,8 @@ def _merge(to: MappingNode, additions: Sequence[Addition]) -> MappingNode | None
                 inner = make.mapping("", {})
                 parent.entries.append(make.entry(str(step), inner))
             parent = inner
-        parent.entries.append(_entry(str(last), each.child, each.child.value))
-        parent.entries[-1].head = list(each.child.head)
+        parent.entries.append(_entry(str(last), addition.child, addition.child.value))
+        parent.entries[-1].head = list(addition.child.head)
     return root
 
 
