@@ -315,8 +315,8 @@ def json_list(values: Iterable[object]) -> None:
     import json
 
     before = "["
-    for each in values:
-        text = json.dumps(each, indent=2, ensure_ascii=False, default=_in_words).replace("\n", "\n  ")
+    for value in values:
+        text = json.dumps(value, indent=2, ensure_ascii=False, default=_in_words).replace("\n", "\n  ")
         streams.write(_bytes(f"{before}\n  {_exact(text)}"))
         before = ","
     streams.write(_bytes("[]\n" if before == "[" else "\n]\n"))
@@ -329,8 +329,8 @@ def yaml_list(values: Iterable[object]) -> None:
     from packyard.using.kustomize import manifest
 
     empty = b"[]\n"
-    for each in values:
-        text = json.dumps(each, ensure_ascii=False, default=_in_words)
+    for value in values:
+        text = json.dumps(value, ensure_ascii=False, default=_in_words)
         is_clean = on_one_line(text) == text
         streams.write(manifest.write([[json.loads(text)]]) if is_clean else f"- {_in_yaml(text)}\n".encode())
         empty = b""

@@ -21,7 +21,7 @@ def run(words: Sequence[str]) -> int:
     parsed = FLAGS.parse(words)
     if len(parsed.arguments) > 1:
         raise UsageError(f"accepts at most 1 arg(s), received {len(parsed.arguments)}")
-    pairs = [pair for given in parsed.values.get("kv", []) for pair in _split(given)]
+    pairs = [pair for text in parsed.values.get("kv", []) for pair in _split(text)]
     selection = annotate.Selection(
         kind=parsed.text("kind"),
         api_version=parsed.text("apiVersion"),

@@ -33,32 +33,31 @@ def keys(names: Sequence[str] | None = None, *, of: Collection[str] = ()) -> lis
     Without names it is the only one whose id is in ``of``, or, without that, the only one that is not for roots alone.
     """
     if not names and KEY in os.environ:
-        given = os.environ[KEY].encode()
-        if not given.strip():
+        data = os.environ[KEY].encode()
+        if not data.strip():
             hint = f"is the secret of the job missing? To publish without a signature: unset {KEY}"
             raise UsageError(f"{KEY} is set, and empty: nothing would be signed ({hint})")
         if signers.is_uri(os.environ[KEY]):
             return [signers.open(os.environ[KEY], passphrase)]
-        secret = passphrase(KEY) if is_encrypted(given) else None
-        return [SigningKey.parse(given, secret, file=KEY)]
+        secret = passphrase(KEY) if is_encrypted(data) else None
+        return [SigningKey.parse(data, secret, file=KEY)]
     ring = preferences.keyring()
     chosen = names or (_only(ring, of) if ring else [])
     if not chosen:
         return []
-    found = [_key(name) for name in chosen]
-    return list({key.public.id: key for key in found}.values())
+    return list({key.public.id: key for key in map(_key, chosen)}.values())
 
 
 def _only(ring: Keyring, of: Collection[str]) -> list[str]:
-    known = ring.signing_names()
-    if len(known) < 2:
-        return known
-    ids = {name: ring.public(name).id for name in known}
+    names = ring.signing_names()
+    if len(names) < 2:
+        return names
+    ids = {name: ring.public(name).id for name in names}
     offline = ring.offline()
     fitting = [name for name, key in ids.items() if (key in of if of else key not in offline)]
     if len(fitting) != 1:
         problem = "you have several keys" if fitting else "you have several keys, and none that is meant for this"
-        raise UsageError(f"{problem}; choose one by --key: {', '.join(fitting or known)}")
+        raise UsageError(f"{problem}; choose one by --key: {', '.join(fitting or names)}")
     return fitting
 
 
@@ -81,8 +80,8 @@ def passphrase(file: str) -> bytes:
 
 def new_passphrase() -> bytes:
     """Return the passphrase for a new key, which is asked for twice."""
-    if given := os.environ.get(PASSPHRASE):
-        return given.encode()
+    if preset := os.environ.get(PASSPHRASE):
+        return preset.encode()
     first = _ask("Passphrase for the new key: ", f"set {PASSPHRASE}, or give --no-passphrase")
     if not first or first != _ask("Once more: ", ""):
         raise UsageError(f"the passphrases {'differ' if first else 'must not be empty'}; run again")
@@ -90,7 +89,7 @@ def new_passphrase() -> bytes:
 
 
 def _ask(prompt: str, hint: str) -> str:
-    found = output.secret(prompt)
-    if found is None:
+    secret = output.secret(prompt)
+    if secret is None:
         raise UsageError(f"a passphrase is needed and there is no terminal to ask for it; {hint}")
-    return found
+    return secret

@@ -81,11 +81,11 @@ def _check(arguments: argparse.Namespace) -> None:
         raise UsageError("packyard web --to: name the channel by the https address at which browsers read it")
 
 
-def _page(arguments: argparse.Namespace, known: Page) -> Page:
+def _page(arguments: argparse.Namespace, present: Page) -> Page:
     """Return what the page says: what is asked for, and otherwise what it said before."""
-    keys = known.keys if arguments.public_key is None else tuple(map(_key, arguments.public_key))
-    title = known.title if arguments.title is None else arguments.title
-    return replace(known, title=title, keys=keys, channel=arguments.channel if arguments.to else "")
+    keys = present.keys if arguments.public_key is None else tuple(map(_key, arguments.public_key))
+    title = present.title if arguments.title is None else arguments.title
+    return replace(present, title=title, keys=keys, channel=arguments.channel if arguments.to else "")
 
 
 def _key(file: str) -> str:
@@ -93,10 +93,10 @@ def _key(file: str) -> str:
 
 
 def _single(arguments: argparse.Namespace, store: Store) -> int:
-    asked = [Reference.parse(each) for each in arguments.references]
+    references = [Reference.parse(each) for each in arguments.references]
     about = replace(_page(arguments, Page()), address=store.address)
     trusted, memory = trust(arguments.channel), preferences.memory(arguments.channel)
-    data = export(store, asked, about, trusted, memory)
+    data = export(store, references, about, trusted, memory)
     try:
         Path(arguments.single_file).write_bytes(data)
     except OSError as error:
@@ -107,8 +107,8 @@ def _single(arguments: argparse.Namespace, store: Store) -> int:
 
 def _open(arguments: argparse.Namespace, store: Store) -> int:
     listed(arguments.channel, store)  # refuses what is no channel
-    known = page.present(store) if isinstance(store, DirectoryStore) else None
-    about = replace(_page(arguments, known or Page()), address=store.address)
+    present = page.present(store) if isinstance(store, DirectoryStore) else None
+    about = replace(_page(arguments, present or Page()), address=store.address)
     try:
         serving = server(store, page.written(about), arguments.port)
     except OSError as error:
@@ -130,10 +130,10 @@ def _prerendered(address: str) -> tuple[Mapping[str, bytes], str]:
     store = open_channel(address)
     style = next(key for key in page.assets() if key.endswith(".css"))
     packages = [each for each in listed(address, store).packages() if each.latest and not each.kind]
-    made = {}
+    pages = {}
     for package in packages:
         if entry := package.latest:
             data = store.get(entry.key)
             entry.verify(data)
-            made[prerender.key(package.name)] = prerender.prerender(package, Bundle.open(data).members, style)
-    return made, prerender.listed(packages)
+            pages[prerender.key(package.name)] = prerender.prerender(package, Bundle.open(data).members, style)
+    return pages, prerender.listed(packages)

@@ -43,10 +43,10 @@ def tell_by_hand(directory: Path) -> None:
 
 
 def _rows(layered: Layered) -> Iterator[tuple[Any, ...]]:
-    for each in layered.changes:
-        switched = layered.enabled.get(each.package)
-        stayed = [setter.name for setter in layered.stayed[each.package]]
-        yield *_row(each, layered.beside), switched.changed if switched else (), stayed
+    for change in layered.changes:
+        switched = layered.enabled.get(change.package)
+        stayed = [setter.name for setter in layered.stayed[change.package]]
+        yield *_row(change, layered.beside), switched.changed if switched else (), stayed
 
 
 def _row(change: PackageChange, beside: Beside | None) -> tuple[Any, ...]:

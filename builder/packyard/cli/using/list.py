@@ -77,10 +77,10 @@ def run(arguments: argparse.Namespace) -> int:
         """Read the packages, which may be more than memory holds."""
         nonlocal count, last
         count = 0
-        for each in _chosen(arguments, every()):
-            if each.has(words):
-                count, last = count + 1, each
-                yield each.name, each.version, each.title, each.model, each.use_cases, *seen()
+        for package in _chosen(arguments, every()):
+            if package.has(words):
+                count, last = count + 1, package
+                yield package.name, package.version, package.title, package.model, package.use_cases, *seen()
 
     is_text = ROWS.show(rows, arguments.output, wide=arguments.wide, cells=_cells(wide=arguments.wide))
     if is_text and words and count == 1 and last and last.use_cases:

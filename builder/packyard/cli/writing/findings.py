@@ -30,18 +30,18 @@ def show(findings: Sequence[Finding], form: str) -> None:
     if form == "sarif":
         output.json_object(sarif.document(findings, __version__))
     elif ROWS.show(findings, form):
-        for each in findings:
-            output.line(str(each) if form == "text" else _command(each))
-            if form == "text" and each.composed:
-                output.line(f"  composed: {each.composed}")
+        for finding in findings:
+            output.line(str(finding) if form == "text" else _command(finding))
+            if form == "text" and finding.composed:
+                output.line(f"  composed: {finding.composed}")
 
 
-def _command(each: Finding) -> str:
+def _command(finding: Finding) -> str:
     """Return the command that annotates a line: ``::error file=…,line=…,title=…::message``."""
-    where = {"file": each.file, "line": each.line, "col": each.column, "title": each.rule}
+    where = {"file": finding.file, "line": finding.line, "col": finding.column, "title": finding.rule}
     values = ",".join(f"{name}={_escaped(str(value), ':,')}" for name, value in where.items() if value)
-    text = f"{each.message} ({each.hint})" if each.hint else each.message
-    return f"::{each.severity} {values}::{_escaped(text)}"
+    text = f"{finding.message} ({finding.hint})" if finding.hint else finding.message
+    return f"::{finding.severity} {values}::{_escaped(text)}"
 
 
 def _escaped(text: str, more: str = "") -> str:
