@@ -99,6 +99,15 @@ def test_flags_that_do_not_go_together_are_refused_before_replace_deletes_the_ru
     assert (refused.returncode, problem in refused.stderr, refused.stdout) == (2, True, ""), refused.stderr
 
 
+def test_what_is_replaced_keeps_its_secrets(cluster: Api, namespace: str, flags: tuple[str, ...]) -> None:
+    assert cluster.delete(config_map("run"), namespace).status == 200
+    before = cluster.read(secret("key"), namespace).body["data"]
+    replaced = packyard("upgrade", RUN, "2.0.0.tar.gz", "--replace", *flags)
+    assert replaced.returncode == 0, replaced.stderr
+    assert cluster.read(secret("key"), namespace).body["data"] == before
+    assert cluster.read(config_map("run"), namespace).status == 200
+
+
 def test_a_folder_of_that_name_wins_and_it_is_said(tmp_path: Path, flags: tuple[str, ...]) -> None:
     (tmp_path / RUN).mkdir()
     refused = packyard("upgrade", RUN, "2.0.0.tar.gz", *flags)

@@ -104,7 +104,10 @@ def run(
 
 
 def _replacing(client: Kubectl, arguments: argparse.Namespace, run: str, planner: Callable[[], Plan]) -> Plan:
-    """Return a plan; a run in its way that is over, or whose fields can no longer be changed, is deleted first."""
+    """Return a plan; a run in its way that is over, or whose fields can no longer be changed, is deleted first.
+
+    Its Secrets stay: no record has their data, and they can be changed.
+    """
     try:
         plan = planner()
         if not plan.before or not status.read_one(client, plan.before[-1]).is_over:
@@ -112,7 +115,9 @@ def _replacing(client: Kubectl, arguments: argparse.Namespace, run: str, planner
         before = plan.before
     except FixedError:
         before = records.read_run(client, run)
-    removal = replace(removing.find(client, {run: before}), records=())  # its history goes on
+    removal = removing.find(client, {run: before})
+    objects = [each for each in removal.objects if each.kind != "Secret"]
+    removal = replace(removal, objects=objects, records=())  # its history goes on
     waiting = argparse.Namespace(**{**vars(arguments), "delete_claims": False, "no_wait": False})
     undeploy.delete(client, waiting, removal)
     return planner()
