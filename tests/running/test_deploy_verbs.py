@@ -15,7 +15,7 @@ import pytest
 
 from commandline import inside
 from controlplane import people
-from controlplane.api import Api
+from controlplane.api import Api, wait
 from documents.test_json import documented, seen
 from running import made
 
@@ -88,6 +88,7 @@ def test_from_deploy_to_undeploy(cluster: Api, namespace: str) -> None:
         f"run {RUN}: 4 objects applied, recorded as 1",
         f"packyard logs {RUN} -n {namespace} prints its log",
     ]
+    wait(lambda: [] if "succeeded" in run("status", RUN).stdout else ["the cluster still changes its Job"])
     again = run("deploy", "first-run/none")
     assert re.search("4 objects unchanged, as deployed at .*, record 1", again.stderr)
     refused = run("deploy", "first-run/none", "BATCH_SIZE=32", code=1).stderr

@@ -186,6 +186,7 @@ def test_an_interrupt_leaves_no_pod(
     privileged: Kubectl, cluster: Api, namespace: str, flags: tuple[str, ...], output: Path, tmp_path: Path
 ) -> None:
     made.put(privileged, {RUN: run(output, "unpullable")})
+    settled(privileged, train="failing")
     with started("results", RUN, "--to", tmp_path / "to", "--image", "x/y:1", *flags) as process:
         wait(lambda: [] if left(cluster, namespace) else ["no Job yet"])
         process.send_signal(signal.SIGINT)
