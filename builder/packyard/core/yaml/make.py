@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
-from packyard.core.yaml.node import Collection, Entry, Item, MappingNode, Node, Scalar, SequenceNode, Source
+from packyard.core.yaml.node import Child, Collection, Entry, Item, MappingNode, Node, Scalar, SequenceNode, Source
 from packyard.core.yaml.values import double_quoted, quoted
 
 _Node = TypeVar("_Node", bound=Node)
-_Child = TypeVar("_Child", Entry, Item)
+_Child = TypeVar("_Child", bound=Child)
 
 
 def clone(node: _Node) -> _Node:

@@ -56,7 +56,7 @@ def write(node: Node, bound: Bound, is_reference: IsReference) -> Node:
 
 
 def _child(child: Child, bound: Bound, is_reference: IsReference) -> Child:
-    copied = make.like(child, lambda value: write(value, bound, is_reference))  # type: ignore[type-var]  # what is like an entry is one
+    copied = make.like(child, lambda value: write(value, bound, is_reference))
     copied.head = [each for each in child.head if not is_reference(each.text)]
     copied.foot = [each for each in child.foot if not is_reference(each.text)]
     behind = child.comment or (child.value.comment if isinstance(child.value, Collection) else None)

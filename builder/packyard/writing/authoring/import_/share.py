@@ -157,7 +157,7 @@ def _child(children: Sequence[Child], paths: Sequence[Path], additions: Sequence
     for some, more in zip(additions, shared.additions, strict=True):
         some += more
     node = shared.node
-    return make.like(children[0], lambda _: node)  # type: ignore[type-var]  # what is like an entry is one
+    return make.like(children[0], lambda _: node)
 
 
 def _like(node: Collection, children: list[Child]) -> Node | None:
