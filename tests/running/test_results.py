@@ -19,7 +19,7 @@ from commandline import packyard
 from controlplane.api import Api, Object, wait
 from packyard.core.errors import ConflictError, IntegrityError, PackyardError
 from packyard.running.results import listing, received, transfer
-from packyard.running.results.listing import Listed
+from packyard.running.results.listing import CutError, Listed
 from packyard.running.results.received import Folder, HostileError
 from packyard.running.runs.kubectl import Kubectl
 from running import made
@@ -106,6 +106,7 @@ def test_results_are_copied_by_a_pod_that_goes_and_again_only_what_is_missing(
     os.utime(to / "weights.h5", (1, 1))
     (to / "a/b/c").write_bytes(b"mine")
     again = packyard("results", RUN, "--to", to, "-o", "json", *flags)
+    assert again.stdout, again.stderr
     (row,) = json.loads(again.stdout)
     assert (again.returncode, row["files"], row["copied"], row["bytes"]) == (1, 5, 1, 300_000)
     assert [each["file"] for each in row["left"]] == ["a/b/c"]
@@ -131,7 +132,8 @@ def test_a_pod_that_copies_is_confined_and_on_the_node_that_has_its_claim(
     with started("results", RUN, "--to", tmp_path / "copied", *flags) as process:
         wait(lambda: [] if left(cluster, namespace) else ["no Job yet"])
         (job,) = [each for each in cluster.list("batch/v1", "Job", namespace) if each["metadata"]["name"] != RUN]
-        assert process.wait(60) == 0
+        _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 0, stderr
     pod = job["spec"]["template"]["spec"]
     assert pod["automountServiceAccountToken"] is False
     assert pod["containers"][0]["volumeMounts"] == [
@@ -290,22 +292,50 @@ def test_the_shell_of_small_images_lists_and_sends_the_same(shell: str, output: 
         assert {each.name for each in archive} == {f"./{each.path}" for each in files}
 
 
-def test_a_lost_connection_is_taken_up_again_and_a_hostile_one_is_not(tmp_path: Path) -> None:
-    whole = sent(("./a", b"1", "0"), ("./b", b"2" * 3000, "0")).getvalue()
-    (tmp_path / "whole").write_bytes(whole)
-    (tmp_path / "rest").write_bytes(sent(("./b", b"2" * 3000, "0")).getvalue())
+def pod(tmp_path: Path, *answers: tuple[bytes, int]) -> transfer.Source:
+    """Return a pod whose kubectl prints an answer and ends with a code, one for each call; the last again and again."""
+    for number, (data, code) in enumerate(answers):
+        (tmp_path / f"answer{number}").write_bytes(data)
+        (tmp_path / f"code{number}").write_text(str(code))
     program = tmp_path / "kubectl"
     program.write_text(
-        f"#!/bin/sh\ncd {tmp_path}\n"
-        "if [ -e begun ]; then exec cat rest; fi\n>begun\nhead -c 2000 whole\necho 'error: lost' >&2\nexit 1\n"
+        f"""#!/bin/sh
+cd {tmp_path} && echo >>calls && number=$(($(wc -l <calls) - 1))
+[ -e answer$number ] || number={len(answers) - 1}
+echo 'E1127 03:47:39.229190    3910 v2.go:167] "Unhandled Error"' >&2
+[ "$(cat code$number)" = 0 ] || echo 'error: connection reset by peer' >&2
+cat answer$number && exit $(cat code$number)
+"""
     )
     program.chmod(0o755)
-    client = Kubectl(program=str(program), flags=(), context="test", namespace="test")
-    source = transfer.Source(kubectl=client, pod="pod", container="results", directory="/out")
-    files = [Listed("a", 1, 0), Listed("b", 3000, 0)]
-    told: list[Listed] = []
-    assert source.copy(files, folder(tmp_path), told.append) == ()
-    assert (told, contents(tmp_path / "to")) == (files, {"a": b"1", "b": b"2" * 3000})
-    (tmp_path / "rest").write_bytes((tmp_path / "rest").read_bytes()[:2000])  # and kubectl ends well
-    with pytest.raises(IntegrityError):
-        source.copy(files[1:], folder(tmp_path), told.append)
+    kubectl = Kubectl(program=str(program), flags=(), context="test", namespace="test")
+    return transfer.Source(kubectl=kubectl, pod="pod", container="results", directory="/out", pauses=(0, 0))
+
+
+FILES = [Listed("a", 1, 0), Listed("b", 3000, 0)]
+WHOLE = sent(("./a", b"1", "0"), ("./b", b"2" * 3000, "0")).getvalue()
+REST = sent(("./b", b"2" * 3000, "0")).getvalue()
+
+
+@pytest.mark.parametrize("code", [1, 0])
+def test_a_lost_connection_is_taken_up_again_also_before_the_first_file(code: int, tmp_path: Path) -> None:
+    source = pod(tmp_path, (b"", code), (WHOLE[:2000], code), (REST, 0))
+    copied: list[Listed] = []
+    assert source.copy(FILES, folder(tmp_path), copied.append) == ()
+    assert (copied, contents(tmp_path / "to")) == (FILES, {"a": b"1", "b": b"2" * 3000})
+
+
+def test_a_connection_that_stays_lost_is_told_with_the_reason(tmp_path: Path) -> None:
+    with pytest.raises(CutError, match="lost: error: connection reset by peer"):
+        pod(tmp_path, (WHOLE[:2000], 1), (REST[:2000], 1)).copy(FILES, folder(tmp_path), lambda _: None)
+    assert contents(tmp_path / "to") == {"a": b"1"}
+    assert len((tmp_path / "calls").read_text()) == 3
+
+
+def test_a_tar_that_ends_too_early_and_well_was_cut(tmp_path: Path) -> None:
+    with pytest.raises(CutError, match="lost: the pod sent no end"):
+        pod(tmp_path, (REST[:2000], 0)).copy(FILES[1:], folder(tmp_path), lambda _: None)
+
+
+def test_a_list_that_was_cut_is_read_again(tmp_path: Path) -> None:
+    assert pod(tmp_path, (b"1 2 ./x\n", 0), (b"1 2 ./x\nend\n", 0)).list().files == [Listed("x", 1, 2)]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from packyard.core.errors import InputError, IntegrityError, Problem, UnavailableError
 from packyard.core.files import filenames
+from packyard.running.runs import kubectl as clients
 from packyard.running.runs.kubectl import Kubectl
 
 #: What a pod lists at most: its files, and the bytes of the list.
@@ -30,6 +31,16 @@ echo end
 _LACKING = re.compile(rb"lacking (find|stat|tar)\n")
 #: Signs that this system's files may have in their names, and a package must not.
 _SIGNS = str.maketrans(dict.fromkeys('<>:"|?*', "_"))
+#: What kubectl says where the connection held, and the command failed.
+_FAILED = "command terminated with exit code"
+
+
+class CutError(UnavailableError):
+    """The connection to the pod was lost."""
+
+    def __init__(self, why: str) -> None:
+        problem = f"the connection to the pod was lost: {why or 'the pod sent no end'}"
+        super().__init__(Problem(problem, hint="type the command again"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +66,7 @@ class Listing:
 
 
 def read(kubectl: Kubectl, words: Sequence[str], directory: str) -> Listing:
-    """List a directory in a pod; ``words`` run a command there."""
+    """List a directory in a pod; ``words`` run a command there. Raises `CutError` where that may do another time."""
     with kubectl.start(*words, "sh", "-c", SCRIPT, "sh", directory) as process:
         try:
             assert process.stdout
@@ -63,7 +74,7 @@ def read(kubectl: Kubectl, words: Sequence[str], directory: str) -> Listing:
             data = process.stdout.read(_BYTES + 1)
             if len(data) > _BYTES:
                 raise _too_many(directory)
-            errors = process.stderr.read(4096).decode("utf-8", "replace")
+            errors = clients.without_log(process.stderr.read(4096))
             process.wait()
         finally:
             process.kill()
@@ -73,9 +84,15 @@ def read(kubectl: Kubectl, words: Sequence[str], directory: str) -> Listing:
     if data == b"absent\n":
         raise InputError(Problem(f"{directory} is not there, or may not be read: the run has written no results yet"))
     if process.returncode or not data.endswith(_END + b"\n"):
-        why = errors.strip() or "the connection was lost"
-        raise UnavailableError(Problem(f"{directory} cannot be listed: {why}"))
+        if has_failed(errors):
+            raise UnavailableError(Problem(f"{directory} cannot be listed: {errors}"))
+        raise CutError(errors)
     return parse(data, directory)
+
+
+def has_failed(errors: str) -> bool:
+    """Say whether a command in the pod failed, of what kubectl printed; otherwise the connection did."""
+    return _FAILED in errors
 
 
 def _too_many(directory: str) -> IntegrityError:

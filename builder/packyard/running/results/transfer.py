@@ -6,18 +6,21 @@ The pod reads the names that are wanted, so that what is here already is not sen
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from subprocess import Popen, TimeoutExpired
-from typing import IO
+from typing import IO, Any, TypeVar
 
-from packyard.core.errors import IntegrityError, Problem, UnavailableError
+from packyard.core.errors import IntegrityError
 from packyard.running.results import listing, received
-from packyard.running.results.listing import Listed, Listing
+from packyard.running.results.listing import CutError, Listed, Listing
 from packyard.running.results.received import Folder
+from packyard.running.runs import kubectl as clients
 from packyard.running.runs.kubectl import Kubectl
 
+T = TypeVar("T")
 Done = Callable[[Listed], None]
 
 #: Names as arguments: not every tar reads them from a file.
@@ -27,33 +30,29 @@ exec tar -cf - "$@"
 """
 _MANY, _LONG = 1000, 100_000  # names of one tar, and the bytes of these
 _ONE = 'cd "$1" && cat "./$2"'
-_TRIES = 5
 _PIECE = 256 * 1024
 _ENDING = 10  # seconds that kubectl has to end after its output did
 
 
-class CutError(UnavailableError):
-    """The connection was lost."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """A directory in a pod, as a container has it."""
+    """A directory in a pod, as a container has it; each of ``pauses`` is the seconds before one more try."""
 
     kubectl: Kubectl
     pod: str
     container: str
     directory: str
+    pauses: Sequence[float] = (0.2, 1, 2, 4)
 
     def list(self) -> Listing:
         """List its files."""
-        return listing.read(self.kubectl, self._words(), self.directory)
+        return self._again(listing.read, self.kubectl, self._words(), self.directory)
 
     def _words(self, *flags: str) -> Sequence[str]:
         return ("exec", *flags, self.pod, f"--container={self.container}", "--")
 
     def copy(self, files: Sequence[Listed], folder: Folder, done: Done) -> Sequence[Listed]:
-        """Copy files, and return those that went away meanwhile; raise `CutError` where no try brings one further."""
+        """Copy files, and return those that went away meanwhile; raise `CutError` where no try brings them."""
         left = {each.path: each for each in files}
 
         def whole(listed: Listed) -> None:
@@ -61,19 +60,21 @@ class Source:
             done(listed)
 
         for batch in _batches([each for each in files if each.size <= received.LARGEST]):
-            for number in range(_TRIES):
-                before = len(left)
-                try:
-                    self._tar([each for each in batch if each.path in left], folder, whole)
-                    break
-                except CutError:
-                    if len(left) == before or number == _TRIES - 1:
-                        raise
+            self._again(self._tar, batch, left, folder, whole)
         for listed in tuple(left.values()):
-            self._one(listed, folder, whole)
+            self._again(self._one, listed, folder, whole)
         return tuple(left.values())
 
-    def _tar(self, files: Sequence[Listed], folder: Folder, done: Done) -> None:
+    def _again(self, attempt: Callable[..., T], *arguments: Any) -> T:
+        for pause in self.pauses:
+            try:
+                return attempt(*arguments)
+            except CutError:
+                time.sleep(pause)
+        return attempt(*arguments)
+
+    def _tar(self, batch: Sequence[Listed], left: Collection[str], folder: Folder, done: Done) -> None:
+        files = [each for each in batch if each.path in left]
         if not files:
             return
         with tempfile.TemporaryFile() as wanted:
@@ -95,17 +96,22 @@ class Source:
 
     @contextmanager
     def _output(self, *words: str, **streams: IO[bytes]) -> Iterator[IO[bytes]]:
-        """Yield what a command prints; what is wrong with that is `CutError` where the command was cut off."""
-        with tempfile.TemporaryFile() as errors, self.kubectl.start(*words, stderr=errors, **streams) as process:
+        """Yield what a command prints; `CutError` is raised where it ends too early, as kubectl may without an error.
+
+        A file is shorter than it was only where the command says so, or ended well.
+        """
+        with tempfile.TemporaryFile() as stderr, self.kubectl.start(*words, stderr=stderr, **streams) as process:
             assert process.stdout
             try:
                 yield process.stdout
-            except IntegrityError as error:
-                if _was_cut(process):
-                    raise CutError(
-                        Problem("the connection to the pod was lost", hint="type the command again")
-                    ) from error
-                raise
+            except (IntegrityError, _GoneError) as error:
+                if not _has_ended(process):
+                    raise
+                stderr.seek(0)
+                errors = clients.without_log(stderr.read())
+                if isinstance(error, _GoneError) and (process.returncode == 0 or listing.has_failed(errors)):
+                    raise
+                raise CutError(errors) from error
             finally:
                 process.kill()
 
@@ -134,9 +140,10 @@ def _pieces(source: IO[bytes], listed: Listed) -> Iterator[bytes]:
         raise _GoneError
 
 
-def _was_cut(process: Popen[bytes]) -> bool:
-    """Say whether kubectl ended with an error; one that goes on sending was not cut off."""
+def _has_ended(process: Popen[bytes]) -> bool:
+    """Say whether kubectl has ended; one that goes on sending was not cut off."""
     try:
-        return process.wait(_ENDING) != 0
+        process.wait(_ENDING)
     except TimeoutExpired:
         return False
+    return True

@@ -271,6 +271,11 @@ def _hand_on(process: subprocess.Popen[bytes], each: Callable[[str], None]) -> N
             raise
 
 
+def without_log(stderr: bytes) -> str:
+    """Return what kubectl printed as an error, without the log of its libraries."""
+    return _LOG.sub("", stderr.decode("utf-8", "replace")).strip()
+
+
 def _done(code: int, output: bytes, stderr: bytes) -> Done:
-    text = _LOG.sub("", stderr.decode("utf-8", "replace"))
+    text = without_log(stderr)
     return Done(code, output, _WARNING.sub("", text).strip(), tuple(_WARNING.findall(text)))
