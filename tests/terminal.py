@@ -55,6 +55,11 @@ class Terminal:
                     break
         return seen.decode("utf-8", "replace").replace("\r\n", "\n")
 
+    def end(self) -> int:
+        """Return the exit code of the command; what it prints until then is read, as it waits for that."""
+        self.whole()
+        return self.process.wait(_PATIENCE)
+
     def resize(self, columns: int, rows: int = 24) -> None:
         """Change the size of the terminal, as who drags its window does."""
         fcntl.ioctl(self.handle, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))

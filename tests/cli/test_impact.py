@@ -216,7 +216,7 @@ def test_says_what_to_do_without_history(checkout: Path, tmp_path: Path) -> None
 def test_asks_all_that_composing_asks(name: str) -> None:
     memo = Memo()
     asking, composing = (workspace.read(real.REPOSITORY, memo) for _ in range(2))
-    asked = {*assemble.asked(asking, name)}
+    asked = {*assemble.facts(asking, name)}
     assemble.draft(composing, name, "1")
     missing = {path for _, path, _ in {*composing.sources.facts} - asked}
     # which names are defined anywhere is asked for messages about rules alone

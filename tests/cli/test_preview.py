@@ -41,7 +41,7 @@ def test_each_save_shows_what_it_changes_and_what_is_wrong(workspace: Path) -> N
         tiny.replace(workspace / "packyard.yaml", "kind: Other", "kind: Workspace")
         assert "no-labels" in terminal.until("1 finding of lint")
         os.kill(terminal.process.pid, signal.SIGINT)
-        assert terminal.process.wait(60) == 0
+        assert terminal.end() == 0
 
 
 def test_elsewhere_it_prints_once(workspace: Path) -> None:

@@ -145,7 +145,7 @@ def test_watch_redraws_on_a_terminal_and_ctrl_c_ends_it_without_a_word(
         terminal.until("running")
         terminal.until("\x1b[1;1H")
         terminal.process.send_signal(signal.SIGINT)
-        assert terminal.process.wait() == 130
+        assert terminal.end() == 130
 
 
 def test_events_are_those_of_one_run_also_of_what_is_gone(
@@ -237,7 +237,7 @@ def test_exec_without_a_command_is_a_shell_on_the_terminal(
         terminal.type("echo $((20+3))-")
         terminal.until("23-")
         terminal.type("exit")
-        assert terminal.process.wait() == 0
+        assert terminal.end() == 0
 
 
 def test_forward_finds_the_service_and_outlives_its_connection(

@@ -62,9 +62,9 @@ def test_a_bundle_in_a_registry_is_got_by_tag_and_digest_and_proved_by_its_prove
     for mark in (":1.2.0+cpu", f"@{manifest}", f":1.2.0+cpu@{manifest}"):
         found, fetched = got(f"{registry}/bert{mark}", TRUST)
         assert found == BERT
-        assert "signed by" in fetched.proof.said()
-        assert "not proved" not in fetched.proof.said()
-    assert "so the publisher is unknown" in got(f"{registry}/bert:1.2.0+cpu")[1].proof.said()
+        assert "signed by" in fetched.proof.describe()
+        assert "not proved" not in fetched.proof.describe()
+    assert "so the publisher is unknown" in got(f"{registry}/bert:1.2.0+cpu")[1].proof.describe()
     with pytest.raises(IntegrityError, match=r"bert:1\.2\.0_-cpu\.intoto\.json: "):
         got(f"{registry}/bert:1.2.0+cpu", Trust.of(OTHER.public))
 

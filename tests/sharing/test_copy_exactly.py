@@ -86,8 +86,8 @@ def test_tells_what_is_proved_and_what_is_not(source: DirectoryStore, target: Di
         each.proof for each in (*proved, *copy(source, target, ["bert@1.0"], by=Publisher(keys=[OWN]))) if each.proof
     ]
     assert [proof.is_proved for proof in told] == [True, False]
-    assert f"signed by {KEY.public.id}" in told[0].said()
-    assert "so the publisher is unknown" in told[1].said()
+    assert f"signed by {KEY.public.id}" in told[0].describe()
+    assert "so the publisher is unknown" in told[1].describe()
 
 
 def test_the_same_tar_that_is_there_already_keeps_its_file_and_what_is_known_of_it(

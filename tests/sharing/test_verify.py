@@ -29,25 +29,27 @@ def test_says_what_a_trusted_signature_proves() -> None:
     assert (proof.signers, proof.others, proof.has_sbom, proof.is_proved) == ((KEY.public.id,), (), True, True)
     assert proof.provenance == MADE
     short = KEY.public.id[:19]
-    assert proof.said(NAMES) == (
+    assert proof.describe(NAMES) == (
         "bert 1.0: files are intact. Built by packyard 0.1.0 from commit 0123456789ab, "
         f"signed by release ({short}…); the SBOM belongs to it"
     )
 
 
 def test_without_a_trusted_key_it_says_what_it_could_not_prove() -> None:
-    said = verify_bundle(BERT, SIGNED, NOBODY, what="x").said()
+    said = verify_bundle(BERT, SIGNED, NOBODY, what="x").describe()
     assert f"Not proved: built by packyard 0.1.0 from commit 0123456789ab; signed by {KEY.public.id}" in said
     assert "so the publisher is unknown (packyard keys trust FILE)" in said
-    assert "nobody signed that" in verify_bundle(BERT, MADE.to_bytes([]), NOBODY, what="x").said()
-    assert "it has no provenance" in verify_bundle(BERT, None, NOBODY, what="x").said()
+    assert "nobody signed that" in verify_bundle(BERT, MADE.to_bytes([]), NOBODY, what="x").describe()
+    assert "it has no provenance" in verify_bundle(BERT, None, NOBODY, what="x").describe()
 
 
 def test_changes_that_were_not_committed_are_said() -> None:
     made = Provenance.of(BERT, INPUTS, Revision(commit=REVISION.commit, changed=frozenset(INPUTS)))
     assert made.source
     assert made.source.dirty
-    assert "with changes that are not committed" in verify_bundle(BERT, made.to_bytes([KEY]), TRUST, what="x").said()
+    assert (
+        "with changes that are not committed" in verify_bundle(BERT, made.to_bytes([KEY]), TRUST, what="x").describe()
+    )
 
 
 def test_a_bundle_without_provenance_is_refused_where_a_signature_is_required() -> None:
@@ -61,8 +63,8 @@ def test_a_signed_head_that_lists_it_proves_it_without_signed_provenance() -> No
     for attested in (None, MADE.to_bytes([]), MADE.to_bytes([OTHER])):
         proof = verify_bundle(BERT, attested, TRUST, what="x", listed_by=[KEY.public.id])
         assert proof.is_proved
-        assert "listed by the channel, signed by release" in proof.said(NAMES)
-        assert "so the publisher is unknown" not in proof.said()
+        assert "listed by the channel, signed by release" in proof.describe(NAMES)
+        assert "so the publisher is unknown" not in proof.describe()
 
 
 def test_a_signed_head_excuses_no_forged_signature() -> None:

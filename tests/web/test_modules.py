@@ -273,7 +273,7 @@ def test_commands_and_files_carry_whatever_is_typed(ask: Ask, bundle: Path, tmp_
     given = {"ask": "commands", "file": str(bundle), "useCase": path, "options": [], "channel": address}
     questions = [{**given, "values": {name: [text]}, "bundle": f"{address}/x.tar.gz"} for text in HOSTILE]
     for text, written in zip(HOSTILE, ask(questions), strict=True):
-        values = valuesfile.parse(written["values"].encode(), "values.yaml").given
+        values = valuesfile.parse(written["values"].encode(), "values.yaml").by_name
         assert {key: each.texts for key, each in values.items()} == {name: [text]}
         for key in ("run", "steps", "plain"):
             log.write_bytes(b"")

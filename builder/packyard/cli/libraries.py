@@ -94,8 +94,8 @@ def shelf() -> Shelf:
 
 
 def _fetch(entry: Entry, pin: Pin | None, unreached: Heard = lambda _: None) -> tuple[Path, Pin]:
-    if entry.asked:
-        return _fetch_bundle(entry, entry.asked, pin, unreached)
+    if entry.reference:
+        return _fetch_bundle(entry, entry.reference, pin, unreached)
     from packyard.writing.source import repository
 
     commit, files = repository.read(entry, library.commit_of(pin.version) if pin else "")

@@ -92,7 +92,7 @@ def _row(left: str, right: str, room: int, column: int) -> list[str]:
 
 def overview() -> str:
     """Return what `packyard` alone prints: the verbs of users, and where the others are listed."""
-    others = [f"  packyard help {each.asked:<8} {_begin(each)}" for each in GROUPS.values() if each is not USE]
+    others = [f"  packyard help {each.word:<8} {_begin(each)}" for each in GROUPS.values() if each is not USE]
     title = f"packyard {__version__}: assemble, set, pack, publish and run packages for Kustomize"
     head = "packyard VERB --help describes a verb. Other verbs:"
     return fitted(

@@ -11,9 +11,9 @@ Verbs = Mapping[str, tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Verbs for one purpose; ``asked`` is the word behind `packyard help` that lists them."""
+    """Verbs for one purpose; ``word`` is that behind `packyard help` that lists them."""
 
-    asked: str
+    word: str
     title: str
     verbs: Verbs
 
@@ -98,7 +98,7 @@ BESIDE = Group(
     },
 )
 
-GROUPS = {group.asked: group for group in (USE, CLUSTER, WRITE, PUBLISH, BESIDE)}
+GROUPS = {group.word: group for group in (USE, CLUSTER, WRITE, PUBLISH, BESIDE)}
 #: Every verb that the help lists.
 VERBS = {verb: entry for group in GROUPS.values() for verb, entry in group.verbs.items()}
 #: What shells type, or people by habit: it works, and no list has it.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from packyard.core.bundle import manifest, record, reference
-from packyard.core.bundle.record import checked, known, list_of, map_of, text
+from packyard.core.bundle.record import checked, in_json, list_of, map_of, text
 from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError
 
@@ -38,17 +38,17 @@ class IndexEntry:
     a use case requires, as ``mpijobs.kubeflow.org`` or ``nvidia.com/gpu``; those of earlier releases have none.
     """
 
-    name: str = field(metadata=known(checked(reference.check_name)))
-    version: str = field(metadata=known(checked(reference.check_version)))
-    tar: Digest = field(metadata=known(record.digest))
-    digest: Digest = field(metadata=known(record.digest))
-    size: int = field(metadata=known(record.size))
-    use_cases: tuple[str, ...] = field(default=(), metadata=known(list_of(text)))
-    model: Mapping[str, str] = field(default_factory=dict, metadata=known(map_of(text)))
-    kind: str = field(default="", metadata=known(text, ""))
-    needs: tuple[str, ...] = field(default=(), metadata=known(list_of(text), ()))
-    description: str = field(default="", metadata=known(text, "", always=True))
-    yanked: str = field(default="", metadata=known(text, "", always=True))
+    name: str = field(metadata=in_json(checked(reference.check_name)))
+    version: str = field(metadata=in_json(checked(reference.check_version)))
+    tar: Digest = field(metadata=in_json(record.digest))
+    digest: Digest = field(metadata=in_json(record.digest))
+    size: int = field(metadata=in_json(record.size))
+    use_cases: tuple[str, ...] = field(default=(), metadata=in_json(list_of(text)))
+    model: Mapping[str, str] = field(default_factory=dict, metadata=in_json(map_of(text)))
+    kind: str = field(default="", metadata=in_json(text, ""))
+    needs: tuple[str, ...] = field(default=(), metadata=in_json(list_of(text), ()))
+    description: str = field(default="", metadata=in_json(text, "", always=True))
+    yanked: str = field(default="", metadata=in_json(text, "", always=True))
     extra: Mapping[str, object] = field(default_factory=dict)
 
     @property

@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output != "text":
         result = client.call("exec", *words)
         text = result.output.decode("utf-8", "replace")
-        ROWS.show([(pod.name, pod.role, pod.index, container, result.code, text, result.said)], arguments.output)
+        ROWS.show([(pod.name, pod.role, pod.index, container, result.code, text, result.errors)], arguments.output)
         return result.code
     output.note(f"in pod {pod.name}, container {container}")
     terminal = ["--tty"] if output.can_ask() and output.on_terminal() else []

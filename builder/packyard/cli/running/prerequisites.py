@@ -78,7 +78,7 @@ def _tell_commands(missing: Sequence[Prerequisite]) -> None:
     for item in missing:
         output.line()
         name = f"{item.name} {item.operator.needs}".rstrip() if item.operator else item.name
-        output.line(f"# {name}: {item.told}" if item.told else f"# {name}")
+        output.line(f"# {name}: {item.description}" if item.description else f"# {name}")
         for command in item.install:
             output.line(command)
 

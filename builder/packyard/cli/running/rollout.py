@@ -226,7 +226,7 @@ def _wait(client: Kubectl, arguments: argparse.Namespace, plan: Plan) -> RunStat
 def _words(run_status: RunStatus) -> str:
     roles = clusters.counted(run_status.roles)
     return (
-        f"{run_status.run} {run_status.said}"
+        f"{run_status.run} {run_status.phrase}"
         + (f": {roles}" if roles else "")
         + (f"; {run_status.reason}" if run_status.reason else "")
     )
@@ -245,7 +245,7 @@ def _tell_end(
     changed = "unchanged" if plan.unchanged.issuperset(plan.objects) else "applied"
     output.note(f"run {record.run}: {count} {changed}, {what} {record.number}")
     if run_status and run_status.state not in (status.RUNNING, SUCCEEDED):
-        late = "is not running yet" if run_status.state == status.STARTING else run_status.said
+        late = "is not running yet" if run_status.state == status.STARTING else run_status.phrase
         problem = f"run {record.run} {late}: {run_status.reason}" if run_status.reason else f"run {record.run} {late}"
         raise UnavailableError(Problem(problem, hint=_next(client, plan, "status")))
     if run_status and run_status.roles and run_status.state == SUCCEEDED and not plan.is_new:

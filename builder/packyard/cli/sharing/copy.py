@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     for each in copied:
         if each.proof:
-            output.note(each.proof.said(preferences.key_names()))
+            output.note(each.proof.describe(preferences.key_names()))
     if arguments.images:
         images = [image for each in copied for image in each.images]
         listed = Path(arguments.images)

@@ -199,7 +199,7 @@ def _unpacked(
         "headSeen": fetched.head,
         "channelReached": is_reached(store),
     }
-    return row, fetched.proof.said(preferences.key_names())
+    return row, fetched.proof.describe(preferences.key_names())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
 
@@ -52,52 +53,50 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     declare.switch(parser, "--set", "only those that were set")
 
 
+@dataclass(frozen=True, slots=True)
+class _Listing:
+    """The setters and rules of a package or an option, and the folder to set them in; the package named has no heading.
+
+    Setters of an option are for all use cases that have it.
+    """
+
+    heading: str
+    directory: Path
+    setters: Sequence[ListedSetter]
+    rules: Sequence[ListedRule]
+    description: str = ""
+    is_option: bool = False
+
+
 def run(arguments: argparse.Namespace) -> int:
     """List the setters of the package, or of every package below a folder that is not a package."""
     tree = Tree(directory.only(arguments.words, "setters"))
     state.tell_pending(tree)
-    packages = {package: read_package(tree, package) for package in all_below(tree)}
+    packages = [_package(tree, package) for package in all_below(tree)]
     if not packages:
         raise usecases.refusal(tree.root_dir, "setters")
-    options = _options(tree.root_dir, packages)
-    listed = {package: in_order(list_setters(files)) for package, files in packages.items()}
-    rules = {package: list_rules(files) for package, files in packages.items()}
-    listed.update({heading: rows for heading, (rows, _) in options.items()})
-    rules.update({heading: option_rules for heading, (_, option_rules) in options.items()})
-    if arguments.unset:
-        listed = {package: [row for row in rows if row.setter.must_be_set] for package, rows in listed.items()}
-    if arguments.set:
-        listed = {package: [row for row in rows if row.setter.is_set] for package, rows in listed.items()}
+    every = [*packages, *_options(tree.root_dir, [each.heading for each in packages])]
+    listings = [replace(each, setters=_chosen(arguments, each.setters)) for each in every]
     if arguments.output == "yaml":
-        output.data(valuesfile.write(_values(listed)).encode())
+        output.data(valuesfile.write(_values(listings)).encode())
         return 0
-    descriptions = {package: shipped.description(tree.root_dir / package) for package in packages}
-    tables = [(package or ".", descriptions.get(package, ""), rows, rules[package]) for package, rows in listed.items()]
-    if ROWS.show(tables, arguments.output):
-        has_any = False
-        for package, rows in listed.items():
-            is_option = package in options
-            if package and has_any and (rows or rules[package]):
-                output.line()
-            has_any = has_any or bool(rows or rules[package])
-            if package and (rows or rules[package]):
-                shared_values = " (for all use cases that have the option)" if is_option else ""
-                output.line(f"{package}{shared_values}:")
-            if descriptions.get(package) and rows and not (arguments.unset or arguments.set):
-                for line in use_cases.sentence(descriptions[package], use_cases.INDENT if package else ""):
-                    output.line(line)
-            if rows or not package:
-                _show(tree.root_dir if is_option else tree.root_dir / package, rows, wide=arguments.wide)
-            _tell_rules(rules[package], only_broken=arguments.unset or arguments.set, wide=arguments.wide)
-        if not any(listed.values()):
-            output.note(_NOTHING.get((arguments.unset, arguments.set), "there are no setters here"))
+    rows = [(each.heading or ".", each.description, each.setters, each.rules) for each in listings]
+    if ROWS.show(rows, arguments.output):
+        _show(arguments, listings)
         edits.tell_by_hand(tree.root_dir)
     return 0
 
 
-def _options(root_dir: Path, packages: Mapping[str, object]) -> dict[str, tuple[list[ListedSetter], list[ListedRule]]]:
-    """Return the setters of the options that the packages have enabled, by a heading; each option once."""
-    by_heading: dict[str, tuple[list[ListedSetter], list[ListedRule]]] = {}
+def _package(tree: Tree, package: str) -> _Listing:
+    files = read_package(tree, package)
+    package_dir = tree.root_dir / package
+    setters = in_order(list_setters(files))
+    return _Listing(package, package_dir, setters, list_rules(files), shipped.description(package_dir))
+
+
+def _options(root_dir: Path, packages: Sequence[str]) -> list[_Listing]:
+    """Return the setters of the options that the packages have enabled; each option once."""
+    by_heading: dict[str, _Listing] = {}
     for package in packages:
         folder = folders.find(root_dir / package)
         if folder is None or os.path.relpath(folder.real, os.path.realpath(root_dir)) in packages:
@@ -106,15 +105,23 @@ def _options(root_dir: Path, packages: Mapping[str, object]) -> dict[str, tuple[
             heading = f"{folder.shown}/{option.name}"
             names = option.setters.keys()
             rules = [row for row in list_rules(option.files) if not names.isdisjoint(row.rule.names)] if names else []
-            by_heading[heading] = (in_order(option.listed), rules)
-    return by_heading
+            by_heading[heading] = _Listing(heading, root_dir, in_order(option.listed), rules, is_option=True)
+    return list(by_heading.values())
 
 
-def _values(listed: Mapping[str, Sequence[ListedSetter]]) -> dict[str, str | Sequence[str]]:
+def _chosen(arguments: argparse.Namespace, setters: Sequence[ListedSetter]) -> Sequence[ListedSetter]:
+    if arguments.unset:
+        setters = [row for row in setters if row.setter.must_be_set]
+    if arguments.set:
+        setters = [row for row in setters if row.setter.is_set]
+    return setters
+
+
+def _values(listings: Sequence[_Listing]) -> dict[str, str | Sequence[str]]:
     """Return one value for each name; a values file has no place for two."""
     by_name: dict[str, Setter] = {}
     problems = []
-    for setter in (row.setter for rows in listed.values() for row in rows):
+    for setter in (row.setter for each in listings for row in each.setters):
         first = by_name.setdefault(setter.name, setter)
         if (first.shown, first.is_list) != (setter.shown, setter.is_list):
             message = f"{setter.name} is {setter.shown!r}, and {first.shown!r} at {first.file}:{first.line}"
@@ -123,18 +130,43 @@ def _values(listed: Mapping[str, Sequence[ListedSetter]]) -> dict[str, str | Seq
     return {name: (setter.values or ()) if setter.is_list else setter.shown for name, setter in sorted(by_name.items())}
 
 
-def _show(package_dir: Path, rows: list[ListedSetter], *, wide: bool) -> None:
-    if rows:
-        output.table(_COLUMNS, [_cells(row) for row in rows], wide=wide, prose=1)
-    missing = [f"{row.setter.name}=…" for row in rows if row.setter.must_be_set]
-    if missing and package_dir.resolve().name == folders.NAME:
-        names = ", ".join(each.removesuffix("=…") for each in missing)
-        output.note(f"to be set only where an option that has it is enabled: {names}")
+def _show(arguments: argparse.Namespace, listings: Sequence[_Listing]) -> None:
+    is_part = arguments.unset or arguments.set
+    is_first = True
+    for listing in listings:
+        if listing.setters or listing.rules:
+            _show_heading(listing, is_first=is_first)
+            is_first = False
+        if listing.description and listing.setters and not is_part:
+            for line in use_cases.sentence(listing.description, use_cases.INDENT if listing.heading else ""):
+                output.line(line)
+        if listing.setters or not listing.heading:
+            _show_setters(listing, wide=arguments.wide)
+        _show_rules(listing.rules, only_broken=is_part, wide=arguments.wide)
+    if not any(each.setters for each in listings):
+        output.note(_NOTHING.get((arguments.unset, arguments.set), "there are no setters here"))
+
+
+def _show_heading(listing: _Listing, *, is_first: bool) -> None:
+    if listing.heading:
+        if not is_first:
+            output.line()
+        of_whom = " (for all use cases that have the option)" if listing.is_option else ""
+        output.line(f"{listing.heading}{of_whom}:")
+
+
+def _show_setters(listing: _Listing, *, wide: bool) -> None:
+    if listing.setters:
+        output.table(_COLUMNS, [_cells(row) for row in listing.setters], wide=wide, prose=1)
+    missing = [row.setter.name for row in listing.setters if row.setter.must_be_set]
+    if missing and listing.directory.resolve().name == folders.NAME:
+        output.note(f"to be set only where an option that has it is enabled: {', '.join(missing)}")
     elif missing:
-        output.note(f"{len(missing)} to be set: packyard set {quote(str(package_dir))} {' '.join(missing)}")
+        words = [quote(str(listing.directory)), *(f"{name}=…" for name in missing)]
+        output.note(f"{len(missing)} to be set: packyard set {' '.join(words)}")
 
 
-def _tell_rules(rows: list[ListedRule], *, only_broken: bool, wide: bool) -> None:
+def _show_rules(rows: Sequence[ListedRule], *, only_broken: bool, wide: bool) -> None:
     if rows and not only_broken:
         output.line()
         cells = [(row.rule.text, _HOLDS[row.holds], row.rule.message) for row in rows]

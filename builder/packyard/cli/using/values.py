@@ -23,5 +23,5 @@ def read(file: str) -> dict[str, list[str]]:
             raise UnavailableError(Problem(error.strerror or str(error), file=file)) from error
     return {
         name: [] if setting.texts == [""] else setting.texts
-        for name, setting in valuesfile.parse(data, file).given.items()
+        for name, setting in valuesfile.parse(data, file).by_name.items()
     }

@@ -86,10 +86,10 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.rebuild:
         from packyard.cli.using import rebuild  # composing takes long to import
 
-        output.note(proof.said(preferences.key_names()))
+        output.note(proof.describe(preferences.key_names()))
         return rebuild.compare(what, proof, workspaces.root(arguments, carried=True), REBUILT, arguments.output)
     if ROWS.show([checked], arguments.output):
-        output.line(proof.said(preferences.key_names()))
+        output.line(proof.describe(preferences.key_names()))
     return 0
 
 
@@ -147,7 +147,7 @@ def _directory(folder: Path, flag: str | None, form: str) -> int:
             output.line(f"{state:<8} {path}")
         same = len(described.files) - sum(state != "extra" for _, state in different)
         counted = f"{same} of {output.counted(len(described.files), 'file')} unchanged"
-        output.note(f"{described.name} {described.version}: {counted}; {manifest.FILE} is {compared.told}")
+        output.note(f"{described.name} {described.version}: {counted}; {manifest.FILE} is {compared.text}")
     return int(bool(different))
 
 
@@ -156,7 +156,7 @@ class _Compared:
     """Whether a packyard.json is that of a channel, in words, too; whether that was reached, and its head, if any."""
 
     is_published: bool
-    told: str
+    text: str
     seen: tuple[bool | None, int | None] = (None, None)
 
 

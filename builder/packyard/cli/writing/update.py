@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _lower(entry: Entry, before: Pin | None, after: Pin | None) -> Problem | None:
     """Say that a library would go back to a lower version, which packyard.yaml does not name in full."""
-    if before is None or after is None or entry.asked is None or entry.asked.version or entry.asked.digest:
+    if before is None or after is None or entry.reference is None or entry.reference.version or entry.reference.digest:
         return None
     if order(after.version) >= order(before.version):
         return None

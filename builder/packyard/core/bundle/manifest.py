@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from packyard.core.bundle import record, reference
-from packyard.core.bundle.record import FaultError, Record, checked, digest, flag, known, list_of, map_of, text
+from packyard.core.bundle.record import FaultError, Record, checked, digest, flag, in_json, list_of, map_of, text
 from packyard.core.bundle.required import Required
 from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError, Problem
@@ -49,10 +49,10 @@ class ShippedUseCase:
     a package's options has setters only.
     """
 
-    setters: Mapping[str, ShippedValue] = field(metadata=known(map_of(_value)))
-    requires: tuple[str, ...] = field(default=(), metadata=known(list_of(text), ()))
-    description: str = field(default="", metadata=known(text, ""))
-    after: tuple[str, ...] = field(default=(), metadata=known(list_of(text), ()))
+    setters: Mapping[str, ShippedValue] = field(metadata=in_json(map_of(_value)))
+    requires: tuple[str, ...] = field(default=(), metadata=in_json(list_of(text), ()))
+    description: str = field(default="", metadata=in_json(text, ""))
+    after: tuple[str, ...] = field(default=(), metadata=in_json(list_of(text), ()))
     extra: Mapping[str, object] = field(default_factory=dict)
 
     @classmethod
@@ -73,20 +73,22 @@ class Manifest:
     described each setter in full, keeps its bytes.
     """
 
-    kind: str = field(default=BUNDLE, metadata=known(text, BUNDLE))
-    name: str = field(metadata=known(checked(reference.check_name)))
-    version: str = field(metadata=known(checked(reference.check_version)))
-    model: Mapping[str, str] = field(metadata=known(map_of(text)))
-    images: tuple[str, ...] = field(default=(), metadata=known(list_of(text)))
-    kubernetes: tuple[str, ...] = field(default=(), metadata=known(list_of(text), ()))
-    moved: Mapping[str, str] = field(default_factory=dict, metadata=known(map_of(text), {}))
-    requires: tuple[Required, ...] = field(default=(), metadata=known(list_of(Required.parse), ()))
+    kind: str = field(default=BUNDLE, metadata=in_json(text, BUNDLE))
+    name: str = field(metadata=in_json(checked(reference.check_name)))
+    version: str = field(metadata=in_json(checked(reference.check_version)))
+    model: Mapping[str, str] = field(metadata=in_json(map_of(text)))
+    images: tuple[str, ...] = field(default=(), metadata=in_json(list_of(text)))
+    kubernetes: tuple[str, ...] = field(default=(), metadata=in_json(list_of(text), ()))
+    moved: Mapping[str, str] = field(default_factory=dict, metadata=in_json(map_of(text), {}))
+    requires: tuple[Required, ...] = field(default=(), metadata=in_json(list_of(Required.parse), ()))
     options: Mapping[str, tuple[Required, ...]] = field(
-        default_factory=dict, metadata=known(map_of(list_of(Required.parse)), {})
+        default_factory=dict, metadata=in_json(map_of(list_of(Required.parse)), {})
     )
-    exceptions: Mapping[str, Mapping[str, str]] = field(default_factory=dict, metadata=known(map_of(map_of(text)), {}))
-    use_cases: Mapping[str, ShippedUseCase] = field(metadata=known(map_of(ShippedUseCase.parse)))
-    files: Mapping[str, Digest] = field(default_factory=dict, metadata=known(map_of(digest)))
+    exceptions: Mapping[str, Mapping[str, str]] = field(
+        default_factory=dict, metadata=in_json(map_of(map_of(text)), {})
+    )
+    use_cases: Mapping[str, ShippedUseCase] = field(metadata=in_json(map_of(ShippedUseCase.parse)))
+    files: Mapping[str, Digest] = field(default_factory=dict, metadata=in_json(map_of(digest)))
     extra: Mapping[str, object] = field(default_factory=dict)
     old: bytes = field(default=b"", repr=False)
 

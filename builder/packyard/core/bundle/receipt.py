@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from packyard.core.bundle import record, reference
-from packyard.core.bundle.record import checked, known
+from packyard.core.bundle.record import checked, in_json
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, Problem
 from packyard.core.files import paths, regular
@@ -43,9 +43,9 @@ def check_channel(address: str) -> None:
 class Receipt:
     """Where a package is from: a channel, or `CARRIED`; its version; the digest of its ``.tar.gz``."""
 
-    channel: str = field(metadata=known(checked(check_channel)))
-    version: str = field(metadata=known(checked(reference.check_version)))
-    digest: Digest = field(metadata=known(record.digest))
+    channel: str = field(metadata=in_json(checked(check_channel)))
+    version: str = field(metadata=in_json(checked(reference.check_version)))
+    digest: Digest = field(metadata=in_json(record.digest))
     extra: Mapping[str, object] = field(default_factory=dict, compare=False)
 
     def to_bytes(self) -> bytes:

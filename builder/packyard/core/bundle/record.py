@@ -2,7 +2,7 @@
 
     record.take("files", map_of(digest))      the field, or: files.a/b.yaml: 'x' is not a digest …
 
-A dataclass can say its JSON once, for reading and writing: `known` in the metadata of a field is its reader.
+A dataclass can say its JSON once, for reading and writing: `in_json` in the metadata of a field is its reader.
 
 A reader takes the fields that it knows; the rest is kept and written back, so that an older packyard does not change
 the digest of what a newer one wrote. Reading stops at the first fault. What is read may be hostile: its size, its
@@ -86,7 +86,7 @@ def parse_any(data: bytes, read: Callable[[Record], _T], *, file: str) -> _T:
         raise IntegrityError(Problem(f"{fault.path[:200] or 'the document'}: {fault}", file=file)) from fault
 
 
-def known(read: Callable[[object], object], absent: object = None, *, always: bool = False) -> dict[str, object]:
+def in_json(read: Callable[[object], object], absent: object = None, *, always: bool = False) -> dict[str, object]:
     """Return the metadata of a dataclass's field that the JSON has, ``use_cases`` as ``useCases``.
 
     Where it has the value ``absent``, if that is given, JSON may leave it out, and `document` does, unless ``always``.
@@ -110,7 +110,7 @@ def document(value: object) -> Any:
     return {**{each.key: document(content) for each, content in pairs if content != each.left_out}, **item.extra}
 
 
-class _Known(NamedTuple):
+class _JsonField(NamedTuple):
     """A field of a dataclass that the JSON has."""
 
     name: str
@@ -121,8 +121,10 @@ class _Known(NamedTuple):
 
 
 @cache
-def _declared(cls: Any) -> tuple[_Known, ...]:
-    return tuple(_Known(each.name, _key(each.name), *each.metadata.values()) for each in fields(cls) if each.metadata)
+def _declared(cls: Any) -> tuple[_JsonField, ...]:
+    return tuple(
+        _JsonField(each.name, _key(each.name), *each.metadata.values()) for each in fields(cls) if each.metadata
+    )
 
 
 def _key(name: str) -> str:
@@ -156,7 +158,7 @@ class Record:
         return absent
 
     def take_all(self, make: Callable[..., _T]) -> _T:
-        """Take the fields that a dataclass declares by `known`; the rest is its ``extra``."""
+        """Take the fields that a dataclass declares by `in_json`; the rest is its ``extra``."""
         values = {each.name: self.take(each.key, each.read, each.absent) for each in _declared(make)}
         return make(**values, extra=self.rest())
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from packyard.core.bundle.record import Record, known, list_of, text
+from packyard.core.bundle.record import Record, in_json, list_of, text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,18 +23,18 @@ class Required:
     has to hold ``keys``. ``kubernetes`` is the oldest version that does. ``description`` is for people.
     """
 
-    operator: str = field(default="", metadata=known(text, ""))
-    definitions: tuple[str, ...] = field(default=(), metadata=known(list_of(text), ()))
-    offers: tuple[str, ...] = field(default=(), metadata=known(list_of(text), ()))
-    image: str = field(default="", metadata=known(text, ""))
-    oldest: str = field(default="", metadata=known(text, ""))
-    tested: str = field(default="", metadata=known(text, ""))
-    link: str = field(default="", metadata=known(text, ""))
-    install: tuple[str, ...] = field(default=(), metadata=known(list_of(text), ()))
-    secret: str = field(default="", metadata=known(text, ""))
-    keys: tuple[str, ...] = field(default=(), metadata=known(list_of(text), ()))
-    kubernetes: str = field(default="", metadata=known(text, ""))
-    description: str = field(default="", metadata=known(text, ""))
+    operator: str = field(default="", metadata=in_json(text, ""))
+    definitions: tuple[str, ...] = field(default=(), metadata=in_json(list_of(text), ()))
+    offers: tuple[str, ...] = field(default=(), metadata=in_json(list_of(text), ()))
+    image: str = field(default="", metadata=in_json(text, ""))
+    oldest: str = field(default="", metadata=in_json(text, ""))
+    tested: str = field(default="", metadata=in_json(text, ""))
+    link: str = field(default="", metadata=in_json(text, ""))
+    install: tuple[str, ...] = field(default=(), metadata=in_json(list_of(text), ()))
+    secret: str = field(default="", metadata=in_json(text, ""))
+    keys: tuple[str, ...] = field(default=(), metadata=in_json(list_of(text), ()))
+    kubernetes: str = field(default="", metadata=in_json(text, ""))
+    description: str = field(default="", metadata=in_json(text, ""))
     extra: dict[str, object] = field(default_factory=dict, hash=False)
 
     @classmethod

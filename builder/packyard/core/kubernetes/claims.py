@@ -35,7 +35,7 @@ def brought(objects: Sequence[Object]) -> list[Object]:
     return [item for item in objects if item.get("kind") == CLAIM]
 
 
-def asked(claim: Object) -> Amounts:
+def requested(claim: Object) -> Amounts:
     """Return what a claim asks for: its ``storage``."""
     return amounts(mapping(mapping(claim.get("spec")).get("resources")).get("requests"))
 

@@ -178,7 +178,7 @@ def knows(kind: Kind) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class PodPlace:
     """Where pods are, as an annotation says it: a path, and the fields of what is there that are containers."""
 
     path: str
@@ -189,13 +189,13 @@ class Told:
         return _follow(chain, self.path.replace("[", ".").replace("]", "").replace(".", "/"))
 
 
-def told(root: Mapping[str, Any] | MappingNode) -> list[Told] | None:
+def declared(root: Mapping[str, Any] | MappingNode) -> list[PodPlace] | None:
     """Return where the annotation of an object says that its pods are; None where it has none."""
     text = _get(_get(_get(root, "metadata"), "annotations"), ANNOTATION)
     if text is None:
         return None
     parts = [each.strip().split("/") for each in _text(text).split(",") if each.strip()]
-    return [Told(path, tuple(fields)) for path, *fields in parts[:MOST_PLACES]]
+    return [PodPlace(path, tuple(fields)) for path, *fields in parts[:MOST_PLACES]]
 
 
 def find(root: M) -> list[Pod[M]]:
@@ -223,7 +223,7 @@ def _find(value: Any, path: Path, chain: Chain[Any]) -> Iterator[Pod[Any]]:
                 ends = _follow(chain, f"{_WORKFLOWS[kind]}/{pattern}")
                 yield from (Pod(end, is_argo=True) for end in ends if _has_container(end))
             return
-        places = told(value) if kind[1] else None
+        places = declared(value) if kind[1] else None
         if places is not None:
             yield from (Pod(end, fields=place.fields) for place in places for end in place.chains(chain))
             return

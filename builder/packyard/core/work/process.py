@@ -25,7 +25,7 @@ class Done(NamedTuple):
 
     code: int
     output: bytes
-    said: bytes
+    stderr: bytes
 
 
 def run(

@@ -31,7 +31,7 @@ _LATER = ("serviceAccountName", "serviceAccount", "resourceClaims", "priority")
 class Attempt:
     """A set of pods, and what the server said as it was to make one of them; None where it was not asked."""
 
-    asked: PodSet
+    pod_set: PodSet
     done: Done | None
 
     @property
@@ -60,8 +60,8 @@ def refused(attempts: Sequence[Attempt]) -> list[Finding]:
     by_spec: dict[str, Attempt] = {}
     for each in attempts:
         if each.done and each.done.code:
-            by_spec.setdefault(json.dumps(each.asked.pod.spec, sort_keys=True), each)
-    return [one for each in by_spec.values() if each.done for one in _refused(each.asked, each.done.said)]
+            by_spec.setdefault(json.dumps(each.pod_set.pod.spec, sort_keys=True), each)
+    return [one for each in by_spec.values() if each.done for one in _refused(each.pod_set, each.done.errors)]
 
 
 def admitted(attempts: Sequence[Attempt], kubectl: Kubectl) -> list[PodSet]:
@@ -71,7 +71,7 @@ def admitted(attempts: Sequence[Attempt], kubectl: Kubectl) -> list[PodSet]:
 
 def _seen(each: Attempt, kubectl: Kubectl) -> PodSet:
     objects = kubectl.objects(each.done.output) if each.done and each.is_admitted else []
-    return replace(each.asked, pod=pods.find(objects[0])[0]) if objects else each.asked
+    return replace(each.pod_set, pod=pods.find(objects[0])[0]) if objects else each.pod_set
 
 
 def _pod(pod_set: PodSet) -> Object:

@@ -26,14 +26,14 @@ Made = frozenset[str] | None
 Ask = Callable[[str], Made]
 
 
-def asked(reference: str) -> Made:
+def ask_registry(reference: str) -> Made:
     """Ask the registry of an image; see `sharing.fetching.architectures.ask`."""
     from packyard.sharing.fetching import architectures  # a client of registries is slow to import
 
     return architectures.ask(reference, patience=_PATIENCE)
 
 
-def of_images(objects: Sequence[Object], ask: Ask = asked) -> Mapping[str, Made]:
+def of_images(objects: Sequence[Object], ask: Ask = ask_registry) -> Mapping[str, Made]:
     """Return for which architectures the images of objects are; those of which nothing is known are left out."""
     named = [each for each in images.find(objects) if images.is_valid(each)][:_MOST]
     with ThreadPoolExecutor(_MOST) as pool:

@@ -154,11 +154,11 @@ def _calls(questions: Questions, namespace: str) -> Iterator[list[str]]:
 def _get(kubectl: Kubectl, words: Sequence[str]) -> tuple[list[Object], dict[str, str]]:
     """Return the objects that a call gives, and for each resource that may not be read the reason."""
     answer = kubectl.call("get", "--ignore-not-found", "--chunk-size=0", "--output=json", *words)
-    unread = {match[1]: match[0] for match in FORBIDDEN.finditer(answer.said)}
-    failed = [line for line in answer.said.splitlines() if line.startswith(_ERRORS)]
+    unread = {match[1]: match[0] for match in FORBIDDEN.finditer(answer.errors)}
+    failed = [line for line in answer.errors.splitlines() if line.startswith(_ERRORS)]
     unforeseen = [line for line in failed if not UNKNOWN.search(line) and not FORBIDDEN.search(line)]
     if answer.code and (unforeseen or not failed):
-        raise kubectl.refusal("\n".join(unforeseen) or answer.said)
+        raise kubectl.refusal("\n".join(unforeseen) or answer.errors)
     return [_without_secrets(item) for item in kubectl.objects(answer.output)], unread
 
 
@@ -185,8 +185,8 @@ def _version(kubectl: Kubectl) -> str:
 def _kinds(kubectl: Kubectl, api_version: str) -> dict[str, str]:
     """Return the resource of each kind of an apiVersion; none where it is not served."""
     answer = kubectl.call("get", f"--raw=/apis/{api_version}")
-    if answer.code and "(NotFound)" not in answer.said:
-        raise kubectl.refusal(answer.said)
+    if answer.code and "(NotFound)" not in answer.errors:
+        raise kubectl.refusal(answer.errors)
     resources = mappings(kubectl.json(answer.output).get("resources"))
     named = {text(each.get("kind")): text(each.get("name")) for each in reversed(resources)}
     return {kind: name for kind, name in named.items() if "/" not in name}

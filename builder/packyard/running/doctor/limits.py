@@ -154,7 +154,7 @@ def _counts(objects: Sequence[Object]) -> Amounts:
         resource, group = resource_of(kind), group_of(version)
         counted = [f"count/{resource}.{group}" if group else f"count/{resource}"]
         counted += [resource] if not group and resource in _OLD_NAMES else []
-        storage = claims.asked(item).get("storage", 0) if kind == CLAIM else 0
+        storage = claims.requested(item).get("storage", 0) if kind == CLAIM else 0
         counts = requests.total([counts, dict.fromkeys(counted, _ONE), {"requests.storage": storage}])
     return counts
 
@@ -183,7 +183,7 @@ def _unsaid(moments: Sequence[Sequence[PodSet]], default: Asked, hard: Mapping[s
 def _limited(kind: str, objects: Sequence[Object], default: Asked) -> Iterator[tuple[str, Asked]]:
     """Yield what a limit of a type is about, each with its name."""
     for item in claims.brought(objects) if kind == CLAIM else ():
-        yield f"claim {name_of(item)}", Asked(claims.asked(item))
+        yield f"claim {name_of(item)}", Asked(claims.requested(item))
     for pod_set in wanted.find(objects):
         if kind == "Pod":
             yield f"a pod of {pod_set.who}", requests.of(pod_set.pod, default)

@@ -33,7 +33,7 @@ class Wanted:
     """What a pod asks of a node: ``spec`` has the fields that say where it may run, ``volumes`` those of its claims."""
 
     spec: Object
-    asked: Amounts
+    requests: Amounts
     volumes: Mapping[str, Object]
 
 
@@ -71,7 +71,7 @@ def _find(wanted: Wanted, node: Object, whole: Amounts) -> Iterator[Obstacle]:
     for claim, volume in wanted.volumes.items():
         if not selection.reaches(volume, node):
             yield Obstacle("volume", claim)
-    lacking = sorted(name for name, amount in wanted.asked.items() if whole.get(name, 0) < amount)
+    lacking = sorted(name for name, amount in wanted.requests.items() if whole.get(name, 0) < amount)
     if absent := [name for name in lacking if not whole.get(name)]:
         yield Obstacle("device", ", ".join(absent))
     if lacking:
@@ -93,7 +93,7 @@ def _amounts(wanted: Wanted, obstacle: Obstacle, nodes: Sequence[Amounts]) -> st
         return f" (nodes offer {', '.join(others)})" if others else ""
     if obstacle.kind != "amount":
         return ""
-    asked = ", ".join(shown(name, wanted.asked[name]) for name in names)
+    asked = ", ".join(shown(name, wanted.requests[name]) for name in names)
     return f" ({asked} asked for, {', '.join(shown(name, most.get(name, 0)) for name in names)} the most)"
 
 

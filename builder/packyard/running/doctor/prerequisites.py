@@ -51,7 +51,7 @@ class Prerequisite:
         return self.operator.install if self.operator else ()
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """What there is to say of it: what it is for, where it is described, who says so, or whom to ask."""
         if self.required:
             return self.required.description or f"{self.packages[0]} says so"

@@ -165,14 +165,14 @@ def _fits(volume: Object, claim: Object, namespace: str) -> bool:
         and text(wanted.get("volumeName")) in ("", name_of(volume))
         and text(spec.get("storageClassName")) == text(wanted.get("storageClassName"))
         and modes(claim) <= modes(volume)
-        and claims.asked(claim).get("storage", 0) <= amounts(spec.get("capacity")).get("storage", 0)
+        and claims.requested(claim).get("storage", 0) <= amounts(spec.get("capacity")).get("storage", 0)
     )
 
 
 def _changed(claim: Object, there: Object, facts: Facts) -> Finding:
     """Return whether a claim can be applied over the one that is there."""
     about, fix = f"{CLAIM} {name_of(claim)}", describe(name_of(claim), facts)
-    wants, has = (claims.asked(each).get("storage", 0) for each in (claim, there))
+    wants, has = (claims.requested(each).get("storage", 0) for each in (claim, there))
     has_now = f"is there with {shown('storage', has)}"
     if wants < has:
         return error(_CHECK, about, f"{has_now}, and cannot shrink to {shown('storage', wants)}", why=_REFUSED, fix=fix)

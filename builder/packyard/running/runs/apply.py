@@ -58,7 +58,7 @@ def apply(
 
     answer = kubectl.follow(*_words(run, force=force), "--output=name", each=each, data=listed(objects))
     if answer.code:
-        raise _advised(kubectl.refusal(answer.said, [str(item) for item in left.values()]))
+        raise _advised(kubectl.refusal(answer.errors, [str(item) for item in left.values()]))
     return list(answer.warnings)
 
 
@@ -79,7 +79,7 @@ def attempt(
         for each in (Reference.of(item, kubectl.namespace) for item in objects)
         if _printed(each) not in admitted
     ]
-    raise _advised(kubectl.refusal(answer.said, left))
+    raise _advised(kubectl.refusal(answer.errors, left))
 
 
 def _words(run: str, *, force: bool) -> list[str]:
@@ -103,7 +103,7 @@ def difference(kubectl: Kubectl, run: str, objects: Sequence[Object], *, force: 
     words = ["diff", "--server-side", manager(run), "--filename=-", *(["--force-conflicts"] * force)]
     answer = kubectl.call(*words, data=listed(objects))
     if answer.code > 1 or (answer.code and not answer.output):
-        raise kubectl.refusal(answer.said)
+        raise kubectl.refusal(answer.errors)
     return readable(answer.output)
 
 

@@ -137,19 +137,14 @@ def _plan(
     used = [each for each in wanted if each in there and each not in own and each.group_kind in LASTING]
     recorded = {each: item for each, item in wanted.items() if each not in used}
     _check_ending(kubectl, {each: item for each, item in there.items() if each in wanted})
-    _check_free(
-        kubectl, {each: there[each] for each in recorded if each in there and each not in own}, hint, force=force
-    )
+    others = {each: there[each] for each in recorded if each in there and each not in own}
+    _check_free(kubectl, others, hint, force=force)
     public = records.public(list(recorded.values()))
     shown = concealed.compared(public, [there.get(each, {}) for each in recorded])
     if before:
         own_shown = {each: item for each, item in zip(recorded, shown, strict=True) if each in own}
         changes.check(before[-1], own_shown, kubectl.namespace, hint)
-    kept = {
-        each
-        for each, item in recorded.items()
-        if keep_secrets and each.group_kind == _SECRET and not ("data" in item or "stringData" in item)
-    }
+    kept = _without_data(recorded) if keep_secrets else set()
     _check_kept(kept - own)
     number = before[-1].number + 1 if before else 1
     record = replace(drafted, number=number, objects=tuple(recorded)).of(list(recorded.values()))
@@ -165,12 +160,19 @@ def _plan(
         obsolete=[each for each in sorted(own - set(wanted)) if each.group_kind not in LASTING],
         force=force,
     )
-    warnings, tried = _admitted(kubectl, planned)
-    admitted = {Reference.of(item, kubectl.namespace): item for item in tried}
-    unchanged = frozenset(
-        each for each in admitted if each in own and _content(admitted[each]) == _content(there[each])
-    )
+    warnings, admitted = _admitted(kubectl, planned)
+    as_admitted = {Reference.of(item, kubectl.namespace): _content(item) for item in admitted}
+    unchanged = frozenset(each for each, item in as_admitted.items() if each in own and item == _content(there[each]))
     return replace(planned, warnings=warnings, unchanged=unchanged)
+
+
+def _without_data(objects: Mapping[Reference, Object]) -> set[Reference]:
+    """Return the Secrets whose data no record has: those of the cluster stay."""
+    return {
+        each
+        for each, item in objects.items()
+        if each.group_kind == _SECRET and not ("data" in item or "stringData" in item)
+    }
 
 
 def carry_out(kubectl: Kubectl, planned: Plan, done: Done = lambda _: None, *, keep: int = KEPT) -> Sequence[str]:

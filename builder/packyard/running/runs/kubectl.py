@@ -54,24 +54,24 @@ class RightError(UnavailableError):
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What one call of kubectl gave; ``said`` is its stderr without the log of its libraries, and without warnings."""
+    """What one call of kubectl gave; ``errors`` are its stderr without warnings and without its log."""
 
     code: int
     output: bytes
-    said: str
+    errors: str
     warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kubectl:
-    """kubectl, and whom it speaks to: ``user`` is its name in kubeconfig, ``given`` the flags that were typed."""
+    """kubectl, and whom it speaks to: ``user`` is its name in kubeconfig, ``typed`` the flags that were typed."""
 
     program: str
     flags: tuple[str, ...]
     context: str
     namespace: str
     user: str = ""
-    given: tuple[str, ...] = ()
+    typed: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"context {self.context}, namespace {self.namespace}"
@@ -82,7 +82,7 @@ class Kubectl:
 
     def packyard(self, *words: str) -> str:
         """Return a command of packyard to type next, for the same cluster and namespace."""
-        return shlex.join(["packyard", *words, "-n", self.namespace, *self.given])
+        return shlex.join(["packyard", *words, "-n", self.namespace, *self.typed])
 
     def by_hand(self, *words: str) -> str:
         """Return likewise a command of kubectl, whatever context is the current one by then."""
@@ -115,7 +115,7 @@ class Kubectl:
         """Return what a call prints; one that fails raises what `refusal` makes of it."""
         answer = self.call(*words, data=data)
         if answer.code:
-            raise self.refusal(answer.said)
+            raise self.refusal(answer.errors)
         return answer.output
 
     def read(self, *words: str, data: bytes = b"") -> list[Object]:
@@ -185,7 +185,7 @@ class Kubectl:
         return InputError(*errors)
 
     def _checked(self, answer: Done) -> Done:
-        if answer.code and (problem := self._unavailable(answer.said)):
+        if answer.code and (problem := self._unavailable(answer.errors)):
             raise UnavailableError(problem)
         return answer
 
@@ -220,7 +220,7 @@ def find(path: str, *, kubeconfig: str = "", context: str = "", namespace: str =
     chosen = [*flags, *([f"--context={context}"] if context else [])]
     answer = _run([program, *chosen, "config", "view", "--minify", "--output=json"])
     if answer.code:
-        raise InputError(kubeconfigs.no_context(answer.said, kubeconfig))
+        raise InputError(kubeconfigs.no_context(answer.errors, kubeconfig))
     view = json.loads(answer.output)
     entry = view["contexts"][0]
     return Kubectl(
@@ -229,7 +229,7 @@ def find(path: str, *, kubeconfig: str = "", context: str = "", namespace: str =
         context=entry["name"],
         namespace=namespace or entry["context"].get("namespace") or "default",
         user=entry["context"].get("user", ""),
-        given=(*chosen[len(flags) :], *flags),
+        typed=(*chosen[len(flags) :], *flags),
     )
 
 

@@ -47,7 +47,7 @@ def read(kubectl: Kubectl, wanted: Sequence[Reference], also: Iterable[Reference
         return {}
     words = ("get", "--filename=-", "--ignore-not-found", "--output=json")
     answer = kubectl.call(*words, data=names(references))
-    unserved = set(_UNSERVED.findall(answer.said)) if answer.code else set()
+    unserved = set(_UNSERVED.findall(answer.errors)) if answer.code else set()
     served = [each for each in references if (each.kind, each.api_version) not in unserved]
     hint = "packyard prerequisites shows what a package needs, and how to install it"
     missing = (each for each in wanted if each not in served)
@@ -56,7 +56,7 @@ def read(kubectl: Kubectl, wanted: Sequence[Reference], also: Iterable[Reference
     if len(served) < len(references):
         return read(kubectl, served)
     if answer.code:
-        raise kubectl.refusal(answer.said)
+        raise kubectl.refusal(answer.errors)
     return {Reference.of(item, kubectl.namespace): dict(item) for item in kubectl.objects(answer.output)}
 
 
@@ -75,13 +75,13 @@ def list_(kubectl: Kubectl, kinds: Collection[Kind], wanted: str) -> Labelled:
         return Labelled((), frozenset(), frozenset())
     words = ",".join(f"{kind}.{version.rpartition('/')[2]}.{group_of(version)}" for version, kind in sorted(kinds))
     answer = kubectl.call("get", words, f"--selector={wanted}", "--chunk-size=0", "--output=json")
-    stderr = answer.said if answer.code else ""
+    stderr = answer.errors if answer.code else ""
     if unknown := frozenset(each for each in kinds if _is_unknown(each, stderr)):
         others = list_(kubectl, set(kinds) - unknown, wanted)
         return replace(others, unknown=others.unknown | unknown)
     forbidden = may_not(stderr)
     if answer.code and not forbidden:
-        raise kubectl.refusal(answer.said)
+        raise kubectl.refusal(answer.errors)
     return Labelled(kubectl.objects(answer.output), unknown, forbidden)
 
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from packyard.core.bundle import record
-from packyard.core.bundle.record import known, list_of, map_of, size, text
+from packyard.core.bundle.record import in_json, list_of, map_of, size, text
 from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem, suggest
 from packyard.core.kubernetes.lenient import mapping, mappings, name_of, type_of
 from packyard.core.kubernetes.lenient import text as text_of
@@ -45,20 +45,20 @@ class RunRecord:
     ``concealed`` are the places in its objects whose texts are in a Secret of its name (`concealed`).
     """
 
-    run: str = field(metadata=known(text))
-    number: int = field(metadata=known(size))
-    package: str = field(default="", metadata=known(text, ""))
-    version: str = field(default="", metadata=known(text, ""))
-    digest: str = field(default="", metadata=known(text, ""))
-    use_case: str = field(default="", metadata=known(text, ""))
-    values: Mapping[str, str] = field(default_factory=dict, metadata=known(map_of(text)))
-    options: tuple[str, ...] = field(default=(), metadata=known(list_of(text), ()))
-    who: str = field(default="", metadata=known(text, ""))
-    when: str = field(metadata=known(text))
-    action: str = field(default="", metadata=known(text, ""))
-    source: int = field(default=0, metadata=known(size, 0))
-    objects: tuple[Reference, ...] = field(default=(), metadata=known(list_of(Reference.parse)))
-    concealed: tuple[str, ...] = field(default=(), metadata=known(list_of(text), ()))
+    run: str = field(metadata=in_json(text))
+    number: int = field(metadata=in_json(size))
+    package: str = field(default="", metadata=in_json(text, ""))
+    version: str = field(default="", metadata=in_json(text, ""))
+    digest: str = field(default="", metadata=in_json(text, ""))
+    use_case: str = field(default="", metadata=in_json(text, ""))
+    values: Mapping[str, str] = field(default_factory=dict, metadata=in_json(map_of(text)))
+    options: tuple[str, ...] = field(default=(), metadata=in_json(list_of(text), ()))
+    who: str = field(default="", metadata=in_json(text, ""))
+    when: str = field(metadata=in_json(text))
+    action: str = field(default="", metadata=in_json(text, ""))
+    source: int = field(default=0, metadata=in_json(size, 0))
+    objects: tuple[Reference, ...] = field(default=(), metadata=in_json(list_of(Reference.parse)))
+    concealed: tuple[str, ...] = field(default=(), metadata=in_json(list_of(text), ()))
     extra: Mapping[str, object] = field(default_factory=dict)
     applied: bytes = field(default=b"", repr=False)
 

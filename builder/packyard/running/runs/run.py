@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from packyard.core.bundle import record
-from packyard.core.bundle.record import Record, known
+from packyard.core.bundle.record import Record, in_json
 from packyard.core.errors import InputError, Problem, shown
 from packyard.core.kubernetes import pods
 from packyard.core.kubernetes.groups import is_cluster_scoped
@@ -54,10 +54,10 @@ def _like(pattern: str) -> Callable[[object], str]:
 class Reference:
     """The name of an object; ``namespace`` is empty for what has none."""
 
-    api_version: str = field(metadata=known(_like(r"([a-z0-9][-a-z0-9.]*/)?v[a-z0-9]+")))
-    kind: str = field(metadata=known(_like(r"[A-Za-z][A-Za-z0-9]*")))
-    namespace: str = field(metadata=known(_like(r"([a-z0-9][-a-z0-9]*)?")))
-    name: str = field(metadata=known(_like(r"[A-Za-z0-9][-A-Za-z0-9_.:]*")))
+    api_version: str = field(metadata=in_json(_like(r"([a-z0-9][-a-z0-9.]*/)?v[a-z0-9]+")))
+    kind: str = field(metadata=in_json(_like(r"[A-Za-z][A-Za-z0-9]*")))
+    namespace: str = field(metadata=in_json(_like(r"([a-z0-9][-a-z0-9]*)?")))
+    name: str = field(metadata=in_json(_like(r"[A-Za-z0-9][-A-Za-z0-9_.:]*")))
     extra: Mapping[str, object] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod

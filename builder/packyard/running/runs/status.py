@@ -79,14 +79,14 @@ class RunStatus:
         return sweep.find(self.record.read_objects(), self.pods)
 
     @property
-    def said(self) -> str:
+    def phrase(self) -> str:
         """The state, for behind the name of the run: ``is running``, ``has failed``."""
         return f"has {self.state}" if self.state in (SUCCEEDED, FAILED) else f"is {self.state}"
 
     @property
     def explained(self) -> str:
         """The state, and why: ``has failed: worker 1: exit code 7``."""
-        return f"{self.said}: {self.reason}" if self.reason else self.said
+        return f"{self.phrase}: {self.reason}" if self.reason else self.phrase
 
     @property
     def is_over(self) -> bool:

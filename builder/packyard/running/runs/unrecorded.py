@@ -47,12 +47,12 @@ def find(kubectl: Kubectl, names: Collection[str], run: str = "") -> dict[str, R
     """
     listed = kubectl.call("api-resources", "--namespaced", "--verbs=list,delete", "--output=name")
     if not listed.output:
-        raise kubectl.refusal(listed.said)
+        raise kubectl.refusal(listed.errors)
     kinds = ",".join(listed.output.decode().split())
     words = ("get", kinds, f"--selector={_selector(run)}", "--show-managed-fields", "--chunk-size=0", "--output=json")
     answer = kubectl.call(*words)
-    if answer.code and not live.may_not(answer.said):
-        raise kubectl.refusal(answer.said)
+    if answer.code and not live.may_not(answer.errors):
+        raise kubectl.refusal(answer.errors)
     items = [item for item in kubectl.objects(answer.output) if labels_of(item).get(LABEL) in _managers(item)]
     return {each: run_record for each, run_record in of_objects(kubectl, items).items() if each not in names}
 

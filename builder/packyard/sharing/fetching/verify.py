@@ -50,7 +50,7 @@ class Proof:
         """Whether somebody whom the user trusts vouches for these bytes."""
         return bool(self.signers or self.listed_by)
 
-    def said(self, names: Mapping[str, str] | None = None) -> str:
+    def describe(self, names: Mapping[str, str] | None = None) -> str:
         """Say in one line what was proved, and what could not be; ``names`` are those of keys by their ids."""
         return ". ".join([*self._proved(names or {}), *self._unproved()])
 

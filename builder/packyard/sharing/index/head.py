@@ -22,7 +22,7 @@ from functools import partial
 from pathlib import Path
 
 from packyard.core.bundle import record
-from packyard.core.bundle.record import FaultError, Record, checked, known, list_of
+from packyard.core.bundle.record import FaultError, Record, checked, in_json, list_of
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem, UnavailableError
 from packyard.core.files import atomic, regular
@@ -154,10 +154,10 @@ def links(number: int) -> Iterator[int]:
 class Remembered:
     """A head by its number and digest, with the id of its channel, and the file that says so; number 0 is none."""
 
-    number: int = field(default=0, metadata=known(record.size))
-    digest: Digest = field(default=_NONE, metadata=known(record.digest))
-    channel: str = field(default="", metadata=known(checked(check_id), ""))
-    revoked: tuple[str, ...] = field(default=(), metadata=known(list_of(record.digest)))
+    number: int = field(default=0, metadata=in_json(record.size))
+    digest: Digest = field(default=_NONE, metadata=in_json(record.digest))
+    channel: str = field(default="", metadata=in_json(checked(check_id), ""))
+    revoked: tuple[str, ...] = field(default=(), metadata=in_json(list_of(record.digest)))
     extra: Mapping[str, object] = field(default_factory=dict)
     file: str = ""
 

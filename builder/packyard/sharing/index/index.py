@@ -17,7 +17,7 @@ from functools import partial
 from itertools import islice
 
 from packyard.core.bundle import record, reference
-from packyard.core.bundle.record import FaultError, Record, checked, flag, known
+from packyard.core.bundle.record import FaultError, Record, checked, flag, in_json
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem, refuse, suggest
 from packyard.sharing.entry import IndexEntry
@@ -35,8 +35,8 @@ _NEAR = 500  # names to look for the nearest
 class Release:
     """The bundles published together under one version; a closed one gets no more."""
 
-    spelling: str = field(metadata=known(checked(reference.check_version)))
-    closed: bool = field(default=False, metadata=known(flag))
+    spelling: str = field(metadata=in_json(checked(reference.check_version)))
+    closed: bool = field(default=False, metadata=in_json(flag))
     extra: Mapping[str, object] = field(default_factory=dict)
 
     @classmethod

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from packyard.core.bundle import record
-from packyard.core.bundle.record import checked, known, list_of
+from packyard.core.bundle.record import checked, in_json, list_of
 from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError, Problem
 from packyard.sharing.entry import IndexEntry
@@ -32,8 +32,8 @@ class Pending:
     """Some entries, and the key of their record."""
 
     key: str = ""
-    entries: tuple[IndexEntry, ...] = field(metadata=known(list_of(IndexEntry.parse)))
-    channel: str = field(default="", metadata=known(checked(check_id), ""))
+    entries: tuple[IndexEntry, ...] = field(metadata=in_json(list_of(IndexEntry.parse)))
+    channel: str = field(default="", metadata=in_json(checked(check_id), ""))
     extra: Mapping[str, object] = field(default_factory=dict)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from packyard.core.bundle import record, reference
-from packyard.core.bundle.record import checked, known, list_of, text
+from packyard.core.bundle.record import checked, in_json, list_of, text
 from packyard.core.digest import Digest
 from packyard.core.errors import IntegrityError, Problem
 from packyard.sharing.entry import IndexEntry
@@ -27,13 +27,13 @@ RAISE = "a version that was removed is never published again: raise the version"
 class Removed:
     """A version that was removed, its digests, the ids of the keys that signed that, and the policy that named it."""
 
-    name: str = field(metadata=known(checked(reference.check_name)))
-    version: str = field(metadata=known(checked(reference.check_version)))
-    tar: Digest = field(metadata=known(record.digest))
-    digest: Digest = field(metadata=known(record.digest))
-    reason: str = field(metadata=known(text))
-    by: tuple[Digest, ...] = field(default=(), metadata=known(list_of(record.digest), ()))
-    channel: str = field(default="", metadata=known(checked(check_id), ""))
+    name: str = field(metadata=in_json(checked(reference.check_name)))
+    version: str = field(metadata=in_json(checked(reference.check_version)))
+    tar: Digest = field(metadata=in_json(record.digest))
+    digest: Digest = field(metadata=in_json(record.digest))
+    reason: str = field(metadata=in_json(text))
+    by: tuple[Digest, ...] = field(default=(), metadata=in_json(list_of(record.digest), ()))
+    channel: str = field(default="", metadata=in_json(checked(check_id), ""))
     extra: Mapping[str, object] = field(default_factory=dict)
 
     @classmethod

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from packyard.core.bundle import reference
-from packyard.core.bundle.record import checked, known
+from packyard.core.bundle.record import checked, in_json
 from packyard.core.errors import IntegrityError, Problem
 from packyard.sharing.index import access
 from packyard.sharing.index.access import UNSIGNED, Publisher
@@ -25,8 +25,8 @@ FOLDER = "index/closed/"
 class Closed:
     """A release that is closed, by the name of its folder."""
 
-    version: str = field(metadata=known(checked(reference.check_version)))
-    channel: str = field(default="", metadata=known(checked(check_id), ""))
+    version: str = field(metadata=in_json(checked(reference.check_version)))
+    channel: str = field(default="", metadata=in_json(checked(check_id), ""))
     extra: Mapping[str, object] = field(default_factory=dict)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from packyard.core.bundle import record, reference
-from packyard.core.bundle.record import checked, known
+from packyard.core.bundle.record import checked, in_json
 from packyard.core.bundle.reference import Reference
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem, shown
@@ -36,11 +36,11 @@ def check_reason(reason: str) -> None:
 class Yanked:
     """A version that is yanked, its tar, and the reason."""
 
-    name: str = field(metadata=known(checked(reference.check_name)))
-    version: str = field(metadata=known(checked(reference.check_version)))
-    tar: Digest = field(metadata=known(record.digest))
-    reason: str = field(metadata=known(checked(check_reason)))
-    channel: str = field(default="", metadata=known(checked(check_id), ""))
+    name: str = field(metadata=in_json(checked(reference.check_name)))
+    version: str = field(metadata=in_json(checked(reference.check_version)))
+    tar: Digest = field(metadata=in_json(record.digest))
+    reason: str = field(metadata=in_json(checked(check_reason)))
+    channel: str = field(default="", metadata=in_json(checked(check_id), ""))
     extra: Mapping[str, object] = field(default_factory=dict)
 
 

@@ -27,7 +27,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from packyard.core.bundle import record
-from packyard.core.bundle.record import checked, known, list_of
+from packyard.core.bundle.record import checked, in_json, list_of
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, Problem
 from packyard.sharing.stores.store import MissingStoreError, Store, get_or_none
@@ -61,9 +61,9 @@ def check_id(channel: str) -> None:
 class Revoked:
     """The ids of all keys that are revoked, in version after version."""
 
-    channel: str = field(metadata=known(checked(check_id)))
-    version: int = field(metadata=known(record.size))
-    revoked: tuple[str, ...] = field(metadata=known(list_of(record.digest)))
+    channel: str = field(metadata=in_json(checked(check_id)))
+    version: int = field(metadata=in_json(record.size))
+    revoked: tuple[str, ...] = field(metadata=in_json(list_of(record.digest)))
     extra: Mapping[str, object] = field(default_factory=dict)
 
 

@@ -48,7 +48,7 @@ def build(directory: Path) -> bytes:
     gather(top, files, built)
     items = [item.item for item in built]
     namespace.apply(items, top.namespace, HINT)
-    references.add_hashes(items, [each.item for each in built if each.made and each.made.is_hashed], files.told)
+    references.add_hashes(items, [each.item for each in built if each.made and each.made.is_hashed], files.references)
     _check_identities(items, f"is defined twice in namespace {top.namespace!r}")
     deployed = [item for item in items if not _is_local(item)]
     return manifest.write(item.root for item in sorted(deployed, key=_order))
@@ -113,7 +113,7 @@ class _Files:
     def __init__(self, directory: Path) -> None:
         self.left = Budget(directory)
         self.reached: dict[str, int] = {}
-        self.told: list[FieldSpec] = []
+        self.references: list[FieldSpec] = []
         self._directory = directory
         self._open: list[str] = []
 
@@ -121,7 +121,7 @@ class _Files:
         sources = (Source(str(file), self.left.read(file)) for file in supported.files(top))
         own = [_Built(item.node, "", item=item) for source in sources for item in objects.parse(source)]
         generated = [_Built(each.root, "", each, item=_of(each)) for each in top.generated]
-        self.told += top.references
+        self.references += top.references
         return Contents(own, self._components(top), generated=generated)
 
     def close(self, top: Kustomization, count: int) -> None:

@@ -186,7 +186,7 @@ def _choose(
         setter = setters[name]
         texts = [] if item.texts == [""] else item.texts
         if not _is_free(setter, shipped):
-            if setter.given(texts).texts != setter.texts:
+            if setter.with_value(texts).texts != setter.texts:
                 stayed.append(setter)
         elif len(texts) > 1 and not setter.is_list:
             problems.append(item.problem(f"{name} takes one value, not a list"))
@@ -205,4 +205,4 @@ def _is_free(setter: Setter, shipped: Shipped) -> bool:
     if setter.name not in shipped:
         return True
     default = shipped[setter.name] or ()
-    return setter.given([default] if isinstance(default, str) else default).texts == setter.texts
+    return setter.with_value([default] if isinstance(default, str) else default).texts == setter.texts

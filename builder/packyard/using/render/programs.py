@@ -53,7 +53,7 @@ class Program:
                 Problem(f"{self.name} {self.verb} {error}", file=str(directory), hint=hint)
             ) from error
         if outcome.code:
-            words = _said(outcome.said.decode("utf-8", "replace")) or "it gave no reason"
+            words = _said(outcome.stderr.decode("utf-8", "replace")) or "it gave no reason"
             if outcome.code < 0:
                 raise UnavailableError(f"{self.name} {self.verb}: killed by signal {-outcome.code}: {words}")
             raise InputError(Problem(f"{self.name} {self.verb}: {words}", file=str(directory)))

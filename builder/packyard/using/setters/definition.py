@@ -88,7 +88,7 @@ class Setter:
         """Whether there is a value: a text or items."""
         return bool(self.values if self.is_list else self.value or self.values)
 
-    def given(self, texts: Sequence[str]) -> Setter:
+    def with_value(self, texts: Sequence[str]) -> Setter:
         """Return the setter with another value: the items of a list, or the first text; none empties it."""
         if self.is_list:
             return replace(self, values=tuple(texts))

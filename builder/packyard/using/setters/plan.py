@@ -196,7 +196,7 @@ def _accept(definitions: Definitions, assignment: Assignment, package: PackageFi
             problems.append(explain(setter, texts, package.where))
             refused.append((setter, texts))
         else:
-            accepted[name] = setter.given(texts)
+            accepted[name] = setter.with_value(texts)
     if problems and len(refused) == len(problems):
         raise value.ValuesError(refused, *problems)
     refuse(problems)

@@ -36,7 +36,7 @@ class ValuesFile:
     """What a values file says."""
 
     description: str
-    given: dict[str, Given]
+    by_name: dict[str, Given]
 
 
 def parse(data: bytes, file: str) -> ValuesFile:

@@ -52,7 +52,7 @@ def _read(workspace: Workspace, name: str) -> packages.Package:
         raise InputError(*error.problems, *more) from error
 
 
-def asked(workspace: Workspace, name: str) -> list[Fact]:
+def facts(workspace: Workspace, name: str) -> list[Fact]:
     """Return what `draft` asks of the sources, and the answers; nothing is composed."""
     package, sources = packages.read(workspace, name), workspace.sources
     compose.read(workspace, package)

@@ -97,16 +97,16 @@ class Packing:
         """Return a package's README."""
         return self.draft(name)[0].readme(self.settings.version)
 
-    def asked(self, name: str) -> list[Fact]:
+    def facts(self, name: str) -> list[Fact]:
         """Return what composing a package asks of the sources, without composing it."""
         from packyard.writing.build import assemble
 
-        return assemble.asked(self.settings.workspace(self.memo), name)
+        return assemble.facts(self.settings.workspace(self.memo), name)
 
     def is_as(self, before: Packing, name: str) -> bool:
         """Say whether both sources answer alike what a package asks of them; nothing is composed to know that."""
         try:
-            return self.kept.agrees(before.asked(name))
+            return self.kept.agrees(before.facts(name))
         except PackyardError:  # composing it tells what is wrong
             return False
 

@@ -71,7 +71,7 @@ class Use:
             hint = suggest(unknown[0], by_name) or f"there are {', '.join(sorted(by_name)) or 'none'}"
             raise InputError(Problem(f"{package_dir.name} has no preset {unknown[0]!r}", hint=hint))
         files = (valuesfile.parse(by_name[name].read_bytes(), str(by_name[name])) for name in self.presets)
-        return {name: given.texts for each in files for name, given in each.given.items()}
+        return {name: given.texts for each in files for name, given in each.by_name.items()}
 
 
 @contextmanager

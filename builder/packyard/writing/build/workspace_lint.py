@@ -171,7 +171,7 @@ class Linting:
     ) -> Iterator[Finding]:
         """Yield what is wrong with the use cases of a package with each of its presets alone."""
         judges, memo = self._judges(), self.packing.memo
-        for values in (each.values.given for each in presets):
+        for values in (each.values.by_name for each in presets):
             tried = set[object]()
             for pair in packages:
                 if not self.is_quick:
@@ -331,7 +331,7 @@ def _placed(
                 traced[name] = Traced(here, tried or package.read(here, name))
             below = path.removeprefix(f"{here.prefix}/")
             stack = traced[name].at(below, each.line, each.column)
-            given = traced[name].given(below, each.line) if each.rule in _OF_VALUES else None
+            given = traced[name].value_place(below, each.line) if each.rule in _OF_VALUES else None
             stack = (given, *stack) if given else stack
         composed = f"{each.file}:{each.line}"
         # What is removed from a patch would bring back what it replaced.

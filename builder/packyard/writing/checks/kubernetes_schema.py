@@ -257,7 +257,7 @@ def _objects(parsed: Parsed, examples: Mapping[str, str]) -> Iterator[_Object | 
 
 def _filled(parsed: Parsed, examples: Mapping[str, str]) -> dict[int, object]:
     """Return the values of the fields that the examples change, by their nodes."""
-    setters = {name: parsed.definitions.setters[name].given([text]) for name, text in examples.items()}
+    setters = {name: parsed.definitions.setters[name].with_value([text]) for name, text in examples.items()}
     edits = FieldEdits(parsed.definitions.with_setters(setters), setters)
     reached = {
         id(parsed.roots.get(id(each.node))) for each in parsed.bound if parsed.changed_by(each.node) & setters.keys()

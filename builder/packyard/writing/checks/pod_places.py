@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from packyard.core.errors import suggest
 from packyard.core.kubernetes import pods
 from packyard.core.kubernetes.kinds import kind_of
-from packyard.core.kubernetes.pods import ANNOTATION, Told
+from packyard.core.kubernetes.pods import ANNOTATION, PodPlace
 from packyard.core.yaml.document import entries, items
 from packyard.core.yaml.node import MappingNode, Node, Scalar, SequenceNode
 from packyard.writing.checks.finding import Finding, breach
@@ -34,7 +34,7 @@ def _said(root: MappingNode, node: Node, parsed: Parsed) -> Iterator[Finding]:
     if isinstance(node, Scalar) and len(node.value.split(",")) > pods.MOST_PLACES:
         message = f"only the first {pods.MOST_PLACES} paths are read"
         yield breach("no-such-pod", node, message, f"{_LIST} stands for each item")
-    for place in pods.told(root) or ():
+    for place in pods.declared(root) or ():
         nodes = [chain[-1][1] for chain in place.chains((((), root),))]
         if not nodes:
             yield breach("no-such-pod", node, *_lost(root, place))
@@ -45,7 +45,7 @@ def _said(root: MappingNode, node: Node, parsed: Parsed) -> Iterator[Finding]:
                 yield breach("no-such-pod", node, message, suggest(field, names))
 
 
-def _lost(root: MappingNode, place: Told) -> tuple[str, str]:
+def _lost(root: MappingNode, place: PodPlace) -> tuple[str, str]:
     """Return how far a path leads, and what may be meant."""
     value: Node = root
     trail: list[str] = []

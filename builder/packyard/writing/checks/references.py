@@ -48,7 +48,7 @@ class _Reference:
     kind: Kind
     name: Scalar
     optional: bool = False
-    said: Node | None = None  # where the kind is written
+    kind_node: Node | None = None  # where the kind is written
     is_loose: bool = False  # whether all works without the object, but for names in DNS
     is_of_cluster: bool = False  # whether it is a kind of which clusters have objects of their own
 
@@ -96,9 +96,9 @@ def _is_slip(name: str, own: Mapping[str, Scalar]) -> bool:
 def _of_other_kind(reference: _Reference, own: Mapping[Kind, Mapping[str, Scalar]]) -> Finding | None:
     """Find a reference that says another kind than the object of its name has."""
     kinds = [kind for (group, kind), names in own.items() if reference.name.value in names and group == APPS]
-    if reference.said and kinds and reference.kind[0] == APPS:
+    if reference.kind_node and kinds and reference.kind[0] == APPS:
         message = f"{reference.kind[1]} {reference.name.value!r} is not in the package"
-        return breach("dangling-reference", reference.said, message, f"it is a {kinds[0]}")
+        return breach("dangling-reference", reference.kind_node, message, f"it is a {kinds[0]}")
     return None
 
 
@@ -158,7 +158,7 @@ def _read(entry: Entry, root: MappingNode) -> _Reference | Finding | None:
         name, kind = value.scalar("name"), value.text("kind")
         cluster = kind.startswith("Cluster")
         group = value.text("apiGroup", group_of(value.text("apiVersion", TYPED[entry.name])))
-        return _Reference((group, kind), name, said=value.get("kind"), is_of_cluster=cluster) if name else None
+        return _Reference((group, kind), name, kind_node=value.get("kind"), is_of_cluster=cluster) if name else None
     if entry.name not in HOLDERS:
         return None
     kind, keys = HOLDERS[entry.name]

@@ -87,7 +87,7 @@ def run(
         result = process.run(command, folder=parent_dir, env=env, seconds=seconds, most=most)
     except UnavailableError as error:
         return str(error)
-    return result.said[:_MOST].decode("utf-8", "replace").strip() or "a command failed" if result.code else ""
+    return result.stderr[:_MOST].decode("utf-8", "replace").strip() or "a command failed" if result.code else ""
 
 
 def stand_ins(folder: Path, program: Program | None) -> Path:

@@ -6,7 +6,7 @@ resources: [bases/mpi-job]  +  components: [overlays/storage/user-mounted-nfs]  
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from posixpath import basename
@@ -26,7 +26,7 @@ from packyard.using.kustomize.part import KrmfileData, Part
 from packyard.using.kustomize.references import FieldSpec
 from packyard.using.options.folder import NAME as OPTIONS
 from packyard.using.options.folder import PROGRAMS
-from packyard.using.setters.definition import Definitions
+from packyard.using.setters.definition import Definitions, Setter
 from packyard.using.setters.krmfile import EMPTY
 from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.packages import PackageFiles
@@ -65,15 +65,14 @@ class Composed:
     definitions: Definitions = field(default_factory=Definitions)  # those of its Krmfile
     rules: tuple[Rule, ...] = ()
     description: str = ""
-
-    whole: Mapping[str, bytes] = field(default_factory=dict)  # what it shares, with what it adds
+    shared: Mapping[str, bytes] = field(default_factory=dict)  # what it shares, with what it adds
     requires: tuple[Required, ...] = ()  # as its authors say
 
     @property
     def resources(self) -> dict[str, bytes]:
         """The files of objects, also those beside the others."""
         own = {name: data for name, data in self.files.items() if name not in (KRMFILE, kustomization.FILE)}
-        return {**own, **self.whole}
+        return {**own, **self.shared}
 
     def package_files(self, where: str = "") -> PackageFiles:
         """Return the use case as the setters' room knows it."""
@@ -82,7 +81,7 @@ class Composed:
 
     def values(self, memo: Memo) -> list[dict[str, object]]:
         """Return the objects as plain values."""
-        return values({**{name: self.files[name] for _, name in self.objects}, **self.whole}, memo)
+        return values({**{name: self.files[name] for _, name in self.objects}, **self.shared}, memo)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,42 +195,49 @@ def make(workspace: Workspace, package: Package, use_case: UseCase) -> Unfolded:
     objects, nothing = _objects(workspace, package, use_case, base, overlays)
     named = dict(zip(file_names(objects), objects, strict=True))
     beside = {basename(path): SourceObject(root, PurePosixPath(path).stem) for path, root in _beside(sources, base)}
-    krmfile = parts.read_krmfile(sources, package.folder)
-    layers = [*([each] for each in base.krmfiles()), *_layers_of(overlays), [krmfile] if krmfile else []]
+    layers = _layers(workspace, package, base, overlays)
+    krmfiles = [each for layer in layers for each in layer]
     words = Words(parts.read_shared(sources, workspace.libraries), layers, use_case.setters, memo)
     folded = {name: item.with_root(words.fold(item.root)) for name, item in sorted({**beside, **named}.items())}
     program.check(objects)
-    whole = {name: item.write() for name, item in folded.items() if program.is_shared(item)}
-    documents = {name: program.write(own, use_case.path) for name, item in folded.items() if (own := program.own(item))}
-    reached = reached_definitions.reach(words, documents)
+    shared = {name: item.write() for name, item in folded.items() if program.is_shared(item)}
+    own = {name: program.write(part, use_case.path) for name, item in folded.items() if (part := program.own(item))}
+    reached = reached_definitions.reach(words, own)
     setters = reached.definitions.setters
-    applying = reached_rules.gather([each for layer in layers for each in layer], memo)
-    here = [rule for rule in applying if reached_rules.is_here(rule, setters)]
-    refuse(reached_rules.check(applying, setters, workspace, use_case.setters))
-    files = {**documents, **set_fields(documents, reached.definitions, setters, memo).files}
-    lines = [*kustomization.header(), "resources:", *(f"- {name}" for name in sorted(named.keys() - whole.keys()))]
-    lines += program.lines(use_case.path, program.find(objects), whole.keys() & documents.keys())
-    lines += [f"namespace: {quoted(use_case.namespace)}"] if use_case.namespace else []
-    files[kustomization.FILE] = "".join(f"{line}\n" for line in lines).encode()
+    rules = _rules(workspace, use_case, krmfiles, setters)
+    files = {**own, **set_fields(own, reached.definitions, setters, memo).files}
+    programs = program.lines(use_case.path, program.find(objects), shared.keys() & own.keys())
+    files[kustomization.FILE] = _kustomization(use_case, named.keys() - shared.keys(), programs)
     if setters:
-        files[KRMFILE] = reached_definitions.write(_HEAD, reached.sections, here)
-    kinds = tuple((item.identity[1], name) for name, item in sorted(named.items()) if name in documents)
-    description = sentence.of(use_case, base, overlays)
-    whole = {**whole, **set_fields(whole, reached.definitions, setters, memo).files}
-    requires = dict.fromkeys([*package.requires, *required.gather([each for layer in layers for each in layer], memo)])
+        files[KRMFILE] = reached_definitions.write(_HEAD, reached.sections, rules)
     composed = Composed(
-        use_case,
-        files,
-        kinds,
-        tuple(sorted(beside)),
-        reached.definitions,
-        tuple(here),
-        description,
-        whole,
-        tuple(requires),
+        use_case=use_case,
+        files=files,
+        objects=tuple((item.identity[1], name) for name, item in sorted(named.items()) if name in own),
+        beside=tuple(sorted(beside)),
+        definitions=reached.definitions,
+        rules=rules,
+        description=sentence.of(use_case, base, overlays),
+        shared={**shared, **set_fields(shared, reached.definitions, setters, memo).files},
+        requires=tuple(dict.fromkeys([*package.requires, *required.gather(krmfiles, memo)])),
     )
-    owned = {name: own for name, item in {**beside, **named}.items() if (own := program.own(item))}
-    return Unfolded(composed, owned, objects, nothing, words)
+    with_own = {name: part for name, item in {**beside, **named}.items() if (part := program.own(item))}
+    return Unfolded(composed, with_own, objects, nothing, words)
+
+
+def _rules(
+    workspace: Workspace, use_case: UseCase, krmfiles: Sequence[KrmfileData], setters: Mapping[str, Setter]
+) -> tuple[Rule, ...]:
+    """Return the rules whose setters a use case has; one that its values break is refused."""
+    rules = reached_rules.gather(krmfiles, workspace.sources.memo)
+    refuse(reached_rules.check(rules, setters, workspace, use_case.setters))
+    return tuple(rule for rule in rules if reached_rules.is_here(rule, setters))
+
+
+def _kustomization(use_case: UseCase, resources: Iterable[str], programs: Iterable[str]) -> bytes:
+    lines = [*kustomization.header(), "resources:", *(f"- {name}" for name in sorted(resources)), *programs]
+    lines += [f"namespace: {quoted(use_case.namespace)}"] if use_case.namespace else []
+    return "".join(f"{line}\n" for line in lines).encode()
 
 
 def _parts(workspace: Workspace, package: Package, use_case: UseCase) -> tuple[Part, list[Part]]:
@@ -288,10 +294,15 @@ def has_patches(part: Part) -> bool:
     return bool(own) or any(map(has_patches, (*part.resources, *part.components)))
 
 
-def _layers_of(overlays: Sequence[Part]) -> list[list[KrmfileData]]:
-    """Return the Krmfiles of overlays: those that they build on, then their own; overlays side by side must agree."""
+def _layers(workspace: Workspace, package: Package, base: Part, overlays: Sequence[Part]) -> list[list[KrmfileData]]:
+    """Return the Krmfiles of a use case in layers, of which each wins over those before it.
+
+    They are those of the base, those that overlays build on, those of overlays side by side, and the package's.
+    """
     below = [each for overlay in overlays for part in overlay.components for each in part.krmfiles()]
-    return [below, [overlay.krmfile for overlay in overlays if overlay.krmfile]]
+    beside = [overlay.krmfile for overlay in overlays if overlay.krmfile]
+    krmfile = parts.read_krmfile(workspace.sources, package.folder)
+    return [*([each] for each in base.krmfiles()), below, beside, *([[krmfile]] if krmfile else [])]
 
 
 def begun(sources: Sources, base: Part, overlays: Sequence[Part]) -> tuple[list[SourceObject], list[Idle]]:

@@ -120,7 +120,7 @@ def copy_dir(root_dir: Path, name: str) -> Path:
 def own_dir(entry: Entry, root_dir: Path) -> Path | None:
     """Return the folder of a library that is packyard's own, or that is named by its path, copied or not."""
     if not entry.path:
-        return None if entry.git or entry.asked else carried_dir()
+        return None if entry.git or entry.reference else carried_dir()
     folder = Path(os.path.normpath(root_dir / entry.path))
     if not folder.is_dir():
         raise InputError(entry.problem(f"is not there: no folder {str(folder)!r}", "correct `path`"))

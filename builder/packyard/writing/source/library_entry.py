@@ -39,7 +39,7 @@ _FORMS = "write builtin, {name: NAME, version: ^1.2}, {path: ../FOLDER} or {git:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One entry. It has ``path``, or ``git`` with ``commit`` or ``tag``, or ``asked`` of a channel.
+    """One entry. It has ``path``, or ``git`` with ``commit`` or ``tag``, or ``reference`` to a channel.
 
     packyard's own has none of them.
     """
@@ -49,7 +49,7 @@ class Entry:
     git: str = ""
     commit: str = ""
     tag: str = ""
-    asked: Reference | None = None
+    reference: Reference | None = None
     channel: str = ""
     file: str
     line: int
@@ -102,7 +102,7 @@ def _entry(parent: Fields, node: Node) -> Entry | None:
         git=texts.get("git", ""),
         commit=texts.get("commit", ""),
         tag=texts.get("tag", ""),
-        asked=None if texts.keys() & {"path", "git"} else _reference(name, texts),
+        reference=None if texts.keys() & {"path", "git"} else _reference(name, texts),
         channel=texts.get("from", ""),
         file=parent.file,
         line=line,

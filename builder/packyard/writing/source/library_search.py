@@ -83,7 +83,7 @@ class _Search:
         folder = copy if copy.is_dir() else library.own_dir(entry, above_dir)
         if pin:
             return folder or self._obtain(entry, pin), pin
-        if folder is None or entry.git or entry.asked:
+        if folder is None or entry.git or entry.reference:
             hint = f"packyard update {entry.name} chooses, fetches and pins it"
             raise InputError(entry.problem(f"is not pinned in {lock.FILE}", hint))
         return folder, None
@@ -106,14 +106,14 @@ class _Search:
             hint = "move the folder away, and packyard update --vendor copies what is pinned" if is_copy else hint
             says = f"is not what {lock.FILE} pins: its files are in {root_dir}, expected {pin.tar}, found {tar}"
             raise IntegrityError(entry.problem(says, hint))
-        fetched = fetched or (entry.name if entry.git or entry.asked else "")
+        fetched = fetched or (entry.name if entry.git or entry.reference else "")
         libraries = self.libraries(root_dir, {**within, real: entry.name}, fetched)
         return Library(name=entry.name, root_dir=root_dir, pin=pin, libraries=libraries)
 
 
 def _check_pin(entry: Entry, pin: Pin) -> None:
     """Refuse a pin of something else than the entry asks for."""
-    reference, wanted = entry.asked, ""
+    reference, wanted = entry.reference, ""
     if reference and not reference.admits(pin.version):
         wanted = reference.version or reference.choice
     elif entry.commit and pin.version != library.commit_version(entry.commit):

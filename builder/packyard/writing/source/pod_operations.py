@@ -27,7 +27,7 @@ from packyard.using.kustomize import selector
 from packyard.using.kustomize.patch import MisfitError, deletes
 from packyard.using.kustomize.selector import Identity
 from packyard.writing.source import pod_conditions
-from packyard.writing.source.pod_conditions import CONTAINERS, Need, is_bound
+from packyard.writing.source.pod_conditions import CONTAINERS, Holding, Need, is_bound
 
 #: What a Workflow calls otherwise than a pod.
 _OF_WORKFLOW = {"metadata": "podMetadata", "priorityClassName": "podPriorityClassName"}
@@ -163,6 +163,48 @@ class _Place:
         return _Place(f"{self.pointer}/{step}", (*self.fields, field or key), f"{self.origin}/{origin}")
 
 
+@dataclass(frozen=True, slots=True)
+class _Container:
+    """A container of a pod: its path, its mapping, its name, and what tests that it is this one."""
+
+    path: Path
+    node: MappingNode
+    name: str
+    tested: tuple[str, Node | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Fragment:
+    """What a patch says of a container: its list and place there, those of a pod of its name, and those it is for."""
+
+    key: str
+    number: int
+    node: MappingNode
+    alike: Sequence[_Container]
+    reached: Sequence[_Container]
+
+    @classmethod
+    def of(cls, key: str, number: int, node: MappingNode, of_pod: Sequence[_Container], holding: Holding) -> _Fragment:
+        """Return the fragment for a pod that has these containers in the list."""
+        alike = [each for each in of_pod if selector.matches(node.text("name"), each.name)]
+        return cls(key, number, node, alike, [each for each in alike if holding.reaches(key, each.node)])
+
+    @property
+    def is_deleting(self) -> bool:
+        """Say whether it takes the container out."""
+        return deletes(self.node)
+
+    @property
+    def is_unmet(self) -> bool:
+        """Say whether a container has to be there for it, and is not, or not as the patch asks for it."""
+        return not (self.is_deleting or self.reached) and (bool(self.alike) or self.node.get("image") is None)
+
+    @property
+    def origin(self) -> str:
+        """Where it stands in the patch."""
+        return f"/spec/{self.key}/{self.number}"
+
+
 @dataclass(slots=True)
 class _Made:
     """Gathers the operations on the pods of one object, each once."""
@@ -180,44 +222,50 @@ class _Made:
 
     def pod(self, pod: Pod[MappingNode]) -> None:
         """Merge the patch into a pod, if that has all containers which the patch names."""
-        spec = self.patch.spec.value if self.patch.spec else None
-        places = {key: list(_containers(pod, key)) for key in CONTAINERS}
-        named = [(key, number, each) for key in CONTAINERS for number, each in enumerate(containers(spec, key))]
-        holding = pod_conditions.hold(self.patch.where, pod, {key: [it[:2] for it in places[key]] for key in places})
+        of_pod = {key: list(_containers(pod, key)) for key in CONTAINERS}
+        places = {key: [(each.path, each.node) for each in of_pod[key]] for key in of_pod}
+        holding = pod_conditions.hold(self.patch.where, pod, places)
         if holding is None:
             return
-        alike = {id(each): [it for it in places[key] if selector.matches(each.text("name"), it[2])]
-                 for key, _, each in named}  # fmt: skip
-        reached = {id(each): [it for it in alike[id(each)] if holding.reaches(key, it[1])] for key, _, each in named}
-        going = [each for _, _, each in named if deletes(each)]
-        if any(not reached[id(each)] and (alike[id(each)] or each.get("image") is None)
-               for _, _, each in named if each not in going):  # fmt: skip
+        fragments = [
+            _Fragment.of(key, number, node, of_pod[key], holding)
+            for key in CONTAINERS
+            for number, node in enumerate(containers(self.spec, key))
+        ]
+        if any(each.is_unmet for each in fragments):
             return
         for need in holding.needs:
             self._need(need)
         before = len(self.operations) + len(self.deleted)
-        if not any(reached.values()) and not pod.is_argo:
+        if not any(each.reached for each in fragments) and not pod.is_argo:
             self._test_items(pod)
-        for key, number, each in named:
-            for path, container, _, tested in reached[id(each)]:
-                if each in going:
-                    self._delete(pod, each, pointer(path), tested)
-                    continue
-                self._test(tested)
-                place = _Place(pointer(path), ("spec", key, 0), f"/spec/{key}/{number}")
-                self._mapping(container, each, place, without="name")
-            if not reached[id(each)] and each not in going:
-                self._new(pod, key, number, spec)
+        for fragment in fragments:
+            self._container(pod, fragment)
         self._rest(pod)
         if len(self.operations) + len(self.deleted) > before:
             self.roles.add(pod.role)
 
-    def _delete(
-        self, pod: Pod[MappingNode], container: MappingNode, place: str, tested: tuple[str, Node | None]
-    ) -> None:
+    @property
+    def spec(self) -> Node | None:
+        """What the patch says of the spec of a pod."""
+        return self.patch.spec.value if self.patch.spec else None
+
+    def _container(self, pod: Pod[MappingNode], fragment: _Fragment) -> None:
+        """Merge what the patch says of a container into those that it is for, or add it."""
+        for container in fragment.reached:
+            if fragment.is_deleting:
+                self._delete(pod, fragment.node, container)
+                continue
+            self._test(container.tested)
+            place = _Place(pointer(container.path), ("spec", fragment.key, 0), fragment.origin)
+            self._mapping(container.node, fragment.node, place, without="name")
+        if not (fragment.reached or fragment.is_deleting):
+            self._new(pod, fragment)
+
+    def _delete(self, pod: Pod[MappingNode], fragment: MappingNode, container: _Container) -> None:
         if pod.is_argo:
-            raise InputError(container.problem("a template of a Workflow cannot be without its container"))
-        self.deleted[place] = tested
+            raise InputError(fragment.problem("a template of a Workflow cannot be without its container"))
+        self.deleted[pointer(container.path)] = container.tested
 
     def _rest(self, pod: Pod[MappingNode]) -> None:
         """Merge what is not said of containers: into the pod, or for all pods into a Workflow."""
@@ -226,25 +274,24 @@ class _Made:
         if pod.is_argo:
             path, target = next(each for each in pod.chain if each[1].get("templates") is not None)
             outer = path, target
-        spec = self.patch.spec.value if self.patch.spec else None
         place = _Place(pointer(path), ("spec",), "/spec")
-        for entry in entries(spec):
+        for entry in entries(self.spec):
             if entry.name not in CONTAINERS:
                 self._entry(target, entry, place, _OF_WORKFLOW.get(entry.name, "") if pod.is_argo else "")
         if self.patch.metadata and outer:
             place = _Place(pointer(outer[0]), (), "")
             self._entry(outer[1], self.patch.metadata, place, _OF_WORKFLOW["metadata"] if pod.is_argo else "")
 
-    def _new(self, pod: Pod[MappingNode], key: str, number: int, spec: Node | None) -> None:
+    def _new(self, pod: Pod[MappingNode], fragment: _Fragment) -> None:
         """Add a container that the pod does not have."""
         path, target = pod.chain[-1]
-        listed = spec.get(key) if spec else None
+        listed = self.spec.get(fragment.key) if self.spec else None
         assert isinstance(listed, SequenceNode)
-        place = _Place(f"{pointer(path)}/{key}", (), f"/spec/{key}/{number}")
-        item = listed.items[number]
+        place = _Place(f"{pointer(path)}/{fragment.key}", (), fragment.origin)
+        item = listed.items[fragment.number]
         if pod.is_argo:
             self._test_items(pod)
-        if target.get(key) is None:
+        if target.get(fragment.key) is None:
             self._absent(place.pointer)
             self._add(place.pointer, make.sequence(self.patch.file, []), None, "")
         self._add(f"{place.pointer}/-", item.value, item.comment, place.origin)
@@ -335,21 +382,18 @@ class _Made:
         self.operations.setdefault((operation.op, operation.path, operation.origin), operation)
 
 
-_Container = tuple[Path, MappingNode, str, tuple[str, Node | None]]
-
-
 def _containers(pod: Pod[MappingNode], key: str) -> Iterator[_Container]:
-    """Yield the containers of a list of a pod: path, mapping, name, and what tests that it is this one."""
+    """Yield the containers of a list of a pod."""
     above = pod.path
     for path, container in pod.container_places:
         steps = path[len(above) :]
         if key in steps:
-            yield path, container, container.text("name"), (f"{pointer(path)}/name", container.get("name"))
+            yield _Container(path, container, container.text("name"), (f"{pointer(path)}/name", container.get("name")))
         elif pod.is_argo and key == CONTAINERS[1] and steps[0] in ("container", "script"):
             name = pod.spec.get("name")
-            yield path, container, pod.spec.text("name"), (f"{pointer(above)}/name", name)
+            yield _Container(path, container, pod.spec.text("name"), (f"{pointer(above)}/name", name))
         elif key == CONTAINERS[1] and steps[0] in (pod.fields or ()):
-            yield path, container, str(steps[0]), ("", None)
+            yield _Container(path, container, str(steps[0]), ("", None))
 
 
 def _names(pod: Pod[MappingNode], path: Path, holder: MappingNode) -> Iterator[tuple[str, Node]]:

@@ -53,12 +53,12 @@ def check(presets: Sequence[Preset], use_cases: Mapping[str, tuple[Definitions, 
 
 def _check(preset: Preset, use_cases: Mapping[str, tuple[Definitions, Sequence[Rule]]]) -> Iterator[Problem]:
     names = {name for definitions, _ in use_cases.values() for name in definitions.setters}
-    for name, value in preset.values.given.items():
+    for name, value in preset.values.by_name.items():
         if name not in names:
             yield value.problem(f"no use case has a setter {name}", suggest(name, names))
     for path, (definitions, rules) in use_cases.items():
         setters = definitions.setters
-        here = {name: value for name, value in preset.values.given.items() if name in setters}
+        here = {name: value for name, value in preset.values.by_name.items() if name in setters}
         wrong = [value.problem(fault) for name, value in here.items() if (fault := refusal(setters[name], value.texts))]
         yield from wrong or _broken(path, dict(setters), rules, here)
 
@@ -67,7 +67,7 @@ def _broken(
     path: str, setters: dict[str, Setter], rules: Sequence[Rule], values: Mapping[str, Given]
 ) -> Iterator[Problem]:
     for name, item in values.items():
-        setters[name] = replace(setters[name].given(item.texts), is_set=True)
+        setters[name] = replace(setters[name].with_value(item.texts), is_set=True)
     for rule in rules:
         problem = rule.broken(setters)
         names = [name for name in rule.names if name in values]

@@ -92,7 +92,7 @@ def _members(entry: Entry, repository: Path, commit: str) -> Iterator[Member]:
 def _run(entry: Entry, repository: Path, *words: str, data: bytes = b"", most: int = _MOST) -> bytes:
     result = _git(entry, repository, *words, data=data, most=most)
     if result.code:
-        raise _failed(entry, " ".join(result.said.decode("utf-8", "replace").split()) or f"exit code {result.code}")
+        raise _failed(entry, " ".join(result.stderr.decode("utf-8", "replace").split()) or f"exit code {result.code}")
     return result.output
 
 

@@ -59,7 +59,7 @@ class Traced:
         if unfolded and reference:
             yield from _names(unfolded.words, reference.name, set())
 
-    def given(self, path: str, line: int) -> Place | None:
+    def value_place(self, path: str, line: int) -> Place | None:
         """Return where package.yaml gives the value that a line has from its setters, if it gives one alone."""
         unfolded, _ = self._use_case(path)
         values = [unfolded.words.values.get(name) for name, _ in self.names(path, line)] if unfolded else []
