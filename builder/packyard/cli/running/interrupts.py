@@ -14,8 +14,8 @@ from packyard.core.errors import PackyardError
 def tidied(delete: Callable[[], None]) -> Iterator[None]:
     """Delete what was made, in the end; where that fails, say so beside what was found or went wrong before.
 
-    The first Ctrl-C ends the work. No further one ends what tidies up, neither here nor kubectl, which has it from the
-    terminal as well.
+    The first Ctrl-C ends the work. No further one ends what tidies up here; ``delete`` has to see to its processes, as
+    kubectl ends by a SIGTERM for all of a group though it was told to ignore that.
     """
     signals = (signal.SIGINT, signal.SIGTERM)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from packyard.core.errors import PackyardError, Problem
@@ -41,8 +42,8 @@ def create(kubectl: Kubectl, objects: Sequence[Mapping[str, Any]]) -> None:
 
 
 def delete(kubectl: Kubectl, objects: Sequence[Mapping[str, Any]], *, left: Problem) -> None:
-    """Delete objects, by one call; pods end after that. ``left`` says what to do where that fails."""
+    """Delete objects, by one call that no signal ends; pods end after that. ``left`` says what to do if it fails."""
     try:
-        live.delete(kubectl, [Reference.of(each, kubectl.namespace) for each in objects])
+        live.delete(replace(kubectl, is_apart=True), [Reference.of(each, kubectl.namespace) for each in objects])
     except PackyardError as error:
         raise type(error)(*error.problems, left) from error

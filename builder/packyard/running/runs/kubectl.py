@@ -64,7 +64,10 @@ class Done:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kubectl:
-    """kubectl, and whom it speaks to: ``user`` is its name in kubeconfig, ``typed`` the flags that were typed."""
+    """kubectl, and whom it speaks to: ``user`` is its name in kubeconfig, ``typed`` the flags that were typed.
+
+    Calls of one that ``is_apart`` have sessions of their own: no signal for the processes of ours ends them.
+    """
 
     program: str
     flags: tuple[str, ...]
@@ -72,6 +75,7 @@ class Kubectl:
     namespace: str
     user: str = ""
     typed: tuple[str, ...] = ()
+    is_apart: bool = False
 
     def __str__(self) -> str:
         return f"context {self.context}, namespace {self.namespace}"
@@ -93,7 +97,8 @@ class Kubectl:
 
         Raises `UnavailableError` where it does not start, the cluster does not answer, or does not know the user.
         """
-        return self._checked(_run(self.words(f"--request-timeout={_REQUEST_TIMEOUT}", *words), data))
+        command = self.words(f"--request-timeout={_REQUEST_TIMEOUT}", *words)
+        return self._checked(_run(command, data, start_new_session=self.is_apart))
 
     def follow(self, *words: str, each: Callable[[str], None], data: bytes = b"") -> Done:
         """Do what `call` does, and hand on each line as it is printed, also of a call that is interrupted."""
@@ -243,8 +248,9 @@ def split(stderr: str) -> list[str]:
     return [text for each in _NEXT.split(stderr) if (text := _BESIDE.sub("", each).strip())]
 
 
-def _run(command: Sequence[str], data: bytes = b"") -> Done:
-    with _start(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+def _run(command: Sequence[str], data: bytes = b"", **how: Any) -> Done:
+    pipe = subprocess.PIPE
+    with _start(command, stdin=pipe, stdout=pipe, stderr=pipe, **how) as process:
         try:
             output, stderr = process.communicate(data)
         except BaseException:
@@ -253,9 +259,9 @@ def _run(command: Sequence[str], data: bytes = b"") -> Done:
     return _done(process.returncode, output, stderr)
 
 
-def _start(command: Sequence[str], **streams: Any) -> subprocess.Popen[bytes]:
+def _start(command: Sequence[str], **how: Any) -> subprocess.Popen[bytes]:
     try:
-        return subprocess.Popen(command, **streams)
+        return subprocess.Popen(command, **how)
     except OSError as error:
         raise UnavailableError(Problem(f"{os.fspath(command[0])}: {error.strerror}")) from error
 
