@@ -4,6 +4,7 @@
 # those with a package.json are of npm.
 # SELDOM are those that `soak` and `bench` alone need: large, and asked for by few tests; TRUST takes long to build, and
 # `test-trust` alone needs it.
+# Temporary files of `test` and `test-quick` are in memory where that has room, as the disk is what most tests wait for.
 # JOBS tests run at a time, more than there are processors: they wait for clusters and processes a third of their time;
 # those that share what their module makes run in one process.
 
@@ -18,6 +19,7 @@ BIN   := .venv/bin
 VENV  := .venv/.installed
 LOCK  := tests/requirements.txt
 MODEL_LOCKS := tests/models/requirements
+IN_MEMORY = TMPDIR="$${TMPDIR:-$$(sh tests/memory.sh)}"
 MEASURED := COVERAGE_FILE="$(CURDIR)/.coverage/data"
 INSTALL := pip install --quiet --disable-pip-version-check
 NPM_TOOLS := $(patsubst tests/tools/%/package.json,.tools/%,$(wildcard tests/tools/*/package.json))
@@ -40,10 +42,10 @@ demo: $(VENV)  ## show what packyard does, from sources to a bundle that is set 
 	PATH="$(CURDIR)/$(BIN):$$PATH" sh tests/demo.sh
 
 test: $(VENV) $(if $(shell command -v go),tools)  ## run the tests (ARGS='-k NAME' selects); those whose real program is missing are skipped
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -n $(JOBS) $(TOGETHER) $(ARGS)
+	$(IN_MEMORY) PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -n $(JOBS) $(TOGETHER) $(ARGS)
 
 test-quick: $(VENV)  ## run the tests that need no cluster and no program in Go and are not slow, four cases of each
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -n $(CPUS) $(TOGETHER) --quick $(ARGS)
+	$(IN_MEMORY) PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -n $(CPUS) $(TOGETHER) --quick $(ARGS)
 
 soak: $(VENV) $(if $(shell command -v go),tools $(SELDOM))  ## run the tests with all cases of which `test` runs a sample, for hours
 	PACKYARD_SOAK=1 PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/pytest -n $(JOBS) $(TOGETHER) $(ARGS)

@@ -163,7 +163,8 @@ def test_differences_of_structure_between_renderings_are_listed(here: Path, tmp_
     one = one.replace(", t: |-\n    l\n", "") + "typed: 1\n---\napiVersion: v1\nkind: Secret\nmetadata: {name: a}\n"
     other = one.replace("list: [1]", "list: [1, 2]").replace("only: 1", "more: {a: b}").replace("typed: 1", "typed: x")
     other = other.partition("---")[0] + "---\napiVersion: v1\nkind: Service\nmetadata: {name: a}\n"
-    said = run(here, "--rendering", *write(tmp_path, {"1.yaml": one, "2.yaml": other}).glob("?.yaml"), "--name", "web")
+    renderings = sorted(write(tmp_path, {"1.yaml": one, "2.yaml": other}).glob("?.yaml"))
+    said = run(here, "--rendering", *renderings, "--name", "web")
     first = cases(said, "what only the first rendering has"), cases(said, "what only the second rendering has")
     assert sorted(map(sorted, first)) == [
         ["ConfigMap a: more", "Service a"],

@@ -148,9 +148,8 @@ def files(top: Kustomization) -> list[Path]:
         elif not regular.is_file(path):
             fault = "is not a file here"
             is_beyond = is_beyond or "//" in node.value
-            hint = (
-                HINT if "//" in node.value else suggest(node.value, [file.name for file in path.parent.glob("*.y*ml")])
-            )
+            names = sorted(file.name for file in path.parent.glob("*.y*ml"))
+            hint = HINT if "//" in node.value else suggest(node.value, names)
         elif gate.outside(str(path)):
             fault, hint = "lies outside of the directory", "kustomize refuses it as well"
         if fault:
