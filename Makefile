@@ -4,7 +4,7 @@
 # those with a package.json are of npm.
 # SELDOM are those that `soak` and `bench` alone need: large, and asked for by few tests; TRUST takes long to build, and
 # `test-trust` alone needs it.
-# Temporary files of `test` and `test-quick` are in memory where that has room, as the disk is what most tests wait for.
+# Temporary files are in memory where that has room, as the disk is what most tests wait for; those of `soak` are not.
 # JOBS tests run at a time, more than there are processors: they wait for clusters and processes a third of their time;
 # those that share what their module makes run in one process.
 
@@ -63,7 +63,7 @@ test-trust: $(VENV) .tools/registry .tools/referrers-registry .tools/kubernetes 
 
 coverage: $(VENV) $(if $(shell command -v go),tools)  ## run the tests, and say which lines and branches of builder/ none of them takes (ARGS selects)
 	rm -rf .coverage
-	-$(MEASURED) PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/coverage run -m pytest -n $(JOBS) $(TOGETHER) $(ARGS)
+	-$(MEASURED) $(IN_MEMORY) PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/coverage run -m pytest -n $(JOBS) $(TOGETHER) $(ARGS)
 	$(MEASURED) $(BIN)/coverage combine --quiet
 	$(MEASURED) $(BIN)/coverage report
 

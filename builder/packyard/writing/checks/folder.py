@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -53,55 +53,96 @@ class Linted:
     use_cases: list[str]
 
 
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    """A folder whose files are read: its ``packages`` by their folders, also what belongs to none, and these parsed.
+
+    ``shipped`` says of a package that its values are a user's; of any other nobody knows. ``contents`` is what
+    documents may name.
+    """
+
+    tree: Tree
+    files: Sequence[str]
+    packages: Mapping[str, PackageFiles]
+    parsed: Mapping[str, Parsed]
+    shipped: Mapping[str, bool | None]
+    contents: Folder
+    memo: Memo
+
+    def exists(self, path: str) -> bool | None:
+        """Say whether kustomize finds a file, or a folder to build."""
+        below = path.removeprefix(self.tree.prefix)
+        there = self.contents.has(below) if path.startswith(self.tree.prefix) else None
+        if there and below in self.contents.folders:
+            return any(kustomization.names(lambda name: f"{below}/{name}" in self.contents.files))
+        return there
+
+    def read(self, is_meant: Callable[[str], object]) -> dict[str, bytes]:
+        """Return files by their names in messages."""
+        return {self.tree.prefix + file: self.tree.read(file) for file in self.files if is_meant(file)}
+
+
 def lint(tree: Tree, *, judges: Sequence[Judge], is_closed: bool = False) -> Linted:
     """Return what is wrong with a folder, which need not have a Krmfile or a kustomization.
 
     ``is_closed`` says that nothing is beside it: a link that leads out is dead.
     """
+    opened = _open(tree, is_closed=is_closed)
+    findings = _of_packages(opened, _with_definitions(judges, opened.parsed.values()))
+    findings += _of_all(opened)
+    shipped_with = _exceptions(tree, opened.files)
+    findings = [each for each in findings if each.rule not in shipped_with.get(os.path.normpath(each.file), ())]
+    named = opened.read(lambda file: exception.may_have(file) and tree.has_file(file))
+    judged = [] if False in opened.shipped.values() else list(named)
+    left = exception.apply(dict.fromkeys(findings), named, judged, shipped=False)
+    return Linted(in_order(left), list(opened.packages))
+
+
+def _open(tree: Tree, *, is_closed: bool) -> _Opened:
     files = [f"{folder}/{name}" if folder else name for folder, _, names in tree.walk() for name in names]
     charts = [posixpath.dirname(file) for file in files if posixpath.basename(file) == _CHART]
     programs = {file: tree.read(file) for file in files if _PROGRAM.search(file) and tree.has_file(file)}
-    packages = dict(_packages(tree, files))
-    own = {folder: replace(each, programs=_of_own(programs, folder, tree)) for folder, each in packages.items()}
-    read = {folder: _without_charts(charts, folder, package) for folder, package in own.items()}
-    memo = Memo()
-    parsed = {folder: parse(package, memo) for folder, package in read.items()}
-    judges = _with_definitions(judges, parsed.values())
-    objects = _objects(parsed.values())
+    packages, memo = dict[str, PackageFiles](), Memo()
+    for folder, package in _packages(tree, files):
+        package = replace(package, programs=_of_own(programs, folder, tree))
+        packages[folder] = _without_charts(charts, folder, package)
+    parsed = {folder: parse(package, memo) for folder, package in packages.items()}
     setters = {folder: each.definitions.setters for folder, each in parsed.items() if each.definitions.setters}
+    objects = _objects(parsed.values())
     contents = Folder(files, setters, images_of(parsed.values()), objects=objects, is_closed=is_closed)
+    shipped = {folder: False if _is_copy(tree, folder) else None for folder in packages}
+    return _Opened(tree, files, packages, parsed, shipped, contents, memo)
 
-    def exists(path: str) -> bool | None:
-        """Say whether kustomize finds a file, or a folder to build."""
-        below = path.removeprefix(tree.prefix)
-        there = contents.has(below) if path.startswith(tree.prefix) else None
-        if there and below in contents.folders:
-            return any(kustomization.names(lambda name: f"{below}/{name}" in contents.files))
-        return there
 
+def _of_packages(opened: _Opened, judges: Sequence[Judge]) -> list[Finding]:
+    """Return what is wrong with each package; what is in the folder of one is not told again of the whole."""
     findings: list[Finding] = []
-    options = ShippedOptions(memo)
-    shipped = {folder: False if _is_copy(tree, folder) else None for folder in read}
-    for folder, package in read.items():
-        there = find(package, parsed[folder], shipped=shipped[folder], judges=judges, exists=exists)
-        findings += (
-            each for each in there if folder or not _is_of_package(each.file.removeprefix(tree.prefix), packages)
-        )
-    for folder, package in read.items():
-        findings += options.find(package, parsed[folder], findings, judges=judges, shipped=shipped[folder])
-    sources = [each for folder, each in parsed.items() if folder in contents.setters and shipped[folder] is None]
+    for folder, package in opened.packages.items():
+        shipped = opened.shipped[folder]
+        there = find(package, opened.parsed[folder], shipped=shipped, judges=judges, exists=opened.exists)
+        of_others = () if folder else opened.packages
+        prefix = opened.tree.prefix
+        findings += (each for each in there if not _is_of_package(each.file.removeprefix(prefix), of_others))
+    options = ShippedOptions(opened.memo)
+    for folder, package in opened.packages.items():
+        shipped = opened.shipped[folder]
+        findings += options.find(package, opened.parsed[folder], findings, judges=judges, shipped=shipped)
+    return findings
+
+
+def _of_all(opened: _Opened) -> list[Finding]:
+    """Return what is wrong between packages, in documents, and with secrets in other files."""
+    tree, contents = opened.tree, opened.contents
+    sources = [opened.parsed[folder] for folder in contents.setters if opened.shipped[folder] is None]
     shared = collisions.check([named for each in sources for named in collisions.names(each)])
-    findings += (replace(each, severity="warning") for each in shared)  # nobody says that they are applied together
-    findings += [*collisions.kinds(sources), *collisions.definitions(sources)]
-    findings += documents.check({file: tree.read(file) for file in files if _PAGE.search(file)}, contents, tree.prefix)
-    secret = (file for file in files if secret_texts.is_looked_into(file) and tree.has_file(file))
-    findings += secret_texts.check_files({tree.prefix + file: tree.read(file) for file in secret})
-    named = {tree.prefix + file: tree.read(file) for file in files if exception.may_have(file) and tree.has_file(file)}
-    shipped_with = _exceptions(tree, files)
-    findings = [each for each in findings if each.rule not in shipped_with.get(os.path.normpath(each.file), ())]
-    judged = [] if False in shipped.values() else list(named)
-    left = exception.apply(dict.fromkeys(findings), named, judged, shipped=False)
-    return Linted(in_order(left), list(read))
+    secret = opened.read(lambda file: secret_texts.is_looked_into(file) and tree.has_file(file))
+    return [
+        *(replace(each, severity="warning") for each in shared),  # nobody says that they are applied together
+        *collisions.kinds(sources),
+        *collisions.definitions(sources),
+        *documents.check({file: tree.read(file) for file in opened.files if _PAGE.search(file)}, contents, tree.prefix),
+        *secret_texts.check_files(secret),
+    ]
 
 
 def _with_definitions(judges: Sequence[Judge], parsed: Iterable[Parsed]) -> list[Judge]:

@@ -166,9 +166,6 @@ def parse(package: PackageFiles, memo: Memo) -> Parsed:
 
     The memo remembers what equal texts of several packages have in common.
     """
-    bound: list[Binding] = []
-    roots: dict[int, MappingNode] = {}
-    comments: list[tuple[Source, Comment]] = []
     unreadable: list[Finding] = []
     krmfile: Krmfile | None = None
     try:
@@ -176,49 +173,61 @@ def parse(package: PackageFiles, memo: Memo) -> Parsed:
     except InputError as error:
         unreadable += findings(error)
     rewritten = {package.name: layout.find(krmfile.documents, memo)} if krmfile else {}
-    files: dict[str, list[Document]] = {}
+    files: dict[str, _ParsedFile] = {}
     for path, data in package.resources.items():
-        name = package.where + path
         try:
-            documents = parse_file(data, name)
-            marked = documents if is_marked(data) else ()
-            by_root = [(document.root, each) for document in marked for each in fields.find(document)]
-            here = [each for _, each in by_root]
-            inside = {id(each.node): root for root, each in by_root if isinstance(root, MappingNode)}
-            file_comments = [(document.source, each) for document in documents for each in _comments(document)]
-            lines = layout.find(documents, memo) if here else []  # before aliases are followed
-            for document in documents:
-                check_keys(document)
-                aliases.follow(document)
+            files[path] = _parse_file(data, package.where + path, memo)
         except InputError as error:
             unreadable += findings(error)
-        else:
-            files[path] = documents
-            rewritten[path] = lines
-            bound += here
-            roots.update(inside)
-            comments += file_comments
-    all_builds = builds.find(package.resources, files, is_loose=not package.name, programs=_generated(package, memo))
+    documents = {path: each.documents for path, each in files.items()}
+    bound = [binding for each in files.values() for binding in each.bound]
+    all_builds = builds.find(
+        package.resources, documents, is_loose=not package.name, programs=_generated(package, memo)
+    )
     reached = _reached(bound, krmfile.definitions if krmfile else Definitions())
     all_builds = [_with_embedded(build, reached) for build in all_builds]
     objects = {id(root): root for build in all_builds for root in build.objects}
     return Parsed(
         where=package.where,
         krmfile=krmfile,
-        files=files,
-        comments=tuple(comments),
+        files=documents,
+        comments=tuple(comment for each in files.values() for comment in each.comments),
         bound=tuple(bound),
         objects=tuple(objects.values()),
         complete=not unreadable,
         unreadable=tuple(unreadable),
         builds=tuple(all_builds),
-        rewritten=rewritten,
+        rewritten={**rewritten, **{path: each.rewritten for path, each in files.items()}},
         reached=reached,
         pods={key: pods.find(root) for key, root in objects.items()},
-        roots=roots,
+        roots={key: root for each in files.values() for key, root in each.roots.items()},
         keys={key: _keys(root) for key, root in objects.items()},
         programs={posixpath.basename(path): data for path, data in package.programs.items()},
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _ParsedFile:
+    """What `Parsed` has of one file."""
+
+    documents: list[Document]
+    bound: list[Binding]
+    roots: dict[int, MappingNode]
+    comments: list[tuple[Source, Comment]]
+    rewritten: Sequence[Problem]
+
+
+def _parse_file(data: bytes, name: str, memo: Memo) -> _ParsedFile:
+    documents = parse_file(data, name)
+    marked = documents if is_marked(data) else ()
+    by_root = [(document.root, each) for document in marked for each in fields.find(document)]
+    roots = {id(each.node): root for root, each in by_root if isinstance(root, MappingNode)}
+    comments = [(document.source, each) for document in documents for each in _comments(document)]
+    rewritten = layout.find(documents, memo) if by_root else []  # before aliases are followed
+    for document in documents:
+        check_keys(document)
+        aliases.follow(document)
+    return _ParsedFile(documents, [each for _, each in by_root], roots, comments, rewritten)
 
 
 def _generated(package: PackageFiles, memo: Memo) -> dict[str, Generated]:
