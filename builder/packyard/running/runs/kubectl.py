@@ -66,7 +66,7 @@ class Done:
 class Kubectl:
     """kubectl, and whom it speaks to: ``user`` is its name in kubeconfig, ``typed`` the flags that were typed.
 
-    Calls of one that ``is_apart`` have sessions of their own: no signal for the processes of ours ends them.
+    Calls of one that ``is_apart`` have sessions of their own, but for `attach`: no signal for our processes ends them.
     """
 
     program: str
@@ -106,7 +106,8 @@ class Kubectl:
         with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as stderr:
             stdin.write(data)
             stdin.seek(0)
-            with _start(command, stdin=stdin, stdout=subprocess.PIPE, stderr=stderr) as process:
+            how = {"stdin": stdin, "stdout": subprocess.PIPE, "stderr": stderr, "start_new_session": self.is_apart}
+            with _start(command, **how) as process:
                 try:
                     _hand_on(process, each)
                 except BaseException:
@@ -154,7 +155,7 @@ class Kubectl:
     def start(self, *words: str, **streams: Any) -> subprocess.Popen[bytes]:
         """Start a call whose output is read as it comes; whoever starts it ends it. ``streams`` are as of Popen."""
         pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams}
-        return _start(self.words(*words), **pipes)
+        return _start(self.words(*words), start_new_session=self.is_apart, **pipes)
 
     def attach(self, *words: str) -> int:
         """Call kubectl with the terminal of this process, and return its exit code."""

@@ -259,7 +259,7 @@ def _asked(request: Request, meter: Meter, url: str, authorization: str) -> Iter
         unprepared = requests.Request(request.method, url, headers=headers, auth=auth, data=data)
         prepared = session.prepare_request(unprepared)
         settings: Any = session.merge_environment_settings(url, {}, True, authorities(), None)
-    except Exception as error:  # the libraries raise many kinds for an address that somebody wrote
+    except Exception as error:  # of requests, urllib3 and idna for an address: they share no base
         raise request.refusal("the request cannot be made", "check the address") from error
     try:
         with request.connections.ask(prepared, meter, settings) as response:

@@ -195,10 +195,11 @@ def make(workspace: Workspace, package: Package, use_case: UseCase) -> Unfolded:
     objects, nothing = _objects(workspace, package, use_case, base, overlays)
     named = dict(zip(file_names(objects), objects, strict=True))
     beside = {basename(path): SourceObject(root, PurePosixPath(path).stem) for path, root in _beside(sources, base)}
+    by_file = {**beside, **named}
     layers = _layers(workspace, package, base, overlays)
     krmfiles = [each for layer in layers for each in layer]
     words = Words(parts.read_shared(sources, workspace.libraries), layers, use_case.setters, memo)
-    folded = {name: item.with_root(words.fold(item.root)) for name, item in sorted({**beside, **named}.items())}
+    folded = {name: item.with_root(words.fold(item.root)) for name, item in sorted(by_file.items())}
     program.check(objects)
     shared = {name: item.write() for name, item in folded.items() if program.is_shared(item)}
     own = {name: program.write(part, use_case.path) for name, item in folded.items() if (part := program.own(item))}
@@ -221,7 +222,7 @@ def make(workspace: Workspace, package: Package, use_case: UseCase) -> Unfolded:
         shared={**shared, **set_fields(shared, reached.definitions, setters, memo).files},
         requires=tuple(dict.fromkeys([*package.requires, *required.gather(krmfiles, memo)])),
     )
-    with_own = {name: part for name, item in {**beside, **named}.items() if (part := program.own(item))}
+    with_own = {name: part for name, item in by_file.items() if (part := program.own(item))}
     return Unfolded(composed, with_own, objects, nothing, words)
 
 
