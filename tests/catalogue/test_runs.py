@@ -39,10 +39,12 @@ _OF_A_CLAIM = re.compile(
     "waiting for ephemeral volume controller|could not find v1.PersistentVolumeClaim"
     "|unbound immediate PersistentVolumeClaims"
 )
-# mpi-operator makes a pod again that its cache does not have yet, says so, and goes on; so do LeaderWorkerSets with a
-# StatefulSet, without the reason: where there is another, they never become available.
+# mpi-operator makes a pod, or the launcher's Job, again that its cache does not have yet, says so, and goes on; so do
+# LeaderWorkerSets with a StatefulSet, without the reason. Where it is another's, the former says that it is not managed
+# by the MPIJob, and the latter never become available.
 _SEEN_LATE = re.compile(
-    r'^worker pod created failed: pods "\S+" already exists$|^Failed to create worker statefulset for leader pod \S+$'
+    r'^(worker|launcher) pod created failed: (pods|jobs\.batch) "\S+" already exists$'
+    r"|^Failed to create worker statefulset for leader pod \S+$"
 )
 #: As many as an object makes of one template here at most.
 _PODS = 8
