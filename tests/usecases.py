@@ -26,6 +26,7 @@ from packyard.using.kustomize.patch import MisfitError
 from packyard.using.options.folder import PROGRAMS
 from packyard.using.setters.change import PackageSetters
 from packyard.using.setters.definition import Setter
+from packyard.using.setters.krmfile import NAME as KRMFILE
 from packyard.using.setters.packages import PackageFiles, read_krmfile
 from packyard.using.setters.plan import Assignment, Plan
 from packyard.writing.source import package as packages
@@ -58,11 +59,11 @@ class Directory:
 
     @cached_property
     def setters(self) -> Mapping[str, Setter]:
-        return _setters(self._package_files)
+        return _setters(package_files(self.files))
 
     @cached_property
     def option_setters(self) -> Mapping[str, Setter]:
-        return _setters(_package_files(self.options_files))
+        return _setters(package_files(self.options_files))
 
     @property
     def examples(self) -> dict[str, str]:
@@ -75,11 +76,11 @@ class Directory:
 
     def set_options(self, values: Mapping[str, str]) -> Directory:
         """Return the directory beside options as ``packyard set`` leaves them."""
-        planned = _plan(_package_files(self.options_files), values)
+        planned = _plan(package_files(self.options_files), values)
         return replace(self, options_files={**self.options_files, **planned.files})
 
     def plan(self, values: Mapping[str, str]) -> Plan:
-        return _plan(self._package_files, values)
+        return _plan(package_files(self.files), values)
 
     def build(self, kustomize: Served, namespace: str, options: Sequence[str] = ()) -> list[Object]:
         """Return what kustomize builds after ``edit set namespace`` and ``edit add component``, in its order."""
@@ -140,15 +141,11 @@ class Directory:
     @cached_property
     def _options_to_try(self) -> Mapping[str, bytes]:
         wanted = _examples(self.option_setters)
-        return {**self.options_files, **_plan(_package_files(self.options_files), wanted).files}
+        return {**self.options_files, **_plan(package_files(self.options_files), wanted).files}
 
     @cached_property
     def _kustomization(self) -> Object:
         return _load(self.files["kustomization.yaml"])
-
-    @property
-    def _package_files(self) -> PackageFiles:
-        return _package_files(self.files)
 
 
 def _load(text: bytes) -> Object:
@@ -156,9 +153,11 @@ def _load(text: bytes) -> Object:
     return found
 
 
-def _package_files(files: Mapping[str, bytes]) -> PackageFiles:
+def package_files(files: Mapping[str, bytes], where: str = "") -> PackageFiles:
+    """Return a directory, or the options of a package, as the setters' room knows it."""
     resources = {path: data for path, data in files.items() if path.endswith(".yaml")}
-    return PackageFiles(files.get("Krmfile", b""), resources)
+    patches = {path: data for path, data in files.items() if path not in {*resources, KRMFILE}}
+    return PackageFiles(files.get(KRMFILE, b""), resources, where, patches=patches)
 
 
 def _setters(files: PackageFiles) -> Mapping[str, Setter]:

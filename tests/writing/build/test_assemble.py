@@ -19,7 +19,7 @@ from packyard.writing.checks import folder
 from packyard.writing.checks.exception import MARK
 from packyard.writing.source import workspace
 from packyard.writing.source.package import Package
-from usecases import PACKAGES, composed_package, each_package
+from usecases import PACKAGES, composed_package, each_package, package_files
 
 pytestmark = pytest.mark.xdist_group("assembled")
 
@@ -99,8 +99,8 @@ def test_one_word_has_one_sentence_in_all_packages() -> None:
 def setters(package: Package) -> dict[str, dict[str, Setter]]:
     """Return the setters of each directory, by their names."""
     made = composed_package(package)
-    files = {item.use_case.path: item.package_files() for item in made.use_cases}
-    files["options"] = made.options.package_files()
+    files = {item.use_case.path: package_files(item.files) for item in made.use_cases}
+    files["options"] = package_files(made.options.files)
     return {path: dict(read_krmfile(each).definitions.setters) for path, each in files.items()}
 
 

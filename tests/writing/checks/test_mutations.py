@@ -20,7 +20,7 @@ from packyard.using.setters.packages import PackageFiles
 from packyard.writing.checks import collisions
 from packyard.writing.checks.lint import find
 from packyard.writing.checks.parsed import Parsed, parse
-from usecases import PACKAGES, composed_package
+from usecases import PACKAGES, composed_package, package_files
 from writing.checks import mutations
 from writing.checks.mutations import Mutation
 
@@ -128,7 +128,7 @@ SURVIVORS = {
 @cache
 def use_cases() -> list[PackageFiles]:
     return [
-        item.package_files(f"{package.name}/{item.use_case.path}/")
+        package_files(item.files, f"{package.name}/{item.use_case.path}/")
         for package in PACKAGES
         for item in composed_package(package).use_cases
     ]

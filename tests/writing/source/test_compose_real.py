@@ -22,7 +22,7 @@ from packyard.writing.judging import by_kustomize
 from packyard.writing.source.package import Package, UseCase
 from sample import some
 from served import Cfg, Served
-from usecases import CATALOGUE, PACKAGES, composed, composed_package, each_package, each_use_case
+from usecases import CATALOGUE, PACKAGES, composed, composed_package, each_package, each_use_case, package_files
 
 
 def write(files: Mapping[str, bytes], folder: Path) -> Path:
@@ -138,8 +138,8 @@ def without(name: str, data: bytes) -> list[bytes]:
 def directories(package: Package) -> dict[str, PackageFiles]:
     """Return the directories of a package with setters, by their paths."""
     made = composed_package(package)
-    found = {item.use_case.path: item.package_files() for item in made.use_cases}
-    found["options"] = made.options.package_files()
+    found = {item.use_case.path: package_files(item.files) for item in made.use_cases}
+    found["options"] = package_files(made.options.files)
     return {path: files for path, files in found.items() if files.krmfile}
 
 
@@ -181,7 +181,7 @@ def _enum(setter: Setter) -> Iterable[object]:
 @pytest.mark.slow
 @each_use_case
 def test_every_setter_changes_a_field_and_set_back_restores_every_byte(package: Package, use_case: UseCase) -> None:
-    shipped = composed(package, use_case).package_files()
+    shipped = package_files(composed(package, use_case).files)
     for name, setter in setters(shipped).items() if shipped.krmfile else ():
         changed = set_values(shipped, {name: another([setter])})
         assert changed.resources != shipped.resources, f"{name} changes no field"

@@ -27,9 +27,7 @@ from packyard.using.kustomize.references import FieldSpec
 from packyard.using.options.folder import NAME as OPTIONS
 from packyard.using.options.folder import PROGRAMS
 from packyard.using.setters.definition import Definitions, Setter
-from packyard.using.setters.krmfile import EMPTY
 from packyard.using.setters.krmfile import NAME as KRMFILE
-from packyard.using.setters.packages import PackageFiles
 from packyard.using.setters.plan import set_fields
 from packyard.using.setters.rules.rule import Rule
 from packyard.writing.source import (
@@ -73,11 +71,6 @@ class Composed:
         """The files of objects, also those beside the others."""
         own = {name: data for name, data in self.files.items() if name not in (KRMFILE, kustomization.FILE)}
         return {**own, **self.shared}
-
-    def package_files(self, where: str = "") -> PackageFiles:
-        """Return the use case as the setters' room knows it."""
-        resources = {name: data for name, data in self.files.items() if name.endswith(".yaml")}
-        return PackageFiles(self.files.get(KRMFILE, EMPTY + b"\n"), resources, where)
 
     def values(self, memo: Memo) -> list[dict[str, object]]:
         """Return the objects as plain values."""

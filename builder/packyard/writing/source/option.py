@@ -27,9 +27,7 @@ from packyard.using.kustomize.idle import Idle, join
 from packyard.using.kustomize.part import Part, Patch
 from packyard.using.kustomize.patch import MisfitError
 from packyard.using.setters.definition import Definitions, Setter
-from packyard.using.setters.krmfile import EMPTY
 from packyard.using.setters.krmfile import NAME as KRMFILE
-from packyard.using.setters.packages import PackageFiles
 from packyard.using.setters.plan import set_fields
 from packyard.writing.source import parts, pod_components, reached_definitions, reached_rules, required
 from packyard.writing.source.words import Words
@@ -62,12 +60,6 @@ class Options:
     all: tuple[Option, ...] = ()
     files: Mapping[str, bytes] = field(default_factory=dict)
     definitions: Definitions = field(default_factory=Definitions)
-
-    def package_files(self, where: str = "") -> PackageFiles:
-        """Return the directory of the options as the setters' room knows it."""
-        resources = {name: data for name, data in self.files.items() if name.endswith(".yaml")}
-        patches = {name: data for name, data in self.files.items() if name not in {*resources, KRMFILE}}
-        return PackageFiles(self.files.get(KRMFILE, EMPTY + b"\n"), resources, where, patches=patches)
 
 
 def gather(workspace: Workspace, use_cases: Mapping[str, Sequence[SourceObject]], idle: list[Idle]) -> Options:
