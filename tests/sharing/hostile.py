@@ -20,6 +20,7 @@ from typing import Any
 
 from packyard.core.bundle import Bundle, record
 from packyard.core.digest import Digest
+from packyard.core.errors import PackyardError
 from packyard.sharing.entry import IndexEntry
 from packyard.sharing.index import flat, nodes
 from packyard.sharing.index.head import POINTER, TYPE
@@ -251,7 +252,7 @@ class Grammar:
             place = folder / self.random.choice([*first * 6, *files, *FOLDERS, ".lock"])
             try:
                 self._spoil(place, folder, outside)
-            except OSError as error:  # spoiled beyond this already
+            except (OSError, ValueError, RecursionError, PackyardError) as error:  # spoiled beyond this already
                 self.tell(f"({error})")
 
     def _spoil(self, place: Path, folder: Path, outside: Path) -> None:

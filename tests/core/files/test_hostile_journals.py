@@ -204,7 +204,7 @@ def test_journals_that_are_made_up_harm_nobody(tmp_path: Path) -> None:
     """Bytes of a journal are swapped for others: who comes finishes it, or refuses, and nothing outside changes."""
     dice = random.Random(FUZZ)
     outcomes = set()
-    for number in range(FUZZ // 50 or 60):
+    for number in range(max(FUZZ // 50, 60)):
         shutil.rmtree(tmp_path / "work", ignore_errors=True)
         root = make(tmp_path)
         odd: dict[str, Any] = {

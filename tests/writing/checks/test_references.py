@@ -280,21 +280,26 @@ def test_a_name_that_waits_for_its_setter_is_no_fault(found: Found) -> None:
     assert not [line for line in found(KRMFILE, a_yaml=CONFIG, b_yaml=pod) if "empty-reference" in line]
 
 
+DANGLING, UNREACHED = "dangling-reference", "entry-without-target"
+
+
 def test_config_maps_of_programs_are_known_and_hide_no_other_reference() -> None:
     component = b"kind: Component\nconfigMapGenerator:\n- {name: programs, files: [run.py]}\n"
-    patch = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: NAME}\ndata: {instance: a}\n"
+    patch = "apiVersion: v1\nkind: KIND\nmetadata: {name: NAME}\ndata: {instance: a}\n"
     listed = "resources: [pod.yaml]\ncomponents: [../programs/tune]\npatches: [{path: programs.yaml}]\n"
 
-    def rules(mounted: str, patched: str = "programs") -> list[str]:
+    def rules(mounted: str, patched: str = "programs", kind: str = "ConfigMap") -> list[str]:
         pod = POD.replace(COMMENT, "").replace("name: run", f"name: {mounted}").replace(ALSO, "")
-        files = {"pod.yaml": pod, "kustomization.yaml": listed, "programs.yaml": patch.replace("NAME", patched)}
+        patched_by = patch.replace("KIND", kind).replace("NAME", patched)
+        files = {"pod.yaml": pod, "kustomization.yaml": listed, "programs.yaml": patched_by}
         encoded = {name: text.encode() for name, text in files.items()}
         package = PackageFiles(b"kind: Krmfile\n", encoded, programs={"p/programs/tune/kustomization.yaml": component})
-        return [each.rule for each in lint(package) if each.rule == "dangling-reference"]
+        return sorted(each.rule for each in lint(package) if each.rule in (DANGLING, UNREACHED))
 
     assert rules("programs") == []
-    assert rules("others") == ["dangling-reference"]
-    assert rules("others", patched="others") == ["dangling-reference"]  # which kustomize does not patch either
+    assert rules("others") == [DANGLING]
+    assert rules("others", patched="others") == [DANGLING, UNREACHED]  # which kustomize does not patch either
+    assert rules("programs", kind="ConfigMapx") == [UNREACHED]
 
 
 def test_the_label_of_an_object_that_all_runs_share_is_that_of_all_runs(found: Found) -> None:

@@ -41,7 +41,7 @@ def make_folder(folder: str | os.PathLike[str]) -> None:
     except (FileExistsError, NotADirectoryError) as error:
         raise not_a_folder(folder) from error
     except OSError as error:
-        raise UnavailableError(Problem(error.strerror or str(error), file=str(error.filename or folder))) from error
+        raise _unavailable(error, str(error.filename or folder)) from error
 
 
 def not_a_folder(path: str | os.PathLike[str]) -> InputError:
@@ -63,7 +63,7 @@ def read(file: str | os.PathLike[str], *, limit: int = LIMIT, resolve: Callable[
         while len(data) != size and len(data) <= limit and (more := os.read(handle, 1 << 16)):
             data += more
     except OSError as error:
-        raise UnavailableError(Problem(error.strerror or str(error), file=name)) from error
+        raise _unavailable(error, name) from error
     finally:
         os.close(handle)
     if len(data) > limit:
@@ -84,14 +84,22 @@ def _handle(name: str, resolve: Callable[[str], str] | None) -> tuple[int, int]:
         if isinstance(error, FileNotFoundError) or not os.path.isfile(name):  # it may be made just now
             problem = "is not a regular file" if os.path.lexists(name) else "no such file"
             raise InputError(Problem(problem, file=name)) from error
-        raise UnavailableError(Problem(error.strerror or str(error), file=name)) from error
+        raise _unavailable(error, name) from error
     except ValueError as error:  # a NUL, for example
         raise InputError(Problem("is not a possible file name", file=name)) from error
-    state = os.fstat(handle)
+    try:
+        state = os.fstat(handle)
+    except OSError as error:  # of a server that is gone
+        os.close(handle)
+        raise _unavailable(error, name) from error
     if not stat.S_ISREG(state.st_mode):
         os.close(handle)
         raise InputError(Problem("is not a regular file", file=name))
     return handle, state.st_size
+
+
+def _unavailable(error: OSError, file: str) -> UnavailableError:
+    return UnavailableError(Problem(error.strerror or str(error), file=file))
 
 
 def _open(name: str, resolve: Callable[[str], str] | None) -> int:

@@ -97,7 +97,8 @@ def _patch(root: Node, target: Mapping[str, str] | None, changes: Changes, *, is
         changes.objects = [each for each in objects if each not in matched]
     elif isinstance(root, MappingNode):
         _, kind, _, name = selector.identity(root)
-        if not matched and target is None and is_certain and name not in changes.generated:
+        is_generated = kind == "ConfigMap" and name in changes.generated
+        if not matched and target is None and is_certain and not is_generated:
             message = f"no {kind} {name!r} is there to patch, and kustomize fails"
             names = (each.identity[3] for each in objects if each.identity[1] == kind)
             changes.findings.append(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 import zoneinfo
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import chain
 
@@ -20,7 +20,7 @@ from packyard.core.kubernetes.kinds import APPS, BATCH, CORE, LWS, NETWORKING, P
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.document import entries, mappings
 from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar
-from packyard.core.yaml.values import is_null
+from packyard.core.yaml.values import is_null, to_value
 from packyard.writing.checks import variables
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
@@ -30,6 +30,10 @@ _PATH_TYPES = ("Exact", "Prefix")
 _HANDLERS = ("exec", *ASKED)
 #: Amounts of a LimitRange of which the first is at most the second.
 _LIMITS = (("min", "max"), ("default", "max"), ("defaultRequest", "default"), ("min", "defaultRequest"))
+#: How a rule of a podFailurePolicy says which failures it means, and a peer of a NetworkPolicy whom.
+_FAILURES = ("onExitCodes", "onPodConditions")
+_PEERS = ("podSelector", "namespaceSelector", "ipBlock")
+_DIRECTIONS = {"ingress": "from", "egress": "to"}
 
 Fault = tuple[Node | Entry, str, str]
 
@@ -158,10 +162,28 @@ def _ingress(spec: MappingNode) -> Iterator[Fault]:
                 yield from _at(path, "pathType", "a path of this pathType begins with /", f"path: /{path.text('path')}")
 
 
+def _network_policy(spec: MappingNode) -> Iterator[Fault]:
+    rules = ((rule, peers) for direction, peers in _DIRECTIONS.items() for rule in mappings(spec.get(direction)))
+    for peer in (peer for rule, peers in rules for peer in mappings(rule.get(peers))):
+        given = _given(peer, _PEERS)
+        if not given:
+            yield peer, "a peer that names nobody is none", "podSelector: {} for all pods of the namespace"
+        elif "ipBlock" in given and len(given) > 1:
+            yield peer, f"ipBlock and {given[0]} exclude each other", "make two peers of them"
+
+
+def _given(holder: MappingNode, fields: Iterable[str]) -> list[str]:
+    """Return which of some fields have a value; an empty list is none."""
+    return [field for field in fields if to_value(holder.get(field)) not in (None, [])]
+
+
 def _job(spec: MappingNode) -> Iterator[Fault]:
     if spec.get("backoffLimitPerIndex") is not None and spec.text("completionMode") != "Indexed":
         yield from _at(spec, "backoffLimitPerIndex", "only an Indexed Job has indexes", "completionMode: Indexed")
     yield from _ordered(spec, "maxFailedIndexes", "completions")
+    for rule in mappings(spec.find("podFailurePolicy", "rules")):
+        if len(_given(rule, _FAILURES)) != 1:
+            yield rule, f"a rule of a podFailurePolicy has either {' or '.join(_FAILURES)}", "give it one of them"
 
 
 def _cron_job(spec: MappingNode) -> Iterator[Fault]:
@@ -221,6 +243,7 @@ _OBJECTS: Mapping[Kind, Callable[[MappingNode], Iterator[Fault]]] = {
     (CORE, "Service"): _service,
     (CORE, "PersistentVolume"): _nfs,
     (NETWORKING, "Ingress"): _ingress,
+    (NETWORKING, "NetworkPolicy"): _network_policy,
     (CORE, "LimitRange"): _limit_range,
     (APPS, "DaemonSet"): _daemon_set,
     (LWS, "LeaderWorkerSet"): _groups,
