@@ -10,16 +10,19 @@ import random
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 
 import pytest
 
 from packyard.core.kubernetes import schemas
 from packyard.core.work.memo import Memo
+from packyard.using.options.folder import PROGRAMS
 from packyard.using.setters.packages import PackageFiles
 from packyard.writing.checks import collisions
 from packyard.writing.checks.lint import find
 from packyard.writing.checks.parsed import Parsed, parse
+from packyard.writing.source.package import Package
 from usecases import PACKAGES, composed_package, package_files
 from writing.checks import mutations
 from writing.checks.mutations import Mutation
@@ -46,12 +49,14 @@ SURVIVORS = {
         "CPUS|GPUS|PS|WORKERS|RETRY_LIMIT|SERVING_CPU": "a number as short stands elsewhere by chance",
         "PVC_PATH|MODEL_DIR|NFS_PATH": "a path as short may be the same as another one that no set changes",
         "RUNS_PATH": "a path for the program alone",
+        "MODEL_NAME": "a word as short as llm stands elsewhere by chance",
     },
     "field dropped": {
         _VARIABLE: _READ,
-        "env|envFrom|configMapRef|args|workingDir": _PROGRAM,
+        "valueFrom|value": "a variable without a value is empty",
+        "env|envFrom|configMapRef|args|command|workingDir|subdomain": _PROGRAM,
         "apiVersion|kind": "kustomize takes a kustomization without them for what it is",
-        "pattern|minimum|maximum|maxLength|example|required|nullable": _ALLOWED,
+        "pattern|minimum|maximum|maxLength|example|required|nullable|rules": _ALLOWED,
         "readOnlyRootFilesystem|capabilities|add": _SECURE,
         "runAsUser|runAsGroup|fsGroup": "the image has a user, and the storage knows whose its files are",
         "automountServiceAccountToken": "the other one of account and pod says it too",
@@ -60,6 +65,17 @@ SURVIVORS = {
         "fsGroupChangePolicy": "all files are given to the group each time, which is slower",
         "medium|sizeLimit": "an emptyDir is on the node's disk, without a limit, by default",
         "mountOptions|storageClassName": "node and cluster choose a default",
+        "failureThreshold|timeoutSeconds": "a probe has a pace and a patience by default",
+        "nvidia.com/gpu|memory": "a container may do without",
+        "type|completionMode|apiGroup|volumeName": "the field has a default, or somebody else fills it in",
+        "selector|ingress": "what chooses nothing may be filled by somebody else, and a policy may admit nobody",
+        "podFailurePolicy|livenessProbe|restartPolicy": "a pod is started again, or not, by the default of its kind",
+        "enableServiceLinks": "the variables of Services are for programs that read them",
+        "optional": "the Secret is one that a cluster may have",
+        "policies|stabilizationWindowSeconds": "an autoscaler has a pace by default",
+        "mpiImplementation": "it is Open MPI by default",
+        "name": "the only port of a Service needs none",
+        "labels": "nothing selects what all runs share",
         "nodeSelector|tolerations|annotations": "a cluster of one kind of nodes, or without a mesh, needs none",
         "app.kubernetes.io/(component|name|instance)|matchLabels|from": "nothing selects it, or all are meant",
         "cpu|requests": "a request equals its limit unless it is written, and CPUs need no limit",
@@ -67,6 +83,7 @@ SURVIVORS = {
         "periodSeconds|path": "a probe asks every ten seconds, at /, by default",
         "targetPort": "a Service leads to the port of its own number by default",
         "persistentVolumeReclaimPolicy": "a volume that somebody made is retained by default",
+        "spec": "a policy that says nothing admits nobody",
         "policyTypes": "a policy is about what comes in by default, and about what goes out if it has rules for that",
         "successPolicy|targetReplicatedJobs": "a JobSet ends with all of its Jobs by default",
         "subPath|readOnly": "the whole volume is mounted, to be written, by default",
@@ -75,6 +92,9 @@ SURVIVORS = {
     "field misspelled": {
         _VARIABLE: _READ,
         ".*/.*": "a label or an annotation, which anybody may name",
+        "kind|metadata": "without it, a file that no kustomization lists is no object",
+        "spec|selectors": "Kubernetes 1.31, which judges here, has no such ResourceClaimTemplate",
+        "instance": "a key of a ConfigMap, which only a program reads",
         r"\w+\.\w+": "a file of a ConfigMap, which only a program opens",
     },
     "item dropped": {
@@ -82,8 +102,10 @@ SURVIVORS = {
         "volumeMounts": "the image may have it, and only the program looks for it",
         "mountOptions": "node and server agree on the newest version of the protocol",
         "onJobFailureReasons|targetReplicatedJobs|policyTypes": "an empty list stands for all",
+        "parentRefs": "a route that nothing takes up is one",
         "from|ingress": "a policy that admits nobody, or everybody, is one",
-        "ports|steps": "what offers or does less is whole",
+        "ports|steps|replicatedJobs": "what offers or does less is whole",
+        "tolerations|policies": "nodes may have no taint, and an autoscaler has a pace by default",
         "verbs|resources|apiGroups": "a right less is missed by its program alone",
         "add|drop": _SECURE,
         "rules|enum": _ALLOWED,
@@ -96,13 +118,19 @@ SURVIVORS = {
         "minimum|maximum|maxLength": _ALLOWED,
         "backoffLimit(PerIndex)?|maxFailedIndexes|maxRestarts|limit|maxUnavailable": "one try or loss more",
         "periodSeconds|failureThreshold|initialDelaySeconds|timeoutSeconds": "one more is as good",
+        "terminationGracePeriodSeconds|stabilizationWindowSeconds|minReplicas|value": "one more is as good",
         "progressDeadlineSeconds": "no schema says how large a whole number of 32 bits may be",
-        "containerPort|port": "the program listens where only it knows, and others ask by the port's name",
+        "containerPort|port|number": "the program listens where only it knows, and others ask by the port's name",
         "slotsPerWorker|completions|parallelism|replicas": "one more is as good as the number before",
     },
-    "number to text": {"limit|maxUnavailable|nvidia.com/gpu": "the field takes a number and a text"},
+    "number to text": {
+        "limit|maxUnavailable|nvidia.com/gpu": "the field takes a number and a text",
+        "count": "Kubernetes 1.31, which judges here, has no such ResourceClaimTemplate",
+    },
     "switch turned": {
         "publishNotReadyAddresses": "pods that wait for each other by name start without it, more slowly",
+        "allowPrivilegeEscalation": "the package says that it is above the baseline",
+        "enableServiceLinks": "the variables of Services are for programs that read them",
         "nullable": "kustomize sets all but a substitution of two such setters",
         "required": "an empty text is a value that the program may take",
     },
@@ -114,12 +142,16 @@ SURVIVORS = {
         "description|message|example": "a text for people",
         "pattern|enum": _ALLOWED,
         ".*/.*": "the value of a label that nothing selects",
+        "drop": "the package says that it is above the baseline",
+        "type": "a condition of a pod is called as whoever sets it likes",
         "onJobFailureReasons|completionMode|scheduling": "a word of which the operator's schema has no list",
         "verbs": "a verb of its own is what an API may have",
+        "key|topologyKey": "a taint or a label of nodes is called as somebody likes",
+        "apiVersion": "an autoscaler finds what it scales by its group, in whatever version",
         "mountOptions|storageClassName|driver|path": "a name of something outside of the package",
     },
     "text to number": {
-        "cpu|memory": "an amount may be a number",
+        "cpu|memory|averageValue": "an amount may be a number",
         "example": "an example is read as text",
     },
 }
@@ -128,10 +160,15 @@ SURVIVORS = {
 @cache
 def use_cases() -> list[PackageFiles]:
     return [
-        package_files(item.files, f"{package.name}/{item.use_case.path}/")
+        replace(package_files(item.files, f"{package.name}/{item.use_case.path}/"), programs=programs(package))
         for package in PACKAGES
         for item in composed_package(package).use_cases
     ]
+
+
+def programs(package: Package) -> dict[str, bytes]:
+    """Return the programs of a package, by the paths of their files."""
+    return {f"{PROGRAMS}/{path}": data for path, data in composed_package(package).programs.items()}
 
 
 @cache

@@ -311,6 +311,23 @@ def test_the_label_of_an_object_that_all_runs_share_is_that_of_all_runs(found: F
     assert "b.yaml:6:33 error reference-left-behind" in found(KRMFILE, a_yaml=config, b_yaml=claim, c_yaml=POD)
 
 
+@pytest.mark.parametrize(
+    ("version", "kind", "field"),
+    [
+        ("inference.networking.k8s.io/v1", "InferencePool", "selector"),
+        ("networking.k8s.io/v1", "NetworkPolicy", "podSelector"),
+        ("policy/v1", "PodDisruptionBudget", "selector"),
+    ],
+)
+def test_an_instance_that_is_selected_changes_with_its_pods(found: Found, version: str, kind: str, field: str) -> None:
+    pod = POD.replace("labels:\n", f"labels:\n    app.kubernetes.io/instance: run{COMMENT}\n")
+    chooser = f"apiVersion: {version}\nkind: {kind}\nmetadata:\n  name: run{COMMENT}\nspec:\n  {field}:\n"
+    chooser += f"    matchLabels:\n      app.kubernetes.io/instance: run{COMMENT}\n"
+    assert "reference-left-behind" not in "".join(found(KRMFILE, a_yaml=CONFIG, b_yaml=pod, c_yaml=chooser))
+    left_behind = chooser.removesuffix(f"{COMMENT}\n") + "\n"
+    assert "c.yaml:8:35 error reference-left-behind" in found(KRMFILE, a_yaml=CONFIG, b_yaml=pod, c_yaml=left_behind)
+
+
 CLUSTER_ROLE = """\
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole

@@ -57,7 +57,8 @@ def check(parsed: Parsed, judges: Sequence[Judge], *, newest: bool = False) -> I
     examples = _examples(parsed)
     waiting = _waiting(parsed, examples)
     # What a kustomization changes may get its missing fields from there.
-    finished = {id(root) for build in parsed.builds if build.complete for root in build.objects}
+    builds = [build for build in parsed.builds if build.complete or not build.kustomizations]
+    finished = {id(root) for build in builds for root in build.objects}
     for item in _objects(parsed, examples):
         if isinstance(item, Finding):
             yield item

@@ -17,7 +17,11 @@ from packyard.writing.checks.parsed import Parsed
 _SELECTING = of(APPS, "Deployment", "DaemonSet", "ReplicaSet", "StatefulSet")
 _INSTANCE = "app.kubernetes.io/instance"
 #: Kinds that are about pods, and the field that says which.
-_CHOOSING = {(POLICY, "PodDisruptionBudget"): "selector", (NETWORKING, "NetworkPolicy"): "podSelector"}
+_CHOOSING = {
+    (POLICY, "PodDisruptionBudget"): "selector",
+    (NETWORKING, "NetworkPolicy"): "podSelector",
+    ("inference.networking.k8s.io", "InferencePool"): "selector",
+}
 #: Who gives pods labels of their own, by the end of the labels' prefix.
 _CONTROLLERS = ("kubernetes.io", "k8s.io", "kubeflow.org", "argoproj.io")
 #: Groups whose operators make no pods of what they read.
@@ -91,8 +95,7 @@ def _empty(root: MappingNode) -> Iterator[Finding]:
 
 def _disruption(root: MappingNode, labels: list[MappingNode], parsed: Parsed, operated: bool) -> Iterator[Finding]:
     """Find a budget or a network policy that no pod of the package has the labels of."""
-    field = _CHOOSING.get(kind_of(root))
-    selector = root.mapping("spec", field, "matchLabels") if field else None
+    selector = _chosen(root)
     if (
         selector
         and labels
@@ -104,6 +107,12 @@ def _disruption(root: MappingNode, labels: list[MappingNode], parsed: Parsed, op
         is_certain = is_kind(root, POLICY, "PodDisruptionBudget")  # a policy may be for others
         hint = "compare it with the pod's labels"
         yield breach("selects-nothing", selector, message, hint, severity="error" if is_certain else "warning")
+
+
+def _chosen(root: MappingNode) -> MappingNode | None:
+    """Return the labels of the pods that an object is about."""
+    field = _CHOOSING.get(kind_of(root))
+    return root.mapping("spec", field, "matchLabels") if field else None
 
 
 def _overlapping(parsed: Parsed) -> Iterator[Finding]:
@@ -214,8 +223,7 @@ def _instances(parsed: Parsed) -> Iterator[Finding]:
     renamed = [root for root in parsed.objects if parsed.changed_by(name_of(root))]
     holders = [each for root in renamed for each in (root, *(pod.template for pod in parsed.pods_of(root)))]
     labels = [found for each in holders if each and (found := each.mapping("metadata", "labels"))]
-    policies = (root for root in parsed.objects if is_kind(root, NETWORKING, "NetworkPolicy"))
-    labels += filter(None, (root.mapping("spec", "podSelector", "matchLabels") for root in policies))
+    labels += filter(None, map(_chosen, parsed.objects))
     nodes = list(filter(None, (each.scalar(_INSTANCE) for each in labels)))
     setters = frozenset[str]().union(*map(parsed.changed_by, nodes))
     naming = frozenset[str]().union(*(parsed.changed_by(name_of(root)) for root in renamed))
