@@ -66,6 +66,30 @@ def test_a_folder_without_definitions_and_without_a_kustomization_is_checked(fol
     assert "[wrong-type]" in tiny.run("lint", folder)[1]
 
 
+@pytest.mark.parametrize(
+    ("here", "target", "use_cases"),
+    [
+        (".", ".", 2),
+        (".", "packages", 2),
+        (".", "packages/p/", 1),
+        ("packages", "p", 1),
+        ("packages/p", ".", 1),
+        ("packages/p", "../q", 1),
+        ("bases", "../packages/p", 1),
+    ],
+)
+def test_a_folder_of_sources_stands_for_its_packages(
+    here: str, target: str, use_cases: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As files alone they are parts of objects, and lack what bases give them."""
+    root = tiny.workspace(tmp_path / "ws")
+    tiny.another(root, "q")
+    monkeypatch.chdir(root / here)
+    code, out, errors = tiny.run("lint", target)
+    assert (code, out) == (0, "")
+    assert f"{use_cases} use case" in errors
+
+
 def test_rules_are_explained_and_listed() -> None:
     assert "hf_4711" in tiny.run("lint", "--explain", "plain-secret")[1]
     assert "plain-secret" in tiny.run("lint", "--explain")[1]

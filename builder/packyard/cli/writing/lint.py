@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from packyard.cli import declare, fanout, libraries, output, state, workspaces
@@ -79,9 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _lint(arguments: argparse.Namespace) -> int:
     here = _workspace(arguments)
     arguments.targets, use = uses.split(arguments, arguments.targets)
-    beside = [target for target in arguments.targets if Path(target).is_dir() or target.endswith(_ARCHIVES)]
-    folders = beside if arguments.targets or here else ["."]
-    names = [target for target in arguments.targets if target not in folders]
+    names, folders = _sorted_out(arguments.targets, here)
     if names and not here:
         message = f"is not a directory or an archive, and there is no {WORKSPACE} here or above"
         raise InputError(Problem(message, file=names[0]))
@@ -98,6 +97,31 @@ def _lint(arguments: argparse.Namespace) -> int:
     checked = ", ".join(arguments.targets or folders) or f"all packages of {here.root_dir if here else ''}"
     output.note(f"{', '.join(output.counted(number, noun) for number, noun in counts)} in {checked}")
     return 1 if errors or (arguments.strict and found) else 0
+
+
+def _sorted_out(targets: Sequence[str], here: Workspace | None) -> tuple[list[str], list[str]]:
+    """Return the names of packages of the workspace, and the folders and archives beside it, that targets are."""
+    names: list[str] = []
+    folders: list[str] = [] if targets or here else ["."]
+    for target in targets:
+        packages = _packages_in(target, here) if here else None
+        if packages is None and (Path(target).is_dir() or target.endswith(_ARCHIVES)):
+            folders.append(target)
+        else:
+            names += [target] if packages is None else packages
+    return names, folders
+
+
+def _packages_in(folder: str, here: Workspace) -> list[str] | None:
+    """Return the packages of the workspace whose sources are what a folder is for; None for another folder."""
+    place, root = Path(folder).resolve(), here.root_dir.resolve()
+    if place in (root, root / "packages"):
+        return _all_names(here)
+    return [place.name] if place.parent == root / "packages" and place.name in here.package_names() else None
+
+
+def _all_names(here: Workspace) -> list[str]:
+    return [*([here.name] if here.is_library else []), *here.package_names()]
 
 
 def _workspace(arguments: argparse.Namespace) -> Workspace | None:
@@ -132,8 +156,7 @@ def _in_workspace(
     """Return what is wrong with packages of the workspace, and the number of their use cases."""
     for name in names:
         here.package_dir(name)  # which refuses an unknown one
-    every = [*([here.name] if here.is_library else []), *here.package_names()]
-    names = list(dict.fromkeys(names)) or every
+    names = list(dict.fromkeys(names)) or _all_names(here)
     settings = fanout.settings(arguments, here.root_dir, _VERSION, here.libraries)
     linted = executor.run(workspace_lint.Linting(Packing(settings)), names, on=fanout.engine(arguments, names))
     fanout.finish(settings.cache_dir, (item.fault for item in linted))
