@@ -374,6 +374,9 @@ def test_it_is_told_either_a_source_or_renderings(here: Path, tmp_path: Path) ->
     assert "holds no object" in tiny.refused("import", "--rendering", empty, empty, "--workspace", here)
     assert run(here, "--rendering", one, one)["useCases"] == ["default"]
     assert "no such folder or tarball" in tiny.refused("import", tmp_path / "gone", "--workspace", here)
+    tiny.write(tmp_path / "pod.yaml", "kind: Pod\n")
+    refused = tiny.refused("import", tmp_path / "pod.yaml", "--workspace", here)
+    assert "pod.yaml: is neither a folder nor a .tar.gz (name the folder that it is in" in refused
 
 
 def tarball(file: Path, names: Mapping[str, str]) -> Path:

@@ -12,6 +12,8 @@ from tempfile import TemporaryDirectory
 from packyard.core.bundle import archive
 from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError
 
+_GZIP = b"\x1f\x8b"  # how such data begins
+
 
 @contextmanager
 def opened(path: Path) -> Iterator[Path]:
@@ -31,6 +33,10 @@ def opened(path: Path) -> Iterator[Path]:
 def _unpacked(path: Path, into: Path) -> Path:
     try:
         with path.open("rb") as file:
+            if file.read(len(_GZIP)) not in (_GZIP, b""):
+                hint = "name the folder that it is in, or pack that as a .tar.gz"
+                raise InputError(Problem("is neither a folder nor a .tar.gz", file=str(path), hint=hint))
+            file.seek(0)
             members = archive.Files(archive.Expanded(file, os.fstat(file.fileno()).st_size))
             unpacked = archive.write_all("unpacked", members, into)
     except OSError as error:
