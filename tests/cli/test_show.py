@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,21 @@ def test_a_channel_tells_its_versions_and_nothing_is_unpacked(tmp_path: Path, mo
     assert row["useCases"][0]["description"] == "Holds settings."
     assert "versions  1.2 (yanked), 1.1, 1.0\n" in done("show", "p@1.0", "--from", place)
     assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_the_commands_to_go_on_with_name_the_same_channel_and_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    channel(tmp_path).rename(tmp_path / "my chännel")
+    monkeypatch.chdir(tmp_path)
+    shown = done("show", "p@1.0", "--from", "my chännel")
+    get, show = (shlex.split(line) for line in shown.partition("next ")[2].splitlines())
+    of_one = done(*(word.replace("USECASE", "uses/one") for word in show[1:]))
+    assert of_one.startswith("p 1.0, ")
+    again = next(shlex.split(line.removeprefix("next")) for line in of_one.splitlines() if line.startswith("next"))
+    assert again == get
+    done(*get[1:])
+    assert json.loads((tmp_path / "p/packyard.json").read_text())["version"] == "1.0"
 
 
 def test_an_unknown_use_case_is_answered_with_those_that_there_are() -> None:

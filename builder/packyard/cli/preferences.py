@@ -9,6 +9,7 @@ import os
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 
 from packyard.cli import state
 from packyard.cli.output import masked
@@ -49,6 +50,11 @@ def source(flag: str | None = None) -> Setting:
     the catalogue that packyard carries. Print it, so that users see which it was: ``output.note(f"from {found}")``.
     """
     return channel(flag) or Setting(CARRIED, "no channel is configured")
+
+
+def as_flag(setting: Setting) -> str:
+    """Return ``" --from CHANNEL"`` for commands to go on with, if the user named the channel so, otherwise nothing."""
+    return f" --from {quote(masked(setting.value))}" if setting.origin == "--from" else ""
 
 
 def channel(flag: str | None = None) -> Setting | None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from shlex import quote
 from typing import Any
 
@@ -53,6 +54,18 @@ _LABEL = 10  # characters before what a line says
 Row = Mapping[str, Any]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """What the user named, for commands to go on with: NAME or NAME@VERSION, and ``--from``, or nothing."""
+
+    reference: str
+    channel: str
+
+    def command(self, verb: str, use_case: str = "") -> str:
+        """Return a command about the same package of the same channel."""
+        return f"packyard {verb} {quote(self.reference)}{use_case}{self.channel}"
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
     parser.add_argument("package", metavar="NAME[@VERSION][/USECASE]")
@@ -64,16 +77,17 @@ def run(arguments: argparse.Namespace) -> int:
     reference, _, wanted = arguments.package.partition("/")
     source = preferences.source(arguments.channel)
     offer = bundles.offer(Reference.parse(reference), source)
+    asked = _Asked(reference=reference, channel=preferences.as_flag(source))
     manifest = offer.bundle.manifest
     cases = {path: bundled.use_case(offer.bundle, path) for path in use_cases.meant(manifest, wanted.strip("/"))}
     names = use_cases.names(manifest)
     if wanted:
         if USE_CASES.show([_case(offer, case) for case in cases.values()], arguments.output):
-            _print(line for case in cases.values() for line in _told_case(offer.bundle, case, names))
+            _print(line for case in cases.values() for line in _told_case(offer.bundle, case, names, asked))
         return 0
     row = _package(offer, source, list(cases.values()))
     if ROWS.show([row], arguments.output):
-        _print(_told(row, list(cases.values()), names, source))
+        _print(_told(row, list(cases.values()), names, source, asked))
     return 0
 
 
@@ -117,7 +131,9 @@ def _brief(case: BundledUseCase) -> tuple[object, ...]:
     return case.path, case.description, case.after, case.requires, [each.name for each in case.required]
 
 
-def _told(row: Row, cases: Sequence[BundledUseCase], names: Mapping[str, str], source: Setting) -> Iterator[str]:
+def _told(
+    row: Row, cases: Sequence[BundledUseCase], names: Mapping[str, str], source: Setting, asked: _Asked
+) -> Iterator[str]:
     """Yield what people read of a package."""
     yield f"{row['name']} {row['version']}" + (f" (yanked: {row['yanked']})" if row["yanked"] else "")
     yield from use_cases.sentence(row["description"])
@@ -135,10 +151,11 @@ def _told(row: Row, cases: Sequence[BundledUseCase], names: Mapping[str, str], s
     yield from _labelled("signed", _signed(row, source))
     yield from _labelled("versions", _versions(row["versions"]))
     yield from _labelled("from", row["source"])
-    yield from _labelled("next", f"packyard get {row['name']}; of one use case: packyard show {row['name']}/USECASE")
+    yield f"{'next':<{_LABEL}}{asked.command('get')}"
+    yield f"{'':<{_LABEL}}{asked.command('show', '/USECASE')}"
 
 
-def _told_case(bundle: Bundle, case: BundledUseCase, names: Mapping[str, str]) -> Iterator[str]:
+def _told_case(bundle: Bundle, case: BundledUseCase, names: Mapping[str, str], asked: _Asked) -> Iterator[str]:
     """Yield what people read of a use case."""
     yield f"{bundle.name} {bundle.version}, {names[case.path]}"
     yield from use_cases.sentence(case.description)
@@ -150,10 +167,10 @@ def _told_case(bundle: Bundle, case: BundledUseCase, names: Mapping[str, str]) -
     yield from _labelled("values", ", ".join(each.name for each in case.setters if not each.must_be_set))
     yield from _labelled("cluster", _needs(set(case.requires), ()))
     missing = [f"{each.name}={quote(each.example) if each.example else '…'}" for each in case.required]
-    directory = f"{bundle.name}/{case.path}"
+    directory = quote(f"{bundle.name}/{case.path}")
     then = f"packyard set {directory} {' '.join(missing)}" if missing else f"packyard render {directory}"
-    yield from _labelled("next", f"packyard get {bundle.name}")
-    yield f"{'':{_LABEL}}{then}"
+    yield f"{'next':<{_LABEL}}{asked.command('get')}"
+    yield f"{'':<{_LABEL}}{then}"
     yield ""
 
 

@@ -146,7 +146,8 @@ def _theirs(folder: Path, base: Bundle, version: str, flag: str | None) -> tuple
         problem = (
             f"is {base.version}, and {channel} has nothing newer{f' in {reference.choice}' if reference.choice else ''}"
         )
-        hint = f"to go back, name the version: packyard upgrade {quote(str(folder))} {bundle.version}"
+        command = f"packyard upgrade {quote(str(folder))} {bundle.version}{preferences.as_flag(channel)}"
+        hint = f"to go back, name the version: {command}"
         raise InputError(Problem(problem, file=str(folder), hint=hint))
     preferences.note_used(channel.value)
     return offer, untarred.receipt_of(channel, bundle)
