@@ -101,6 +101,18 @@ def test_an_edited_package_is_compared_with_its_bundle(channel: Path, tmp_path: 
     )
 
 
+def test_an_option_that_was_enabled_was_not_edited_by_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    package = Path(done("get", "llm-serving").strip())
+    use_case = package / "quickstart/mlops/one-node/user-allocated-pvc"
+    done("enable", use_case, "queue")
+    enabled = f"{use_case}\n  kustomization.yaml: components[1] added: ../../options/queue\n"
+    assert done("diff", package) == done("diff", tmp_path / package) == enabled
+    with (use_case / "kustomization.yaml").open("a") as file:
+        file.write("# a note\n")
+    assert done("diff", package) == f"{enabled}  file kustomization.yaml changed: edited by hand\n"
+
+
 def test_what_render_wrote_in_a_package_is_no_part_of_it(channel: Path, tmp_path: Path) -> None:
     folder = Path(done("get", "p@1.0", "--from", channel, "--into", tmp_path).strip())
     done("render", folder, "--all", "--built-in", "--out", folder / "uses/manifests")

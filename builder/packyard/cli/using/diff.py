@@ -52,7 +52,10 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     by_package = compare_all(before, after)
     if arguments.new is None:
-        by_package = {name: tuple(_with_edited(by_package.get(name, ()), before[name], after[name])) for name in after}
+        top = Path(arguments.old).resolve()
+        by_package = {
+            name: tuple(_with_edited(by_package.get(name, ()), before[name], after[name], top)) for name in after
+        }
     differences.show(by_package, arguments.output)
     changes = [(name, each) for name, changes in by_package.items() for each in changes]
     places = output.counted(len({(name, each.where) for name, each in changes}), "place")
@@ -82,11 +85,11 @@ def _origin(arguments: argparse.Namespace) -> compared.Packages:
     return {bundle.name: compared.files_of(bundle.members)}
 
 
-def _with_edited(changes: Sequence[Change], before: Files, after: Files) -> list[Change]:
+def _with_edited(changes: Sequence[Change], before: Files, after: Files, root_dir: Path) -> list[Change]:
     """Return what differs in an untarred package, and the files that were edited by hand."""
     extended = list(changes)
     changed_files = {f"{each.where}/{each.name}".lstrip("/") for each in changes if each.what == "file"}
-    for path in edited_by_hand(before, after, Path()):
+    for path in edited_by_hand(before, after, root_dir):
         if path not in changed_files:
             where, _, file = path.rpartition("/")
             extended.append(Change(where=where, what="file", name=file, change="changed", note="edited by hand"))
