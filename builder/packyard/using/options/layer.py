@@ -188,8 +188,6 @@ def _choose(
         if not _is_free(setter, shipped):
             if setter.with_value(texts).texts != setter.texts:
                 stayed.append(setter)
-        elif len(texts) > 1 and not setter.is_list:
-            problems.append(item.problem(f"{name} takes one value, not a list"))
         elif fault := refusal(setter, texts):
             problems.append(item.problem(fault))
         else:

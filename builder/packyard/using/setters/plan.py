@@ -193,7 +193,7 @@ def _accept(definitions: Definitions, assignment: Assignment, package: PackageFi
         elif value.faults(setter, texts) or (not assignment.as_kustomize and stricter.refuses(setter, texts)):
             from packyard.using.setters.refusal import explain
 
-            problems.append(explain(setter, texts, package.where))
+            problems.append(explain(setter, texts, package.where, setters))
             refused.append((setter, texts))
         else:
             accepted[name] = setter.with_value(texts)

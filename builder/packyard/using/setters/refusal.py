@@ -24,6 +24,7 @@ _WORDS = {"integer": "a whole number", "number": "a number", "boolean": "true or
 _MOST_ITEMS = 10  # shown in a message
 _MOST_LETTERS = 5  # named in a message
 _LONGEST_NAME = 256
+_NOTHING: Mapping[str, Setter] = {}
 _LARGEST = (1 << 63) - 1  # whole number of 64 bits
 
 
@@ -37,10 +38,16 @@ def is_refused(setter: Setter, texts: Sequence[str]) -> bool:
     return bool(value.faults(setter, texts)) or stricter.refuses(setter, texts)
 
 
-def explain(setter: Setter, texts: Sequence[str], where: str) -> Problem:
-    """Return why a definition refuses a value that it refuses; ``where`` is the folder, for the command to type."""
+def explain(setter: Setter, texts: Sequence[str], where: str, beside: Mapping[str, Setter] = _NOTHING) -> Problem:
+    """Return why a definition refuses a value that it refuses.
+
+    ``where`` is the folder and ``beside`` are its setters, for the command to type.
+    """
     broken = any(faults_of_keywords(setter.schema))
-    problem = setter.problem(_say(setter, texts), "fix its definition" if broken else _hint(setter, texts, where))
+    hint = (
+        "fix its definition" if broken else _hint_of_many(setter, texts, where, beside) or _hint(setter, texts, where)
+    )
+    problem = setter.problem(_say(setter, texts), hint)
     pattern = setter.schema.get("pattern")
     return replace(problem, detail=f"{setter.name} must match {pattern}" if pattern else "")
 
@@ -51,6 +58,8 @@ def _say(setter: Setter, texts: Sequence[str]) -> str:
         return f"{setter.name} takes no value: {broken[1]}"
     if not all(map(value.is_text, texts)):
         return f"{setter.name} takes text in UTF-8, not {', '.join(shown(text, quoted=True) for text in texts)}"
+    if stricter.is_one_of_many(setter, texts):
+        return f"{setter.name} takes one value, not {len(texts)}"
     if not any(texts) and not (texts and setter.is_list):
         return f"{setter.name} needs a value: {describe(setter)}"
     values = [shown(text, quoted=True) for text in texts[:_MOST_ITEMS]] + ["…"] * (len(texts) > _MOST_ITEMS)
@@ -84,14 +93,33 @@ def _hint(setter: Setter, texts: Sequence[str], where: str) -> str:
     begin = f"packyard set {quote(where.rstrip('/') or '.')}"
     if not any(texts) and _can_be_taken_back(setter, where):
         return f"to go back to the shipped value: {begin} --unset {setter.name}"
-    for suggestion in (
-        [stricter.whole_number(text) or text for text in texts],
-        [_host(text) for text in texts],
-        [_as_name(text) for text in texts],
-    ):
-        if any(suggestion) and suggestion != list(texts) and not is_refused(setter, suggestion):
+    for meant in (stricter.whole_number, _host, _as_name):
+        suggestion = [meant(text) or text for text in texts]
+        if suggestion != list(texts) and not is_refused(setter, suggestion):
             return f"did you mean: {begin} {' '.join(f'{setter.name}={quote(text)}' for text in suggestion)}"
     return command(setter, where)
+
+
+def _hint_of_many(setter: Setter, texts: Sequence[str], where: str, beside: Mapping[str, Setter]) -> str:
+    """Return what to type for several values of a setter that takes one; an empty text where nothing is likely.
+
+    ``A = 1`` means ``A=1``, ``A 1 B 2`` means ``A=1 B=2``, and ``A my text`` may mean ``A='my text'``.
+    """
+    if not stricter.is_one_of_many(setter, texts):
+        return ""
+    from shlex import quote  # only refusals need it
+
+    words = [setter.name, *texts]
+    says, names, values = "did you mean", words[::2], words[1::2]
+    if texts[0] == "=":
+        names, values = [setter.name], [" ".join(texts[1:])]
+    elif len(names) != len(values) or not all(name in beside for name in names[1:]):
+        says, names, values = "for one text", [setter.name], [" ".join(texts)]
+    setters = [setter, *(beside[name] for name in names[1:])]
+    if any(is_refused(each, [value]) for each, value in zip(setters, values, strict=True)):
+        return ""
+    pairs = (f"{name}={quote(value)}" for name, value in zip(names, values, strict=True))
+    return f"{says}: packyard set {quote(where.rstrip('/') or '.')} {' '.join(pairs)}"
 
 
 def _host(text: str) -> str:

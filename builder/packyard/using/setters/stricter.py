@@ -1,6 +1,7 @@
 """What packyard refuses of a value beyond what kustomize 3.8.7 refuses.
 
 RUN_NAME=      a value that is emptied is checked like any other, and a required setter cannot be emptied
+CPUS 8 9       a setter that is no list takes one value
 WORKERS=010    numbers are decimal: some readers of YAML take 010 for 8, others for 10, others for a text
 """
 
@@ -23,7 +24,12 @@ _LONGEST = 40  # characters of what may have been meant for a number
 
 def refuses(setter: Setter, texts: Sequence[str]) -> bool:
     """Say whether packyard refuses a value that `value.faults` admits."""
-    return is_emptied_wrongly(setter, texts) or is_misread(setter, texts)
+    return is_one_of_many(setter, texts) or is_emptied_wrongly(setter, texts) or is_misread(setter, texts)
+
+
+def is_one_of_many(setter: Setter, texts: Sequence[str]) -> bool:
+    """Say whether a setter is given several values and can hold one; kustomize takes the first and drops the others."""
+    return len(texts) > 1 and not setter.is_list
 
 
 def is_emptied_wrongly(setter: Setter, texts: Sequence[str]) -> bool:
