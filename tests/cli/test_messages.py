@@ -75,6 +75,21 @@ def test_wrong_usage_is_one_sentence_with_what_to_type_next(verb: str, words: tu
     assert re.search(rf"; (type )?packyard {verb}\b", process.stderr), process.stderr
 
 
+@pytest.mark.parametrize(
+    ("word", "says"),
+    [
+        ("--dryrun", "unknown flag '--dryrun' (did you mean '--dry-run'?)"),
+        ("--nonsense", "unknown flag '--nonsense'"),
+        ("-x", "unknown flag '-x'"),
+        ("--dry-run=yes", "--dry-run is on or off: type --dry-run or --dry-run=false, not --dry-run=yes"),
+        ("--values", "--values needs a value"),
+    ],
+)
+def test_a_flag_of_set_is_refused_in_our_words_and_one_of_cfg_in_those_of_kustomize(word: str, says: str) -> None:
+    assert inside("set", word).stderr == f"error: packyard set: {says}; packyard set --help lists the flags\n"
+    assert "Error: unknown flag: --dryrun" in inside("cfg", "set", "--dryrun").stderr
+
+
 def test_a_flag_that_is_nearly_one_is_suggested() -> None:
     assert "unknown flag '--ouput' (did you mean '--output'?)" in inside("setters", "--ouput", "json").stderr
 

@@ -1,6 +1,7 @@
 """Flags as kustomize's commands parse them: anywhere between the arguments, ended by ``--``.
 
-``--name V``, ``--name=V``, ``-R``, ``-R=false``; a word that begins with ``-`` is always a flag.
+``--name V``, ``--name=V``, ``-R``, ``-R=false``; a word that begins with ``-`` is always a flag. What is wrong is said
+as kustomize says it, or in our own words with the flag that was probably meant.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from packyard.core.errors import UsageError
+from packyard.core.errors import UsageError, suggest
 
 _TRUE = frozenset(("1", "t", "T", "true", "TRUE", "True"))
 _FALSE = frozenset(("0", "f", "F", "false", "FALSE", "False"))
@@ -34,6 +35,7 @@ class Declared:
     ``switches`` are on or off, with their defaults; ``values`` are flags that take a value, each with the values to
     choose from, or none where any is possible; ``short`` maps letters to names. With ``numbers``, a word such as ``-1``
     is an argument. The flags of ``bare`` have a value behind ``=`` alone; without one it is an empty text.
+    ``as_kustomize``, what is wrong is said in its words.
     """
 
     def __init__(
@@ -44,12 +46,14 @@ class Declared:
         *,
         bare: Collection[str] = (),
         numbers: bool = False,
+        as_kustomize: bool = True,
     ) -> None:
         self.switches = dict(switches or {})
         self.values = dict(values) if isinstance(values, Mapping) else dict.fromkeys(values, ())
         self.short = {"R": _RECURSE, **(short or {})} if _RECURSE in self.switches else dict(short or {})
         self.bare = bare
         self.numbers = numbers
+        self.as_kustomize = as_kustomize
 
     def parse(self, words: Sequence[str]) -> Flags:
         """Parse words."""
@@ -74,7 +78,8 @@ class Declared:
         while letters:
             name, behind = self.short.get(letters[0], ""), letters[1:]
             if not name:
-                raise UsageError(f"unknown shorthand flag: {letters[0]!r} in -{letters}")
+                unknown = f"unknown shorthand flag: {letters[0]!r} in -{letters}"
+                raise UsageError(unknown if self.as_kustomize else f"unknown flag '-{letters[0]}'")
             if behind.startswith("="):
                 return self._take(flags, name, behind[1:], rest)
             if name in self.values:
@@ -89,12 +94,19 @@ class Declared:
         elif name in self.values:
             text = text or "" if name in self.bare else text
             if text is None and not rest:
-                raise UsageError(f"flag needs an argument: --{name}")
+                missing = f"flag needs an argument: --{name}"
+                raise UsageError(missing if self.as_kustomize else f"--{name} needs a value")
             flags.values.setdefault(name, []).append(rest.pop(0) if text is None else text)
         else:
-            raise UsageError(f"unknown flag: --{name}")
+            raise UsageError(f"unknown flag: --{name}" if self.as_kustomize else self._unknown(f"--{name}"))
+
+    def _unknown(self, flag: str) -> str:
+        hint = suggest(flag, [f"--{name}" for name in (*self.switches, *self.values)])
+        return f"unknown flag {flag!r}" + (f" ({hint})" if hint else "")
 
     def _switch(self, name: str, text: str) -> bool:
+        if text not in _TRUE | _FALSE and not self.as_kustomize:
+            raise UsageError(f"--{name} is on or off: type --{name} or --{name}=false, not --{name}={text}")
         if text not in _TRUE | _FALSE:
             letters = [f"-{letter}, " for letter, meant in self.short.items() if meant == name]
             fault = f'strconv.ParseBool: parsing "{text}": invalid syntax'

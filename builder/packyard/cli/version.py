@@ -11,7 +11,7 @@ from packyard.cli.rows import FORMS, Rows
 from packyard.core.errors import UsageError
 
 ROWS = Rows("version", "version", line="packyard {version}")
-FLAGS = Declared({"help": False}, {"output": FORMS}, {"h": "help", "o": "output"})
+FLAGS = Declared({"help": False}, {"output": FORMS}, {"h": "help", "o": "output"}, as_kustomize=False)
 _TEXTS = {"output {text,json,yaml}": "output format (default: text)"}
 
 

@@ -40,6 +40,7 @@ FLAGS = Declared(
     {"o": "output", "q": "quiet", "v": "verbose", "h": "help"},
     bare=("site",),
     numbers=True,
+    as_kustomize=False,
 )
 _TEXTS = {
     "recurse-subpackages": "every package below DIR that has the setter",
