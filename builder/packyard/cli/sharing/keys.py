@@ -36,7 +36,7 @@ EXAMPLE = "packyard keys new NAME, packyard keys trust FILE, packyard keys list"
 LISTED = Rows("key", ROWS.fields, columns="NAME, USE, CHANNELS, ID", prose=1)
 _ROOT = "version, channel, expires, file, role, keys, threshold, signed"
 ROOTS = Rows("root", _ROOT, "root", columns="ROLE, THRESHOLD, SIGNED, KEYS", prose=1)
-REFRESHED = Rows("head", "number, digest, expires, signers", "refresh", line="head {number} expires {expires}")
+REFRESHED = Rows("head", "number, digest, expires, signers", "refresh")
 #: What the verb does, by its first word.
 ACTIONS = ("new", "trust", "list", "revoke", "root", "refresh")
 
@@ -100,7 +100,8 @@ def _refresh(arguments: argparse.Namespace) -> int:
         )
     by = channels.publisher(arguments.within, signing.keys(arguments.key))
     head = refresh(channels.open_channel(arguments.within), by, number=arguments.head)
-    REFRESHED.show([head], arguments.output)
+    if REFRESHED.show([head], arguments.output):
+        output.line(f"head {head.number} " + (f"expires {head.expires}" if head.expires else "never expires"))
     return 0
 
 
