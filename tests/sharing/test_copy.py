@@ -89,6 +89,15 @@ def test_a_second_run_changes_nothing_and_later_ones_bring_what_is_new(
     assert access.read(target).named("gpt").get("1.0").yanked == "slow"
 
 
+def test_what_is_yanked_is_told_by_the_first_run_as_by_the_second(
+    source: DirectoryStore, target: DirectoryStore
+) -> None:
+    yank(source, "gpt@1.0", "slow", by=Publisher(keys=[KEY]))
+    for _ in range(2):
+        (copied,) = copy(source, target, ["gpt"], how=Fetching(trusted=TRUST))
+        assert copied.entry.yanked == access.read(target).named("gpt").get("1.0").yanked == "slow"
+
+
 def test_a_closed_release_is_closed_once_all_of_it_was_copied(source: DirectoryStore, target: DirectoryStore) -> None:
     close(source, "1.0", by=Publisher(keys=[KEY]))
     statuses(source, target, "bert")
