@@ -114,6 +114,8 @@ def test_nothing_left_to_set_is_said(tmp_path: Path) -> None:
     [
         ("run", "name PACKAGE/USECASE: packyard run mnist-fp32-training-k8s/first-run/none"),
         ("copy", "name FROM and TO: packyard copy FROM TO"),
+        ("copy a", "name TO: packyard copy FROM TO"),
+        ("yank p@1 --in a", "name --reason TEXT: packyard yank NAME@VERSION --reason TEXT --in CHANNEL"),
         ("get", "name NAME: packyard get NAME"),
         ("setters -o jso", "(did you mean 'json'?)"),
     ],

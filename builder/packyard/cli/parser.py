@@ -63,7 +63,15 @@ class Parser(argparse.ArgumentParser):
         wanted = [name for name in names if name not in optional] or list(names)
         words = [self._with_value(name) for name in wanted]
         listed = " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
-        return f"name {listed}: {self.example or ' '.join((self.prog, *words))}"
+        return f"name {listed}: {self.example or ' '.join((self.prog, *self._needed(words)))}"
+
+    def _needed(self, wanted: Sequence[str]) -> Iterator[str]:
+        """Yield all that has to be typed, in the order of the usage; what is ``wanted`` may be optional otherwise."""
+        for action in self._actions:
+            name = action.option_strings[0] if action.option_strings else str(action.metavar or action.dest)
+            word = self._with_value(name)
+            if word in wanted or (action.required and action.nargs not in ("*", "?")):
+                yield word
 
     def _name_fault(self, name: str, value: str | None) -> str:
         """Say what an argument takes, where its value is missing, or is another one."""

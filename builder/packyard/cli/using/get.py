@@ -77,12 +77,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _here(reference: str) -> Iterator[Problem]:
     """Yield a hint where a package of that name is in the workspace here, which `get` does not look at."""
-    name = reference.partition("@")[0]
+    name, _, version = reference.partition("@")
     here = Path.cwd()
     root = next((each for each in (here, *here.parents) if (each / WORKSPACE).is_file()), None)
     if root and name and "/" not in name and (root / "packages" / name / "package.yaml").is_file():
         problem = f"{name} is a package of the workspace here, and `get` fetches what is published"
-        yield Problem(problem, hint=f"packyard build {name} makes it from its sources")
+        version = version if version[:1].isdigit() else "1.0.0"
+        hint = f"packyard build {name} --version {quote(version)} --out build makes it from its sources"
+        yield Problem(problem, hint=hint)
 
 
 def _typed(into: str, folder: Path) -> str:
@@ -116,12 +118,32 @@ def _rows(arguments: argparse.Namespace, into: Path) -> Iterator[Row]:
         yield row
         return
     source = preferences.source(arguments.channel)
+    _check_reference(arguments.reference, source)
     if not source.is_carried:
         yield _fetched(source, Reference.parse(arguments.reference), into, lock=_lock(arguments))
     elif arguments.lock:
         raise InputError(Problem("what packyard carries cannot be pinned", hint="name a channel: --from CHANNEL"))
     else:
         yield _carried(arguments.reference, source, into)
+
+
+def _check_reference(reference: str, source: Setting) -> None:
+    """Refuse a file, and a use case, which other verbs take, with the command that was meant."""
+    if regular.is_file(Path(reference)) and reference.endswith(".tar.gz"):
+        hint = f"packyard verify {quote(reference)} verifies it, and tar -xzf {quote(reference)} unpacks it"
+        raise InputError(Problem("is a file here, and `get` fetches packages by name", file=reference, hint=hint))
+    package, _, use_case = reference.partition("/")
+    if use_case and _is_reference(package):
+        problem = f"{reference[:200]!r} is not a name for a bundle, but a use case of one: `get` fetches it whole"
+        raise InputError(Problem(problem, hint=f"packyard get {quote(package)}{preferences.as_flag(source)}"))
+
+
+def _is_reference(text: str) -> bool:
+    try:
+        Reference.parse(text)
+    except InputError:
+        return False
+    return True
 
 
 def _locked(arguments: argparse.Namespace, file: Path, into: Path) -> Iterator[Row]:
