@@ -86,6 +86,24 @@ def test_an_empty_folder_is_told_without_the_words_of_kustomize(tmp_path: Path) 
         assert "is not a use case, and holds none" in process.stderr
 
 
+def test_half_a_use_case_is_told_what_it_lacks_and_not_to_type_the_same_again(tmp_path: Path) -> None:
+    plain, bare = tmp_path / "my app", tmp_path / "bare"
+    plain.mkdir()
+    (plain / "kustomization.yaml").write_text("resources: []\n")
+    bare.mkdir()
+    (bare / "Krmfile").write_text("openAPI: {definitions: {}}\n")
+    for words in (("setters", plain.name), ("set", plain.name, "A=1"), ("explain", plain.name, "A")):
+        said = packyard(*words, cwd=tmp_path).stderr
+        assert said.startswith("error: my app: has no Krmfile (packyard cfg init 'my app' makes one, "), said
+    for words in (("render", bare.name), ("enable", bare.name), ("deploy", bare.name)):
+        said = packyard(*words, cwd=tmp_path).stderr
+        assert said.startswith("error: bare: has no kustomization.yaml (write one that lists "), said
+    shutil.copytree(bare, plain / "below")
+    said = packyard("set", plain.name, "A=1", cwd=tmp_path).stderr
+    example = "packyard set 'my app/below' A=1"
+    assert said == f"error: my app: has no Krmfile, but holds one: below (name one: {example})\n"
+
+
 def test_a_substitution_is_told_by_what_it_is_made_of(tmp_path: Path) -> None:
     (tmp_path / "Krmfile").write_text(
         "openAPI:\n  definitions:\n"

@@ -2,6 +2,8 @@
 
 bert: is not a use case, but holds 2: quickstart/multi-node/user-mounted-nfs, quickstart/single-node/user-mounted-nfs
 (name one: packyard set bert/quickstart/multi-node/user-mounted-nfs WORKERS=2)
+
+A directory that is half of a use case, a kustomization without a Krmfile or the reverse, is told what it lacks.
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ from packyard.core.errors import InputError, Problem
 from packyard.core.files.tree import Tree
 from packyard.core.kubernetes import kustomization
 from packyard.using.options import folder as folders
-from packyard.using.setters.packages import all_below
+from packyard.using.setters.krmfile import NAME
+from packyard.using.setters.packages import KPTFILE, all_below
 
 _MOST = 12  # named in a message
 
@@ -34,7 +37,9 @@ def is_one(directory: Path) -> bool:
 
 def refusal(directory: Path, command: str, rest: Sequence[str] = (), *, all_by: str = "") -> InputError:
     """Return why a command needs another directory, with those that there are; ``all_by`` takes all of them."""
-    use_cases = below(directory)
+    lacks, use_cases, remedy = _lacking(directory)
+    if not use_cases and remedy:
+        return InputError(Problem(lacks, file=str(directory), hint=remedy))
     if not use_cases:
         above = next((each for each in directory.resolve().parents if is_one(each)), None)
         hint = f"its use case is {os.path.relpath(above)}" if above else "name the directory of a package"
@@ -42,12 +47,27 @@ def refusal(directory: Path, command: str, rest: Sequence[str] = (), *, all_by: 
     more = f" and {len(use_cases) - _MOST} more" if len(use_cases) > _MOST else ""
     number = f"{len(use_cases)}" if len(use_cases) > 1 else "one"
     listed = ", ".join(os.path.relpath(path, directory) for path in use_cases[:_MOST])
-    message = f"is not a use case, but holds {number}: {listed}{more}"
+    message = f"{lacks}, but holds {number}: {listed}{more}"
     names = [name for name, equals, _ in (word.partition("=") for word in rest) if equals]
     fitting = (path for path in use_cases if all(name in shipped.values(Path(path)) for name in names))
     example = " ".join(("packyard", command, *map(quote, (next(fitting, use_cases[0]), *rest))))
     either = f", or add {all_by} for all" if all_by and len(use_cases) > 1 else ""
     return InputError(Problem(message, file=str(directory), hint=f"name one: {example}{either}"))
+
+
+def _lacking(directory: Path) -> tuple[str, list[str], str]:
+    """Return what a directory lacks to be what a command needs, those below that have it, and how to add it."""
+    here, tree = os.path.normpath(directory), Tree(directory)
+    if is_one(directory):
+        packages = sorted(os.path.normpath(f"{directory}/{path}") for path in all_below(tree))
+        typed = quote(str(directory))
+        remedy = f"packyard cfg init {typed} makes one, packyard cfg create-setter {typed} NAME VALUE a setter"
+        return f"has no {NAME}", packages, remedy
+    if any(map(tree.has, (NAME, KPTFILE))):
+        use_cases = sorted(map(os.path.normpath, folders.use_cases(directory)))
+        remedy = "write one that lists the files under resources:, as kustomize create --autodetect does"
+        return f"has no {kustomization.FILE}", use_cases, remedy
+    return "is not a use case", [path for path in below(directory) if path != here], ""
 
 
 def check(directory: Path, command: str, rest: Sequence[str] = (), *, all_by: str = "") -> None:
