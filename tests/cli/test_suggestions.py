@@ -104,6 +104,38 @@ def test_half_a_use_case_is_told_what_it_lacks_and_not_to_type_the_same_again(tm
     assert said == f"error: my app: has no Krmfile, but holds one: below (name one: {example})\n"
 
 
+@pytest.mark.parametrize(
+    ("words", "typed"),
+    [
+        ("render DIR", "packyard set 'my app' A='x y'"),
+        ("set DIR", "packyard setters 'my app' lists"),
+        ("set DIR --unset NOPE", "packyard setters 'my app' lists"),
+        ("set DIR --unset B", "packyard set 'my app' B=VALUE"),
+        ("set DIR MADE=1", "packyard set 'my app' B=VALUE"),
+        ("explain DIR", "packyard setters 'my app' lists"),
+        ("explain DIR NOPE", "packyard setters 'my app' lists"),
+        ("setters DIR foo", "packyard setters 'my app'"),
+        ("disable DIR", "packyard enable 'my app' lists"),
+        ("undo DIR 3", "packyard undo 'my app' --list"),
+    ],
+)
+def test_a_folder_with_a_blank_is_quoted_in_what_to_type(tmp_path: Path, words: str, typed: str) -> None:
+    folder = tmp_path / "my app"
+    folder.mkdir()
+    (folder / "kustomization.yaml").write_text("resources: [r.yaml]\n")
+    (folder / "r.yaml").write_text('a: x # {"$openapi":"A"}\nb: 1 # {"$openapi":"B"}\nc: v1 # {"$openapi":"MADE"}\n')
+    (folder / "Krmfile").write_text(
+        "openAPI:\n  definitions:\n"
+        "    io.k8s.cli.setters.A: {example: x y, x-k8s-cli: {setter: {name: A, value: '', required: true}}}\n"
+        "    io.k8s.cli.setters.B: {x-k8s-cli: {setter: {name: B, value: 1}}}\n"
+        "    io.k8s.cli.substitutions.MADE:\n      x-k8s-cli:\n        substitution:\n          name: MADE\n"
+        "          pattern: v${B}\n          values: [{marker: '${B}', ref: '#/definitions/io.k8s.cli.setters.B'}]\n"
+    )
+    process = packyard(*(folder.name if word == "DIR" else word for word in words.split()), cwd=tmp_path)
+    assert process.returncode
+    assert typed in process.stderr
+
+
 def test_a_substitution_is_told_by_what_it_is_made_of(tmp_path: Path) -> None:
     (tmp_path / "Krmfile").write_text(
         "openAPI:\n  definitions:\n"

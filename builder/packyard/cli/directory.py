@@ -62,7 +62,9 @@ def only(words: Sequence[str], verb: str) -> Path:
     """Return DIR for a verb that takes nothing else."""
     directory, rest = split(words, "", lambda _: ())
     if rest:
-        hint = f"type packyard {verb} {directory}"
+        from shlex import quote  # only refusals need it
+
+        hint = f"type packyard {verb} {quote(str(directory))}"
         raise UsageError(f"packyard {verb}: unexpected argument {rest[0]!r} after DIR; {hint}")
     return directory
 

@@ -84,7 +84,7 @@ def _described(folder: Path, reference: Reference) -> Manifest:
     """Return what the package in the working directory says of itself, if it is the one that is asked for."""
     manifest = untarred.read(folder, hint="move it away, or name another package").described
     if manifest.name != reference.name or not reference.admits(manifest.version):
-        hint = f"packyard upgrade {folder} moves it to another version"
+        hint = f"packyard upgrade {shlex.quote(str(folder))} moves it to another version"
         raise InputError(
             Problem(f"is {manifest.name} {manifest.version}, not {reference}", file=str(folder), hint=hint)
         )

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping
+from shlex import quote
 
 from packyard.cli import declare, output, preferences
 from packyard.cli.rows import Rows
@@ -86,7 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _new(ring: Keyring, arguments: argparse.Namespace) -> dict[str, object]:
     secret = None if arguments.no_passphrase else signing.new_passphrase()
     key, file = ring.new(arguments.what, secret)
-    output.note(f"give {file} to users, who run: packyard keys trust {file.name}")
+    output.note(f"give {file} to users, who run: packyard keys trust {quote(file.name)}")
     return {"id": key.public.id, "name": arguments.what, "use": "signs", "channels": []}
 
 
@@ -119,7 +120,7 @@ def _trust_root(ring: Keyring, data: bytes, arguments: argparse.Namespace) -> di
     file, channel = arguments.what, arguments.channel
     if not channel:
         raise UsageError(
-            f"packyard keys trust: a root is for one channel: packyard keys trust {file} --channel ADDRESS"
+            f"packyard keys trust: a root is for one channel: packyard keys trust {quote(file)} --channel ADDRESS"
         )
     from packyard.sharing.trust.root import Root
 
@@ -142,7 +143,7 @@ def _revoke(ring: Keyring, arguments: argparse.Namespace) -> dict[str, object]:
         index = revoke(open_channel(arguments.within), key_id, by)
         output.note(f"from now on {output.masked(arguments.within)} says that it is revoked")
         if index is None:
-            back = f"packyard keys refresh --in {arguments.within} --head NUMBER --key NAME"
+            back = f"packyard keys refresh --in {quote(arguments.within)} --head NUMBER --key NAME"
             output.note(f"if it signed the last head, users refuse that; to go back to a good one: {back}")
     ring.revoke(key_id)
     output.note("its signatures count no longer, whatever they sign")

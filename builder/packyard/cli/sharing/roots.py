@@ -19,6 +19,7 @@ import argparse
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from packyard.cli import channels, output, preferences
@@ -128,13 +129,12 @@ def _sign(arguments: argparse.Namespace) -> Root:
         store.put(roots.key(root.version), root.to_bytes())
         output.note(f"{store.address} has version {root.version} of its root now")
         if previous and previous.heads.keys != root.heads.keys:
-            output.note(
-                f"sign its head with a key that it names: packyard keys refresh --in {arguments.within} --key NAME"
-            )
+            refresh = f"packyard keys refresh --in {quote(arguments.within)} --key NAME"
+            output.note(f"sign its head with a key that it names: {refresh}")
         elif not previous:
-            output.note(f"users run once: packyard keys trust {file.name} --channel {arguments.within}")
+            output.note(f"users run once: packyard keys trust {quote(file.name)} --channel {quote(arguments.within)}")
     else:
-        output.note(f"all signatures are there: packyard keys root sign {file} --in CHANNEL publishes it")
+        output.note(f"all signatures are there: packyard keys root sign {quote(str(file))} --in CHANNEL publishes it")
     return root
 
 
@@ -149,7 +149,9 @@ def _show(arguments: argparse.Namespace) -> Root:
 def _pinned(channel: str) -> Root:
     root = preferences.own_keyring().root(channel)
     if root is None:
-        hint = f"get 1.root.json from whoever holds it, then: packyard keys trust 1.root.json --channel {channel}"
+        hint = (
+            f"get 1.root.json from whoever holds it, then: packyard keys trust 1.root.json --channel {quote(channel)}"
+        )
         raise InputError(Problem("you trust no root of this channel", file=channel, hint=hint))
     return root
 
@@ -179,7 +181,7 @@ def _written(root: Root) -> Root:
     _write(file, root)
     needed = root.metadata.signed.roles["root"].threshold
     holders = "a holder of a root key" if needed == 1 else f"{needed} holders of root keys"
-    output.note(f"hand {file} to {holders}, to sign it: packyard keys root sign {file} --key NAME")
+    output.note(f"hand {file} to {holders}, to sign it: packyard keys root sign {quote(str(file))} --key NAME")
     return root
 
 

@@ -15,6 +15,7 @@ import webbrowser
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 
 from packyard.cli import declare, output, preferences
 from packyard.cli.channels import listed, open_channel, trust
@@ -63,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     about = _page(arguments, page.present(target) or Page())
     more, without_scripts = _prerendered(arguments.channel) if arguments.prerender else ({}, "")
     ROWS.show(list(page.write(target, about, more, without_scripts).items()), arguments.output)
-    again = f"packyard web {arguments.channel} --open"
+    again = f"packyard web {quote(arguments.channel)} --open"
     output.note(f"the page is {target.address.rstrip('/')}/{page.INDEX}; to look at it: {again}")
     return 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from shlex import quote
 
 from packyard.cli.using import enable
 from packyard.core.errors import UsageError
@@ -16,7 +17,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Disable options."""
     directory, names = enable.split(arguments, "disable")
     if not names:
-        raise UsageError(f"packyard disable: no option is named; packyard enable {directory} lists them")
+        raise UsageError(f"packyard disable: no option is named; packyard enable {quote(str(directory))} lists them")
 
     def act(keep: Keep) -> dict[str, Switched]:
         below = enable.use_cases(directory) if arguments.recurse_subpackages else [""]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from shlex import quote
 
 from packyard.cli import directory, output, state, workspaces
 from packyard.cli.rows import Rows
@@ -42,9 +43,8 @@ def run(arguments: argparse.Namespace) -> int:
         return composed_line.show(place[1], int(place[2]), workspaces.find(arguments), PLACES, arguments.output)
     root_dir, names = directory.split(arguments.words)
     if len(names) != 1:
-        raise UsageError(
-            f"packyard explain: expected one NAME, found {len(names)}; packyard setters {root_dir} lists them"
-        )
+        next_command = f"packyard setters {quote(str(root_dir))}"
+        raise UsageError(f"packyard explain: expected one NAME, found {len(names)}; {next_command} lists them")
     (name,) = names
     tree = Tree(root_dir)
     state.tell_pending(tree)
@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
     once = {(setter.file, setter.line, *(field.file for field in fields)): (setter, fields) for setter, fields in named}
     named = list(once.values())
     if not named:
-        hint = suggest(name, known_names) or f"packyard setters {root_dir} lists them"
+        hint = suggest(name, known_names) or f"packyard setters {quote(str(root_dir))} lists them"
         raise InputError(explanation or Problem(f"setter {name!r} is not found", file=str(root_dir), hint=hint))
     rows = [
         (each.file, each.line, name, each.shown, each.is_set, each.set_by or None, fields) for each, fields in named

@@ -133,7 +133,9 @@ def _change(directory: Path, words: list[str], parsed: Flags) -> tuple[list[Pack
     values = {name: [] if texts == [""] else texts for name, texts in values.items()}  # of a list no item
     unset = parsed.values.get("unset", [])
     if not values and not unset:
-        raise _usage(directory, f"nothing to set, and packyard setters {directory} lists the names")
+        from shlex import quote  # only refusals need it
+
+        raise _usage(directory, f"nothing to set, and packyard setters {quote(str(directory))} lists the names")
     dry_run = parsed.switches["dry-run"]
     if dry_run:
         state.tell_pending(Tree(directory))

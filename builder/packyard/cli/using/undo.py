@@ -16,6 +16,7 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from shlex import quote
 
 from packyard.cli import declare, output, state
 from packyard.cli import directory as directories
@@ -59,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
     changes = history()
     there = sum(1 for _ in changes.done(directory, *also(directory))) if steps > 1 else 1
     if steps > there:
-        hint = f"packyard undo {directory} --list shows them"
+        hint = f"packyard undo {quote(str(directory))} --list shows them"
         raise InputError(
             Problem(f"has {output.counted(there, 'change')} to undo, not {steps}", file=str(directory), hint=hint)
         )

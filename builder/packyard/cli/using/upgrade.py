@@ -75,7 +75,9 @@ def run(arguments: argparse.Namespace) -> int:
     if any(vars(arguments)[name] for name in ("namespace", "context", "kubeconfig")):
         if arguments.words and not Path(arguments.words[0]).is_dir():
             word = arguments.words[0]
-            raise UsageError(f"packyard upgrade: {word} is neither a folder nor a run: packyard upgrade RUN {word}")
+            raise UsageError(
+                f"packyard upgrade: {word} is neither a folder nor a run: packyard upgrade RUN {quote(word)}"
+            )
         output.note(f"{arguments.words[0] if arguments.words else '.'} is a folder here: it is upgraded, and no run is")
     decision = arguments.decision
     folder, version = _split(arguments.words)

@@ -6,6 +6,7 @@ import argparse
 import os
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 
 from packyard.cli import declare, output, workspaces
 from packyard.cli.rows import Rows
@@ -92,7 +93,7 @@ def _propose(arguments: argparse.Namespace) -> int:
         return 0
     propose.write_to(here, propose.bind(here, proposals, names))
     if PROPOSED.show([proposals[name] for name in dict.fromkeys(names)], arguments.output):
-        output.note(f"next: packyard lint {source}")
+        output.note(f"next: packyard lint {quote(source)}")
     return 0
 
 

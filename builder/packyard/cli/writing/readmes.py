@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from shlex import quote
 
 from packyard.cli import fanout, output
 from packyard.cli.rows import Rows
@@ -69,7 +70,7 @@ def _committed(path: Path, names: Sequence[str]) -> list[Path]:
     if len(names) != 1:
         raise UsageError(f"packyard lint: --readmes {path} is no directory: name one package")
     if not path.exists():
-        hint = f"packyard build {names[0]} --readmes - >{path} writes it"
+        hint = f"packyard build {names[0]} --readmes - >{quote(str(path))} writes it"
         raise InputError(Problem("there is nothing to check", file=str(path), hint=hint))
     return [path]
 

@@ -21,6 +21,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from pathlib import Path
+from shlex import quote
 
 from packyard.core.bundle import reference
 from packyard.core.digest import Digest
@@ -92,7 +93,7 @@ class Lock:
     def package(self, name: str, *, file: str = FILE) -> Pin:
         """Return the pin of a package, or raise `InputError`, naming the nearest."""
         if name not in self.packages:
-            hint = suggest(name, self.packages) or f"packyard get {name} --lock {file} pins it"
+            hint = suggest(name, self.packages) or f"packyard get {quote(name)} --lock {quote(file)} pins it"
             raise InputError(Problem(f"does not pin {name}", file=file, hint=hint))
         return self.packages[name]
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from shlex import quote
 
 from packyard.core.bundle import archive
 from packyard.core.bundle.bundle import Bundle
@@ -102,8 +103,10 @@ class Upload:
         attested, key = attest(entry), entry.beside(PROVENANCE)
         if trusted.rules and key not in self.present:  # roles may demand a signature that we have not
             hint = f"publish it with the keys that the root has for {entry.name}: packyard keys root show --in "
-            hint += f"{store.address} lists them; for a copy, put its publisher's key under packages: in root.yaml, "
-            hint += f"then: packyard keys root rotate root.yaml --in {store.address}"
+            hint += (
+                f"{quote(store.address)} lists them; for a copy, put its publisher's key under packages: in root.yaml, "
+            )
+            hint += f"then: packyard keys root rotate root.yaml --in {quote(store.address)}"
             _check(attested.get(key), entry, trusted, hint)
         return attested
 

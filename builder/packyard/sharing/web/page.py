@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from shlex import quote
 from urllib.parse import urlsplit
 
 from packyard.core.digest import Digest
@@ -69,7 +70,7 @@ class Page:
 def check_address(address: str) -> None:
     """Refuse a channel that no browser reads."""
     if address.lower().startswith("oci"):
-        hint = f"copy it to a folder or a bucket: packyard copy {address} DIR; then packyard web DIR"
+        hint = f"copy it to a folder or a bucket: packyard copy {quote(address)} DIR; then packyard web DIR"
         raise InputError(
             Problem("a registry serves no pages, and no browser reads its packages", file=address, hint=hint)
         )

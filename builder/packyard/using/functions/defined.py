@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from shlex import quote
 
 from packyard.core.errors import InputError
 from packyard.core.files.tree import Tree
@@ -190,4 +191,4 @@ def _fields_outside(package: ListedPackage, counts: Mapping[str, int]) -> Iterat
 
 
 def _remedy(directory: Path) -> str:
-    return f"start the function for the folder that has them all, or type packyard set {directory}"
+    return f"start the function for the folder that has them all, or type packyard set {quote(str(directory))}"

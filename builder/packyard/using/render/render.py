@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 
 from packyard.core.errors import Problem, refuse
 from packyard.core.files import regular
@@ -140,5 +141,7 @@ def _refused(setters: Sequence[Setter], directory: Path) -> Iterator[Problem]:
 
 def _problem(setter: Setter, directory: Path) -> Problem:
     described = f": {setter.description}" if setter.description else ""
-    value = setter.example or "VALUE"
-    return setter.problem(f"{setter.name} is not set{described}", f"packyard set {directory} {setter.name}={value}")
+    value = quote(setter.example or "VALUE")
+    return setter.problem(
+        f"{setter.name} is not set{described}", f"packyard set {quote(str(directory))} {setter.name}={value}"
+    )

@@ -141,10 +141,13 @@ def set_fields(
 
 def unknown(name: str, names: Collection[str], package: PackageFiles, definitions: Definitions) -> Problem:
     """Describe a setter that a package does not have; a substitution is told by what it is made of."""
+    from shlex import quote  # only refusals need it
+
     where = package.where.rstrip("/") or "."
     problem = made_of(name, definitions, where)
     if problem is None:
-        message, hint = f"setter {name!r} is not found", suggest(name, names) or f"packyard setters {where} lists them"
+        message = f"setter {name!r} is not found"
+        hint = suggest(name, names) or f"packyard setters {quote(where)} lists them"
         problem = Problem(message, hint=hint)
     return replace(problem, file=package.where + package.name, missing=name)
 
@@ -157,16 +160,19 @@ def made_of(name: str, definitions: Definitions, where: str) -> Problem | None:
     setters = sorted(definitions.setters_of(substitution))
     if not setters:
         return Problem(f"{name} is made by the package, and cannot be set")
-    return Problem(
-        f"{name} is made of {', '.join(setters)}", hint=f"set one of them: packyard set {where} {setters[0]}=VALUE"
-    )
+    from shlex import quote  # only refusals need it
+
+    hint = f"set one of them: packyard set {quote(where)} {setters[0]}=VALUE"
+    return Problem(f"{name} is made of {', '.join(setters)}", hint=hint)
 
 
 def no_default(setter: Setter) -> Problem:
     """Describe a setter that has no value to go back to."""
+    from shlex import quote  # only refusals need it
+
     message = f"setter {setter.name!r} has no default to go back to"
     where = setter.file.rpartition("/")[0] or "."
-    return setter.problem(message, f"set it: packyard set {where} {setter.name}=VALUE")
+    return setter.problem(message, f"set it: packyard set {quote(where)} {setter.name}=VALUE")
 
 
 def _has_default(setter: Setter, shipped: Shipped) -> bool:

@@ -143,7 +143,7 @@ def read(root_dir: Path, memo: Memo | None = None, libraries: Sequence[Library] 
     found = library_search.find(root_dir, memo) if libraries is None else libraries
     sources = Sources(root_dir, memo, library.places(found))
     if not sources.is_file(WORKSPACE):
-        hint = f"packyard init {root_dir} begins one"
+        hint = f"packyard init {quote(str(root_dir))} begins one"
         raise InputError(Problem("no such file, so this is not a workspace", file=sources.shown(WORKSPACE), hint=hint))
     fields = Fields.of_file(sources, WORKSPACE)
     is_library = fields.expect_header("packyard/v1", *library.KINDS) == library.KINDS[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from posixpath import commonpath, dirname, join, normpath
+from shlex import quote
 
 from packyard.core.errors import InputError, Problem
 from packyard.core.kubernetes import kustomization
@@ -56,7 +57,7 @@ def paths(folders: Sequence[str], prefix: str, shown: str, name: str) -> dict[st
     marked = {folder: path for folder, (_, _, path) in partitions.items()}
     packages = sorted({head.strip("/") for head, mark, _ in partitions.values() if mark})
     if len(packages) > 1:
-        hint = f"import each by itself, first: packyard import {join(shown, packages[0])}"
+        hint = f"import each by itself, first: packyard import {quote(join(shown, packages[0]))}"
         raise InputError(Problem(f"holds several packages: {', '.join(packages)}", file=shown, hint=hint))
     if not all(mark for _, mark, _ in partitions.values()):
         common = [step for step in commonpath(folders).split("/") if step and len(folders) > 1]
