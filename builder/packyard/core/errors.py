@@ -58,8 +58,17 @@ class Problem:
         return f"Problem({str(self)!r})"
 
     def renamed(self, folder: str, name: str) -> Problem:
-        """Return the problem of what is in a folder that nobody knows, with another name for the folder."""
-        message, file, hint = (text.replace(folder, name) for text in (self.message, self.file, self.hint))
+        """Return the problem of what is in a folder that nobody knows, with another name for the folder.
+
+        In the hint, which may be a command, paths are quoted as their new names ask for.
+        """
+        import re
+        from shlex import quote
+
+        known = re.escape(folder) + ("" if folder.endswith("/") else r"(?![^/\s:;,)'\"])")
+        message, file = (re.sub(known, lambda _: name, text) for text in (self.message, self.file))
+        typed = re.compile(rf"'{known}(?P<quoted>[^']*)'|{known}(?P<plain>[\w@%+=:,./-]*)")
+        hint = typed.sub(lambda match: quote(name + (match["quoted"] or match["plain"] or "")), self.hint)
         return replace(self, message=message, file=file, hint=hint)
 
 

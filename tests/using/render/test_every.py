@@ -80,6 +80,19 @@ def test_a_problem_of_the_copy_names_the_file_of_the_package(package: Path, tmp_
     )
 
 
+def test_a_problem_of_the_copy_names_the_folder_as_it_was_given(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    top = (package / optioned.MULTI).parent
+    shutil.copytree(package / optioned.MULTI, top / "my case")
+    monkeypatch.chdir(top)
+    said = refused("render", "--built-in", "my case", "WORKERS=x")
+    assert said.startswith("error: my case/Krmfile:")
+    assert "packyard set 'my case' WORKERS=" in said
+    monkeypatch.chdir("my case")
+    said = refused("render", "--built-in", "WORKERS=x")
+    assert said.startswith("error: ./Krmfile:")
+    assert "packyard set . WORKERS=" in said
+
+
 def test_what_is_there_is_left_alone(package: Path, tmp_path: Path) -> None:
     tiny.write(tmp_path / "values.yaml", "PVC_NAME: workdisk\n")
     tiny.write(tmp_path / "out" / "own.yaml", "mine")

@@ -84,7 +84,8 @@ def with_values(directory: Path, values: Values) -> Iterator[Path]:
             yield copy
         except PackyardError as error:
             shown = os.path.normpath(directory / os.path.relpath(package, os.path.realpath(directory)))
-            raise type(error)(*(problem.renamed(str(copied), shown) for problem in error.problems)) from error
+            problems = (problem.renamed(str(copy), str(directory)) for problem in error.problems)
+            raise type(error)(*(problem.renamed(str(copied), shown) for problem in problems)) from error
 
 
 def _within_bounds(package: str) -> Callable[[str, list[str]], Collection[str]]:
