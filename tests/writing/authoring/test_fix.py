@@ -56,12 +56,14 @@ def test_a_definition_is_not_dead_where_a_comment_may_have_meant_it(tmp_path: Pa
 
 
 @pytest.mark.parametrize("text", ["a: [\n", "\xff", "a: 1\na: 2\n"])
-def test_a_file_that_cannot_be_read_stays(text: str, tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_read_stays_and_what_it_may_use(text: str, tmp_path: Path) -> None:
     folder = write(
         tmp_path / "a", {"Krmfile": "io.k8s.cli.setters.TAG: {x-k8s-cli: {setter: {name: TAG, value: v1}}}\n"}
     )
     (folder / "a.yaml").write_bytes(text.encode("latin-1"))
-    tiny.run("lint", "--fix", folder)
+    before = (folder / "Krmfile").read_text()
+    assert "fixed" not in tiny.run("lint", "--fix", folder)[2]
+    assert (folder / "Krmfile").read_text() == before
     assert (folder / "a.yaml").read_bytes() == text.encode("latin-1")
 
 

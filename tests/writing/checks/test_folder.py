@@ -69,6 +69,15 @@ def test_an_exception_counts_in_any_folder_and_has_to_be_needed(tmp_path: Path) 
     assert rules(tmp_path) == ["a.yaml:4 exception-not-needed"]
 
 
+def test_of_objects_that_cannot_be_read_pages_may_speak(tmp_path: Path) -> None:
+    tiny.write(tmp_path / "a.yaml", CONFIG_MAP)
+    tiny.write(tmp_path / "b.yaml", CONFIG_MAP.replace("settings", "others") + "data: {}\n")
+    tiny.write(tmp_path / "README.md", "```sh\nkubectl get configmap others\n```\n")
+    assert rules(tmp_path) == []
+    tiny.write(tmp_path / "b.yaml", "a: [\n")
+    assert rules(tmp_path) == ["b.yaml:2 unreadable"]
+
+
 def test_what_is_required_may_be_set_in_a_copy_and_is_doubtful_elsewhere(tmp_path: Path) -> None:
     tiny.write(tmp_path / "Krmfile", KRMFILE.replace("EPOCHS", "A").replace("}}", ", required: true, isSet: true}}"))
     tiny.write(tmp_path / "a.yaml", CONFIG_MAP + 'data:\n  A: "1" # {"$openapi":"A"}\n')

@@ -72,6 +72,24 @@ def test_a_setter_that_only_a_substitution_of_a_substitution_uses_is_used(found:
     assert found(krmfile(TAG, inner, outer), a_yaml='a: a:1-x # {"$openapi":"OUTER"}\n') == []
 
 
+def test_a_definition_is_not_called_unused_where_a_file_cannot_be_read(found: Found) -> None:
+    assert found(krmfile(TAG), a_yaml="a: [\n") == ["a.yaml:2:1 error unreadable"]
+
+
+def test_an_exception_is_not_called_needless_where_another_file_cannot_be_read(found: Found) -> None:
+    sound = f"# packyard: allow moving-tag: why\n{USE_TAG}"
+    assert found(krmfile(TAG), a_yaml=sound) == ["a.yaml:1:1 error exception-not-needed"]
+    assert found(krmfile(TAG), a_yaml=sound, b_yaml="b: [\n") == ["b.yaml:2:1 error unreadable"]
+
+
+def test_a_setter_that_only_the_pattern_of_a_part_names_is_used(found: Found) -> None:
+    inner = "substitutions.INNER {name: INNER, pattern: '${TAG}-x'}"
+    outer = "substitutions.OUTER {name: OUTER, pattern: 'a:${INNER}'}"
+    assert not any(
+        "unused" in each for each in found(krmfile(TAG, inner, outer), a_yaml='a: a # {"$openapi":"OUTER"}\n')
+    )
+
+
 @pytest.mark.parametrize(("field", "faulty"), [('"1"', False), ("1", False), ("'1'", False), ("2", True), ('""', True)])
 def test_finds_a_field_that_disagrees_with_its_setter(found: Found, field: str, faulty: bool) -> None:
     expected = ["a.yaml:1:4 error value-disagrees"] if faulty else []

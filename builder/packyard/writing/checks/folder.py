@@ -69,6 +69,11 @@ class _Opened:
     contents: Folder
     memo: Memo
 
+    @property
+    def is_torn(self) -> bool:
+        """Whether a file cannot be read."""
+        return any(each.unreadable for each in self.parsed.values())
+
     def exists(self, path: str) -> bool | None:
         """Say whether kustomize finds a file, or a folder to build."""
         below = path.removeprefix(self.tree.prefix)
@@ -93,7 +98,8 @@ def lint(tree: Tree, *, judges: Sequence[Judge], is_closed: bool = False) -> Lin
     shipped_with = _exceptions(tree, opened.files)
     findings = [each for each in findings if each.rule not in shipped_with.get(os.path.normpath(each.file), ())]
     named = opened.read(lambda file: exception.may_have(file) and tree.has_file(file))
-    judged = [] if False in opened.shipped.values() else list(named)
+    is_copy = False in opened.shipped.values()
+    judged = [] if is_copy or opened.is_torn else list(named)  # a file that cannot be read may need an exception
     left = exception.apply(dict.fromkeys(findings), named, judged, shipped=False)
     return Linted(in_order(left), list(opened.packages))
 
@@ -107,9 +113,11 @@ def _open(tree: Tree, *, is_closed: bool) -> _Opened:
         package = replace(package, programs=_of_own(programs, folder, tree))
         packages[folder] = _without_charts(charts, folder, package)
     parsed = {folder: parse(package, memo) for folder, package in packages.items()}
-    setters = {folder: each.definitions.setters for folder, each in parsed.items() if each.definitions.setters}
-    objects = _objects(parsed.values())
-    contents = Folder(files, setters, images_of(parsed.values()), objects=objects, is_closed=is_closed)
+    is_known = all(each.krmfile for each in parsed.values())  # otherwise pages may speak of setters that are not read
+    own = parsed.items() if is_known else ()
+    setters = {folder: each.definitions.setters for folder, each in own if each.definitions.setters}
+    whole = [] if any(each.unreadable for each in parsed.values()) else list(parsed.values())
+    contents = Folder(files, setters, images_of(whole), objects=_objects(whole), is_closed=is_closed)
     shipped = {folder: False if _is_copy(tree, folder) else None for folder in packages}
     return _Opened(tree, files, packages, parsed, shipped, contents, memo)
 

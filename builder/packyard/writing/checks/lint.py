@@ -67,11 +67,13 @@ def lint(
 
     ``shipped`` says that nobody has set anything yet: a required setter then has to be empty. ``judges`` are those of
     `schemas.choose`. A file that cannot be read is a finding, and the other files are checked nevertheless. In a
-    package that ``is_own``, which was not composed for several, each exception has to be needed.
+    package that ``is_own``, which was not composed for several, each exception has to be needed, if all can be read.
     """
     files = {package.where + path: data for path, data in {**package.files, **package.patches}.items()}
-    findings = find(package, parse(package, Memo()), shipped=shipped, judges=judges)
-    return in_order(exception.apply(findings, files, files if is_own else (), shipped=shipped))
+    parsed = parse(package, Memo())
+    findings = find(package, parsed, shipped=shipped, judges=judges)
+    judged = files if is_own and not parsed.unreadable else ()
+    return in_order(exception.apply(findings, files, judged, shipped=shipped))
 
 
 def find(

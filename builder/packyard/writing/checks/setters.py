@@ -47,11 +47,11 @@ def check(parsed: Parsed, *, shipped: bool | None) -> Iterator[Finding]:
     broken = _broken(definitions)
     fields = [each for bound in parsed.bound for each in _field(bound, definitions, reached)]
     yield from fields
-    # What a broken comment stood for must not be taken for dead.
+    # What a broken comment stood for, or a file that cannot be read uses, must not be taken for dead.
     is_certain = not unbound and all(each.rule != "unresolved-comment" for each in fields)
     for entry in parsed.krmfile.entries:
         name, kind = _name(entry)
-        if kind and entry.name not in reached:
+        if kind and entry.name not in reached and not parsed.unreadable:
             hint = "bind a field to it, or remove it" if kind == "setter" else "remove it"
             yield breach("unused-definition", entry, f"no field uses {kind} {name}", hint, REMOVE * is_certain)
         if kind == "setter":
@@ -81,7 +81,7 @@ def _field(bound: Binding, definitions: Definitions, reached: set[str]) -> Itera
         message = f"{definition.name} is {is_}, but its comment is on {on}: it has no effect here"
         yield breach("comment-does-not-fit", (source, bound.comment.start), message, "remove the comment", REMOVE)
         return
-    _reach(definition, definitions, reached)
+    _reach(definition, definitions, reached, by_pattern=True)
     node = bound.node
     value = node.value if isinstance(node, Scalar) else [each.value for each in scalars(node)]
     wanted = expected(definition, definitions)
@@ -90,14 +90,21 @@ def _field(bound: Binding, definitions: Definitions, reached: set[str]) -> Itera
         yield breach("value-disagrees", bound.node, message, "fix the definition or the field")
 
 
-def _reach(definition: Setter | Substitution, definitions: Definitions, reached: set[str]) -> None:
-    """Add the keys of a definition, and of all definitions that it is made of, to ``reached``."""
+def _reach(
+    definition: Setter | Substitution, definitions: Definitions, reached: set[str], *, by_pattern: bool = False
+) -> None:
+    """Add the keys of a definition, and of all definitions that it is made of, to ``reached``.
+
+    With ``by_pattern`` also of those that its pattern names: a part lists no markers, build does that.
+    """
     todo = [definition]
     while todo:
         current = todo.pop()
         key = (SETTER_PREFIX if isinstance(current, Setter) else SUBSTITUTION_PREFIX) + current.name
         if key not in reached and isinstance(current, Substitution):
-            targets = (definitions.resolve(reference) for _, reference in current.markers if reference)
+            references = [reference for _, reference in current.markers if reference]
+            references += [DefinitionRef("", name) for name in _NAMED.findall(current.pattern) if by_pattern]
+            targets = map(definitions.resolve, references)
             todo += [target for target in targets if target is not None]
         reached.add(key)
 
