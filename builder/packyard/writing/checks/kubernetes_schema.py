@@ -285,6 +285,8 @@ def _examples(parsed: Parsed) -> dict[str, str]:
 
 
 def _waiting(parsed: Parsed, examples: Mapping[str, str]) -> frozenset[int]:
-    """Return the fields that wait for a setter without an example, by their nodes."""
+    """Return the fields that wait for a setter without an example, by their nodes: all if no setter can be read."""
+    if parsed.krmfile is None:
+        return frozenset(parsed.reached)
     names = {setter.name for setter in parsed.definitions.setters.values() if setter.must_be_set} - examples.keys()
     return frozenset(node for node, changed_by in parsed.reached.items() if not names.isdisjoint(changed_by))

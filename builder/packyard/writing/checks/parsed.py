@@ -80,13 +80,16 @@ class Parsed:
         return self.krmfile.definitions if self.krmfile else Definitions()
 
     def changed_by(self, node: Node | None) -> frozenset[str]:
-        """Return the names of the setters that change a field; none where a definition is broken."""
+        """Return the names of the setters that change a field; none where a definition is broken.
+
+        Where the Krmfile cannot be read it is what the comment names, whatever that is.
+        """
         return self.reached.get(id(node), frozenset())
 
     def waits(self, node: Node | None) -> bool:
-        """Say whether a field waits for a value that somebody has to set."""
-        setters = self.definitions.setters
-        return any(setters[name].must_be_set for name in self.changed_by(node))
+        """Say whether a field waits for a value that somebody has to set, as it may if the Krmfile cannot be read."""
+        names, setters = self.changed_by(node), self.definitions.setters
+        return any(setters[name].must_be_set for name in names) if self.krmfile else bool(names)
 
     def pods_of(self, root: MappingNode) -> list[Pod[MappingNode]]:
         """Return the pods of an object."""
@@ -141,7 +144,7 @@ class Parsed:
             )
         bound = {id(root): fields.find(documents[id(root)]) for root in new}
         fresh = [each for bindings in bound.values() for each in bindings]
-        reached = {**self.reached, **_reached(fresh, krmfile.definitions if krmfile else more)}
+        reached = {**self.reached, **_reached(fresh, krmfile)}
         build = _with_embedded(replace(build, objects=tuple(root for _, root in roots)), reached)
         inside = [root for root in build.objects if id(root) not in self.pods]
         return replace(
@@ -184,7 +187,7 @@ def parse(package: PackageFiles, memo: Memo) -> Parsed:
     all_builds = builds.find(
         package.resources, documents, is_loose=not package.name, programs=_generated(package, memo)
     )
-    reached = _reached(bound, krmfile.definitions if krmfile else Definitions())
+    reached = _reached(bound, krmfile)
     all_builds = [_with_embedded(build, reached) for build in all_builds]
     objects = {id(root): root for build in all_builds for root in build.objects}
     return Parsed(
@@ -269,9 +272,12 @@ def _comments(document: Document) -> Iterator[Comment]:
         yield from all_comments(document)
 
 
-def _reached(bound: Iterable[Binding], definitions: Definitions) -> dict[int, frozenset[str]]:
-    """Return the names of the setters that change each field; none where a definition is broken."""
+def _reached(bound: Iterable[Binding], krmfile: Krmfile | None) -> dict[int, frozenset[str]]:
+    """Return the names of the setters that change each field, as `Parsed.changed_by` does."""
+    if krmfile is None:
+        return {id(binding.node): frozenset((binding.reference.name,)) for binding in bound}
     setters: dict[int, frozenset[str]] = {}
+    definitions = krmfile.definitions
     for binding in bound:
         definition = definitions.resolve(binding.reference)
         try:

@@ -59,8 +59,8 @@ def _secret(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
 
 def _is_asked_for(value: Node, parsed: Parsed) -> bool:
     """Say whether a value is that of a setter which is shipped empty, for users to set in their copy."""
-    setters = parsed.definitions.setters
-    return any(setters[name].required for name in parsed.changed_by(value))
+    names, setters = parsed.changed_by(value), parsed.definitions.setters
+    return any(setters[name].required for name in names) if parsed.krmfile else bool(names)
 
 
 def _is_secret(text: str) -> bool:

@@ -48,7 +48,12 @@ class ShippedOptions:
         judges: Sequence[Judge],
         shipped: bool | None,
     ) -> Iterator[Finding]:
-        """Yield what is wrong with use cases of a package and their options; ``baseline`` is what is without them."""
+        """Yield what is wrong with use cases of a package and their options; ``baseline`` is what is without them.
+
+        Nothing is known of fields whose Krmfile cannot be read.
+        """
+        if parsed.krmfile is None:
+            return
         for there, alone, on in self._use_cases(package, parsed):
             options, defined = self._read(there)
             trial = Trial(
