@@ -89,7 +89,9 @@ class PackageSetters:
         first = plan(package, ours, shipped=shipped, memo=self._memo) if ours.names else Plan()
         values = assignment.among(self._tagged).values
         kpt = _read_kpt(package.with_files(first.files)) if first.files else self._kpt
-        return first.then(kpt.set(values) if values else Plan()).then(Plan(left=left))
+        return first.then(kpt.set(values, as_kustomize=assignment.as_kustomize) if values else Plan()).then(
+            Plan(left=left)
+        )
 
 
 def _read_kpt(package: PackageFiles) -> KptPackage:

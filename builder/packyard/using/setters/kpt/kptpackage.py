@@ -91,12 +91,20 @@ class KptPackage:
             for name, setter in sorted(by_name.items())
         ]
 
-    def set(self, values: Mapping[str, Sequence[str]]) -> Plan:
+    def set(self, values: Mapping[str, Sequence[str]], *, as_kustomize: bool = False) -> Plan:
         """Plan to give setters, which the package has, these values; several texts are a list.
+
+        A setter that is no list takes one value, unless what is set is set ``as_kustomize``.
 
         Raises `InputError` with every fault.
         """
         where = self.package.where + KPTFILE
+        several = {name for name, texts in values.items() if len(texts) > 1 and not as_kustomize}
+        refuse(
+            Problem(f"{each.name} takes one value, not {len(values[each.name])}", file=each.file, line=each.line)
+            for each in (self.setters() if several else ())
+            if each.name in several and each.count and not each.is_list
+        )
         new_values = {name: _text(texts) for name, texts in values.items()}
         own_values = self.values
         edits: dict[str, list[Edit]] = {path: list(file_edits) for path, file_edits in self._record(new_values).items()}
