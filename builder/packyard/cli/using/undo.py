@@ -1,4 +1,6 @@
-"""Undo the last change below DIR by `set`, `enable`, `disable`, `upgrade` or `cfg`: files get their earlier bytes back.
+"""Undo the last change below DIR: files get their earlier bytes back.
+
+`set`, `enable`, `disable`, `upgrade`, `lint --fix` and `cfg` make changes that can be undone.
 
 packyard undo [DIR]         the last change; repeat it for the one before
 packyard undo [DIR] 3       the last three changes

@@ -128,7 +128,7 @@ class History:
         """Return the newest step below one of the directories that was made and is not undone yet."""
         for step in self.done(directory, *also):
             return step
-        hint = "what `packyard set`, `enable`, `disable`, `upgrade` and `cfg` change can be undone"
+        hint = "what `packyard set`, `enable`, `disable`, `upgrade`, `lint --fix` and `cfg` change can be undone"
         raise InputError(Problem("nothing to undo", file=os.path.realpath(directory), hint=hint))
 
     def undo(self, directory: Path, *also: Path, merge: Merge = refuse_edits) -> UndoStep:
