@@ -152,7 +152,9 @@ def _locked(arguments: argparse.Namespace, file: Path, into: Path) -> Iterator[R
     names = sorted(lock.packages)
     if arguments.reference is not None:
         reference = Reference.parse(arguments.reference)
-        pin = lock.package(reference.name, file=str(file))
+        flag = preferences.as_flag(preferences.source(arguments.channel))
+        get = f"packyard get {quote(arguments.reference)}{flag}"
+        pin = lock.package(reference.name, file=str(file), get=get)
         if not reference.admits(pin.version):
             hint = "leave out --locked to fetch another version"
             raise InputError(

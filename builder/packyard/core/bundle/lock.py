@@ -90,10 +90,10 @@ class Lock:
                 lines += [f"  {name}:", *(f"    {key}: {value}" for key, value in values.items())]
         return "".join(f"{line}\n" for line in lines).encode()
 
-    def package(self, name: str, *, file: str = FILE) -> Pin:
-        """Return the pin of a package, or raise `InputError`, naming the nearest."""
+    def package(self, name: str, *, file: str = FILE, get: str = "") -> Pin:
+        """Return the pin of a package, or raise `InputError`, naming the nearest, or how to ``get`` and pin it."""
         if name not in self.packages:
-            hint = suggest(name, self.packages) or f"packyard get {quote(name)} --lock {quote(file)} pins it"
+            hint = suggest(name, self.packages) or f"{get or f'packyard get {name}'} --lock {quote(file)} pins it"
             raise InputError(Problem(f"does not pin {name}", file=file, hint=hint))
         return self.packages[name]
 
