@@ -90,6 +90,16 @@ def test_a_folder_of_sources_stands_for_its_packages(
     assert f"{use_cases} use case" in errors
 
 
+def test_parts_are_judged_with_packages_and_not_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their comments name setters of other parts, so that alone they have hundreds of faults, and --fix would act."""
+    root = tiny.workspace(tmp_path / "ws")
+    monkeypatch.chdir(root)
+    said = "error: bases/one: is a part of the packages of ., and is judged with them (packyard lint)"
+    assert said in tiny.run("lint", "bases/one", "--fix")[2]
+    monkeypatch.chdir(root / "bases")
+    assert "is a part of the packages of .." in tiny.run("lint", ".")[2]
+
+
 def test_rules_are_explained_and_listed() -> None:
     assert "hf_4711" in tiny.run("lint", "--explain", "plain-secret")[1]
     assert "plain-secret" in tiny.run("lint", "--explain")[1]

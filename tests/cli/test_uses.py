@@ -113,7 +113,8 @@ def test_a_use_that_is_for_no_package_is_refused(verb: str, words: list[str], sa
 
 
 def test_a_directory_is_linted_as_it_is(root: Path) -> None:
-    said = tiny.run("lint", root / "bases", "--option", "cache")
+    tiny.write(root / "manifests/cm.yaml", "kind: ConfigMap\n")
+    said = tiny.run("lint", root / "manifests", "--option", "cache")
     assert said[0] == 2
     assert "are for packages of a workspace" in said[2]
 

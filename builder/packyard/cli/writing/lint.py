@@ -113,10 +113,16 @@ def _sorted_out(targets: Sequence[str], here: Workspace | None) -> tuple[list[st
 
 
 def _packages_in(folder: str, here: Workspace) -> list[str] | None:
-    """Return the packages of the workspace whose sources are what a folder is for; None for another folder."""
+    """Return the packages of the workspace whose sources are what a folder is for; None for another folder.
+
+    Parts are refused: their comments name setters of other parts, and packages make objects of them.
+    """
     place, root = Path(folder).resolve(), here.root_dir.resolve()
     if place in (root, root / "packages"):
         return _all_names(here)
+    if any(part in (place, *place.parents) for part in (root / "bases", root / "overlays")):
+        message = f"is a part of the packages of {here.root_dir}, and is judged with them"
+        raise InputError(Problem(message, file=folder, hint="packyard lint"))
     return [place.name] if place.parent == root / "packages" and place.name in here.package_names() else None
 
 
