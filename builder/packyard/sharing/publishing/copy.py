@@ -178,10 +178,10 @@ class _Batch:
                 pulled[name] = _pulled(manifest)
             outcomes = put(packed, attest=attest)
         return {
-            name: Copied(entry=told, status=status, images=images, registries=registries, proof=proofs.get(name))
+            name: Copied(entry=as_listed, status=status, images=images, registries=registries, proof=proofs.get(name))
             for entry, status in outcomes
             for name in [str(entry)]
-            for told in [replace(entry, yanked=wanted[name].yanked)]  # it is yanked once all is there
+            for as_listed in [replace(entry, yanked=wanted[name].yanked)]  # it is yanked once all is there
             for images, registries in [pulled[name]]
         }
 
