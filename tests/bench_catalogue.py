@@ -21,7 +21,7 @@ from packyard.writing.source import package, workspace
 
 PACKYARD = Path(sys.executable).with_name("packyard")
 HELM = real.TOOLS / "helm"
-OVERLAY = "overlays/storage/user-mounted-nfs/kustomization.yaml"
+OVERLAY = "overlays/storage/user-mounted-nfs/pods.yaml"
 RARE = "overlays/storage/efs/kustomization.yaml"  # which few packages have
 
 

@@ -11,6 +11,7 @@ import real
 import workspaces
 from measuring import compare, process
 from packyard.core.yaml.document import parse_file
+from packyard.using.options.folder import PROGRAMS
 
 PACKYARD = Path(sys.executable).with_name("packyard")
 
@@ -37,6 +38,8 @@ def _few(package: Path, copy: Path, most: int) -> None:
     count = 0
     copy.mkdir(parents=True)
     shutil.copy(package / "packyard.json", copy)
+    for programs in filter(Path.is_dir, package.rglob(PROGRAMS)):
+        shutil.copytree(programs, copy / programs.relative_to(package))
     for krmfile in sorted(package.rglob("Krmfile")):
         here = [file for file in krmfile.parent.rglob("*") if file.is_file()]
         if count + len(here) > most and count:

@@ -1,0 +1,28 @@
+"""`make bench` goes through: what it measures moves with the sources, and nobody else runs it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import real
+import sample
+from commandline import programs_dir
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not sample.WHOLE, reason="takes minutes: make soak")
+def test_each_benchmark_measures(tmp_path: Path) -> None:
+    for name in ("kustomize-3", "helm", "kubernetes", "versitygw"):
+        real.seldom_program(name)
+    found = {name: real.program(name) for name in ("curl", "git", "grep", "gzip", "sha256sum", "tar")}
+    folder = programs_dir(tmp_path / "programs", {**found, "kubectl": real.pinned_program("kubectl")})
+    env = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}
+    command = (sys.executable, real.REPOSITORY / "tests/bench.py", "1", "1")
+    result = subprocess.run(command, env=env, capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "packyard doctor, " in result.stdout
