@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
+from shlex import quote
 
 from packyard.core.errors import InputError, PackyardError, Problem, UsageError, suggest
 
@@ -62,8 +63,6 @@ def only(words: Sequence[str], verb: str) -> Path:
     """Return DIR for a verb that takes nothing else."""
     directory, rest = split(words, "", lambda _: ())
     if rest:
-        from shlex import quote  # only refusals need it
-
         hint = f"type packyard {verb} {quote(str(directory))}"
         raise UsageError(f"packyard {verb}: unexpected argument {rest[0]!r} after DIR; {hint}")
     return directory

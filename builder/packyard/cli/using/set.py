@@ -16,6 +16,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from shlex import quote
 
 from packyard.cli import colors, output, state
 from packyard.cli import directory as directories
@@ -133,8 +134,6 @@ def _change(directory: Path, words: list[str], parsed: Flags) -> tuple[list[Pack
     values = {name: [] if texts == [""] else texts for name, texts in values.items()}  # of a list no item
     unset = parsed.values.get("unset", [])
     if not values and not unset:
-        from shlex import quote  # only refusals need it
-
         raise _usage(directory, f"nothing to set, and packyard setters {quote(str(directory))} lists the names")
     dry_run = parsed.switches["dry-run"]
     if dry_run:
@@ -232,8 +231,6 @@ def _values(directory: Path, words: list[str]) -> dict[str, list[str]]:
 
 
 def _usage(directory: Path, message: str, words: str = "NAME=VALUE") -> UsageError:
-    from shlex import quote
-
     return UsageError(f"packyard set: {message}; type packyard set {quote(str(directory))} {words}")
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from shlex import quote
 
 from packyard.core.errors import InputError, Problem, refuse, shown, suggest
 from packyard.core.work.memo import Memo, once
@@ -141,8 +142,6 @@ def set_fields(
 
 def unknown(name: str, names: Collection[str], package: PackageFiles, definitions: Definitions) -> Problem:
     """Describe a setter that a package does not have; a substitution is told by what it is made of."""
-    from shlex import quote  # only refusals need it
-
     where = package.where.rstrip("/") or "."
     problem = made_of(name, definitions, where)
     if problem is None:
@@ -160,16 +159,12 @@ def made_of(name: str, definitions: Definitions, where: str) -> Problem | None:
     setters = sorted(definitions.setters_of(substitution))
     if not setters:
         return Problem(f"{name} is made by the package, and cannot be set")
-    from shlex import quote  # only refusals need it
-
     hint = f"set one of them: packyard set {quote(where)} {setters[0]}=VALUE"
     return Problem(f"{name} is made of {', '.join(setters)}", hint=hint)
 
 
 def no_default(setter: Setter) -> Problem:
     """Describe a setter that has no value to go back to."""
-    from shlex import quote  # only refusals need it
-
     message = f"setter {setter.name!r} has no default to go back to"
     where = setter.file.rpartition("/")[0] or "."
     return setter.problem(message, f"set it: packyard set {quote(where)} {setter.name}=VALUE")

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 
 from packyard.core.errors import PackyardError, Problem, shown
 from packyard.core.yaml.node import Entry, MappingNode, Node
@@ -88,8 +89,6 @@ def _wrong_letters(setter: Setter, texts: Sequence[str]) -> str:
 
 def _hint(setter: Setter, texts: Sequence[str], where: str) -> str:
     """Return what to type instead: the value that was probably meant, an example, or how to take a value back."""
-    from shlex import quote  # only refusals need it
-
     begin = f"packyard set {quote(where.rstrip('/') or '.')}"
     if not any(texts) and _can_be_taken_back(setter, where):
         return f"to go back to the shipped value: {begin} --unset {setter.name}"
@@ -107,8 +106,6 @@ def _hint_of_many(setter: Setter, texts: Sequence[str], where: str, beside: Mapp
     """
     if not stricter.is_one_of_many(setter, texts):
         return ""
-    from shlex import quote  # only refusals need it
-
     words = [setter.name, *texts]
     says, names, values = "did you mean", words[::2], words[1::2]
     if texts[0] == "=":
@@ -149,8 +146,6 @@ def _can_be_taken_back(setter: Setter, where: str) -> bool:
 
 def command(setter: Setter, where: str) -> str:
     """Return what to type, with the definition's example where it has one that it admits."""
-    from shlex import quote  # only refusals need it
-
     begin = f"packyard set {quote(where.rstrip('/') or '.')} {setter.name}="
     for example in _examples(setter):
         if example and not setter.is_list and not is_refused(setter, [example]):
