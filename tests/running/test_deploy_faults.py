@@ -8,6 +8,7 @@ import re
 import shlex
 import signal
 import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -243,6 +244,36 @@ def test_ctrl_c_while_objects_are_applied_says_which_are(
     done = inside(*again[1:], "--no-wait")
     assert "2 objects applied, as deployed at" in done.stderr
     assert names(cluster, namespace) == [f"packyard.{RUN}.1", "settings", "work"]
+
+
+#: A kubectl that prints a line and interrupts who reads it, before that one has its turn on their processor.
+_INTERRUPTS = f"""\
+#!{sys.executable}
+import os, signal, time
+
+os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+time.sleep(0.1)
+os.write(1, b"configmap/settings\\n")
+os.kill(os.getppid(), signal.SIGINT)
+time.sleep(60)
+"""
+_READS = """\
+import os, sys
+from packyard.running.runs.kubectl import Kubectl
+
+os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
+os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+Kubectl(program=sys.argv[1], flags=(), context="", namespace="").follow("apply", each=print)
+"""
+
+
+def test_a_line_that_comes_with_ctrl_c_is_read(tmp_path: Path) -> None:
+    program = tmp_path / "kubectl"
+    program.write_text(_INTERRUPTS)
+    program.chmod(0o755)
+    done = subprocess.run([sys.executable, "-c", _READS, program], capture_output=True, text=True, timeout=50)
+    assert "KeyboardInterrupt" in done.stderr
+    assert done.stdout == "configmap/settings\n"
 
 
 def test_a_connection_that_is_cut_midway_is_told_and_a_second_deploy_completes(

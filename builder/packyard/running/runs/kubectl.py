@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -107,12 +108,12 @@ class Kubectl:
             stdin.write(data)
             stdin.seek(0)
             how = {"stdin": stdin, "stdout": subprocess.PIPE, "stderr": stderr, "start_new_session": self.is_apart}
-            with _start(command, **how) as process:
+            # Signals interrupt the main thread alone: another one that reads loses no line to them.
+            with _start(command, **how) as process, ThreadPoolExecutor(1) as pool:
                 try:
-                    _hand_on(process, each)
+                    pool.submit(_hand_on, process, each).result()
                 except BaseException:
                     process.terminate()
-                    _hand_on(process, each)
                     raise
             stderr.seek(0)
             return self._checked(_done(process.returncode, b"", stderr.read()))
@@ -268,14 +269,8 @@ def _start(command: Sequence[str], **how: Any) -> subprocess.Popen[bytes]:
 
 
 def _hand_on(process: subprocess.Popen[bytes], each: Callable[[str], None]) -> None:
-    """Hand on each line; one that Ctrl-C came upon is handed on again, so that none is lost."""
     for line in process.stdout or ():
-        text = line.decode("utf-8", "replace").rstrip("\n")
-        try:
-            each(text)
-        except KeyboardInterrupt:
-            each(text)
-            raise
+        each(line.decode("utf-8", "replace").rstrip("\n"))
 
 
 def without_log(stderr: bytes) -> str:
