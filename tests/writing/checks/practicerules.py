@@ -39,7 +39,7 @@ RULES = _rules(practice, secret_texts)
 OTHERS = (
     _rules(arguments, claims, definitions, image, keys, kustomizations, launch, lifecycle)
     | _rules(mounts, port_numbers, quantities, roles, security, vocabulary)
-) - RULES - {"wrong-value", "wrong-type", "unknown-field", "missing-field"} | {"unused-account"}
+) - RULES - {"wrong-value", "wrong-type", "unknown-field", "missing-field"} | {*("unused-account", "kustomize-refuses")}
 
 
 def without(found: Iterable[Finding]) -> list[Finding]:

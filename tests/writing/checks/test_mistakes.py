@@ -92,6 +92,7 @@ CASES = [
     ("others", "restartPolicy: Never", "restartPolicy: Newer", "restart-policy"),
     ("deployment", '8443 # {"$openapi":"PORT"}', "8443", "forgotten-field"),
     ("others", "serve.sh: exec serve", "serve.sh: train-network", "forgotten-field"),
+    ("deployment", "- name: main\n", "- name: train-network\n", ""),
     ("deployment", "readOnlyRootFilesystem: true", "readOnlyRootFilesystem: false", "default-written-out"),
     (
         "others",

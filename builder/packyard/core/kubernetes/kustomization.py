@@ -12,7 +12,8 @@ packyard's own build, `using.options.enabled` edits the components.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from packyard.core.errors import InputError, Problem
 from packyard.core.files import regular
@@ -63,6 +64,16 @@ def referred(root: Node | None, fields: Sequence[str] = LISTED) -> Iterator[str]
     for field in fields:
         listed = root.get(field) if isinstance(root, MappingNode) else None
         yield from (each.value if isinstance(each, Scalar) else "" for each in items(listed))
+
+
+def may_call(text: str, name: str, roots: Iterable[MappingNode]) -> bool:
+    """Say whether a text is the name of an object, also as the prefixes and suffixes of kustomizations lengthen it."""
+    begins, ends = [], []
+    for root in roots:
+        begins.append(re.escape(root.text("namePrefix")))
+        ends.append(re.escape(root.text("nameSuffix")))
+    pattern = f"(?:{'|'.join(begins)})*{re.escape(name)}(?:{'|'.join(ends)})*"
+    return re.fullmatch(pattern, text) is not None
 
 
 def images(root: MappingNode) -> Iterator[tuple[str, dict[str, str]]]:

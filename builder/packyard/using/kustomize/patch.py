@@ -45,6 +45,10 @@ class MisfitError(InputError):
     """An RFC 6902 ``test`` that failed, or a path that leads nowhere: the object is not what the patch is for."""
 
 
+class AbsentError(MisfitError):
+    """A ``replace`` of an entry that is not there, which kustomize adds from version 4 on."""
+
+
 class Working:
     """The nodes of an object that may be changed in place. All others are copied as soon as the way to a change leads
     through them, so that objects which begin alike share what stays alike.
@@ -215,6 +219,8 @@ class _Place:
 
     def replace(self, value: Node, comment: Comment | None) -> None:
         """Replace a value and the comment behind it; the prose above stays."""
+        if isinstance(self.parent, MappingNode) and self.parent.entry(self.last) is None:
+            raise AbsentError(self.place.problem(f"path {self.pointer} does not exist"))
         part = self.part()
         part.value = self.working.instead(part.value, value)
         part.comment = comment

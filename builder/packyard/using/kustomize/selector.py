@@ -62,7 +62,7 @@ def selects(target: Mapping[str, str], root: MappingNode, identity: Identity) ->
     """Say whether a target is for an object, which is called ``identity``."""
     terms = words(identity)
     return all(
-        _satisfies(text, root.mapping("metadata", _METADATA[word])) if word in _METADATA else matches(text, terms[word])
+        satisfies(text, root.mapping("metadata", _METADATA[word])) if word in _METADATA else matches(text, terms[word])
         for word, text in target.items()
     )
 
@@ -96,7 +96,8 @@ def _fault_of_labels(text: str) -> str:
     return ""
 
 
-def _satisfies(text: str, labels: MappingNode | None) -> bool:
+def satisfies(text: str, labels: MappingNode | None) -> bool:
+    """Say whether labels are those that a selector of Kubernetes wants."""
     for match in _REQUIREMENT.finditer(text):
         absent, alone, key, operator, value, of_set, values = match.groups()
         has = labels is not None and labels.get(alone or key) is not None

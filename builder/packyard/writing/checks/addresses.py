@@ -42,6 +42,7 @@ class _Known:
     pods: dict[str, list[re.Pattern[str]]] = field(default_factory=dict)
     examples: dict[str, list[str]] = field(default_factory=dict)
     headless: set[str] = field(default_factory=set)
+    affix: str = ""  # what kustomize adds to the names of Services
 
 
 def check(parsed: Parsed) -> Iterator[Finding]:
@@ -65,7 +66,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
 
 
 def _known(parsed: Parsed) -> _Known:
-    hosts = _Known()
+    hosts = _Known(affix=parsed.builds[0].affix if len(parsed.builds) == 1 else "")
     all_pods = [pod for root in parsed.objects for pod in parsed.pods_of(root)]
     for root in parsed.objects:
         name, spec = name_of(root), root.mapping("spec")
@@ -158,6 +159,11 @@ def _host(host: str, place: Place, hosts: _Known, *, is_said: bool) -> Iterator[
     if parts is None or _is_outside(parts):
         return
     first, second = parts[1], parts[2] or ""
+    if hosts.affix and is_said and (renamed := first if first in hosts.ports else second) in hosts.ports:
+        message = f"kustomize adds {hosts.affix!r} to the name of Service {renamed!r}, and changes no address"
+        hint = "copy the name with replacements, or leave the prefix out"
+        yield breach("reference-left-behind", place, message, hint)
+        return
     if second in hosts.pods:
         if first not in hosts.ports and not any(each.fullmatch(first) for each in hosts.pods[second]):
             message = f"no pod of Service {second!r} is called {first!r}"

@@ -31,17 +31,16 @@ _FOLLOWED = (
     *("apiVersion", "kind", "metadata", "resources", "namespace", "bases", "components", "images", "replicas"),
     *("commonAnnotations", "buildMetadata", "sortOptions", "namePrefix", "nameSuffix"),
     *("configMapGenerator", "secretGenerator", "generatorOptions"),  # whose names are known
-    *("patches", "patchesStrategicMerge", "patchesJson6902", "labels", "commonLabels"),  # which `changes` makes
+    # which `changes` makes:
+    *("patches", "patchesStrategicMerge", "patchesJson6902", "replacements", "labels", "commonLabels"),
 )
 #: The fields that change the names of objects.
 RENAMING = ("namePrefix", "nameSuffix")
 
-#: The fields of a kustomization that make objects, or change which there are.
+#: The fields of a kustomization that make objects whose names nobody knows here, or change which there are.
 _MAKING = (
     "generators",
     "transformers",
-    "configMapGenerator",
-    "secretGenerator",
     "helmCharts",
     "helmChartInflationGenerator",
 )
@@ -58,9 +57,10 @@ class Build:
 
     ``complete`` says that no object can come from elsewhere or be changed by a kustomization. ``apart`` has for each
     object, by its node, the kustomizations that rename it. ``kustomizations`` are the ones that it is built by, and
-    ``is_whole`` says that all their objects are known: none comes from elsewhere, or is generated. ``is_loose`` says
-    that nothing puts the files together: neither a kustomization nor a Krmfile. ``generated`` are the ConfigMaps that
-    its kustomizations make. ``refused`` are the patches that kustomize refuses.
+    ``is_whole`` says that all their objects are known: none comes from elsewhere. ``is_loose`` says that nothing puts
+    the files together: neither a kustomization nor a Krmfile. ``generated`` are the ConfigMaps and Secrets that its
+    kustomizations make, ``hashed`` those that get a hash behind their names. ``refused`` are the patches that
+    kustomize refuses.
     """
 
     objects: tuple[MappingNode, ...]
@@ -70,7 +70,14 @@ class Build:
     is_whole: bool = False
     is_loose: bool = False
     generated: Generated = field(default_factory=dict)
+    hashed: frozenset[tuple[str, str]] = frozenset()
     refused: tuple[Finding, ...] = ()
+
+    @property
+    def affix(self) -> str:
+        """What the kustomization at the top puts before or behind the names of all objects."""
+        top = self.kustomizations[0] if self.kustomizations else None
+        return next((text for field in RENAMING if top and (text := top.text(field))), "")
 
     def image(self, reference: str) -> str:
         """Return an image as the kustomizations leave it."""
@@ -161,6 +168,7 @@ class _Kustomizations:
             tuple(state.roots),
             state.whole,
             generated=state.generated,
+            hashed=frozenset().union(*map(generated.hashed, state.roots)),
             refused=tuple(state.refused),
         )
 
@@ -200,7 +208,7 @@ class _Kustomizations:
         if root is None:
             return
         config_maps = generated.together([state.generated, generated.find(root)])
-        is_certain = state.whole and not is_renamed and not any(gathered.values())
+        is_certain = state.whole and not any(gathered.values())  # this one renames after its patches
         changed = changes.apply(root, path, self._files, list(gathered), is_certain=is_certain, config_maps=config_maps)
         state.complete, state.generated = state.complete and changed.complete, changed.generated
         state.refused += changed.findings

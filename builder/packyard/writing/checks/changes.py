@@ -9,18 +9,19 @@ What kustomize alone can say is left as it is, and the build is not known to be 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from packyard.core.errors import InputError, suggest
+from packyard.core.kubernetes import kustomization
 from packyard.core.yaml import aliases, make
-from packyard.core.yaml.document import items, mappings, parse_text
+from packyard.core.yaml.document import entries, items, mappings, parse_text, scalars
 from packyard.core.yaml.fields import Fields
 from packyard.core.yaml.node import Document, Entry, MappingNode, Node, Scalar, SequenceNode
 from packyard.core.yaml.span import embedded
-from packyard.using.kustomize import selector
+from packyard.using.kustomize import replacement, selector
 from packyard.using.kustomize.accumulate import SourceObject, nameless
-from packyard.using.kustomize.patch import MisfitError
+from packyard.using.kustomize.patch import AbsentError, MisfitError
 from packyard.writing.checks import generated
 from packyard.writing.checks.finding import Finding, breach, finding
 from packyard.writing.checks.generated import Generated
@@ -73,6 +74,8 @@ def apply(
             continue
         try:
             _patch(document.root, target, changes, is_certain=is_certain)
+        except AbsentError:  # which kustomize adds
+            changes.complete = False
         except MisfitError as error:
             changes.complete = False
             changes.findings += (finding("entry-without-target", each, "error") for each in error.problems)
@@ -81,7 +84,75 @@ def apply(
     for pairs, selectors, templates in _labels(root):
         for item in changes.objects:
             _label(item, pairs, selectors=selectors, templates=templates)
+    for each in mappings(root.get("replacements")):
+        try:
+            _replacement(each, root, changes, is_certain=is_certain)
+        except InputError:  # a pattern that cannot be read
+            changes.complete = False
     return changes
+
+
+def _replacement(root: MappingNode, top: MappingNode, changes: Changes, *, is_certain: bool) -> None:
+    """Copy a value as one of ``replacements`` says, and find what it does not lead to; options are left to kustomize.
+
+    It acts after what renames in ``top``, its kustomization: it may say the name before or after that.
+    """
+    source, sources = root.mapping("source"), list[SourceObject]()
+    path = source.scalar("fieldPath") if source else None
+    if source is not None:
+        sources = [each for each in changes.objects if _is_meant(source, each, top)]
+        is_generated = any(_is_made(source, *called) for called in changes.generated)
+        if not sources and is_certain and not is_generated:
+            message = f"no object is called {source.text('name')}, the source of this replacement, and kustomize fails"
+            names = (each.identity[3] for each in changes.objects)
+            changes.findings.append(_reaches(source.get("name") or source, message, names))
+    values = replacement.find_fields(sources[0].root, path.value) if len(sources) == 1 and path else []
+    if path and len(sources) == 1 and not values and not path.value.startswith("metadata."):
+        message = f"{sources[0].identity[1]} {sources[0].identity[3]} has nothing at {path.value}, and kustomize fails"
+        changes.findings.append(_reaches(path, message))
+    changes.complete = changes.complete and source is not None and source.get("options") is None
+    for target in mappings(root.get("targets")):
+        _target(target, values, top, changes, is_certain=is_certain)
+
+
+def _target(target: MappingNode, values: list[Node], top: MappingNode, changes: Changes, *, is_certain: bool) -> None:
+    """Put a value into the fields of the targets of a replacement, and find those that are not there."""
+    select = target.mapping("select")
+    options = [each for each in entries(target.get("options")) if each.name != "create"]
+    chosen = [each for each in changes.objects if select and _is_meant(select, each, top)]
+    if select and not chosen and is_certain and not any(_is_made(select, *called) for called in changes.generated):
+        message = "no object is the target of this replacement, which kustomize passes over"
+        changes.findings.append(breach("entry-without-target", select, message, "correct the target"))
+    for path in scalars(target.get("fieldPaths")):
+        for each in chosen if target.get("reject") is None else ():
+            if replacement.find_fields(each.root, path.value):
+                if values and not options:
+                    each.replace(replacement.Target({}, (path.value,), target), values[0])
+            elif target.find("options", "create") is not None:
+                changes.complete = changes.complete and "annotations" in path.value
+            elif not path.value.startswith("metadata."):
+                message = f"{each.identity[1]} {each.identity[3]} has nothing at {path.value}, and kustomize fails"
+                changes.findings.append(_reaches(path, message))
+    changes.complete = changes.complete and not options and target.get("reject") is None and len(values) == 1
+
+
+def _is_meant(words: MappingNode, item: SourceObject, top: MappingNode) -> bool:
+    """Say whether a source or a target means an object."""
+    own = selector.words(item.identity)
+    texts = {word: words.text(word) for word in ("group", "version", "kind") if words.text(word)}
+    name, called = words.text("name"), own["name"]
+    is_named = not name or selector.matches(name, called) or kustomization.may_call(name, called, [top])
+    return is_named and all(selector.matches(text, own[word]) for word, text in texts.items())
+
+
+def _is_made(words: MappingNode, kind: str, name: str) -> bool:
+    texts = {word: words.text(word) for word in ("kind", "name") if words.text(word)}
+    return generated.is_target(texts, kind, name)
+
+
+def _reaches(place: Node, message: str, names: Iterable[str] = ()) -> Finding:
+    text = place.value if isinstance(place, Scalar) else ""
+    return breach("entry-without-target", place, message, suggest(text, names), severity="error")
 
 
 def _patch(root: Node, target: Mapping[str, str] | None, changes: Changes, *, is_certain: bool) -> None:
@@ -96,9 +167,9 @@ def _patch(root: Node, target: Mapping[str, str] | None, changes: Changes, *, is
     if isinstance(root, MappingNode) and root.text("$patch") == "delete":
         changes.objects = [each for each in objects if each not in matched]
     elif isinstance(root, MappingNode):
-        _, kind, _, name = selector.identity(root)
-        is_generated = kind == "ConfigMap" and name in changes.generated
-        if not matched and target is None and is_certain and not is_generated:
+        _, kind, namespace, name = selector.identity(root)
+        is_generated = (kind, name) in changes.generated
+        if not matched and target is None and is_certain and not is_generated and not namespace:
             message = f"no {kind} {name!r} is there to patch, and kustomize fails"
             names = (each.identity[3] for each in objects if each.identity[1] == kind)
             changes.findings.append(
@@ -128,8 +199,9 @@ def _patches(root: MappingNode, folder: str, files: Files) -> Iterator[tuple[Doc
             if fields.problems:
                 yield None, None
                 continue
-            patch = entry.get("path") or entry.get("patch")
-            yield from ((each, target) for each in _documents(patch, folder, files))
+            path, inline = entry.get("path"), entry.get("patch")
+            there = _inline(inline) if path is None and isinstance(inline, Scalar) else _documents(path, folder, files)
+            yield from ((each, target) for each in there)
 
 
 def _documents(node: Node | None, folder: str, files: Files) -> Sequence[Document | None]:
@@ -138,6 +210,11 @@ def _documents(node: Node | None, folder: str, files: Files) -> Sequence[Documen
         return (None,)
     if "\n" not in node.value and not node.value.startswith(("[", "{")):
         return files.get(posixpath.normpath(posixpath.join(folder, node.value))) or (None,)
+    return _inline(node)
+
+
+def _inline(node: Scalar) -> Sequence[Document | None]:
+    """Return what a patch in place says."""
     try:
         documents = parse_text(embedded(node))
         for document in documents:

@@ -20,6 +20,7 @@ from packyard.writing.checks.parsed import Parsed
 
 _FIELD_PATH = re.compile(r"metadata\.(annotations|labels)\['([^']+)'\]\Z")
 _SOURCES = ("configMap", "downwardAPI")
+_KEYS = {"configMapKeyRef": "ConfigMap", "secretKeyRef": "Secret"}
 _MEDIA = ("Memory", "HugePages", "HugePages-2Mi", "HugePages-1Gi")
 _SUBJECTS = ("ServiceAccount", "User", "Group")
 _SYSTEMS = ("linux", "windows")
@@ -75,10 +76,14 @@ def _pod(pod: Pod[MappingNode], parsed: Parsed) -> Iterator[Finding]:
             if held:
                 files[volume.text("name")] = files_of(held, parsed)
                 yield from _items(held, pod, parsed)
+        if secret := volume.mapping("secret"):
+            for item in mappings(secret.get("items")):
+                yield from _missing(item.scalar("key"), secret, parsed, "Secret")
     for container in pod.containers:
         for variable in mappings(container.get("env")):
-            if reference := variable.mapping("valueFrom", "configMapKeyRef"):
-                yield from _missing(reference.scalar("key"), reference, parsed)
+            for source, kind in _KEYS.items():
+                if reference := variable.mapping("valueFrom", source):
+                    yield from _missing(reference.scalar("key"), reference, parsed, kind)
             yield from _field_path(variable.find("valueFrom", "fieldRef", "fieldPath"), pod)
         for mount in mappings(container.get("volumeMounts")):
             names, path = files.get(mount.text("name")), mount.scalar("subPath")
@@ -106,12 +111,13 @@ def _items(held: MappingNode, pod: Pod[MappingNode], parsed: Parsed) -> Iterator
             yield breach("no-such-key", item, message, "fieldRef: {fieldPath: metadata.name}")
 
 
-def _missing(key: Scalar | None, reference: MappingNode, parsed: Parsed) -> Iterator[Finding]:
-    """Find a key that a ConfigMap of the package does not have."""
-    keys = variables.keys_of(reference.text("name"), parsed) if reference.text("optional") != "true" else set()
+def _missing(key: Scalar | None, reference: MappingNode, parsed: Parsed, kind: str = "ConfigMap") -> Iterator[Finding]:
+    """Find a key that a ConfigMap or a Secret of the package does not have."""
+    name = reference.text("secretName") or reference.text("name")
+    keys = variables.keys_of(name, parsed, kind) if reference.text("optional") != "true" else set()
     if keys and parsed.complete and key and key.value not in keys:
         hint = suggest(key.value, keys) or f"it has {', '.join(sorted(keys))}"
-        yield breach("no-such-key", key, f"the ConfigMap has no key {key.value!r}", hint)
+        yield breach("no-such-key", key, f"the {kind} has no key {key.value!r}", hint)
 
 
 def _field_path(path: Node | None, pod: Pod[MappingNode]) -> Iterator[Finding]:

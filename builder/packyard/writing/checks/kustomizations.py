@@ -16,6 +16,8 @@ from packyard.core.kubernetes.kinds import RBAC, called, is_kind, kind_of
 from packyard.core.kubernetes.kustomization import GROUP, NAMES
 from packyard.core.yaml.document import mappings, scalars
 from packyard.core.yaml.node import MappingNode, Scalar
+from packyard.using.kustomize import selector
+from packyard.writing.checks import generated, refused
 from packyard.writing.checks.builds import Build
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
@@ -45,7 +47,10 @@ _REMOTE = re.compile(r"[a-z][a-z0-9+.-]*::?/?/|git@|[^/]*\.[a-z]{2,}/.|.*(\?|\.g
 
 def check(parsed: Parsed, exists: Exists) -> Iterator[Finding]:
     """Find what kustomize refuses or passes over; ``exists`` says which files are there."""
+    roots = {posixpath.dirname(root.source.name) or ".": root for root in _kustomizations(parsed)}
+    files = {document.source.name: document for document in parsed.documents}
     for root in _kustomizations(parsed):
+        yield from refused.check(root, roots, files)
         yield from _header(root)
         yield from _fields(root)
         yield from _paths(root, exists)
@@ -55,6 +60,8 @@ def check(parsed: Parsed, exists: Exists) -> Iterator[Finding]:
         yield from build.refused
         if build.kustomizations:
             yield from _unreached(build, parsed)
+        if not parsed.programs:  # which generate more
+            yield from refused.check_build(build)
         yield from _subjects(build)
 
 
@@ -128,9 +135,9 @@ def _named(root: MappingNode) -> Iterator[tuple[Scalar, str]]:
             if path := entry.scalar("path"):
                 yield path, path.value
     for generator in ("configMapGenerator", "secretGenerator"):
-        for generated in mappings(root.get(generator)):
+        for each in mappings(root.get(generator)):
             for field in ("files", "envs"):
-                for item in scalars(generated.get(field)):
+                for item in scalars(each.get(field)):
                     yield item, item.value.partition("=")[2] or item.value
 
 
@@ -161,6 +168,7 @@ def _unreached(build: Build, parsed: Parsed) -> Iterator[Finding]:
     used = {images.parse(each.text("image")).name for each in containers}
     names = {called(root) for root in build.objects} - {""}
     elsewhere = any(root.get("configurations") for root in build.kustomizations)  # say where more images stand
+    elsewhere = elsewhere or any("image" in path.value for path in _replaced(build))
     for root in build.kustomizations:
         for image in mappings(root.get("images")) if not elsewhere else ():
             old = image.scalar("name")
@@ -169,14 +177,25 @@ def _unreached(build: Build, parsed: Parsed) -> Iterator[Finding]:
                 yield breach("entry-without-target", old, message, suggest(old.value, used))
         for replica in mappings(root.get("replicas")):
             name = replica.scalar("name")
-            if name and name.value not in names:
+            if name and not any(kustomization.may_call(name.value, each, build.kustomizations) for each in names):
                 message = f"no object is called {name.value}, and kustomize fails"
                 yield breach("entry-without-target", name, message, suggest(name.value, names), severity="error")
         for patch in mappings(root.get("patches")):
             target = patch.mapping("target")
-            if target and not any(_is_target(root, target) for root in build.objects):
+            words = {word: text for word in ("kind", "name") if target and (text := target.text(word))}
+            is_made = any(generated.is_target(words, kind, name) for kind, name in build.generated)
+            if target and not is_made and not any(_is_target(root, target, build) for root in build.objects):
                 message = "no object is the target of this patch, which kustomize passes over"
                 yield breach("entry-without-target", target, message, "correct the target")
+
+
+def _replaced(build: Build) -> Iterator[Scalar]:
+    """Yield the paths of the fields that replacements change."""
+    for root in build.kustomizations:
+        for target in (
+            target for each in mappings(root.get("replacements")) for target in mappings(each.get("targets"))
+        ):
+            yield from scalars(target.get("fieldPaths"))
 
 
 def _renamed(build: Build) -> set[str]:
@@ -185,12 +204,23 @@ def _renamed(build: Build) -> set[str]:
     return {new["newName"] for _, new in entries if "newName" in new}
 
 
-def _is_target(root: MappingNode, target: MappingNode) -> bool:
-    """Say whether a target means an object; selectors of labels and annotations are taken to."""
+def _is_target(root: MappingNode, target: MappingNode, build: Build) -> bool:
+    """Say whether a target means an object; it may say a name that a kustomization below has lengthened.
+
+    Selectors of annotations are taken to, and those of labels that an object must not have.
+    """
     group, kind = kind_of(root)
     version = root.text("apiVersion").rpartition("/")[2]
-    identity = {"group": group, "version": version, "kind": kind, "name": called(root)}
-    return all(not (text := target.text(field)) or _matches(text, value) for field, value in identity.items())
+    identity = {"group": group, "version": version, "kind": kind}
+    name, labels = target.text("name"), target.text("labelSelector")
+    is_named = (
+        not name
+        or _matches(name, called(root))
+        or (bool(build.apart.get(id(root))) and kustomization.may_call(name, called(root), build.kustomizations))
+    )
+    is_labelled = "!" in labels or "notin" in labels or selector.satisfies(labels, root.mapping("metadata", "labels"))
+    is_kind = all(not (text := target.text(field)) or _matches(text, value) for field, value in identity.items())
+    return is_named and is_labelled and is_kind
 
 
 def _matches(pattern: str, text: str) -> bool:

@@ -13,6 +13,7 @@ from difflib import SequenceMatcher
 
 from packyard.core.errors import suggest
 from packyard.core.kubernetes import job_sets
+from packyard.core.kubernetes.groups import BUILT_IN_GROUPS
 from packyard.core.kubernetes.kinds import (
     APPS,
     CORE,
@@ -36,6 +37,8 @@ from packyard.writing.checks.parsed import Parsed
 
 #: Fields that may stand empty or be something else.
 _LENIENT = ("configMap", "secret", "persistentVolumeClaim")
+#: Fields by which a kustomization tells kustomize of more references.
+_TOLD = ("configurations", "crds", "transformers")
 _ALIKE = 0.9  # of 1: so alike are names of which one was meant, though clusters have such objects of their own
 #: What the cluster may have: a requirement, where the package does not bring it.
 _REQUIREMENTS = of(CORE, "Secret", "PersistentVolumeClaim", "PersistentVolume")
@@ -54,7 +57,7 @@ class _Reference:
 
     def is_known(self, parsed: Parsed) -> bool:
         """Say whether programs make the object, or every cluster or namespace has it."""
-        is_generated = self.kind == (CORE, "ConfigMap") and self.name.value in parsed.generated
+        is_generated = self.kind[0] == CORE and (self.kind[1], self.name.value) in parsed.generated
         return is_generated or (self.kind[1], self.name.value) in ALWAYS_THERE
 
 
@@ -73,6 +76,8 @@ def check(parsed: Parsed) -> Iterator[Finding]:
                 yield reference
                 continue
             target = own.get(reference.kind, {}).get(reference.name.value)
+            if fault := _not_renamed(reference, root, parsed, is_own=target is not None):
+                yield fault
             if target is not None:
                 yield from _left_behind(reference, target, parsed)
             elif reference.is_of_cluster and not _is_slip(reference.name.value, own.get(reference.kind, {})):
@@ -86,6 +91,23 @@ def check(parsed: Parsed) -> Iterator[Finding]:
                 and not reference.is_known(parsed)
             ):
                 yield from _missing(reference, own.get(reference.kind, {}), parsed, naming)
+
+
+def _not_renamed(reference: _Reference, root: MappingNode, parsed: Parsed, *, is_own: bool) -> Finding | None:
+    """Find a reference that kustomize leaves as it is when it renames the object: one that it was not told of."""
+    build, name, kind = parsed.builds[0], reference.name.value, reference.kind[1]
+    is_subdomain = kind == "Service" and not reference.is_loose
+    if len(parsed.builds) > 1 or (kind_of(root)[0] in BUILT_IN_GROUPS and not is_subdomain):
+        return None
+    what = f"a hash behind the name of {kind} {name!r}" if (kind, name) in build.hashed else ""
+    what = what or (f"{build.affix!r} to the name of {kind} {name!r}" if build.affix and is_own else "")
+    if not what or any(each.get(field) for each in build.kustomizations for field in _TOLD):
+        return None
+    message = f"kustomize puts {what}, and changes no such reference of a {root.text('kind')}"
+    hint = "name it in a nameReference of configurations" + (
+        ", or disableNameSuffixHash: true" if "hash" in what else ""
+    )
+    return breach("reference-left-behind", reference.name, message, hint)
 
 
 def _is_slip(name: str, own: Mapping[str, Scalar]) -> bool:

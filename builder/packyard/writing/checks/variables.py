@@ -28,6 +28,7 @@ _GIVEN: Mapping[str, Sequence[str]] = {
     "LeaderWorkerSet": ("LWS_LEADER_ADDRESS", "LWS_GROUP_SIZE", "LWS_WORKER_INDEX"),
     **dict.fromkeys(("RayCluster", "RayJob", "RayService"), (*_RAY, "RAY_DASHBOARD_ADDRESS", "RAY_JOB_SUBMISSION_ID")),
 }
+_DATA = ("data", "binaryData", "stringData")
 #: All of them.
 GIVEN = frozenset(_INDEX).union(*_GIVEN.values())
 
@@ -64,8 +65,13 @@ def find(container: MappingNode, parsed: Parsed) -> Variables:
     for source in mappings(container.get("envFrom")):
         reference = source.mapping("configMapRef")
         held = config_map(reference.text("name"), parsed) if reference else None
+        name = reference.scalar("name") if reference else None
+        keys = parsed.generated.get(("ConfigMap", name.value)) if name else None
         prefix = source.text("prefix")
-        variables.complete = variables.complete and held is not None
+        variables.complete = variables.complete and (held is not None or keys is not None)
+        if name is not None:
+            for key in keys or ():
+                variables.add(prefix + key, name, None)
         for entry in held or ():
             variables.add(prefix + entry.name, entry, entry.value)
     for variable in mappings(container.get("env")):
@@ -94,10 +100,16 @@ def data_of(root: MappingNode) -> list[Entry]:
     return entries(root.get("data")) if is_kind(root, CORE, "ConfigMap") else []
 
 
-def keys_of(name: str, parsed: Parsed) -> set[str]:
-    """Return the keys of the ConfigMaps of a name, those that are generated too; none where nobody knows all."""
-    generated = parsed.generated.get(name, frozenset())
-    return set() if generated is None else {*generated, *(entry.name for entry in config_map(name, parsed) or ())}
+def keys_of(name: str, parsed: Parsed, kind: str = "ConfigMap") -> set[str]:
+    """Return the keys of the ConfigMaps of a name, those that are generated too; none where nobody knows all.
+
+    ``kind`` may be Secret.
+    """
+    generated = parsed.generated.get((kind, name), frozenset())
+    objects = [root for root in parsed.objects if is_kind(root, CORE, kind)] if generated is not None else []
+    held = [root for root in objects if (called := name_of(root)) and called.value == name]
+    keys = {entry.name for root in held for field in _DATA for entry in entries(root.get(field))}
+    return set() if generated is None else {*generated, *keys}
 
 
 def words(container: MappingNode) -> Iterator[Scalar]:

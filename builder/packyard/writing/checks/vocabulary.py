@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from packyard.core.errors import InputError
 from packyard.core.kubernetes.fieldtypes import field_type
 from packyard.core.kubernetes.kinds import name_of
+from packyard.core.kubernetes.kinds import names as named
 from packyard.core.kubernetes.name_fields import NAMES
 from packyard.core.yaml.document import entries, walk
 from packyard.core.yaml.node import Child, Entry, Scalar
@@ -27,6 +28,8 @@ _DISTINCT = 12
 #: Fields of numbers that mean one port, user or group.
 _NUMBERED = ("containerPort", "port", "targetPort", "runAsUser", "runAsGroup", "fsGroup")
 _PLAIN = ("integer", "number", "boolean")
+#: Lists whose items have names that only their object knows: a volume may be called as the claim in it.
+_LOCAL = ("volumes", "volumeMounts", "volumeDevices", "containers", "initContainers", "ports", "env")
 
 
 def check(parsed: Parsed) -> Iterator[Finding]:
@@ -108,10 +111,11 @@ def _alike(parsed: Parsed) -> Iterator[tuple[Scalar, str, str]]:
     """Yield the fields that are like a bound one, and have the value of a setter, with what is to be said of them."""
     bound = {(_key(each.part), each.node.value): each for each in parsed.bound if isinstance(each.node, Scalar)}
     names = dict(_texts(parsed))
-    nodes = (node for document in parsed.documents for node in walk(document.root))
-    for entry in (entry for node in nodes for entry in entries(node)):
+    every = [entry for document in parsed.documents for node in walk(document.root) for entry in entries(node)]
+    local = {id(name) for entry in every if entry.name in _LOCAL for name in named(entry.value)}
+    for entry in every:
         value = entry.value
-        if not isinstance(value, Scalar) or len(value.value) < _SHORTEST:
+        if not isinstance(value, Scalar) or len(value.value) < _SHORTEST or id(value) in local:
             continue
         same, name = bound.get((entry.name, value.value)), names.get(value.value)
         if not (same or name) or parsed.changed_by(value) or _is_commented(value):

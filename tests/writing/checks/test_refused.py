@@ -1,0 +1,175 @@
+"""Kustomizations with one mistake, and beside each the same one without it: what lint and the real kustomize say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from packyard.using.setters.packages import PackageFiles
+from packyard.writing.checks.lint import lint
+from served import Served
+
+POD = "spec: {containers: [{name: main, image: 'tools:1', env: [{name: A, value: b}]}]}"
+BASE = f"""\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: web, labels: {{app: web}}}}
+spec:
+  selector: {{matchLabels: {{app: web}}}}
+  template: {{metadata: {{labels: {{app: web}}}}, {POD}}}
+---
+apiVersion: v1
+kind: Service
+metadata: {{name: web}}
+spec: {{selector: {{app: web}}, ports: [{{port: 80}}]}}
+"""
+TRAINING = f"""\
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {{name: train}}
+spec: {{pytorchReplicaSpecs: {{Worker: {{template: {{{POD}}}}}}}}}
+"""
+FILES = {
+    "base/kustomization.yaml": "resources: [web.yaml]\nconfigMapGenerator: [{name: settings, literals: [A=1]}]\n",
+    "base/web.yaml": BASE,
+    "part/kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\nnamePrefix: a-\n",
+    "part/train.yaml": TRAINING,
+    "prod/train.yaml": TRAINING.replace("env:", "envFrom: [{configMapRef: {name: REF}}], env:"),
+}
+VALUE = "fieldPaths: [spec.template.spec.containers.0.env.0.value]"
+TARGET, REFUSED, FIELD = "entry-without-target", "kustomize-refuses", "unknown-kustomize-field"
+
+
+def patch(text: str, target: str = "name: web") -> str:
+    return f"patches:\n- target: {{kind: Deployment, {target}}}\n  patch: |-\n    {text}\n"
+
+
+def operation(word: str, path: str, target: str = "name: web") -> str:
+    return patch(f"- {{op: {word}, path: {path}, value: b}}", target)
+
+
+def copied(name: str, path: str, to: str, field: str = VALUE) -> str:
+    source = f"source: {{kind: Service, name: {name}, fieldPath: {path}}}"
+    return f"replacements:\n- {source}\n  targets: [{{select: {{kind: Deployment, name: {to}}}, {field}}}]\n"
+
+
+def generator(text: str) -> str:
+    return f"configMapGenerator: [{text}]\n"
+
+
+#: The rest of a kustomization, wrong and right, the rule, and whether kustomize fails with the first.
+CASES = [
+    ("namePrefix: a-\n" + operation("add", "/a", "name: a-web"), operation("add", "/a"), TARGET, False),
+    (operation("update", "/a"), operation("add", "/a"), REFUSED, True),
+    (operation("replace", "/metadata/a/b"), operation("replace", "/metadata/a"), TARGET, True),
+    (operation("add", "/spec/no/a"), operation("add", "/spec/a"), TARGET, True),
+    (operation("add", "/a", "labelSelector: app=wed"), operation("add", "/a", "labelSelector: app=web"), TARGET, False),
+    (patch("op: add\n    path: /a\n      value: b"), patch("# nothing"), REFUSED, True),
+    (patch("spec: {replicas: 2}"), patch("{apiVersion: a, kind: b, metadata: {name: c}, spec: {a: 2}}"), REFUSED, True),
+    (operation("add", "/a").replace("target:", "#"), operation("add", "/a"), REFUSED, True),
+    (copied("wed", "metadata.name", "web"), copied("web", "metadata.name", "web"), TARGET, True),
+    (copied("web", "spec.no", "web"), copied("web", "spec.selector.app", "web"), TARGET, True),
+    (copied("web", "metadata.name", "wed"), copied("web", "metadata.name", "w.*"), TARGET, False),
+    (
+        copied("web", "metadata.name", "web", "fieldPaths: [spec.no]"),
+        copied("web", "metadata.name", "web", "fieldPaths: [spec.no], options: {create: true}"),
+        TARGET,
+        True,
+    ),
+    ("namePrefix: A_\n", "namePrefix: a-\n" + copied("a-web", "metadata.name", "a-web"), "no-name", False),
+    ("replicas: [{name: b-web, count: 2}]\n", "namePrefix: a-\nreplicas: [{name: a-web, count: 2}]\n", TARGET, True),
+    (generator("{name: more, literals: ['A: 1']}"), generator("{name: more, literals: [A=1]}"), REFUSED, True),
+    (generator("{name: more, literal: [A=1]}"), generator("{Name: more, Literals: [A=1]}"), FIELD, True),
+    (generator("{name: a, behavior: merge}"), generator("{name: settings, behavior: merge}"), REFUSED, True),
+    (generator("{name: a}, {name: a}"), generator("{name: a}, {name: a, behavior: merge}"), REFUSED, True),
+    ("labels: [{pairs: {a: b}, includeSelector: true}]\n", "labels: [{pairs: {a: b}}]\n", FIELD, True),
+    ("components: [../base]\n", "components: [../part]\n", REFUSED, True),
+    ("resources: [../base, ../part]\n", "resources: [../base]\n", REFUSED, True),
+    ("resources: [../base, ../part/train.yaml]\n", "resources: [../base, train.yaml]\n", REFUSED, True),
+    ("images: [{name: 'tools:1', newTag: '2'}]\n", "images: [{name: tools, newTag: '2'}]\n", TARGET, False),
+]
+
+
+def _files(rest: str) -> dict[str, str]:
+    listed = "" if rest.startswith("resources") else "resources: [../base]\n"
+    return {**FILES, "prod/kustomization.yaml": listed + rest}
+
+
+def _found(files: dict[str, str], rules: tuple[str, ...]) -> list[str]:
+    package = PackageFiles(b"kind: Krmfile\n", {path: text.encode() for path, text in files.items()})
+    return [each.rule for each in lint(package, shipped=False) if each.rule in rules]
+
+
+def _is_built(served5: Served, root: Path, files: dict[str, str]) -> bool:
+    for path, text in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    return served5("build", root / "prod").returncode == 0
+
+
+@pytest.mark.parametrize(("wrong", "right", "rule", "fails"), CASES)
+def test_a_mistake_is_found_and_what_is_right_passes(
+    wrong: str, right: str, rule: str, fails: bool, served5: Served, tmp_path: Path
+) -> None:
+    rules = (TARGET, REFUSED, FIELD, "no-name")
+    assert rule in _found(_files(wrong), rules)
+    assert _is_built(served5, tmp_path, _files(wrong)) is not fails
+    assert _found(_files(right), rules) == []
+    assert _is_built(served5, tmp_path, _files(right))
+
+
+@pytest.mark.parametrize(
+    ("rest", "name", "found"),
+    [
+        (generator("{name: more, literals: [A=1]}"), "more", True),
+        (generator("{name: more, literals: [A=1], options: {disableNameSuffixHash: true}}"), "more", False),
+        (generator("{name: more, literals: [A=1]}") + "configurations: [names.yaml]\n", "more", False),
+        ("namePrefix: a-\nresources: [train.yaml, map.yaml]\n", "map", True),
+        ("resources: [train.yaml, map.yaml]\n", "map", False),
+    ],
+)
+def test_finds_a_reference_of_a_custom_kind_that_kustomize_does_not_rename(
+    rest: str, name: str, found: bool, served5: Served, tmp_path: Path
+) -> None:
+    listed = "" if "resources" in rest else "resources: [train.yaml]\n"
+    reference = "nameReference:\n- kind: ConfigMap\n  fieldSpecs:\n  - kind: PyTorchJob\n    path: "
+    reference += "spec/pytorchReplicaSpecs/Worker/template/spec/containers/envFrom/configMapRef/name\n"
+    files = {
+        "prod/kustomization.yaml": listed + rest,
+        "prod/train.yaml": FILES["prod/train.yaml"].replace("REF", name),
+        "prod/map.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: map}\ndata: {A: b}\n",
+    }
+    judged = {path: text for path, text in files.items() if path != "prod/map.yaml" or "map.yaml" in rest}
+    assert _found(judged, ("reference-left-behind",)) == (["reference-left-behind"] if found else [])
+    assert _is_built(served5, tmp_path, {**files, "prod/names.yaml": reference})
+    built = served5("build", tmp_path / "prod").stdout
+    before, _, training = built.partition("kind: PyTorchJob")
+    assert found == (f"name: {name}\n" in training and f"name: {name}\n" not in before)
+
+
+def test_finds_an_address_of_a_service_that_kustomize_renames() -> None:
+    files = {
+        "prod/kustomization.yaml": "resources: [web.yaml]\n",
+        "prod/web.yaml": BASE.replace("value: b", "value: 'http://web'"),
+    }
+    assert _found(files, ("reference-left-behind",)) == []
+    files["prod/kustomization.yaml"] += "nameSuffix: -a\n"
+    assert _found(files, ("reference-left-behind",)) == ["reference-left-behind"]
+
+
+@pytest.mark.parametrize(
+    ("generated", "reference", "rule"),
+    [
+        ("configMapGenerator", "envFrom: [{configMapRef: {name: c}}], args: [$(A)]", ""),
+        ("configMapGenerator", "envFrom: [{configMapRef: {name: c}}], args: [$(B)]", "undefined-variable"),
+        ("secretGenerator", "env: [{name: A, valueFrom: {secretKeyRef: {name: c, key: A}}}]", ""),
+        ("secretGenerator", "env: [{name: A, valueFrom: {secretKeyRef: {name: c, key: B}}}]", "no-such-key"),
+    ],
+)
+def test_keys_of_what_is_generated_are_known(generated: str, reference: str, rule: str) -> None:
+    pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n"
+    pod += f"spec: {{containers: [{{name: c, image: 'a:1', {reference}}}]}}\n"
+    listed = f"resources: [pod.yaml]\n{generated}: [{{name: c, literals: [A=1]}}]\n"
+    found = _found({"a/kustomization.yaml": listed, "a/pod.yaml": pod}, ("undefined-variable", "no-such-key"))
+    assert found == ([rule] if rule else [])
