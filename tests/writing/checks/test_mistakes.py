@@ -45,6 +45,11 @@ CASES = [
     ("deployment", "0555", "0644", "not-executable"),
     ("deployment", "[/scripts/serve.sh]", "[sh, /scripts/serve.sh]", ""),
     ("deployment", "[/scripts/serve.sh]", "[sh, /scripts/sevre.sh]", "no-such-key"),
+    ("others", SHELL, "[python train.py]", "no-program"),
+    ("others", SHELL, "[python, train.py, --epochs 3]", "torn-option"),
+    ("others", SHELL, "[python, train.py, --epochs, '3']", ""),
+    ("others", SHELL, "[python, train.py, --flags, '--epochs 3']", ""),
+    ("others", SHELL, "[sh, -ec, train, --epochs 3]", ""),
     # ports and probes
     ("deployment", PROBE, '{tcpSocket: {port: "8443"}}', "port-as-text"),
     ("deployment", PROBE, "{periodSeconds: 5}", "probe-without-question"),
@@ -53,6 +58,9 @@ CASES = [
     # amounts
     ("deployment", LIMITS, "{cpu: 1, memroy: 1Gi}", "no-such-resource"),
     ("deployment", LIMITS, "{cpu: 1, memory: 1Gi, example.com/card: 1, hugepages-2Mi: 2Mi}", ""),
+    ("deployment", LIMITS, "{memory: 1Gi, nvidia.com/gpus: 1}", "no-such-resource"),
+    ("deployment", LIMITS, "{memory: 1Gi, nvidia.com/gpu: 500m}", "request-above-limit"),
+    ("deployment", LIMITS, "{memory: 1Gi, nvidia.com/gpu: 1, nvidia.com/mig-1g.5gb: 1}", ""),
     ("deployment", LIMITS, "{cpu: 1}", "no-resources"),
     ("deployment", LIMITS, "{memory: 1Gi}", ""),
     ("others", "{storage: 1Gi}\n  nfs", "{storage: 1Gix}\n  nfs", "no-quantity"),

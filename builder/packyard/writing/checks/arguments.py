@@ -22,6 +22,9 @@ _SHELLS = ("sh", "bash", "ash", "dash", "zsh", "ksh", "env", "eval", "envsubst")
 _REFERENCE = re.compile(r"(?<!\$)\$\(([A-Za-z_][A-Za-z0-9_.-]*)\)")
 _SHELL_NAME = re.compile(r"(?<![$\\])\$(?:\{([A-Z_][A-Z0-9_]*)\}|([A-Z_][A-Z0-9_]*))")
 _TORN = re.compile(r"(?:^|\s)(--[A-Za-z][\w-]*=)[ \t]+(?=[^\s-])")
+#: An option with its value in one word, and a word that takes the next one for its value.
+_GLUED = re.compile(r"(--[A-Za-z][\w-]*|-np?)[ \t]+[^\s=]\S*\Z")
+_TAKES_NEXT = re.compile(r"--?[A-Za-z][\w-]*\Z")
 _SHELL_FLAG = re.compile(r"-[a-z]*c[a-z]*\Z")
 _STOPS = re.compile(r"\bset\s+(-\w*e|-o\s+errexit)|&&\s*\\?\n|\|\|\s*exit")
 #: A line of a script that runs a program: neither part of a loop or a branch, nor an assignment.
@@ -56,6 +59,7 @@ def _container(container: MappingNode, parsed: Parsed, extra: Sequence[str]) -> 
         yield breach("no-such-shell", first, message, "use sh")
     if not in_shell and container.get("source") is None:
         yield from _references(texts, container, parsed, extra)
+        yield from _glued(texts)
     yield from _of_variables(container, parsed)
     yield from _goes_on(texts)
     yield from _no_program(container)
@@ -68,6 +72,15 @@ def _container(container: MappingNode, parsed: Parsed, extra: Sequence[str]) -> 
             yield breach("open-directory", text, message, "use fsGroup, or mode 775")
 
 
+def _glued(texts: list[Scalar]) -> Iterator[Finding]:
+    """Find an option and its value in one word, which no program reads as two."""
+    for before, text in zip([None, *texts], texts, strict=False):
+        match = _GLUED.match(text.value)
+        if match and not (before and _TAKES_NEXT.match(before.value)):
+            message = f"{match[1]} and its value are one word: the program has no option of that name"
+            yield breach("torn-option", text, message, f"make it two words, or write {match[1]}=VALUE")
+
+
 def _no_program(container: MappingNode) -> Iterator[Finding]:
     """Find a command whose program is missing, and a shell that is told to run a text that is missing."""
     command, args = container.get("command"), container.get("args") or container.get("source")
@@ -77,6 +90,11 @@ def _no_program(container: MappingNode) -> Iterator[Finding]:
     if isinstance(first, Scalar) and first.value.startswith("-"):
         message = f"the command begins with {first.value!r}, which is an option and not a program"
         yield breach("no-program", first, message, "name the program first")
+    elif (
+        isinstance(first, Scalar) and re.search(r"\S[ \t]+\S", first.value) and not variables.is_filled_in(first.value)
+    ):
+        message = f"no program is called {first.value!r}, blanks included: the container does not start"
+        yield breach("no-program", first, message, "make each word an item of its own")
     last = words[-1] if len(words) > 1 else None
     script = next((word for word in operands if not (isinstance(word, Scalar) and word.value.startswith("-"))), None)
     has_flag = any(isinstance(word, Scalar) and _SHELL_FLAG.match(word.value) for word in operands)

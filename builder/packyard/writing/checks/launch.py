@@ -15,11 +15,11 @@ from itertools import pairwise
 from math import prod
 
 from packyard.core.kubernetes import mpi_jobs
-from packyard.core.kubernetes.kinds import BATCH, JOBSET, KUBEFLOW, is_kind
+from packyard.core.kubernetes.kinds import BATCH, JOBSET, KUBEFLOW, LWS, TRAINER, is_kind
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.document import entries, mappings
 from packyard.core.yaml.node import MappingNode, Node, Scalar
-from packyard.writing.checks import variables
+from packyard.writing.checks import ray, variables
 from packyard.writing.checks.explanation import Severity
 from packyard.writing.checks.finding import Finding, breach, within
 from packyard.writing.checks.parsed import Parsed
@@ -29,14 +29,14 @@ _FLAGS = ("-np", "--np", "-n", "--n")
 _NODES = re.compile(r"--nnodes[=\s]+['\"]?(\d+)\b")
 _REFERENCE = re.compile(r"\$[({]?([A-Za-z_][A-Za-z0-9_]*)[)}]?\Z")
 _COUNTS = ("WORLD_SIZE", "NNODES", "NUM_WORKERS", "NUM_NODES")
-_STARTED = ("--nproc-per-node", "--nproc_per_node")
+_STARTED = ("--nproc-per-node",)
 #: Flags whose numbers, multiplied, are how many GPUs of its pod a program uses; and words that spread vLLM over pods.
 _BY_GPU = {
-    "vllm": ("--tensor-parallel-size", "-tp", "--pipeline-parallel-size", "-pp"),
+    "vllm": (*("--tensor-parallel-size", "-tp", "--pipeline-parallel-size", "-pp", "--data-parallel-size", "-dp"),),
     "torchrun": _STARTED,
     "torch.distributed.run": _STARTED,
 }
-_SPREAD = {"--nnodes", "--node-rank", "ray"}
+_SPREAD = {"--nnodes", "--node-rank", "ray", "--data-parallel-address", "--data-parallel-size-local"}
 _FRAMEWORK = {"PyTorchJob": "pytorchReplicaSpecs", "TFJob": "tfReplicaSpecs"}
 
 
@@ -55,10 +55,12 @@ def check(parsed: Parsed) -> Iterator[Finding]:
             yield from _mpi_job(root, parsed)
         elif counted := _pods(root, parsed):
             for container in parsed.containers_of(root):
-                yield from _told(container, counted, parsed)
+                yield from _told(container, counted, _at_once(root, parsed), parsed)
         for container in parsed.containers_of(root):
             yield from _tf_config(container, parsed)
-            yield from _beyond_gpus(container, parsed)
+            yield from _used_gpus(container, root, parsed)
+            yield from _visible(container, parsed)
+        yield from _per_node(root, parsed)
 
 
 def _mpi_job(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
@@ -103,29 +105,87 @@ def _slots(node: Node | None, slots: _Number | None, worker: Pod[MappingNode], p
 
 def _gpus(container: MappingNode, parsed: Parsed) -> _Number | None:
     """Return how many GPUs a container has; 0 where it does not ask for any as a resource."""
-    limits = entries(container.find("resources", "limits"))
-    return _number(next((entry.value for entry in limits if entry.name.endswith("/gpu")), None), parsed, 0)
+    return _of_limits(container.find("resources", "limits"), parsed)
 
 
-def _beyond_gpus(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
-    """Find vLLM and torchrun where they are told to use more GPUs of their pod than it has."""
-    there, words = _gpus(container, parsed), " ".join(word.value for word in variables.words(container))
-    program = next((name for name in _BY_GPU if re.search(rf"\b{re.escape(name)}\b", words)), "")
+def _of_limits(limits: Node | None, parsed: Parsed) -> _Number | None:
+    return _number(next((entry.value for entry in entries(limits) if entry.name.endswith("/gpu")), None), parsed, 0)
+
+
+def _used_gpus(container: MappingNode, root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
+    """Find vLLM and torchrun where they are told to use more or fewer GPUs than their pod, or their group, has."""
+    words = " ".join(word.value for word in variables.words(container))
+    programs = [name for name in _BY_GPU if re.search(rf"\b{re.escape(name)}\b", words)]
+    program = programs[0] if programs else ""
     is_spread = program == "vllm" and bool(_SPREAD & set(re.split(r"[\s=]+", words)))
-    counts = list(_flags(container, _BY_GPU[program], parsed)) if program and not is_spread else []
+    there = _of_group(root, parsed) if is_spread else _gpus(container, parsed)
+    counts = list(_flags(container, _BY_GPU[program], parsed)) if program else []
     wanted = prod(number.value for _, number in counts)
-    if not counts or not there or not there.value or wanted <= there.value:
+    if not counts or not there or not there.value or wanted == there.value:
         return
+    is_set = any(number.setters for _, number in counts)
+    what = "its group has" if is_spread else "the container has"
     # Processes of torchrun can do without a GPU: an option that adds GPUs leaves it to its setter how many.
-    if program == "vllm" or not there.setters or any(number.setters for _, number in counts):
-        message = f"{program} needs {wanted} GPUs, one for each of its processes, and the container has {there.value}"
+    if wanted > there.value and (program == "vllm" or not there.setters or is_set):
+        message = f"{program} needs {wanted} GPUs, one for each of its processes, and {what} {there.value}"
         yield breach("process-count", counts[0][0], message, "make both the same number")
+    elif wanted < there.value and bool(there.setters) == is_set and len(programs) == 1:
+        message = f"{program} uses {wanted} GPUs, one for each of its processes, and {what} {there.value}"
+        yield breach("process-count", counts[0][0], message, "make both the same number", severity="warning")
+
+
+def _of_group(root: MappingNode, parsed: Parsed) -> _Number | None:
+    """Return how many GPUs a group of a LeaderWorkerSet has; None of what may span other pods."""
+    template = root.mapping("spec", "leaderWorkerTemplate") if is_kind(root, LWS, "LeaderWorkerSet") else None
+    size = _number(template.get("size"), parsed, 1) if template else None
+    by_role = {pod.role: [_gpus(each, parsed) for each in pod.containers] for pod in parsed.pods_of(root)}
+    worker = by_role.get("worker", [])
+    every = [*by_role.get("leader", worker), *((size.value - 1) * worker if size else [])]
+    numbers = [number for number in every if number]
+    if size is None or len(numbers) < len(every):
+        return None
+    return _Number(sum(number.value for number in numbers), size.setters.union(*(number.setters for number in numbers)))
+
+
+def _visible(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
+    """Find a program that is told of GPUs that its container does not have."""
+    there, node = _gpus(container, parsed), variables.find(container, parsed).value("CUDA_VISIBLE_DEVICES")
+    numbers = node.value.split(",") if node and re.fullmatch(r"\d+(,\d+)*", node.value) else []
+    if node and numbers and there and there.value and max(map(int, numbers)) >= there.value:
+        message = f"CUDA_VISIBLE_DEVICES is {node.value}, and the container has {there.value} GPUs, from 0 on"
+        yield breach("process-count", node, message, "remove it: a container sees its own GPUs alone")
+
+
+def _per_node(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
+    """Find a number of processes for each node, or of GPUs for Ray, that is not that of the GPUs there."""
+    spec, pods = root.mapping("spec"), parsed.pods_of(root)
+    places: list[tuple[Node | None, list[_Number | None]]] = []
+    if spec and is_kind(root, KUBEFLOW, "PyTorchJob"):
+        places = [(spec.get("nprocPerNode"), [_gpus(each, parsed) for each in parsed.containers_of(root)])]
+    elif spec and is_kind(root, TRAINER, "TrainJob") and (trainer := spec.mapping("trainer")):
+        held = _of_limits(trainer.find("resourcesPerNode", "limits"), parsed)
+        places = [(trainer.get("numProcPerNode"), [held])]
+    elif spec and is_kind(root, TRAINER, "TrainingRuntime", "ClusterTrainingRuntime"):
+        told = spec.find("mlPolicy", "torch", "numProcPerNode")
+        places = [(told, [_gpus(each, parsed) for each in parsed.containers_of(root)])]
+    elif cluster := ray.cluster_of(root):
+        groups = [cluster.mapping("headGroupSpec"), *mappings(cluster.get("workerGroupSpecs"))]
+        for group in filter(None, groups):
+            inside = [pod for pod in pods if any(mapping is group for _, mapping in pod.chain)]
+            held_by = [_gpus(each, parsed) for pod in inside for each in pod.containers]
+            places.append((group.find("rayStartParams", "num-gpus"), held_by))
+    for node, counts in places:
+        number, most = _number(node, parsed), max((count.value for count in counts if count), default=0)
+        if node and number and most and number.value > most:
+            message = f"{number.value} GPUs are to be used on each node of the run, and its pod has {most}"
+            yield breach("process-count", node, message, "make both the same number")
 
 
 def _flags(container: MappingNode, names: Sequence[str], parsed: Parsed) -> Iterator[tuple[Scalar, _Number]]:
     """Yield the numbers that a command has behind flags, each with its word."""
     words = list(variables.words(container))
-    pattern = re.compile(rf"(?:^|\s)(?:{'|'.join(names)})(?:[=\s]+['\"]?([^\s'\"]+)|\Z)")
+    spelled = "|".join(f"--{name[2:].replace('-', '[-_]')}" if name.startswith("--") else name for name in names)
+    pattern = re.compile(rf"(?:^|\s)(?:{spelled})(?:[=\s]+['\"]?([^\s'\"]+)|\Z)")
     for word, following in zip(words, [*words[1:], None], strict=True):
         for match in pattern.finditer(word.value):
             place = word if match[1] else following
@@ -170,8 +230,7 @@ def _pods(root: MappingNode, parsed: Parsed) -> _Number | None:
     if spec and is_kind(root, BATCH, "Job") and spec.text("completionMode") == "Indexed":
         return _number(spec.get("completions"), parsed)
     if spec and is_kind(root, JOBSET, "JobSet"):
-        jobs = mappings(spec.get("replicatedJobs"))
-        inner = jobs[0].mapping("template", "spec") if len(jobs) == 1 and not jobs[0].get("replicas") else None
+        inner = _only_job(spec, parsed)
         return _number(inner.get("completions"), parsed) if inner else None
     field = _FRAMEWORK.get(root.text("kind"), "") if is_kind(root, KUBEFLOW, *_FRAMEWORK) else ""
     replicas = root.mapping("spec", field)
@@ -185,8 +244,28 @@ def _pods(root: MappingNode, parsed: Parsed) -> _Number | None:
     return _Number(sum(count.value for count in numbers), frozenset().union(*(count.setters for count in numbers)))
 
 
-def _told(container: MappingNode, pods: _Number, parsed: Parsed) -> Iterator[Finding]:
-    """Find a program that is told another number of pods than there are, now or after a set."""
+def _only_job(spec: MappingNode, parsed: Parsed) -> MappingNode | None:
+    """Return the spec of the one Job that a JobSet makes."""
+    jobs = mappings(spec.get("replicatedJobs"))
+    is_alone = (
+        len(jobs) == 1 and jobs[0].text("replicas", "1") == "1" and not parsed.changed_by(jobs[0].get("replicas"))
+    )
+    return jobs[0].mapping("template", "spec") if is_alone else None
+
+
+def _at_once(root: MappingNode, parsed: Parsed) -> int | None:
+    """Return how many pods of a Job run at the same time."""
+    job = root.mapping("spec")
+    if job and is_kind(root, JOBSET, "JobSet"):
+        job = _only_job(job, parsed)
+    elif not is_kind(root, BATCH, "Job"):
+        return None
+    number = _number(job.get("parallelism"), parsed, 1) if job else None
+    return number.value if number else None
+
+
+def _told(container: MappingNode, pods: _Number, at_once: int | None, parsed: Parsed) -> Iterator[Finding]:
+    """Find a program that is told another number of pods than there are, or than run at once, now or after a set."""
     words = ((word, _NODES.search(word.value)) for word in variables.words(container))
     statements = [(word, int(match[1]), match.group()) for word, match in words if match]
     counts = [each.scalar("value") for each in mappings(container.get("env")) if each.text("name") in _COUNTS]
@@ -195,6 +274,9 @@ def _told(container: MappingNode, pods: _Number, parsed: Parsed) -> Iterator[Fin
         if number != pods.value:
             message = f"the program is told of {number} pods, and there are {pods.value}"
             yield breach("process-count", within(node, text), message, "make both the same number")
+        elif at_once is not None and at_once < number:
+            message = f"the program waits for {number} pods, and {at_once} run at once"
+            yield breach("process-count", within(node, text), message, f"parallelism: {number}")
         elif parsed.changed_by(node) != pods.setters:
             changed = ", ".join(sorted(pods.setters ^ parsed.changed_by(node)))
             message = f"the number of pods and the number that the program is told part with {changed}"

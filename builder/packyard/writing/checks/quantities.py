@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from difflib import SequenceMatcher
 
 from packyard.core.errors import suggest
 from packyard.core.kubernetes import quantity
@@ -20,6 +21,12 @@ _SIZES = {"PersistentVolumeClaim": ("resources", "requests"), "PersistentVolume"
 _MOST_CPUS, _LEAST_MEMORY = 100_000 * 10**9, 1024 * 10**9
 #: The resources without a domain that containers may have.
 _KNOWN = ("cpu", "memory", "ephemeral-storage")
+#: Devices of which others are named alike, but not nearly.
+_DEVICES = (
+    *("nvidia.com/gpu", "amd.com/gpu", "gpu.intel.com/i915", "gpu.intel.com/xe", "habana.ai/gaudi", "google.com/tpu"),
+    *("aws.amazon.com/neuron", "aws.amazon.com/neuroncore", "nvidia.com/pgpu", "nvidia.com/vgpu"),
+)
+_ALIKE, _ONE = 0.92, 10**9
 
 
 def check(parsed: Parsed) -> Iterator[Finding]:
@@ -42,6 +49,13 @@ def _resources(resources: MappingNode) -> Iterator[Finding]:
             message = f"there is no resource {entry.name!r}: the API server rejects the pod"
             hint = suggest(entry.name, _KNOWN) or "cpu, memory, ephemeral-storage, or DOMAIN/NAME of a device"
             yield breach("no-such-resource", entry, message, hint)
+        elif name := _slip(entry.name):
+            message = f"no driver has a device {entry.name!r}: the pod waits for it for ever"
+            yield breach("no-such-resource", entry, message, f"did you mean {name!r}?")
+        amount = quantity.parse(entry.text)
+        if _is_device(entry.name) and amount and amount % _ONE:
+            message = f"{entry.text} of {entry.name} is part of a device: the API server rejects the pod"
+            yield breach("request-above-limit", entry, message, "a whole number")
     for entry in requests:
         limit = resources.find("limits", entry.name)
         if limit is None and _is_device(entry.name):
@@ -56,6 +70,12 @@ def _resources(resources: MappingNode) -> Iterator[Finding]:
         elif _is_device(entry.name) and most != least:
             message = f"the request of {entry.name} must equal its limit: a device is not shared"
             yield breach("request-above-limit", entry.value, message, "remove the request")
+
+
+def _slip(name: str) -> str:
+    """Return which device was meant by a name that is nearly its own."""
+    near = (each for each in _DEVICES if SequenceMatcher(None, name.casefold(), each).ratio() > _ALIKE)
+    return next(near, "") if name not in _DEVICES else ""
 
 
 def _is_device(name: str) -> bool:

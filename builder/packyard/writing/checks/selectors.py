@@ -28,7 +28,9 @@ _CONTROLLERS = ("kubernetes.io", "k8s.io", "kubeflow.org", "argoproj.io")
 _WITHOUT_PODS = (
     *("gateway.networking.k8s.io", "networking.istio.io", "security.istio.io"),
     *("cert-manager.io", "external-secrets.io", "kueue.x-k8s.io", "snapshot.storage.k8s.io", "kyverno.io"),
+    *("inference.networking.k8s.io", "inference.networking.x-k8s.io", "keda.sh"),
 )
+_MONITORING = of("monitoring.coreos.com", "ServiceMonitor", "PodMonitor", "PrometheusRule", "Probe")
 
 
 def check(parsed: Parsed) -> Iterator[Finding]:
@@ -174,7 +176,8 @@ def _ports(
 
 def _is_operated(root: MappingNode, parsed: Parsed) -> bool:
     """Say whether an operator may make pods of an object, with labels that nobody here knows."""
-    return kind_of(root)[0] not in (*BUILT_IN_GROUPS, *_WITHOUT_PODS) and not parsed.pods_of(root)
+    is_known = kind_of(root)[0] in (*BUILT_IN_GROUPS, *_WITHOUT_PODS) or kind_of(root) in _MONITORING
+    return not is_known and not parsed.pods_of(root)
 
 
 def labels_of(pod: Pod[MappingNode]) -> MappingNode | None:

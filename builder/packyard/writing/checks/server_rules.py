@@ -181,6 +181,8 @@ def _job(spec: MappingNode) -> Iterator[Fault]:
     if spec.get("backoffLimitPerIndex") is not None and spec.text("completionMode") != "Indexed":
         yield from _at(spec, "backoffLimitPerIndex", "only an Indexed Job has indexes", "completionMode: Indexed")
     yield from _ordered(spec, "maxFailedIndexes", "completions")
+    if entries(spec.find("selector", "matchLabels")) and spec.text("manualSelector") != "true":
+        yield from _at(spec, "selector", "a Job gets its selector by itself", "remove it")
     for rule in mappings(spec.find("podFailurePolicy", "rules")):
         if len(_given(rule, _FAILURES)) != 1:
             yield rule, f"a rule of a podFailurePolicy has either {' or '.join(_FAILURES)}", "give it one of them"
