@@ -76,6 +76,17 @@ def test_a_required_setter_cannot_be_emptied() -> None:
     assert not refuses(Setter("A", type="array", schema={"type": "array"}), [])
 
 
+@pytest.mark.parametrize("text", ["~", "null", "NULL", "true", "1.5", ".inf", "+5", "12345678901234"])
+def test_a_definition_without_a_type_judges_what_yaml_reads_as_no_text(package: Path, text: str) -> None:
+    setter = Setter("A", schema={"pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "maxLength": 4})
+    assert not value.faults(setter, [text])
+    assert refuses(setter, [text]) is (text not in ("null", "true"))
+    assert refuses(Setter("A", schema={"format": "ipv4"}), [text])
+    assert not refuses(Setter("A", type="integer", schema={"type": "integer", "pattern": "^a$"}), ["5"])
+    if text not in ("null", "true"):
+        assert "RUN_NAME takes lower-case letters, digits and '-'" in refused(package, "set", ".", f"RUN_NAME={text}")
+
+
 def test_what_was_emptied_can_be_taken_back(package: Path) -> None:
     unset = "(to go back to the shipped value: packyard set . --unset RUN_NAME)"
     assert unset in refused(package, "set", "RUN_NAME=")

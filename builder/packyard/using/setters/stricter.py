@@ -3,6 +3,7 @@
 RUN_NAME=      a value that is emptied is checked like any other, and a required setter cannot be emptied
 CPUS 8 9       a setter that is no list takes one value
 WORKERS=010    numbers are decimal: some readers of YAML take 010 for 8, others for 10, others for a text
+NFS_PATH=null  pattern, length and format hold without a type, too: kustomize reads null, 5 and yes as YAML and asks none
 """
 
 from __future__ import annotations
@@ -24,7 +25,12 @@ _LONGEST = 40  # characters of what may have been meant for a number
 
 def refuses(setter: Setter, texts: Sequence[str]) -> bool:
     """Say whether packyard refuses a value that `value.faults` admits."""
-    return is_one_of_many(setter, texts) or is_emptied_wrongly(setter, texts) or is_misread(setter, texts)
+    return (
+        is_one_of_many(setter, texts)
+        or is_emptied_wrongly(setter, texts)
+        or is_misread(setter, texts)
+        or is_no_such_text(setter, texts)
+    )
 
 
 def is_one_of_many(setter: Setter, texts: Sequence[str]) -> bool:
@@ -50,6 +56,14 @@ def is_misread(setter: Setter, texts: Sequence[str]) -> bool:
     schema = items_of(setter.schema) if setter.is_list else setter.schema
     form = _form(schema)
     return form is not None and any(_is_number(text) and not form.fullmatch(text) for text in texts)
+
+
+def is_no_such_text(setter: Setter, texts: Sequence[str]) -> bool:
+    """Say whether a value is read as another type than text, and as a text breaks a definition that has no type."""
+    schema = items_of(setter.schema) if setter.is_list else setter.schema
+    if setter.enum_values or types_of(schema):
+        return False
+    return any(text and implicit_type(text) != "string" and _breaks(schema, text) for text in texts)
 
 
 def is_whole(text: str) -> bool:
@@ -90,11 +104,18 @@ def whole_number(text: str) -> str:
 
 def _is_needed(schema: Mapping[str, object]) -> bool:
     """Say whether a definition has something against an empty text."""
-    if any(key in schema for key in _BOUNDS) or any(faults_of_letters("", "", schema)):
-        return True
-    from packyard.using.setters import formats  # most values are not emptied
+    return any(key in schema for key in _BOUNDS) or _breaks(schema, "")
 
-    return not formats.admits(str(schema.get("format", "")), "")
+
+def _breaks(schema: Mapping[str, object], text: str) -> bool:
+    """Say whether the length, the pattern or the format of a definition has something against a text."""
+    if any(faults_of_letters("", text, schema)):
+        return True
+    if "format" not in schema:
+        return False
+    from packyard.using.setters import formats  # not all definitions have a format
+
+    return not formats.admits(str(schema["format"]), text)
 
 
 def _form(schema: Mapping[str, object]) -> re.Pattern[str] | None:
