@@ -3,7 +3,7 @@
 RUN_NAME=      a value that is emptied is checked like any other, and a required setter cannot be emptied
 CPUS 8 9       a setter that is no list takes one value
 WORKERS=010    numbers are decimal: some readers of YAML take 010 for 8, others for 10, others for a text
-NFS_PATH=null  pattern, length and format hold without a type, too: kustomize reads null, 5 and yes as YAML and asks none
+NFS_PATH=null  without a type, pattern, length and format hold too: kustomize reads null and 5 as YAML and asks none
 """
 
 from __future__ import annotations
