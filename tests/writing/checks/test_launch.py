@@ -35,6 +35,8 @@ spec:
         ("[vllm, serve, a, --tensor-parallel-size=2, --data-parallel-size=2]", "8:31"),
         ("[vllm, serve, a, --tensor-parallel-size=1]", "8:31"),
         ("[vllm, serve, a, --tensor-parallel-size=1, --data-parallel-size=2]", ""),
+        ("[vllm, serve, a, --tensor-parallel-size=1, --pipeline-parallel-size=$(OTHER)]", ""),
+        ("[sh, -c, 'exec vllm serve a -tp 1 $MORE']", ""),
         ("[sh, -c, 'torchrun --nproc-per-node=1 train.py & vllm serve a -tp 1']", ""),
         ("[vllm, serve, a, --tensor-parallel-size=2]", ""),
         ("[vllm, serve, a, --tensor-parallel-size=4, --nnodes=2]", ""),

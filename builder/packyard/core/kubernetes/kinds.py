@@ -17,6 +17,7 @@ Kind = tuple[str, str]
 CORE, APPS, BATCH, RBAC = "", "apps", "batch", "rbac.authorization.k8s.io"
 ARGO, KUBEFLOW, TRAINER, JOBSET = "argoproj.io", "kubeflow.org", "trainer.kubeflow.org", "jobset.x-k8s.io"
 LWS, RAY, NETWORKING, POLICY = "leaderworkerset.x-k8s.io", "ray.io", "networking.k8s.io", "policy"
+KUEUE, INFERENCE = "kueue.x-k8s.io", "inference.networking.k8s.io"
 CUSTOM = ("apiextensions.k8s.io", "CustomResourceDefinition")
 
 

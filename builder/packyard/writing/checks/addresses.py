@@ -42,6 +42,7 @@ class _Known:
     pods: dict[str, list[re.Pattern[str]]] = field(default_factory=dict)
     examples: dict[str, list[str]] = field(default_factory=dict)
     headless: set[str] = field(default_factory=set)
+    balanced: set[str] = field(default_factory=set)  # Services with an address, whose pods have no names
     affix: str = ""  # what kustomize adds to the names of Services
 
 
@@ -53,6 +54,10 @@ def check(parsed: Parsed) -> Iterator[Finding]:
     if not hosts.ports and not hosts.pods:
         return
     for root in parsed.objects:
+        governing = root.scalar("spec", "serviceName") if is_kind(root, APPS, "StatefulSet") else None
+        if governing and governing.value in hosts.balanced:
+            message = f"Service {governing.value!r} has an address of its own, and no names for the pods of this set"
+            yield breach("dangling-reference", governing, message, "clusterIP: None in the Service", severity="warning")
         data = {entry.name: entry.value for entry in variables.data_of(root)}
         yield from _stated(data, data, hosts)
         yield from _paired(data, data, hosts)
@@ -79,6 +84,8 @@ def _known(parsed: Parsed) -> _Known:
                 selector = spec.mapping("selector")
                 chosen = selectors.selected(selector, all_pods) if selector else []
                 ports |= {port for pod in chosen for port in _declared(pod.containers)}
+            elif spec.text("type") != "ExternalName" and spec.get("selector"):
+                hosts.balanced.add(name.value)
             hosts.ports[name.value] = ports
         elif is_kind(root, APPS, "StatefulSet") and spec.text("serviceName"):
             _add(hosts, spec.text("serviceName"), name.value, [spec.get("replicas")])
@@ -168,6 +175,9 @@ def _host(host: str, place: Place, hosts: _Known, *, is_said: bool) -> Iterator[
         if first not in hosts.ports and not any(each.fullmatch(first) for each in hosts.pods[second]):
             message = f"no pod of Service {second!r} is called {first!r}"
             yield breach("dangling-reference", place, message, f"the first is {hosts.examples[second][0]}")
+        elif second in hosts.balanced and first not in hosts.ports:
+            message = f"Service {second!r} has an address of its own, and no names for its pods"
+            yield breach("dangling-reference", place, message, "clusterIP: None in the Service")
         return
     if second in hosts.headless and first not in hosts.ports:
         message = f"no pod of Service {second!r} has a name"

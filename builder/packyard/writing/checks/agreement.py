@@ -34,6 +34,9 @@ _REPLICAS = {
 }
 #: What replicas may say of a restart; an MPIJob's have the first two.
 _RESTARTS = ("Never", "OnFailure", "Always", "ExitCode")
+_RENDEZVOUS = ("c10d", "etcd", "etcd-v2")
+#: What a job of a runtime is for, by a label: the trainer of a TrainJob changes the first.
+_STEP, _STEPS = "trainer.kubeflow.org/trainjob-ancestor-step", ("trainer", "dataset-initializer", "model-initializer")
 #: The container that each replica of a kind has to have.
 _CONTAINER = {"PyTorchJob": "pytorch", "TFJob": "tensorflow", "XGBoostJob": "xgboost", "JAXJob": "jax"}
 
@@ -44,6 +47,9 @@ def check(parsed: Parsed) -> Iterator[Finding]:
     for root in parsed.objects:
         spec = _job_set_of(root)
         yield from _job_set(spec) if spec else ()
+        if is_kind(root, TRAINER, *_RUNTIMES):
+            for job in mappings(spec.get("replicatedJobs")) if spec else ():
+                yield from _word(job.find("template", "metadata", "labels", _STEP), _STEP, _STEPS)
         if is_kind(root, TRAINER, "TrainJob"):
             yield from _overrides(root, runtimes)
         if kind_of(root)[0] == KUBEFLOW and kind_of(root)[1] in _REPLICAS:
@@ -137,6 +143,7 @@ def _policy(root: MappingNode, replicas: Sequence[Entry]) -> Iterator[Finding]:
         words = _RESTARTS[:2] if kind == "MPIJob" else _RESTARTS
         yield from _word(role.get("restartPolicy"), "restartPolicy", words)
     yield from _word(root.find("spec", "runPolicy", "cleanPodPolicy"), "cleanPodPolicy", ("None", "Running", "All"))
+    yield from _word(root.find("spec", "elasticPolicy", "rdzvBackend"), "rdzvBackend", _RENDEZVOUS)
     least = root.scalar("spec", "runPolicy", "schedulingPolicy", "minAvailable")
     if least and least.value.isdecimal() and int(least.value) > counts:
         message = f"minAvailable is {least.value}, and there are {counts} pods: they wait for ever"

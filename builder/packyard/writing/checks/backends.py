@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from packyard.core.errors import suggest
-from packyard.core.kubernetes.kinds import CORE, NETWORKING, is_kind, kind_of
+from packyard.core.kubernetes.kinds import CORE, INFERENCE, NETWORKING, called, is_kind, kind_of
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.document import entries, mappings, walk
 from packyard.core.yaml.node import MappingNode, Scalar
@@ -35,6 +35,10 @@ def check(parsed: Parsed) -> Iterator[Finding]:
                     if backend.text("kind", "Service") == "Service" and not backend.get("namespace"):
                         yield from _service(backend.get("name"), services, parsed)
                         yield from _number(backend.get("port"), services.get(backend.text("name")))
+                    elif backend.text("kind") == "InferencePool" and not backend.get("namespace"):
+                        yield from _of_pool(backend, parsed)
+        elif is_kind(root, INFERENCE, "InferencePool"):
+            yield from _pool(root, services, found_pods, parsed)
         elif is_kind(root, NETWORKING, "NetworkPolicy"):
             yield from _policy(root, found_pods, parsed)
 
@@ -47,6 +51,37 @@ def _service(name: object, services: dict[str, list[MappingNode]], parsed: Parse
         hint = near or f"there is {', '.join(sorted(services))}"
         message, is_certain = f"Service {name.value!r} is not in the package", near or parsed.is_own
         yield breach("dangling-reference", name, message, hint, severity="error" if is_certain else "warning")
+
+
+def _of_pool(backend: MappingNode, parsed: Parsed) -> Iterator[Finding]:
+    """Find a route to a pool that the package has in another group, or under nearly that name."""
+    groups = {called(root): kind_of(root)[0] for root in parsed.objects if kind_of(root)[1] == "InferencePool"}
+    name, group = backend.text("name"), groups.get(backend.text("name"))
+    if group is not None and group != backend.text("group"):
+        message = f"InferencePool {name!r} is of the group {group}"
+        yield breach("dangling-reference", backend.get("group") or backend, message, f"group: {group}")
+    elif group is None and (near := suggest(name, groups)):
+        message = f"InferencePool {name!r} is not in the package"
+        yield breach("dangling-reference", backend.get("name") or backend, message, near)
+
+
+def _pool(
+    root: MappingNode, services: dict[str, list[MappingNode]], found_pods: list[Pod[MappingNode]], parsed: Parsed
+) -> Iterator[Finding]:
+    """Find a port that no pod of a pool declares, and a picker that is not there."""
+    selector = root.mapping("spec", "selector", "matchLabels")
+    chosen = selectors.selected(selector, found_pods) if selector else []
+    ports = [each for pod in chosen for container in pod.containers for each in mappings(container.get("ports"))]
+    declared = {each.text("containerPort") for each in ports} - {""}
+    for target in mappings(root.find("spec", "targetPorts")):
+        number = target.scalar("number")
+        if number and declared and number.value not in declared:
+            message = f"no container of the pool's pods declares port {number.value}"
+            yield breach("no-such-port", number, message, f"they declare {_listed(declared)}")
+    picker = root.mapping("spec", "endpointPickerRef")
+    if picker and picker.text("kind", "Service") == "Service":
+        yield from _service(picker.get("name"), services, parsed)
+        yield from _number(picker.find("port", "number"), services.get(picker.text("name")))
 
 
 def _ingress_port(service: MappingNode, services: dict[str, list[MappingNode]]) -> Iterator[Finding]:

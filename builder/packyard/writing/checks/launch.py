@@ -27,6 +27,7 @@ from packyard.writing.checks.parsed import Parsed
 _PROCESSES = re.compile(r"(?:^|\s)(?:mpirun|mpiexec|horovodrun)\s(?:.*?\s)?--?(?:np|n)[\s=]+(\S+)", re.DOTALL)
 _FLAGS = ("-np", "--np", "-n", "--n")
 _NODES = re.compile(r"--nnodes[=\s]+['\"]?(\d+)\b")
+_SHELL_VARIABLE = re.compile(r"\$(?!\([A-Za-z_]\w*\))")
 _REFERENCE = re.compile(r"\$[({]?([A-Za-z_][A-Za-z0-9_]*)[)}]?\Z")
 _COUNTS = ("WORLD_SIZE", "NNODES", "NUM_WORKERS", "NUM_NODES")
 _STARTED = ("--nproc-per-node",)
@@ -119,19 +120,26 @@ def _used_gpus(container: MappingNode, root: MappingNode, parsed: Parsed) -> Ite
     program = programs[0] if programs else ""
     is_spread = program == "vllm" and bool(_SPREAD & set(re.split(r"[\s=]+", words)))
     there = _of_group(root, parsed) if is_spread else _gpus(container, parsed)
-    counts = list(_flags(container, _BY_GPU[program], parsed)) if program else []
-    wanted = prod(number.value for _, number in counts)
+    places = list(_flags(container, _BY_GPU[program], parsed)) if program else []
+    counts = [number for _, number in places if number]
+    wanted = prod(number.value for number in counts)
     if not counts or not there or not there.value or wanted == there.value:
         return
-    is_set = any(number.setters for _, number in counts)
+    is_set = any(number.setters for number in counts)
     what = "its group has" if is_spread else "the container has"
     # Processes of torchrun can do without a GPU: an option that adds GPUs leaves it to its setter how many.
     if wanted > there.value and (program == "vllm" or not there.setters or is_set):
         message = f"{program} needs {wanted} GPUs, one for each of its processes, and {what} {there.value}"
-        yield breach("process-count", counts[0][0], message, "make both the same number")
-    elif wanted < there.value and bool(there.setters) == is_set and len(programs) == 1:
+        yield breach("process-count", places[0][0], message, "make both the same number")
+    elif (
+        wanted < there.value
+        and bool(there.setters) == is_set
+        and len(programs) == 1
+        and len(counts) == len(places)
+        and not _SHELL_VARIABLE.search(words)  # which may hold more flags
+    ):
         message = f"{program} uses {wanted} GPUs, one for each of its processes, and {what} {there.value}"
-        yield breach("process-count", counts[0][0], message, "make both the same number", severity="warning")
+        yield breach("process-count", places[0][0], message, "make both the same number", severity="warning")
 
 
 def _of_group(root: MappingNode, parsed: Parsed) -> _Number | None:
@@ -181,17 +189,16 @@ def _per_node(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
             yield breach("process-count", node, message, "make both the same number")
 
 
-def _flags(container: MappingNode, names: Sequence[str], parsed: Parsed) -> Iterator[tuple[Scalar, _Number]]:
-    """Yield the numbers that a command has behind flags, each with its word."""
+def _flags(container: MappingNode, names: Sequence[str], parsed: Parsed) -> Iterator[tuple[Scalar, _Number | None]]:
+    """Yield the numbers that a command has behind flags, each with its word; None where nobody knows it."""
     words = list(variables.words(container))
     spelled = "|".join(f"--{name[2:].replace('-', '[-_]')}" if name.startswith("--") else name for name in names)
     pattern = re.compile(rf"(?:^|\s)(?:{spelled})(?:[=\s]+['\"]?([^\s'\"]+)|\Z)")
     for word, following in zip(words, [*words[1:], None], strict=True):
         for match in pattern.finditer(word.value):
             place = word if match[1] else following
-            number = _resolved(place, match[1] or place.value, container, parsed) if place else None
-            if place and number:
-                yield place, number
+            if place:
+                yield place, _resolved(place, match[1] or place.value, container, parsed)
 
 
 def _processes(container: MappingNode, parsed: Parsed) -> tuple[Scalar | None, _Number | None]:

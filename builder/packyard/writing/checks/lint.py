@@ -38,6 +38,7 @@ from packyard.writing.checks import (
     ray,
     references,
     roles,
+    scaling,
     secret_texts,
     security,
     selectors,
@@ -56,7 +57,7 @@ from packyard.writing.checks.parsed import Parsed, parse
 _OF_BUILDS = (
     *(workload, mpi, launch, names, references, selectors, port_numbers, mounts, claims, image, arguments, lifecycle),
     *(quantities, keys, argo, roles, empty, security, secret_texts),
-    *(server_rules, agreement, addresses, backends, budgets, ray, shell_variables, pod_places),
+    *(server_rules, agreement, addresses, backends, budgets, ray, scaling, shell_variables, pod_places),
 )
 
 

@@ -1,14 +1,17 @@
-"""Ray clusters: whether their images have the version of Ray that the operator is told, and their groups a size."""
+"""Ray clusters: whether their images have the version of Ray that the operator is told, and what it refuses."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 
+from packyard.core.errors import InputError
 from packyard.core.kubernetes import images
-from packyard.core.kubernetes.kinds import RAY, kind_of
-from packyard.core.yaml.document import mappings
+from packyard.core.kubernetes.kinds import RAY, is_kind, kind_of
+from packyard.core.yaml.document import entries, mappings, parse_text
 from packyard.core.yaml.node import MappingNode, Scalar
+from packyard.core.yaml.span import embedded
+from packyard.core.yaml.values import implicit_type
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
 
@@ -19,13 +22,13 @@ _VERSION = re.compile(r"(\d+\.\d+\.\d+)(?:[.-]|\Z)")
 
 
 def check(parsed: Parsed) -> Iterator[Finding]:
-    """Find versions that differ, and groups whose least size is above the greatest."""
+    """Find versions that differ, and values that the API server or the operator refuses."""
     for root in parsed.fresh:
         cluster = cluster_of(root)
         if cluster:
             yield from _versions(root, cluster, parsed)
-            for group in mappings(cluster.get("workerGroupSpecs")):
-                yield from _sizes(group)
+            yield from _started(cluster)
+            yield from _job(root)
 
 
 def cluster_of(root: MappingNode) -> MappingNode | None:
@@ -55,8 +58,28 @@ def _versions(root: MappingNode, cluster: MappingNode, parsed: Parsed) -> Iterat
                 yield breach("ray-version", place, message, "give all images the same version")
 
 
-def _sizes(group: MappingNode) -> Iterator[Finding]:
-    least, most = group.scalar("minReplicas"), group.text("maxReplicas")
-    if least and least.value.isdecimal() and most.isdecimal() and int(least.value) > int(most):
-        message = f"minReplicas is {least.value}, and maxReplicas {most}"
-        yield breach("wrong-value", least, message, "raise maxReplicas")
+def _started(cluster: MappingNode) -> Iterator[Finding]:
+    """Find parameters that are no text, which the API server refuses."""
+    for group in (cluster.mapping("headGroupSpec"), *mappings(cluster.get("workerGroupSpecs"))):
+        for entry in entries(group.get("rayStartParams")) if group else ():
+            value = entry.value
+            if isinstance(value, Scalar) and value.style == "plain" and implicit_type(value.value) != "string":
+                message = f"{entry.name} is {value.value} where text is expected"
+                yield breach("wrong-type", value, message, "put it in quotes")
+
+
+def _job(root: MappingNode) -> Iterator[Finding]:
+    """Find what the operator refuses of a RayJob."""
+    spec = root.mapping("spec") if is_kind(root, RAY, "RayJob") else None
+    life = spec.scalar("ttlSecondsAfterFinished") if spec else None
+    if spec and life and life.value not in ("", "0") and spec.text("shutdownAfterJobFinishes") != "true":
+        message = (
+            "the cluster of this job stays when it has finished, and so has no time to live: the operator refuses it"
+        )
+        yield breach("server-refuses", life, message, "shutdownAfterJobFinishes: true")
+    environment = spec.scalar("runtimeEnvYAML") if spec else None
+    if environment and environment.value:
+        try:
+            parse_text(embedded(environment))
+        except InputError:
+            yield breach("wrong-value", environment, "runtimeEnvYAML is no YAML", "pip: [a], for example")

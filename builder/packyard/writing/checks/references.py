@@ -17,6 +17,7 @@ from packyard.core.kubernetes.groups import BUILT_IN_GROUPS
 from packyard.core.kubernetes.kinds import (
     APPS,
     CORE,
+    KUEUE,
     OPAQUE,
     Kind,
     group_of,
@@ -37,6 +38,8 @@ from packyard.writing.checks.parsed import Parsed
 
 #: Fields that may stand empty or be something else.
 _LENIENT = ("configMap", "secret", "persistentVolumeClaim")
+#: The label of what waits in a queue, and the field of a LocalQueue.
+_QUEUES = {f"{KUEUE}/queue-name": "LocalQueue", "clusterQueue": "ClusterQueue"}
 #: Fields by which a kustomization tells kustomize of more references.
 _TOLD = ("configurations", "crds", "transformers")
 _ALIKE = 0.9  # of 1: so alike are names of which one was meant, though clusters have such objects of their own
@@ -80,6 +83,8 @@ def check(parsed: Parsed) -> Iterator[Finding]:
                 yield fault
             if target is not None:
                 yield from _left_behind(reference, target, parsed)
+            elif reference.kind[0] == KUEUE and reference.kind not in own:
+                continue  # its queues are the cluster's
             elif reference.is_of_cluster and not _is_slip(reference.name.value, own.get(reference.kind, {})):
                 continue
             elif parsed.complete and (other := _of_other_kind(reference, own)):
@@ -159,6 +164,8 @@ def _references(root: MappingNode, spaces: Container[str]) -> Iterator[_Referenc
         reference = _read(entry, root)
         if reference is not None:
             yield reference
+        elif entry.name == "flavors" and is_kind(root, KUEUE, "ClusterQueue"):
+            yield from (_Reference((KUEUE, "ResourceFlavor"), name, is_loose=True) for name in names(entry.value))
         elif entry.name == "imagePullSecrets":
             yield from (_Reference((CORE, "Secret"), name) for name in names(entry.value) if name.value)
         elif entry.name == "subjects":
@@ -174,6 +181,9 @@ def _read(entry: Entry, root: MappingNode) -> _Reference | Finding | None:
         kind = NAMES.get(entry.name, "Service")
         is_loose = entry.name == "serviceName"
         return _Reference((CORE, kind), value, is_loose=is_loose) if isinstance(value, Scalar) and value.value else None
+    if entry.name in _QUEUES and isinstance(value, Scalar) and value.value:
+        is_meant = entry.name.startswith(KUEUE) or is_kind(root, KUEUE, "LocalQueue")
+        return _Reference((KUEUE, _QUEUES[entry.name]), value, is_loose=True) if is_meant else None
     if entry.name == "volumeName" and is_kind(root, CORE, "PersistentVolumeClaim"):
         return _Reference((CORE, "PersistentVolume"), value) if isinstance(value, Scalar) and value.value else None
     if entry.name in TYPED and isinstance(value, MappingNode):

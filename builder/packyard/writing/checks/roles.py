@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from packyard.core.errors import suggest
+from packyard.core.kubernetes.groups import resource_of
 from packyard.core.kubernetes.kinds import ARGO, RBAC, is_kind, names
 from packyard.core.yaml.document import mappings, scalars
 from packyard.core.yaml.node import MappingNode
@@ -86,6 +87,10 @@ def _rule(rule: MappingNode, root: MappingNode) -> Iterator[Finding]:
         message = f"the API group {group!r} serves nothing since Kubernetes 1.22"
         yield breach("role-without-effect", rule, message, "remove it")
     yield from _served(rule, groups)
+    for resource in scalars(rule.get("resources")):
+        if resource.value != resource.value.lower():
+            message = f"{resource.value!r} is no resource: their names are in lower case, and in the plural"
+            yield breach("role-without-effect", resource, message, resource_of(resource.value.lower()))
     for verb in scalars(rule.get("verbs")):
         near = suggest(verb.value, _VERBS) if verb.value not in (*_VERBS, "*") and len(verb.value) > len("get") else ""
         if near:

@@ -1,8 +1,8 @@
 """What an API server refuses although schemas admit it: values of one field that do not go with those of another.
 
 What one field alone, or beside a fixed value of another, does not take is a keyword of the schemas. A test puts an
-object of each row to a real API server, which refuses it, and the same object without the fault. LeaderWorkerSets are
-refused by their webhook.
+object of each row to a real API server, which refuses it, and the same object without the fault. LeaderWorkerSets and
+queues of Kueue are refused by their webhooks.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from itertools import chain
 
 from packyard.core.errors import suggest
 from packyard.core.kubernetes import quantity
-from packyard.core.kubernetes.kinds import APPS, BATCH, CORE, LWS, NETWORKING, POLICY, Kind, kind_of
+from packyard.core.kubernetes.kinds import APPS, BATCH, CORE, KUEUE, LWS, NETWORKING, POLICY, Kind, kind_of
 from packyard.core.kubernetes.pods import Pod
-from packyard.core.yaml.document import entries, mappings
+from packyard.core.yaml.document import entries, mappings, scalars
 from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar
 from packyard.core.yaml.values import is_null, to_value
 from packyard.writing.checks import variables
@@ -188,6 +188,17 @@ def _job(spec: MappingNode) -> Iterator[Fault]:
             yield rule, f"a rule of a podFailurePolicy has either {' or '.join(_FAILURES)}", "give it one of them"
 
 
+def _cluster_queue(spec: MappingNode) -> Iterator[Fault]:
+    """Find a flavor with other resources than its group has, which the webhook of Kueue refuses."""
+    for group in mappings(spec.get("resourceGroups")):
+        wanted = [each.value for each in scalars(group.get("coveredResources"))]
+        for flavor in mappings(group.get("flavors")):
+            there = [each.text("name") for each in mappings(flavor.get("resources"))]
+            if wanted and there and there != wanted:
+                message = f"flavor {flavor.text('name')!r} has {', '.join(there)}, and its group {', '.join(wanted)}"
+                yield flavor.get("resources") or flavor, message, "the same resources, in the same order"
+
+
 def _cron_job(spec: MappingNode) -> Iterator[Fault]:
     schedule, zone = spec.scalar("schedule"), spec.scalar("timeZone")
     if schedule and _is_set(schedule) and (fault := _schedule(schedule.value)):
@@ -247,6 +258,7 @@ _OBJECTS: Mapping[Kind, Callable[[MappingNode], Iterator[Fault]]] = {
     (NETWORKING, "Ingress"): _ingress,
     (NETWORKING, "NetworkPolicy"): _network_policy,
     (CORE, "LimitRange"): _limit_range,
+    (KUEUE, "ClusterQueue"): _cluster_queue,
     (APPS, "DaemonSet"): _daemon_set,
     (LWS, "LeaderWorkerSet"): _groups,
     (BATCH, "Job"): _job,

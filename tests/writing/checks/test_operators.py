@@ -1,0 +1,57 @@
+"""Objects of operators with one mistake: each tree is sound without it."""
+
+from __future__ import annotations
+
+import pytest
+
+import tiny
+from packyard.using.setters.packages import PackageFiles
+from packyard.writing.checks.lint import lint
+
+FILES = {path.partition(".")[0]: text for path, text in tiny.read_tree("checks/operators").items()}
+CASES = [
+    ("kueue", "clusterQueue: team", "clusterQueue: teams", "dangling-reference"),
+    ("kueue", "    - name: h100", "    - name: h200", "dangling-reference"),
+    ("kueue", "queue-name: team", "queue-name: tem", "dangling-reference"),
+    ("kueue", "{name: cpu, nominalQuota: 64}, ", "", "server-refuses"),
+    ("pool", "number: 8000", "number: 8080", "no-such-port"),
+    (
+        "pool",
+        "matchLabels: {app: model}}\n  targetPorts",
+        "matchLabels: {app: modl}}\n  targetPorts",
+        "selects-nothing",
+    ),
+    ("pool", "{name: picker, port: {number: 9002}}", "{name: pickr, port: {number: 9002}}", "dangling-reference"),
+    ("pool", "port: {number: 9002}", "port: {number: 9003}", "no-such-port"),
+    ("pool", "group: inference.networking.k8s.io", "group: inference.networking.x-k8s.io", "dangling-reference"),
+    ("pool", "InferencePool, name: model", "InferencePool, name: modle", "dangling-reference"),
+    ("pool", ", resources: {requests: {cpu: 1}}", "", "no-such-metric"),
+    ("pool", "requests: {cpu: 1}", "limits: {cpu: 1}", ""),
+    ("ray", "shutdownAfterJobFinishes: true", "shutdownAfterJobFinishes: false", "server-refuses"),
+    ("ray", '"pip: [a]"', '"pip: [a"', "wrong-value"),
+    ("ray", 'num-cpus: "0"', "num-cpus: 0", "wrong-type"),
+    ("ray", "minReplicas: 1", "minReplicas: 3", "wrong-value"),
+    ("ray", "  replicas: 2", "  replicas: 3", "wrong-value"),
+    ("training", "ancestor-step: trainer", "ancestor-step: training", "wrong-value"),
+    ("training", "rdzvBackend: c10d", "rdzvBackend: c10", "wrong-value"),
+    ("training", "minReplicas: 1, maxReplicas: 3", "minReplicas: 4, maxReplicas: 3", "wrong-value"),
+    ("training", "minReplicas: 1, maxReplicas: 2", "minReplicas: 3, maxReplicas: 2", "wrong-value"),
+    ("training", "[pytorchjobs]", "[PyTorchJob]", "role-without-effect"),
+    ("pods", "clusterIP: None, ", "", "dangling-reference"),
+]
+
+
+def found(file: str, text: str) -> set[str]:
+    return {each.rule for each in lint(PackageFiles(b"kind: Krmfile\n", {f"{file}.yaml": text.encode()}))}
+
+
+@pytest.mark.parametrize(("file", "old", "new", "rule"), CASES)
+def test_finds_one_mistake_of_an_object_of_an_operator(file: str, old: str, new: str, rule: str) -> None:
+    assert old in FILES[file]
+    more = found(file, FILES[file].replace(old, new, 1)) - found(file, FILES[file])
+    assert rule in more if rule else not more
+
+
+def test_says_nothing_of_queues_where_the_package_has_none() -> None:
+    job = FILES["kueue"].rpartition("---\n")[2]
+    assert "dangling-reference" not in found("kueue", job)
