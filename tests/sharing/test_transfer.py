@@ -291,6 +291,22 @@ def test_a_proxy_that_harms_is_bounded_like_a_server(name: str, monkeypatch: pyt
     assert "s3cret" not in str(caught.value)
 
 
+@pytest.mark.parametrize("scheme", ["http", "https"])
+@pytest.mark.parametrize(
+    ("proxy", "says"),
+    [("http://who:s3cret@127.0.0.1:1", "cannot be reached, or refuses"), ("http:///", "is invalid")],
+)
+def test_a_proxy_that_fails_is_blamed_with_the_variables_to_check(
+    scheme: str, proxy: str, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(f"{scheme}_proxy", proxy)
+    with pytest.raises(
+        UnavailableError, match=rf"the .*proxy.* {says} \(check HTTPS_PROXY, HTTP_PROXY and NO_P"
+    ) as told:
+        get(f"{scheme}://models.invalid/x")
+    assert "s3cret" not in str(told.value)
+
+
 # TLS.
 
 
@@ -313,9 +329,21 @@ def tls(certificate: Path) -> ssl.SSLContext:
 
 
 def test_a_certificate_that_nobody_trusts_is_refused(tls: ssl.SSLContext) -> None:
-    with answering(files({"/a": b"1"}), tls=tls) as server, pytest.raises(UnavailableError, match="not trusted"):
+    says = (
+        r"a: the server's certificate is not trusted: self-signed certificate \(check its address; REQUESTS_CA_BUNDLE"
+    )
+    with answering(files({"/a": b"1"}), tls=tls) as server, pytest.raises(UnavailableError, match=says):
         get(server.address)
     assert server.requests == []
+
+
+def test_a_certificate_of_another_host_is_told_with_the_host(
+    tls: ssl.SSLContext, certificate: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(certificate / "cert.pem"))
+    says = "not trusted: Hostname mismatch, certificate is not valid for 'localhost'"
+    with answering(files({"/a": b"1"}), tls=tls) as server, pytest.raises(UnavailableError, match=says):
+        get(server.address.replace("127.0.0.1", "localhost"))
 
 
 def test_no_redirection_leads_from_https_to_http(

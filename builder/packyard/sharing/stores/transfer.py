@@ -43,15 +43,20 @@ WAITS = (0.1, 0.3, 1.0)  # seconds before each repetition, unless the server say
 _MESSAGE = 64 * 1024  # bytes of what a server says of an error
 
 _EARLY = "the server closed the connection early"
-#: What failed, in our words: the libraries' messages may show the address with its password.
-_REASONS: tuple[tuple[tuple[type[BaseException], ...], str], ...] = (
-    ((ConnectionRefusedError, socket.gaierror), "the server cannot be reached"),
-    ((TimeoutError, requests.Timeout, urllib3.exceptions.TimeoutError), "the server did not answer in time"),
-    ((ssl.SSLError, requests.exceptions.SSLError), "the server's certificate is not trusted, or TLS failed"),
-    ((requests.exceptions.ProxyError,), "the proxy cannot be reached, or refuses"),
-    ((ConnectionError, http.client.IncompleteRead), _EARLY),
-    ((http.client.HTTPException, requests.exceptions.InvalidHeader, ValueError), "the server sent an invalid response"),
-    ((OSError,), "the server cannot be reached"),
+_INVALID = "the server sent an invalid response"
+_PROXY = "check HTTPS_PROXY, HTTP_PROXY and NO_PROXY, then run again"
+_TRUST = "check its address; REQUESTS_CA_BUNDLE=FILE names the authorities to trust, those of a company too"
+#: What failed, in our words: the libraries' messages may show the address with its password. And what to check.
+_REASONS: tuple[tuple[tuple[type[BaseException], ...], str, str], ...] = (
+    ((requests.exceptions.ProxyError,), "the proxy cannot be reached, or refuses", _PROXY),
+    ((requests.exceptions.InvalidProxyURL,), "the address of the proxy is invalid", _PROXY),
+    ((ConnectionRefusedError, socket.gaierror), "the server cannot be reached", LOOK),
+    ((TimeoutError, requests.Timeout, urllib3.exceptions.TimeoutError), "the server did not answer in time", LOOK),
+    ((ssl.SSLCertVerificationError,), "the server's certificate is not trusted", _TRUST),
+    ((ssl.SSLError, requests.exceptions.SSLError), "the server speaks no TLS, or TLS failed", LOOK),
+    ((ConnectionError, http.client.IncompleteRead), _EARLY, LOOK),
+    ((http.client.HTTPException, requests.exceptions.InvalidHeader, ValueError), _INVALID, LOOK),
+    ((OSError,), "the server cannot be reached", LOOK),
 )
 
 _Found = tuple["Answer", Iterator[bytes]]
@@ -267,8 +272,8 @@ def _asked(request: Request, meter: Meter, url: str, authorization: str) -> Iter
     except PackyardError:
         raise
     except Exception as error:  # the libraries raise many kinds for what a server sends
-        reason = _reason(error)
-        raise (request.broken_off() if reason == _EARLY else request.refusal(reason)) from error
+        reason, hint = _reason(error)
+        raise (request.broken_off() if reason == _EARLY else request.refusal(reason, hint)) from error
 
 
 def _body(request: Request, answer: Answer, response: requests.Response, meter: Meter) -> bytes:
@@ -315,13 +320,16 @@ def target(request: Request, url: str, location: str) -> str:
     return parts._replace(netloc=parts.netloc.rpartition("@")[2], fragment="").geturl()
 
 
-def _reason(error: Exception) -> str:
-    """Say what failed."""
+def _reason(error: Exception) -> tuple[str, str]:
+    """Say what failed, and what to check."""
     causes = list(_causes(error))
-    for kinds, reason in _REASONS:
-        if any(isinstance(cause, kinds) for cause in causes):
-            return reason
-    return f"the transfer failed ({type(error).__name__})"
+    for kinds, reason, hint in _REASONS:
+        cause = next((cause for cause in causes if isinstance(cause, kinds)), None)
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            reason += f": {cause.verify_message.rstrip('.')}" if cause.verify_message else ""
+        if cause is not None:
+            return reason, hint
+    return f"the transfer failed ({type(error).__name__})", LOOK
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
