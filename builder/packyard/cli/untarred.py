@@ -6,6 +6,7 @@ that channel is asked only if the user named it before, on this computer.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,7 +20,7 @@ from packyard.core.bundle.manifest import Manifest
 from packyard.core.bundle.receipt import CARRIED, Receipt
 from packyard.core.bundle.reference import Reference, same
 from packyard.core.errors import InputError, IntegrityError, PackyardError, Problem
-from packyard.core.files import regular
+from packyard.core.files import paths, regular
 from packyard.sharing.entry import Identified
 
 
@@ -130,15 +131,23 @@ def receipt_of(source: Setting, bundle: Identified) -> bytes | None:
         return None
 
 
-def base(folder: Path, flag: str | None, file: str | None, hint: str) -> Bundle:
+def base(folder: Path, flag: str | None, file: str | None, hint: str, verb: str = "") -> Bundle:
     """Return the bundle that a package came from: a file that the user names, or what `Untarred.base` finds."""
-    return bundles.read(Path(file)) if file is not None else read(folder, hint).base(flag)
+    return bundles.read(Path(file)) if file is not None else read(folder, hint, verb).base(flag)
 
 
-def read(folder: Path, hint: str = "name the top directory of one") -> Untarred:
-    """Read the packyard.json of an untarred package, and its receipt. ``hint`` is for a folder that is none."""
+def read(folder: Path, hint: str = "name the top directory of one", verb: str = "") -> Untarred:
+    """Read the packyard.json of an untarred package, and its receipt.
+
+    ``hint`` is for a folder that is none; ``verb`` is what is to be typed for the package that a folder is inside of.
+    """
     file = folder / manifest.FILE
     if not regular.is_file(file):
+        top = paths.root_of(folder)
+        if top != os.path.realpath(folder):
+            whole = quote(os.path.relpath(top))
+            hint = f"the whole package: packyard {verb} {whole}" if verb else f"name its top directory, {whole}"
+            raise InputError(Problem("is inside a package", file=str(folder), hint=hint))
         problem = f"has no {manifest.FILE}, so it is no untarred package"
         raise InputError(Problem(problem, file=str(folder), hint=hint))
     data = regular.read(file, limit=manifest.LIMIT)

@@ -137,7 +137,7 @@ def _verify_identity(file: Path, proof: Proof, arguments: argparse.Namespace) ->
 
 
 def _directory(folder: Path, flag: str | None, form: str) -> int:
-    package = untarred.read(folder)
+    package = untarred.read(folder, verb="verify")
     described = package.described
     compared = _compare(package, Setting(flag, "--from")) if flag is not None else _compare_if_known(package)
     different = differences(described, digests_below(folder, described))
