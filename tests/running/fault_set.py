@@ -19,6 +19,7 @@ from catalogue import test_runs
 from controlplane import fates, webhooks
 from controlplane.api import Api, wait
 from packyard.core.kubernetes.operators import OPERATORS
+from running import made
 from running.patients import pod, read, running
 from usecases import Object
 
@@ -185,14 +186,19 @@ def event(reason: str, message: str) -> Setup:
 
     def setup(api: Api, namespace: str) -> None:
         for each in api.list("v1", "Pod", namespace):
-            about = {"apiVersion": "v1", "kind": "Pod", "name": each["metadata"]["name"], "namespace": namespace}
-            item = {
-                "apiVersion": "v1",
-                "kind": "Event",
-                "metadata": {"generateName": "warning-", "namespace": namespace},
-            }
-            told = {"involvedObject": about, "reason": reason, "message": message, "type": "Warning", "count": 1}
-            api.create({**item, **told, "lastTimestamp": "2026-01-01T00:00:00Z"}, namespace).expect_done()
+            warning("Pod", each["metadata"]["name"], reason, message)(api, namespace)
+
+    return setup
+
+
+def warning(kind: str, name: str, reason: str, message: str) -> Setup:
+    """Have somebody warn of an object."""
+
+    def setup(api: Api, namespace: str) -> None:
+        about = {"apiVersion": "v1", "kind": kind, "name": name, "namespace": namespace}
+        item = {"apiVersion": "v1", "kind": "Event", "metadata": {"generateName": "warning-", "namespace": namespace}}
+        told = {"involvedObject": about, "reason": reason, "message": message, "type": "Warning", "count": 1}
+        api.create({**item, **told, "lastTimestamp": "2026-01-01T00:00:00Z"}, namespace).expect_done()
 
     return setup
 
@@ -435,10 +441,28 @@ def thing(namespace: str) -> list[Object]:
     return [own, {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "run"}}]
 
 
-def define(api: Api, namespace: str) -> None:
+def define(api: Api, version: str, kind: str) -> None:
     from running.test_doctor_faults import define as defined
 
-    defined(api, f"{namespace}.example/v1", "Thing")
+    defined(api, version, kind)
+
+
+def checked(api: Api, namespace: str) -> None:
+    """Open the queue ``team`` behind an admission check that nobody answers."""
+    kueue("AdmissionCheck", "<ns>", {"controllerName": "team.example/nobody"})(api, namespace)
+    item = {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "AdmissionCheck", "metadata": {"name": namespace}}
+    active_now = {
+        "type": "Active",
+        "status": "True",
+        "reason": "Active",
+        "message": "",
+        "lastTransitionTime": made.WHEN,
+    }
+    api.merge({**item, "status": {"conditions": [active_now]}}, subresource="status").expect_done()
+    queue("8")(api, namespace)
+    own = {**item, "kind": "ClusterQueue"}
+    api.merge({**own, "spec": {"admissionChecksStrategy": {"admissionChecks": [{"name": namespace}]}}}).expect_done()
+    active(api, namespace)
 
 
 FAULTS: Sequence[Fault] = (
@@ -722,7 +746,13 @@ FAULTS: Sequence[Fault] = (
         then=deleted("ConfigMap", "run"),
         after="ConfigMap run is missing",
     ),
-    Fault(name="definition removed", there=define, run=thing, then=crd, after="Thing run is missing"),
+    Fault(
+        name="definition removed",
+        there=lambda api, namespace: define(api, f"{namespace}.example/v1", "Thing"),
+        run=thing,
+        then=crd,
+        after="Thing run is missing",
+    ),
     # Those that were added.
     Fault(
         is_new=True,
@@ -1139,10 +1169,67 @@ FAULTS: Sequence[Fault] = (
         ),
         after="NodeLost|lost its node",
     ),
+    Fault(
+        is_new=True,
+        name="what a program left as it failed",
+        run=one(fate="held"),
+        then=says({**of_container(terminated={"exitCode": 1, "message": "step 3\nCUDA error\n"}), "phase": "Failed"}),
+        after="exit code 1: CUDA error",
+    ),
+    Fault(
+        is_new=True,
+        name="devices cannot be prepared",
+        run=one(fate="held"),
+        then=all_of(starting, event("FailedPrepareDynamicResources", "no driver gpu.nvidia.com")),
+        after="no driver gpu.nvidia.com",
+    ),
+    Fault(
+        is_new=True,
+        name="volume cannot be made",
+        there=all_of(
+            create(STORAGE_CLASS.replace("WaitForFirstConsumer", "Immediate")),
+            claims(bound=False, storage_class="<ns>", spec={"storageClassName": "<ns>"}),
+        ),
+        run=one(**DISK),
+        then=warning("PersistentVolumeClaim", "disk", "ProvisioningFailed", "volume quota exceeded"),
+        after="ebs.csi.aws.com is to make one of class .*: volume quota exceeded",
+    ),
+    Fault(
+        is_new=True,
+        name="check of a queue",
+        there=checked,
+        run=one(labels=QUEUE),
+        after="waits in queue team: admission check test-",
+    ),
+    Fault(
+        is_new=True,
+        name="job of Ray fails",
+        there=lambda api, _: define(api, "ray.io/v1", "RayJob"),
+        run=lambda _: [
+            {
+                "apiVersion": "ray.io/v1",
+                "kind": "RayJob",
+                "metadata": {"name": "run"},
+                "spec": {"rayClusterSpec": {"headGroupSpec": {"template": {"spec": pod()}}}},
+            }
+        ],
+        then=lambda api, namespace: (
+            api.merge(
+                {
+                    "apiVersion": "ray.io/v1",
+                    "kind": "RayJob",
+                    "metadata": {"name": "run"},
+                    "status": {"jobDeploymentStatus": "Failed", "jobStatus": "FAILED", "message": "exited with 1"},
+                },
+                namespace,
+                subresource="status",
+            ).expect_done()
+            and None
+        ),
+        after="failed: exited with 1",
+    ),
 )
 
 
 def mpi() -> Object:
-    from running import made
-
     return made.mpi_job("run", "run")

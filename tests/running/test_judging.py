@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
+import json
+from dataclasses import replace
 from typing import Any
+
+import pytest
 
 from packyard.core.kubernetes.lenient import kind_of, name_of
 from packyard.running.runs import status
@@ -77,6 +82,47 @@ def test_a_pod_that_is_being_deleted_counts_for_nothing() -> None:
     found = judged(job(), ending)
     assert [each.state for each in found.pods] == ["ending"]
     assert not found.is_over
+
+
+def test_what_a_container_left_stands_behind_how_many_failed_alike() -> None:
+    workers = [pod(name, "Failed", index=at, code=1, at=at) for at, name in enumerate("ab")]
+    for each in workers:
+        each["status"]["containerStatuses"][0]["state"]["terminated"]["message"] = f"rank {each['metadata']['name']}\n"
+    found = judged(job("Failed", completionMode="Indexed", completions=2, parallelism=2), *workers)
+    assert found.reason == "training 0: exit code 1 (and 1 more like it): rank a"
+    assert [each.reason for each in found.pods] == ["exit code 1: rank a", "exit code 1: rank b"]
+
+
+UNTOUCHED = "nothing has taken up RayJob run yet; packyard prerequisites says whether its operator is there"
+
+
+@pytest.mark.parametrize(
+    ("said", "state", "reason"),
+    [
+        ({}, "starting", UNTOUCHED),
+        ({"jobDeploymentStatus": "Running", "jobStatus": "RUNNING"}, "starting", ""),
+        ({"jobDeploymentStatus": "Retrying", "jobStatus": "FAILED"}, "starting", ""),
+        ({"jobDeploymentStatus": "Failed", "message": "no supervisor"}, "failed", "no supervisor"),
+        ({"jobDeploymentStatus": "Complete", "jobStatus": "STOPPED"}, "failed", "job STOPPED"),
+        ({"jobDeploymentStatus": "Complete", "jobStatus": "SUCCEEDED"}, "succeeded", ""),
+        ({"conditions": [{"type": "Ready", "status": "False", "message": "no image"}]},
+         "starting", "RayJob run is not ready: no image"),
+    ],
+)  # fmt: skip
+def test_a_ray_job_ends_as_it_says_whatever_its_pods_do(said: Object, state: str, reason: str) -> None:
+    item = {**made.job("run", "run"), "apiVersion": "ray.io/v1", "kind": "RayJob", "status": said}
+    item["spec"] = {"rayClusterSpec": {"headGroupSpec": {"template": made.template("run")}}}
+    assert (judged(item).state, judged(item).reason) == (state, reason)
+    beside = judged(item, pod("head", "Running"))
+    assert (beside.state, beside.is_over) == (state if beside.is_over else "running", state in ("failed", "succeeded"))
+
+
+def test_a_job_that_is_deleted_when_it_is_over_may_have_ended() -> None:
+    item = made.job("run", "run", ttlSecondsAfterFinished=60)
+    record = replace(made.record("run", [item], "ns"), applied=gzip.compress(json.dumps([item]).encode()))
+    (found,) = status.judge([record], Seen({}, frozenset()), Sources())
+    told = "Job run is missing; it may have ended: ttlSecondsAfterFinished has it deleted 60 s after its end"
+    assert (found.state, found.reason) == ("incomplete", told)
 
 
 def test_a_kind_that_nobody_knows_ends_as_its_pods_do() -> None:

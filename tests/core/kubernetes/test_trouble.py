@@ -29,6 +29,13 @@ def scheduled(message: str) -> Object:
     return pod(phase="Pending", conditions=[{"type": "PodScheduled", "status": "False", "message": message}])
 
 
+def preparing(**fields: object) -> Object:
+    """Return a pod whose first container runs before all others."""
+    item = pod(waits("PodInitializing"), phase="Pending", initContainerStatuses=[{"name": "stage", **RUNS}])
+    return {**item, "spec": {"initContainers": [{"name": "stage", **fields}]}}
+
+
+RUNS = {"state": {"running": {}}}
 IMAGE = "image cannot be pulled: "
 
 
@@ -39,6 +46,11 @@ IMAGE = "image cannot be pulled: "
         (pod(ended(0), phase="Succeeded"), ""),
         (pod(waits("ContainerCreating"), phase="Pending"), ""),
         (pod({"state": {"running": {}}}), "runs, and is not ready"),
+        (pod({"state": {"running": {}}}, conditions=[
+            {"type": "Ready", "status": "False", "reason": "ReadinessGatesNotReady", "message": "no condition x"}]),
+         "runs, and is not ready: no condition x"),
+        (preparing(), "its init container stage has not ended yet"),
+        (preparing(restartPolicy="Always"), ""),
         (pod(ended(1), phase="Failed"), "exit code 1"),
         (pod(ended(143), phase="Failed"), "exit code 143 (signal 15)"),
         (pod(ended(255), phase="Failed"), "exit code 255"),
@@ -52,6 +64,10 @@ IMAGE = "image cannot be pulled: "
         (pod(phase="Failed", conditions=[{"type": "DisruptionTarget", "status": "True", "message": "preempted"}]),
          "evicted: preempted"),
         (pod(waits("ErrImagePull", "manifest unknown")), f"{IMAGE}the registry does not have r.example/a:1"),
+        (pod(waits("ErrImagePull", "failed to unpack: no match for platform in manifest: not found")),
+         f"{IMAGE}there is none for the architecture of the node: r.example/a:1"),
+        (pod(waits("ErrImagePull", "unexpected status: 429 Too Many Requests")),
+         f"{IMAGE}the registry limits the number of pulls: r.example/a:1"),
         (pod(waits("ErrImagePull", "pull access denied")), f"{IMAGE}the registry refuses r.example/a:1"),
         (pod(waits("ErrImagePull", "dial tcp: no such host")), f"{IMAGE}the registry cannot be reached: r.example/a:1"),
         (pod(waits("InvalidImageName")), f"{IMAGE}its name is not valid: r.example/a:1"),
@@ -65,6 +81,21 @@ IMAGE = "image cannot be pulled: "
 )  # fmt: skip
 def test_a_pod_says_what_is_wrong(item: Object, said: str) -> None:
     assert trouble.of_pod(item) == said
+
+
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [
+        (ended(1, message="Traceback:\nCUDA error: no kernel image\n\n"), "CUDA error: no kernel image"),
+        ({**waits("CrashLoopBackOff"), "lastState": ended(1, message="401: gated repo")["state"]}, "401: gated repo"),
+        (ended(1), ""),
+        (ended(0, message="accuracy=0.9"), ""),
+        (ended(128, "StartError", "no such file"), ""),
+        ({**RUNS, "lastState": ended(1, message="of the last try")["state"]}, ""),
+    ],
+)
+def test_the_last_line_that_a_container_left_as_it_failed(state: Object, said: str) -> None:
+    assert trouble.last_words(pod(RUNS, state)) == said
 
 
 def test_the_name_of_an_image_is_not_taken_for_a_cause() -> None:

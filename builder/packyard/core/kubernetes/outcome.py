@@ -3,14 +3,15 @@
 Job           status.conditions[type=Complete], Failed
 Workflow      status.phase: Succeeded, Failed, Error
 Deployment    no end; it fails where it makes no progress
+RayJob        status.jobDeploymentStatus: Complete or Failed, by status.jobStatus: SUCCEEDED
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from packyard.core.kubernetes.kinds import APPS, ARGO, BATCH, CORE, JOBSET, KUBEFLOW, LWS, TRAINER, Kind, of
-from packyard.core.kubernetes.lenient import Object, kind_of, mapping, mappings, text
+from packyard.core.kubernetes.kinds import APPS, ARGO, BATCH, CORE, JOBSET, KUBEFLOW, LWS, RAY, TRAINER, Kind, of
+from packyard.core.kubernetes.lenient import Object, condition, kind_of, mapping, mappings, text
 
 SUCCEEDED, FAILED = "succeeded", "failed"
 
@@ -26,6 +27,7 @@ _PHASES: Mapping[Kind, tuple[str, ...]] = {(ARGO, "Workflow"): ("Failed", "Error
 #: Kinds that go on until they are deleted.
 _ENDLESS = frozenset((*of(APPS, "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"), (LWS, "LeaderWorkerSet")))
 _STUCK = ("Progressing", "ProgressDeadlineExceeded")
+_RAY_JOB = (RAY, "RayJob")
 
 
 def is_endless(kind: Kind) -> bool:
@@ -36,24 +38,48 @@ def is_endless(kind: Kind) -> bool:
 def of_object(item: Object) -> tuple[str, str]:
     """Return how a workload ended, `SUCCEEDED`, `FAILED` or an empty text, and why, in its controller's words."""
     kind, status = kind_of(item), mapping(item.get("status"))
+    if kind == _RAY_JOB:
+        return _of_ray_job(status)
     if kind in _PHASES:
         phase = text(status.get("phase"))
         ended = SUCCEEDED if phase == "Succeeded" else FAILED if phase in _PHASES[kind] else ""
         return ended, text(status.get("message")) if ended == FAILED else ""
     good, bad = _CONDITIONS.get(kind, ("", ""))
-    for condition in mappings(status.get("conditions")):
-        why = text(condition.get("message")) or text(condition.get("reason"))
-        if kind in _ENDLESS and (condition.get("type"), condition.get("reason")) == _STUCK:
+    for each in mappings(status.get("conditions")):
+        why = text(each.get("message")) or text(each.get("reason"))
+        if kind in _ENDLESS and (each.get("type"), each.get("reason")) == _STUCK:
             return FAILED, why
-        if condition.get("status") == "True" and condition.get("type") in (good, bad):
-            return (SUCCEEDED, "") if condition.get("type") == good else (FAILED, why)
+        if each.get("status") == "True" and each.get("type") in (good, bad):
+            return (SUCCEEDED, "") if each.get("type") == good else (FAILED, why)
     return "", ""
+
+
+def _of_ray_job(status: Object) -> tuple[str, str]:
+    """Return how a RayJob ended; its pods go on, or are gone, whatever became of it."""
+    if status.get("jobDeploymentStatus") not in ("Complete", "Failed"):
+        return "", ""
+    if status.get("jobStatus") == "SUCCEEDED":
+        return SUCCEEDED, ""
+    return FAILED, text(status.get("message")) or text(status.get("reason")) or f"job {text(status.get('jobStatus'))}"
+
+
+def unready(item: Object) -> str:
+    """Return what a controller says of an object that is not ready."""
+    ready = condition(item, "Ready")
+    return (text(ready.get("message")) or text(ready.get("reason"))) if ready.get("status") == "False" else ""
 
 
 def is_suspended(item: Object) -> bool:
     """Say whether a workload waits for somebody to let it go on, such as a queue."""
     spec = mapping(item.get("spec"))
     return spec.get("suspend") is True or mapping(spec.get("runPolicy")).get("suspend") is True
+
+
+def kept(item: Object) -> int | None:
+    """Return how many seconds after its end a workload is deleted; None where it is not."""
+    spec = mapping(item.get("spec"))
+    seconds = [mapping(each).get("ttlSecondsAfterFinished") for each in (spec, spec.get("runPolicy"))]
+    return next((each for each in seconds if isinstance(each, int)), None) if kind_of(item) in _CONDITIONS else None
 
 
 def is_untouched(item: Object) -> bool:

@@ -21,10 +21,14 @@ _BEFORE = ("", "ContainerCreating", "PodInitializing")
 _CAUSES = (
     (re.compile(r"(?i)invalidimagename|invalid reference|couldn't parse image"), "its name is not valid: {}"),
     (re.compile(r"(?i)ErrImageNeverPull|never pull"), "the node lacks {}, and must not pull it"),
+    (
+        re.compile(r"(?i)no match for platform|no matching manifest for"),
+        "there is none for the architecture of the node: {}",
+    ),
+    (re.compile(r"(?i)toomanyrequests|too many requests|rate limit"), "the registry limits the number of pulls: {}"),
     (re.compile(r"(?i)unauthorized|authentication required|denied|forbidden|no basic auth"), "the registry refuses {}"),
     (re.compile(r"(?i)not found|manifest unknown|notfound|does not exist"), "the registry does not have {}"),
     (re.compile(r"(?i)x509|certificate"), "the registry's certificate is not trusted: {}"),
-    (re.compile(r"(?i)toomanyrequests|rate limit"), "the registry limits the number of pulls: {}"),
     (
         re.compile(r"(?i)no such host|timeout|timed out|connection refused|dial tcp|unreachable"),
         "the registry cannot be reached: {}",
@@ -38,12 +42,13 @@ _WEBHOOK = re.compile(r"admission webhook \"([^\"]+)\" denied the request: (.*)\
 _CALLING = re.compile(r"failed calling webhook \"([^\"]+)\": (.*)\Z", re.DOTALL)
 _SECURITY = re.compile(r"violates PodSecurity \"([^:\"]+)[^\"]*\": (.*)\Z", re.DOTALL)
 _SIGNALED = 128
+_UNSTARTED = ("StartError", "ContainerCannotRun")
 _SCHEDULER = "default-scheduler"
 #: Reasons of warnings about a pod that say what it waits for.
 EXPLAINING = frozenset(
     (
         *("FailedMount", "FailedAttachVolume", "FailedMapVolume", "FailedCreatePodSandBox", "NetworkNotReady"),
-        *("Unhealthy", "Failed", "FailedPostStartHook"),
+        *("Unhealthy", "Failed", "FailedPostStartHook", "FailedPrepareDynamicResources", "NodeNotReady"),
     )
 )
 #: Reasons of warnings about an object whose pods cannot be made; the second is of mpi-operator.
@@ -55,7 +60,8 @@ def of_pod(pod: Object) -> str:
     status = mapping(pod.get("status"))
     if status.get("phase") == "Succeeded":
         return ""
-    return _of_whole(pod, status) or next(_of_containers(pod), "") or ("" if is_ready(pod) else _unready(status))
+    of_part = next(_of_containers(pod), "") or _preparing(pod)
+    return _of_whole(pod, status) or of_part or ("" if is_ready(pod) else _unready(pod))
 
 
 def is_ready(pod: Object) -> bool:
@@ -116,6 +122,19 @@ def message(pod: Object) -> str:
     """Return what a container left as it ended well: its termination message."""
     states = (mapping(mapping(each.get("state")).get("terminated")) for each in _statuses(mapping(pod.get("status"))))
     return next((words for each in states if not each.get("exitCode") and (words := text(each.get("message")))), "")
+
+
+def last_words(pod: Object) -> str:
+    """Return the last line of what the first container that failed left, by itself or, where it says so, of its log."""
+    for item in _statuses(mapping(pod.get("status"))):
+        state = mapping(item.get("state"))
+        is_again = mapping(state.get("waiting")).get("reason") == "CrashLoopBackOff"
+        ended = mapping(mapping(item.get("lastState" if is_again else "state")).get("terminated"))
+        if _of_container(item, ""):
+            is_said = ended.get("exitCode") and ended.get("reason") not in _UNSTARTED
+            lines = text(ended.get("message")).split("\n") if is_said else []
+            return next((line.strip() for line in reversed(lines) if line.strip()), "")
+    return ""
 
 
 def running(pod: Object) -> tuple[str, ...]:
@@ -217,7 +236,7 @@ def _ending(ended: Object, limit: str) -> str:
         return ""
     if ended.get("reason") == "OOMKilled":
         return "out of memory" + (f": more than its limit of {limit}" if limit else "")
-    if ended.get("reason") in ("StartError", "ContainerCannotRun"):
+    if ended.get("reason") in _UNSTARTED:
         return f"it cannot be started: {text(ended.get('message'))}"
     signal = f" (signal {code - _SIGNALED})" if _SIGNALED < code < _SIGNALED + 65 else ""
     return f"exit code {code}{signal}"
@@ -231,9 +250,23 @@ def _cause(image: str, reason: str, message: str) -> str:
     return cause or f"{image}: {detail or reason}"
 
 
-def _unready(status: Object) -> str:
-    """Return that a pod is not ready, with what its node's end says of it: ``NodeLost``."""
-    why = ": ".join(filter(None, (text(status.get("reason")), text(status.get("message")))))
+def _preparing(pod: Object) -> str:
+    """Return which container still prepares a pod, before those that count."""
+    spec, status = mapping(pod.get("spec")), mapping(pod.get("status"))
+    lasting = {
+        each.get("name") for each in mappings(spec.get("initContainers")) if each.get("restartPolicy") == "Always"
+    }
+    for item in mappings(status.get("initContainerStatuses")):
+        if "running" in mapping(item.get("state")) and item.get("name") not in lasting:
+            return f"its init container {text(item.get('name'))} has not ended yet"
+    return ""
+
+
+def _unready(pod: Object) -> str:
+    """Return that a pod is not ready, with what its node's end, or a gate, says of it: ``NodeLost``."""
+    status, ready = mapping(pod.get("status")), condition(pod, "Ready")
+    of_gates = text(ready.get("message")) if ready.get("reason") == "ReadinessGatesNotReady" else ""
+    why = ": ".join(filter(None, (text(status.get("reason")), text(status.get("message")), of_gates)))
     return f"runs, and is not ready{f': {why}' if why else ''}" if status.get("phase") == "Running" else ""
 
 

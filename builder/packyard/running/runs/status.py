@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from packyard.core.errors import IntegrityError
 from packyard.core.kubernetes import outcome, trouble
 from packyard.core.kubernetes.lenient import Object, is_ending, kind_of, mapping, mappings, name_of, text
 from packyard.core.kubernetes.outcome import FAILED, SUCCEEDED
@@ -131,10 +132,11 @@ def judge(records: Iterable[RunRecord], seen: Seen, more: Sources) -> list[RunSt
     """Return what runs do, of what was seen; ``more`` is read only where it is needed."""
     runs = [_Run(record, seen, workloads.find(record, seen.objects.get(record.run, {}))) for record in records]
     every = [each for run in runs for each in run.workloads]
+    is_unplaced = any(waiting.is_unplaced(one.pod) for each in every for one in each.troubled)
     known = Known(
-        events=more.warnings() if any(each.needs_events for each in every) else (),
+        events=more.warnings() if is_unplaced or any(each.needs_events for each in every) else (),
         queued=more.queued() if any(_is_queued(each) for each in every) else (),
-        claims=more.claims() if any(waiting.is_unplaced(one.pod) for each in every for one in each.troubled) else (),
+        claims=more.claims() if is_unplaced else (),
     )
     return [run.status(known) for run in runs]
 
@@ -195,20 +197,36 @@ class _Run:
         for workload in self.workloads:
             if workload.ended == FAILED:
                 yield self._of_pods(workload, known)
-                yield outcome.of_object(workload.item)[1]
+                yield from (outcome.of_object(item)[1] for item in workload.items)
         if missing:
-            yield f"{', '.join(map(str, missing))} {'is' if len(missing) == 1 else 'are'} missing"
+            names = ", ".join(map(str, missing))
+            yield f"{names} {'is' if len(missing) == 1 else 'are'} missing{self._expired(missing)}"
         for workload in self.workloads:
-            if waiting.queue_of(workload.item) and outcome.is_suspended(workload.item):
-                yield f"{_named(workload.item)} {waiting.in_queue(workload.item, known.queued)}"
-            if outcome.is_suspended(workload.item):
-                yield f"{_named(workload.item)} is suspended until somebody, such as a queue, resumes it"
+            for item in filter(outcome.is_suspended, workload.items):
+                if waiting.queue_of(item):
+                    yield f"{_named(item)} {waiting.in_queue(item, known.queued)}"
+                yield f"{_named(item)} is suspended until somebody, such as a queue, resumes it"
             yield self._of_pods(workload, known)
             if any(workload.lacking(role) > 0 for role in workload.roles):
                 yield _of_creation(workload, known.events)
-            if not workload.pods and outcome.is_untouched(workload.item):
-                hint = "packyard prerequisites says whether its operator is there"
-                yield f"nothing has taken up {_named(workload.item)} yet; {hint}"
+            for item in workload.foreign:
+                if unready := outcome.unready(item):
+                    yield f"{_named(item)} is not ready: {unready}"
+            for item in workload.items:
+                if not workload.pods and outcome.is_untouched(item):
+                    hint = "packyard prerequisites says whether its operator is there"
+                    yield f"nothing has taken up {_named(item)} yet; {hint}"
+
+    def _expired(self, missing: Sequence[Reference]) -> str:
+        """Return that what is missing may just have ended, where its record says that it is deleted then."""
+        try:
+            recorded = self.record.read_objects()
+        except IntegrityError:  # it only explains
+            return ""
+        own = [item for item in recorded if _key(item) in {(each.kind, each.name) for each in missing}]
+        kept = [seconds for item in own if (seconds := outcome.kept(item)) is not None]
+        by = "ttlSecondsAfterFinished has it deleted"
+        return f"; it may have ended: {by} {min(kept)} s after its end" if kept else ""
 
     def _of_pods(self, workload: Workload, known: Known) -> str:
         """Return what is wrong with the first pod in trouble, and with how many others the same is."""
@@ -217,15 +235,17 @@ class _Run:
             return ""
         first, why = troubles[0]
         others = sum(text == why and each.role == first.role for each, text in troubles) - 1
+        words = _shortened(trouble.last_words(first.pod))
+        left = f": {words}" if words else ""
         roles = {role.name: role for each in self.workloads for role in each.roles}
         if roles[first.role].wanted > 1:
-            return f"{first.role} {first.index}: {why}" + (f" (and {others} more like it)" if others else "")
+            return f"{first.role} {first.index}: {why}" + (f" (and {others} more like it)" if others else "") + left
         tried = f" ({others + 1} times)" if others else ""
-        return f"{first.role}: {why}{tried}" if len(roles) > 1 else f"{why}{tried}"
+        return f"{first.role}: {why}{tried}{left}" if len(roles) > 1 else f"{why}{tried}{left}"
 
 
 def _is_queued(workload: Workload) -> bool:
-    is_held = bool(waiting.queue_of(workload.item)) and outcome.is_suspended(workload.item)
+    is_held = any(waiting.queue_of(each) and outcome.is_suspended(each) for each in workload.items)
     return is_held or any(waiting.is_gated(one.pod) for one in workload.troubled)
 
 
@@ -234,7 +254,7 @@ def _reason(placed: Placed, known: Known) -> str:
     own = trouble.of_pod(placed.pod)
     if waiting.is_gated(placed.pod):
         return waiting.in_queue(placed.pod, known.queued)
-    if waiting.is_unplaced(placed.pod) and (reason := waiting.for_volumes(placed.pod, known.claims)):
+    if waiting.is_unplaced(placed.pod) and (reason := waiting.for_volumes(placed.pod, known.claims, known.events)):
         return reason
     if placed.is_active and not placed.is_ready and (not own or placed.phase == "Running"):
         warned = look.warned(known.events, {("Pod", placed.name)}, trouble.EXPLAINING)
@@ -261,7 +281,7 @@ def _pod_status(placed: Placed, known: Known) -> PodStatus:
         node=text(spec.get("nodeName")),
         state="ending" if is_ending(placed.pod) else state,
         restarts=trouble.restarts(placed.pod),
-        reason=_shortened(_reason(placed, known)),
+        reason=_shortened(": ".join(filter(None, (_reason(placed, known), trouble.last_words(placed.pod))))),
         created=text(metadata.get("creationTimestamp")),
         started=started,
         ended=ended,

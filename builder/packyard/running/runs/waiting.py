@@ -17,6 +17,8 @@ from packyard.running.runs.kubectl import Kubectl
 #: The label that names the queue of a workload.
 QUEUE = "kueue.x-k8s.io/queue-name"
 _WORKLOADS = "workloads.kueue.x-k8s.io"
+#: Reasons of warnings about a claim that say why it has no volume.
+_FAILING = ("ProvisioningFailed", "VolumeMismatch")
 _PROVISIONER = ("volume.kubernetes.io/storage-provisioner", "volume.beta.kubernetes.io/storage-provisioner")
 #: What the scheduler says after ten minutes without a volume, and at once of a claim that waits for none of its pods.
 _BINDING = ("binding volumes", "unbound immediate PersistentVolumeClaims")
@@ -66,10 +68,19 @@ def in_queue(workload: Object, queued: Sequence[Object]) -> str:
     if own is None:
         return f"is suspended until queue {queue} lets it in; no Workload of Kueue is made for it"
     reserved, admitted = condition(own, "QuotaReserved"), condition(own, "Admitted")
-    message = text((reserved if reserved.get("status") != "True" else admitted).get("message"))
+    message = text((reserved if reserved.get("status") != "True" else admitted).get("message")) or _checks(own)
     line = sorted((each for each in queued if _waits_in(each, queue)), key=_turn)
     place = f", {line.index(own) + 1} of {len(line)} from this namespace" if own in line else ""
     return f"waits in queue {queue}{place}" + (f": {message}" if message else "")
+
+
+def _checks(item: Object) -> str:
+    """Return the admission checks that keep a workload waiting once there is quota for it, with what they say."""
+    checks = [
+        each for each in mappings(mapping(item.get("status")).get("admissionChecks")) if each.get("state") != "Ready"
+    ]
+    parts = [": ".join(filter(None, (text(each.get("name")), text(each.get("message"))))) for each in checks]
+    return f"admission check {', '.join(parts)}" if parts else ""
 
 
 def is_unplaced(pod: Object) -> bool:
@@ -83,13 +94,14 @@ def is_unplaced(pod: Object) -> bool:
     )
 
 
-def for_volumes(pod: Object, there: Sequence[Object]) -> str:
-    """Return which claim a pod waits for that has no volume, and who is to make it."""
+def for_volumes(pod: Object, there: Sequence[Object], events: Sequence[Object] = ()) -> str:
+    """Return which claim a pod waits for that has no volume, who is to make it, and why that failed, by its events."""
     named = {name for each in pods.find(pod) for name, _ in claims.mounts(each)}
     for claim in there:
         phase = text(mapping(claim.get("status")).get("phase"))
         if name_of(claim) in named and phase == "Pending":
-            return f"{CLAIM} {name_of(claim)} has no volume yet{_maker(claim)}"
+            failure = look.warned(events, {(CLAIM, name_of(claim))}, _FAILING)
+            return f"{CLAIM} {name_of(claim)} has no volume yet{_maker(claim)}" + (f": {failure}" if failure else "")
         if name_of(claim) in named and phase == "Lost":
             return f"{CLAIM} {name_of(claim)} has lost its volume"
     return ""

@@ -45,17 +45,29 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """What makes pods. ``made`` are the names of what it makes itself, by kind; ``restarts`` those of all its pods."""
+    """What makes pods. ``made`` are the names of what it makes itself, by kind; ``restarts`` those of all its pods.
+
+    The one without an ``item`` has ``foreign`` objects, of kinds of which little is known, and the pods of all these.
+    """
 
     item: Object
     roles: Sequence[Role]
     pods: Sequence[Placed]
     made: frozenset[tuple[str, str]]
     restarts: int
+    foreign: Sequence[Object] = ()
+
+    @property
+    def items(self) -> Sequence[Object]:
+        """The objects that pods are made of."""
+        return [self.item] if self.item else self.foreign
 
     @property
     def ended(self) -> str:
-        """How it ended, or an empty text; what is unknown ends as its pods do."""
+        """How it ended, or an empty text; what is unknown ends as it says, else as its pods do."""
+        told = {outcome.of_object(each)[0] for each in self.foreign}
+        if FAILED in told or told == {SUCCEEDED}:
+            return FAILED if FAILED in told else SUCCEEDED
         if self.item or not self.pods or any(each.is_active for each in self.pods):
             return outcome.of_object(self.item)[0]
         return FAILED if any(each.phase == "Failed" for each in self.pods) else SUCCEEDED
@@ -127,9 +139,10 @@ def find(record: RunRecord, objects: Mapping[Key, Object]) -> list[Workload]:
         workloads.append(
             Workload(item, [*own_roles, *_others(pods, own_roles)], pods, roles.made_by(template), _restarts(template))
         )
-    if left or any(roles.is_unknown(objects[key]) for key in named):
+    foreign = [objects[key] for key in named if roles.is_unknown(objects[key])]
+    if left or foreign:
         pods = _placed([(pod, ("pod", None)) for pod in left], ())
-        workloads.append(Workload({}, _others(pods, ()), pods, frozenset(), 0))
+        workloads.append(Workload({}, _others(pods, ()), pods, frozenset(), 0, foreign))
     return workloads
 
 
