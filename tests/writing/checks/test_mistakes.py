@@ -125,6 +125,8 @@ def test_finds_one_mistake_and_nothing_in_its_right_neighbor(file: str, old: str
         ("kind: Krmfile\n", "", "no-krmfile"),
         ("apiVersion: config.k8s.io/v1alpha1\n", "", "no-krmfile"),
         (", required: true", "", "empty-field"),
+        ("type: integer\n", "type: integer\n      required: true\n", "wrong-type"),
+        ("Port of the server.", "8443", "wrong-type"),
         ("required: true", "required: false", "default-written-out"),
     ],
 )

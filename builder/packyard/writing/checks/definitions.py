@@ -34,6 +34,14 @@ _KEYWORDS = frozenset(
         *("allOf", "anyOf", "oneOf", "not", "externalDocs", "deprecated", "writeOnly"),
     )
 )
+#: Keywords that nothing applies, and kustomize reads all the same: of another type, it sets nothing of the package.
+_READ = {
+    "description": "text",
+    "title": "text",
+    "required": "a list",
+    "items": "a mapping",
+    "readOnly": "true or false",
+}
 #: The types of OpenAPI.
 TYPES = ("string", "integer", "number", "boolean", "array", "object")
 
@@ -61,6 +69,12 @@ def _definition(entry: Entry, definition: MappingNode, name: str, kind: str) -> 
     for keyword in definition.entries:
         if keyword.name not in _KEYWORDS and not keyword.name.startswith("x-"):
             yield _unknown(keyword, f"the definition of {name}", _KEYWORDS)
+        elif not _is_read(keyword.value, _READ.get(keyword.name, "")):
+            message = (
+                f"{keyword.name} of {name} must be {_READ[keyword.name]}: `kustomize cfg set` fails for all setters"
+            )
+            hint = "put it into x-k8s-cli.setter" if keyword.name == "required" else "change it"
+            yield breach("wrong-type", keyword.value, message, hint)
     type_node = definition.get("type")
     if isinstance(type_node, Scalar) and type_node.value not in TYPES:
         hint = suggest(type_node.value, TYPES) or f"must be one of {', '.join(TYPES)}"
@@ -92,6 +106,16 @@ def _definition(entry: Entry, definition: MappingNode, name: str, kind: str) -> 
 def _unknown(entry: Entry, what: str, fields: Mapping[str, str] | frozenset[str]) -> Finding:
     message = f"{what} has no field {entry.name!r}, which nothing reads"
     return breach("unknown-field", entry, message, suggest(entry.name, fields))
+
+
+def _is_read(node: Node, wanted: str) -> bool:
+    """Say whether kustomize can read the value of a keyword."""
+    if wanted == "a mapping":
+        return not isinstance(node, Scalar)
+    if wanted == "a list":
+        return isinstance(node, SequenceNode)
+    plain = implicit_type(node.value) if isinstance(node, Scalar) and node.style == "plain" else "string"
+    return plain in {"text": ("string", "null"), "true or false": ("boolean", "null")}.get(wanted, (plain,))
 
 
 def _fits(node: Node, wanted: str) -> bool:

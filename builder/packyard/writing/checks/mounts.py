@@ -26,6 +26,14 @@ _FOREIGN = ("persistentVolumeClaim", "nfs", "hostPath", "ephemeral", "csi")
 _WRITTEN = ("secret", "configMap", "projected", "downwardAPI")
 #: Variables that say where results go.
 _RESULTS = re.compile(r"(^|_)(OUTPUT|CHECKPOINT|CHECKPOINTS|CKPT|RESULTS?)_(DIR|DIRECTORY|PATH)$")
+#: Variables that say where downloads are kept, and options of commands that say either.
+_CACHES = re.compile(r"(HF_HOME|HF_HUB_CACHE|HUGGINGFACE_HUB_CACHE|TRANSFORMERS_CACHE|HF_DATASETS_CACHE|TORCH_HOME)$")
+_OPTION = re.compile(
+    r"--?(?:((?:output|checkpoint|ckpt|results?)[-_](?:dir|directory|path))|(download[-_]dir))(?:[=\s]+['\"]?(/[\w./-]+)|\Z)"
+)
+#: What a program that uploads its results itself is told, and where nobody expects them to stay.
+_UPLOADS = re.compile(r"\b(?:s3|gs|gcs|az|abfss?|oci|hf|hdfs|https?)://")
+_SCRATCH = ("/tmp", "/scratch", "/var/tmp")
 #: A word of a command that is a file, or an option with one.
 _FILE = re.compile(r"(?:--?[\w-]+=)?(/[\w./-]+)")
 _OTHERS_READ = 0o004
@@ -72,7 +80,8 @@ def check(parsed: Parsed) -> Iterator[Finding]:
                 yield from _below(mounts, pod, container)
                 yield from _unreadable(mounts, pod, container)
                 if mounts:
-                    yield from _results(mounts, container, parsed)
+                    yield from _results(mounts, container, pod, parsed)
+                yield from _shared_memory(mounts)
                 yield from _home(mounts, container, parsed)
                 yield from _not_executable(mounts, container)
                 yield from _missing_files(mounts, container, parsed)
@@ -153,7 +162,7 @@ def _runs_as_root(pod: Pod[MappingNode], container: MappingNode) -> bool:
     return bool(user and user.value == "0") or (not user and not (promise and promise.value == "true"))
 
 
-def _results(mounts: list[_Mount], container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
+def _results(mounts: list[_Mount], container: MappingNode, pod: Pod[MappingNode], parsed: Parsed) -> Iterator[Finding]:
     """Find a directory of results that is on no volume, or where the container cannot write.
 
     A container that can write on none of its claims only reads results of others.
@@ -161,22 +170,62 @@ def _results(mounts: list[_Mount], container: MappingNode, parsed: Parsed) -> It
     foreign = [mount for mount in mounts if mount.is_foreign]
     if foreign and all(mount.is_read_only for mount in foreign):
         return
-    for name, value in variables.find(container, parsed).values.items():
-        if not _RESULTS.search(name) or not isinstance(value, Scalar) or not value.value.startswith("/"):
-            continue
-        nearest = _nearest(mounts, value.value)
-        if nearest is None:
+    for name, value, path, is_cache in _said(container, parsed):
+        nearest = _nearest(mounts, path)
+        if is_cache:
+            if nearest is None and foreign and not path.startswith(_SCRATCH):
+                message = f"{name} is {path}, which is on no volume: each start downloads everything again"
+                yield breach("cache-not-stored", value, message, "put it below a mount")
+        elif nearest is None:
             lost = "what is written there is lost with the container"
-            message = f"{name} is {value.value}, which is on no volume: {lost}"
+            message = f"{name} is {path}, which is on no volume: {lost}"
             yield breach("results-not-stored", value, message, "put it below a mount")
         elif nearest.is_read_only:
-            message = f"{name} is {value.value}, below {nearest.path.value}, which is mounted read-only"
+            message = f"{name} is {path}, below {nearest.path.value}, which is mounted read-only"
             yield breach("results-read-only", value, message, "put it below another mount")
+        elif foreign and nearest.volume.get("emptyDir") and _is_own(nearest, container, pod, parsed):
+            message = f"{name} is {path}, which is on an emptyDir: what is written there is lost with the pod"
+            yield breach("results-not-stored", value, message, f"put it below {foreign[0].path.value}")
+
+
+def _said(container: MappingNode, parsed: Parsed) -> Iterator[tuple[str, Scalar, str, bool]]:
+    """Yield what variables and options say of directories: a name, its place, the path, whether it is a cache."""
+    own = variables.find(container, parsed)
+    is_offline = any(own.value(name) for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"))
+    for name, value in own.values.items():
+        is_cache = bool(_CACHES.search(name)) and not is_offline
+        if (is_cache or _RESULTS.search(name)) and isinstance(value, Scalar) and value.value.startswith("/"):
+            yield name, value, value.value, is_cache
+    words = list(variables.words(container))
+    for word, following in zip(words, [*words[1:], None], strict=False):
+        for match in _OPTION.finditer(word.value):
+            place = word if match[3] else following
+            path = match[3] or (place.value if place else "")
+            if place and path.startswith("/") and "$" not in path:
+                yield match[1] or match[2], place, path, bool(match[2])
+
+
+def _is_own(mount: _Mount, container: MappingNode, pod: Pod[MappingNode], parsed: Parsed) -> bool:
+    """Say whether no other container has a volume, and this one is told of no place to upload to."""
+    name = mount.volume.text("name")
+    others = (each for each in pod.containers if each is not container)
+    is_shared = any(each.text("name") == name for other in others for each in mappings(other.get("volumeMounts")))
+    texts = [*variables.words(container), *variables.find(container, parsed).values.values()]
+    return not is_shared and not any(isinstance(each, Scalar) and _UPLOADS.search(each.value) for each in texts)
 
 
 def _nearest(mounts: list[_Mount], path: str) -> _Mount | None:
     """Return the mount that a path is on: of those above it, the one with the longest path."""
     return max((each for each in mounts if each.holds(path)), key=lambda each: len(each.path.value), default=None)
+
+
+def _shared_memory(mounts: list[_Mount]) -> Iterator[Finding]:
+    """Find a volume for shared memory that is on disk."""
+    for mount in mounts:
+        empty = mount.volume.mapping("emptyDir") if mount.path.value.rstrip("/") == "/dev/shm" else None
+        if empty and empty.text("medium") != "Memory":
+            message = "the volume at /dev/shm is a directory on disk, and no memory"
+            yield breach("shared-memory", mount.node, message, "emptyDir: {medium: Memory}")
 
 
 def _home(mounts: list[_Mount], container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
