@@ -146,7 +146,10 @@ def test_commands_are_printed_in_full_and_no_cluster_is_needed(
     told = packyard("prerequisites", foreign, KUBECONFIG=str(tmp_path / "none"))
     assert told.returncode == 0
     assert "so no state is known" in told.stderr
+    assert (told.stderr.count("warning: "), told.stderr.count("error: ")) == (1, 0)
     assert "# csi.example: ask who made the package" in told.stdout
+    told = packyard("prerequisites", foreign, "--kubeconfig", tmp_path / "none")
+    assert (told.returncode, told.stdout) == (1, "")
     claim = untarred("mnist-fp32-training-k8s") / "first-run"
     told = packyard("prerequisites", claim, "--offline")
     assert (told.stdout, told.stderr) == ("", "nothing has to be installed for these packages\n")

@@ -5,7 +5,8 @@ packyard prerequisites mnist-fp32-training-k8s   for one, or for those in the fo
 packyard prerequisites --offline -o json         without asking a cluster
 
 What one namespace has to have, such as claims, is for packyard doctor, but for Secrets that authors name. The exit code
-is 1 if something is missing, too old or not alive.
+is 1 if something is missing, too old or not alive. Where no cluster is reached, a warning says so, and the list has no
+states; the cluster of --context or --kubeconfig has to be reached.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from collections.abc import Sequence
 from packyard.cli import declare, output
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters, folders
-from packyard.core.errors import PackyardError, UnavailableError
+from packyard.core.errors import PackyardError
 from packyard.running.doctor import prerequisites
 from packyard.running.doctor.finding import Finding
 from packyard.running.doctor.prerequisites import Prerequisite
@@ -52,14 +53,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _examine(arguments: argparse.Namespace, needed: Sequence[Prerequisite]) -> Sequence[Finding | None]:
-    """Return what a cluster says of each; None for all where it cannot be reached, or is not asked."""
+    """Return what a cluster says of each; None for all where none is asked, or that of kubeconfig is not reached."""
     if needed and not arguments.offline:
         try:
             return prerequisites.examine(clusters.find(arguments), needed)
         except PackyardError as error:
-            if not isinstance(error, UnavailableError) and (arguments.context or arguments.kubeconfig):
+            if arguments.context or arguments.kubeconfig:
                 raise
-            output.refusal(error)
+            output.warning(str(error))
             output.note("so no state is known; --offline does not ask")
     return [None] * len(needed)
 
