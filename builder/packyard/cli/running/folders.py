@@ -49,8 +49,8 @@ def use_cases(words: Sequence[str], flag: str | None) -> Iterator[UseCase]:
 
 def _all(flag: str | None) -> list[str]:
     """Return the names of all packages of the channel that is named or configured, or that packyard carries."""
-    channel = preferences.channel(flag)
-    if channel is None:
+    channel = preferences.source(flag)
+    if channel.is_carried:
         from packyard.writing.source import workspace
 
         return workspace.built_in().package_names()
