@@ -112,6 +112,14 @@ def test_a_use_that_is_for_no_package_is_refused(verb: str, words: list[str], sa
     assert "/packyard-" not in said
 
 
+@pytest.mark.parametrize("verb", ["lint", "test", "preview"])
+def test_a_value_that_is_refused_is_to_be_typed_in_the_same_command(verb: str, root: Path) -> None:
+    assert root
+    more = ["--once"] if verb == "preview" else []
+    said = tiny.refused(verb, "p", "--option", "cache", "MEMORY=8Gi", "MEMORY=or 9", *more)
+    assert f"(for one text: packyard {verb} p --option=cache MEMORY='8Gi or 9')" in said
+
+
 def test_a_directory_is_linted_as_it_is(root: Path) -> None:
     tiny.write(root / "manifests/cm.yaml", "kind: ConfigMap\n")
     said = tiny.run("lint", root / "manifests", "--option", "cache")

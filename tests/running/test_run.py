@@ -47,7 +47,12 @@ def test_from_nothing_to_a_log_and_again(here: Path, cluster: Api, namespace: st
     [
         ([f"{PACKAGE}/first-run/nine"], "did you mean 'first-run/none'"),
         ([PACKAGE], f"name one: {PACKAGE}/"),
+        ([f"{PACKAGE}@^0.1"], f"name one: {PACKAGE}@^0.1/"),
         ([f"{PACKAGE}/first-run", "EPOCHS=3"], "EPOCHS"),
+        (
+            [f"{PACKAGE}/first-run", "TRAIN_EPOCHS=x", "--watch", "--save", "my logs", "--no-doctor"],
+            f"packyard run {PACKAGE}/first-run --watch --no-doctor '--save=my logs' TRAIN_EPOCHS=",
+        ),
         (["nothing-like-it/x"], "nothing-like-it"),
     ],
 )
@@ -62,10 +67,18 @@ def test_a_run_that_is_refused_leaves_the_package_as_it_was(here: Path) -> None:
     assert inside("get", PACKAGE).returncode == 0
     directory = here / PACKAGE / "quickstart/mlops/first-run/none"
     before = {file: file.read_bytes() for file in directory.iterdir()}
-    done = inside("run", f"{PACKAGE}/first-run", "TRAIN_EPOCHS=9", "-n", "nowhere")
+    flags = ("-n", "nowhere", "--watch", "--save", "logs", "--from", "carried")
+    done = inside("run", f"{PACKAGE}/first-run", "TRAIN_EPOCHS=9", *flags)
     assert done.returncode == 1
-    assert "nothing is set or deployed; once this is mended: packyard run " in done.stderr
+    again = f"packyard run {PACKAGE}/first-run TRAIN_EPOCHS=9 --namespace=nowhere --watch --save=logs --from carried"
+    assert f"nothing is set or deployed; once this is mended: {again}\n" in done.stderr
     assert {file: file.read_bytes() for file in directory.iterdir()} == before
+
+
+def test_another_version_than_the_one_here_is_offered_by_upgrade(here: Path) -> None:
+    assert inside("get", PACKAGE).returncode == 0
+    done = inside("run", f"{PACKAGE}@9.0/first-run", "--from", here / "a channel")
+    assert f"(packyard upgrade {PACKAGE} 9.0 --from '{here}/a channel' moves it there)" in done.stderr
 
 
 def test_a_name_of_a_run_that_was_set_is_kept(here: Path, cluster: Api, namespace: str) -> None:

@@ -23,15 +23,15 @@ def meant(manifest: Manifest, wanted: str) -> list[str]:
     raise InputError(Problem(f"{manifest.name} has no use case {wanted!r}", hint=hint))
 
 
-def only(manifest: Manifest, wanted: str) -> str:
-    """Return the path of the one use case that is `meant`."""
+def only(manifest: Manifest, wanted: str, named: str) -> str:
+    """Return the path of the one use case that is `meant` of a package, which the user ``named`` so."""
     fitting = meant(manifest, wanted)
     if len(fitting) == 1:
         return fitting[0]
     problem = (
         f"{manifest.name}/{wanted} is more than one use case" if wanted else f"{manifest.name} has several use cases"
     )
-    names = (f"{manifest.name}/{each}" for each in shortened(fitting, manifest.deployed()))
+    names = (f"{named}/{each}" for each in shortened(fitting, manifest.deployed()))
     raise InputError(Problem(problem, hint=f"name one: {', '.join(names)}"))
 
 

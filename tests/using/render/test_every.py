@@ -73,7 +73,7 @@ def test_a_problem_of_the_copy_names_the_file_of_the_package(package: Path, tmp_
     tiny.write(values, "WORKERS: many\n")
     problem = refused("render", package / optioned.MULTI, "--values", values)
     assert problem.startswith(f"error: {package / optioned.MULTI}/Krmfile:")
-    assert f"packyard set {package / optioned.MULTI} WORKERS" in problem
+    assert f"(for example: packyard render {package / optioned.MULTI} WORKERS=" in problem
     tiny.write(values, "WORKER: 2\n")
     assert "did you mean 'WORKERS'" in refused(
         "render", package, "--all", "--out", tmp_path / "out", "--values", values
@@ -86,11 +86,18 @@ def test_a_problem_of_the_copy_names_the_folder_as_it_was_given(package: Path, m
     monkeypatch.chdir(top)
     said = refused("render", "--built-in", "my case", "WORKERS=x")
     assert said.startswith("error: my case/Krmfile:")
-    assert "packyard set 'my case' WORKERS=" in said
+    assert "packyard render 'my case' WORKERS=" in said
     monkeypatch.chdir("my case")
     said = refused("render", "--built-in", "WORKERS=x")
     assert said.startswith("error: ./Krmfile:")
-    assert "packyard set . WORKERS=" in said
+    assert "packyard render . WORKERS=" in said
+
+
+def test_a_value_that_is_refused_is_to_be_typed_in_the_same_command(package: Path, tmp_path: Path) -> None:
+    directory, out = package / optioned.MULTI, tmp_path / "all of it"
+    assert f"packyard render {directory} WORKERS=" in refused("render", directory, "WORKERS=")
+    problem = refused("render", directory, "--all", "--out", out, "WORKERS=many")
+    assert f"packyard render {directory} --all --out '{out}' WORKERS=" in problem
 
 
 def test_what_is_there_is_left_alone(package: Path, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -26,6 +27,7 @@ T = TypeVar("T")
 PAUSES = (1, 2, 4, 8, 8, 8)
 #: The fields of a reference to an object, in the rows that name some.
 REFERENCE = "apiVersion, kind, namespace, name"
+_FLAGS = ("namespace", "context", "kubeconfig")
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
@@ -70,13 +72,18 @@ def find_for(arguments: argparse.Namespace, verb: str) -> tuple[Kubectl, Prepare
     directory, _, words = directories.with_values(arguments.words, verb)
     usecases.check(directory, verb, words)
     client = _found(arguments)
-    use_case, words = prepared(arguments.words, verb)
+    use_case, words = prepared(arguments.words, verb, shlex.join(["packyard", verb, str(directory), *typed(arguments)]))
     namespace = runs.namespace_of(use_case.objects, client.namespace, is_asked=bool(arguments.namespace))
     return _told(replace(client, namespace=namespace)), use_case, words
 
 
+def typed(arguments: argparse.Namespace) -> list[str]:
+    """Return kubectl's flags as the user gave them, for a command to go on with."""
+    return [f"--{name}={value}" for name in _FLAGS if (value := vars(arguments)[name])]
+
+
 def _found(arguments: argparse.Namespace) -> Kubectl:
-    flags = {name: getattr(arguments, name) for name in ("namespace", "context", "kubeconfig")}
+    flags = {name: getattr(arguments, name) for name in _FLAGS}
     return kubectl.find(os.environ.get("PATH", ""), **flags)
 
 
@@ -109,11 +116,15 @@ def _counted(role: RoleStatus) -> str:
     return f"{role.name} {role.ready + role.done}/{role.wanted}" + (f" ({more})" if more else "")
 
 
-def prepared(words: Sequence[str], verb: str) -> tuple[Prepared, list[str]]:
-    """Return the use case that ``[DIR] [NAME=VALUE…]`` names, as if the values were set, and its words to be shown."""
+def prepared(words: Sequence[str], verb: str, command: str) -> tuple[Prepared, list[str]]:
+    """Return the use case that ``[DIR] [NAME=VALUE…]`` names, as if the values were set, and its words to be shown.
+
+    ``command`` is what the user typed before the values, for the hints of errors.
+    """
     directory, values, words = directories.with_values(words, verb)
     state.tell_pending(Tree(directory))
-    return prepare(directory, values, path=os.environ.get("PATH", "")), [str(directory), *concealed(words)]
+    use_case = prepare(directory, values, path=os.environ.get("PATH", ""), command=command)
+    return use_case, [str(directory), *concealed(words)]
 
 
 def concealed(words: Iterable[str]) -> list[str]:

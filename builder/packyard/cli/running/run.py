@@ -15,7 +15,7 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from packyard.cli import declare, output, untarred, use_cases
+from packyard.cli import declare, output, preferences, untarred, use_cases
 from packyard.cli import main as command_line
 from packyard.cli.running import clusters
 from packyard.core.bundle.manifest import Manifest
@@ -49,23 +49,31 @@ def run(arguments: argparse.Namespace) -> int:
     if not folder.exists():
         from_ = [f"--from={arguments.channel}"] if arguments.channel else []
         _step("get", name, *from_, hide=["messages", "results"])
-    directory = folder / use_cases.only(_described(folder, reference), wanted)
+    from_channel = preferences.as_flag(preferences.source(arguments.channel))
+    directory = folder / use_cases.only(_described(folder, reference, from_channel), wanted, named=name)
     named = _named(directory, arguments.values)
     words = [str(directory), *arguments.values, *named]
-    there = [f"--{name}={value}" for name in ("namespace", "context", "kubeconfig") if (value := vars(arguments)[name])]
+    there = clusters.typed(arguments)
     autoscaled = ["--autoscaled"] * arguments.autoscaled
+    flags = "".join(f" {shlex.quote(each)}" for each in [*there, *autoscaled, *_afterwards(arguments)]) + from_channel
+    prepared, _ = clusters.prepared(words, "run", _shown(["run", arguments.use_case]) + flags)
     if not arguments.no_doctor and (code := _step("doctor", *words, *there, *autoscaled, hide=["messages"])):
-        again = _shown(["run", arguments.use_case, *arguments.values, *there, *autoscaled])
+        again = _shown(["run", arguments.use_case, *arguments.values]) + flags
         output.note(f"nothing is set or deployed; once this is mended: {again}")
         return code
     code = _step("deploy", *words, *there, hide=["messages", "results"], unseen=["--no-doctor"])
     if arguments.values:  # only now: what a refused run was to have must not stay in the package
         _step("set", str(directory), *arguments.values, hide=["messages", "results"])
-    prepared, _ = clusters.prepared(words, "run")
     shows = ["status", prepared.run, "--watch"] if arguments.watch else ["logs", prepared.run, "--follow"]
     code = code or _step(*shows, *there)
     saved = _step("logs", prepared.run, "--save", arguments.save, *there) if arguments.save else 0
     return code or saved
+
+
+def _afterwards(arguments: argparse.Namespace) -> list[str]:
+    """Return the flags that say how the run is followed, and whether it is examined before, as the user gave them."""
+    switches = [f"--{name}" for name in ("watch", "no-doctor") if vars(arguments)[name.replace("-", "_")]]
+    return [*switches, *([f"--save={arguments.save}"] if arguments.save else [])]
 
 
 def _step(*words: str, hide: Sequence[str] = (), unseen: Sequence[str] = ()) -> int:
@@ -80,11 +88,14 @@ def _shown(words: Sequence[str]) -> str:
     return shlex.join(["packyard", *clusters.concealed(words)])
 
 
-def _described(folder: Path, reference: Reference) -> Manifest:
+def _described(folder: Path, reference: Reference, from_channel: str) -> Manifest:
     """Return what the package in the working directory says of itself, if it is the one that is asked for."""
     manifest = untarred.read(folder, hint="move it away, or name another package").described
     if manifest.name != reference.name or not reference.admits(manifest.version):
-        hint = f"packyard upgrade {shlex.quote(str(folder))} moves it to another version"
+        command = shlex.join(
+            ["packyard", "upgrade", str(folder), *filter(None, [reference.version or reference.choice])]
+        )
+        hint = f"{command}{from_channel} moves it there"
         raise InputError(
             Problem(f"is {manifest.name} {manifest.version}, not {reference}", file=str(folder), hint=hint)
         )

@@ -64,7 +64,8 @@ def run(arguments: argparse.Namespace, words: Sequence[str], news: Callable[[Mer
     last = before[-1]
     base, theirs = _bundles(client, arguments, last, version)
     with rollout.untouched():
-        moved = _moved(client, arguments, last, base, theirs, values)
+        typed = client.packyard("upgrade", *(each for each in words if "=" not in each), *_sources(arguments))
+        moved = _moved(client, arguments, last, base, theirs, values, typed)
         _tell(last, theirs, moved.merged, news)
         if not arguments.no_doctor:
             doctor.gate(client, moved.prepared, autoscaled=arguments.autoscaled)
@@ -122,6 +123,7 @@ def _moved(
     base: Bundle,
     theirs: Bundle,
     values: Mapping[str, Sequence[str]],
+    command: str,
 ) -> _Moved:
     """Merge the package as the record has it with the new version, and then the objects."""
     if arguments.decision == "markers":
@@ -137,7 +139,7 @@ def _moved(
         before = _objects(use_case)
         merged = upgrade(top, base, theirs, arguments.decision).merged
         use_case = top / merged.use_cases.get(last.use_case, last.use_case)
-        prepared = prepare(use_case, values, path=os.environ.get("PATH", ""))
+        prepared = prepare(use_case, values, path=os.environ.get("PATH", ""), command=command)
     if prepared.run != last.run:
         problem = f"{theirs.name} {theirs.version} names the run {prepared.run}"
         raise ConflictError(Problem(problem, hint="packyard deploy DIR deploys it beside this one"))

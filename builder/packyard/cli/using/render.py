@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -44,7 +45,8 @@ def run(arguments: argparse.Namespace) -> int:
         usecases.check(directory, "render", words, all_by="--all --out NEW")
     state.tell_pending(Tree(directory))
     path = "" if arguments.built_in else os.environ.get("PATH", "")
-    with every.with_values(directory, values) as source:
+    typed = shlex.join(["packyard", "render", str(directory), *(["--all", "--out", arguments.out] * arguments.all)])
+    with every.with_values(directory, values, typed) as source:
         if arguments.all:
             written = every.write(every.render_all(source, path=path), Path(arguments.out))
         else:

@@ -79,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _lint(arguments: argparse.Namespace) -> int:
     here = _workspace(arguments)
-    arguments.targets, use = uses.split(arguments, arguments.targets)
+    arguments.targets, use = uses.split(arguments, arguments.targets, "lint")
     names, folders = _sorted_out(arguments.targets, here)
     if names and not here:
         message = f"is not a directory or an archive, and there is no {WORKSPACE} here or above"

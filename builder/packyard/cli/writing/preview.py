@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print the use case; the exit code is 1 if it does not compose and no change is waited for."""
     here = workspaces.find(arguments)
-    words, use = uses.split(arguments, [arguments.path, *arguments.values])
+    words, use = uses.split(arguments, filter(None, [arguments.path, *arguments.values]), "preview", arguments.name)
     if len(words) > 1:
         raise UsageError(f"packyard preview: {words[1]!r} must be NAME=VALUE; packyard preview --help shows the usage")
     path = choose(package.read(here, arguments.name), words[0] if words else "")

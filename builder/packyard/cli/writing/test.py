@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Try each package and print a row for each check, then why checks failed."""
     workspace = workspaces.find(arguments)
-    arguments.names, use = uses.split(arguments, arguments.names)
+    arguments.names, use = uses.split(arguments, arguments.names, "test")
     names = workspaces.names(arguments, workspace)
     judges = Judges(environment=os.environ, is_server_asked=arguments.server, use=use)
     verdicts = [verdict for name in names for verdict in judge(workspace, name, judges)]

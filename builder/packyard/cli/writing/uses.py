@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import shlex
+from collections.abc import Iterable
 from pathlib import Path
 
 from packyard.cli import declare
@@ -19,8 +20,8 @@ def add_arguments(parser: argparse.ArgumentParser, verb: str) -> None:
     declare.value(parser, "--preset NAME", text, action="append", default=[], dest="presets")
 
 
-def split(arguments: argparse.Namespace, words: Sequence[str]) -> tuple[list[str], Use]:
-    """Return the words that are not NAME=VALUE, and how packages are used."""
+def split(arguments: argparse.Namespace, words: Iterable[str], *verb: str) -> tuple[list[str], Use]:
+    """Return the words that are not NAME=VALUE, and how packages are used; the verb's own words come before all."""
     values: dict[str, list[str]] = {}
     others: list[str] = []
     for word in words:
@@ -31,4 +32,6 @@ def split(arguments: argparse.Namespace, words: Sequence[str]) -> tuple[list[str
             raise UsageError(f"packyard: {word!r} must be NAME=VALUE")
         else:
             values.setdefault(name, []).append(text)
-    return others, Use(options=arguments.options, presets=arguments.presets, values=values)
+    flags = [f"--option={name}" for name in arguments.options] + [f"--preset={name}" for name in arguments.presets]
+    command = shlex.join(["packyard", *verb, *others, *flags])
+    return others, Use(options=arguments.options, presets=arguments.presets, values=values, command=command)

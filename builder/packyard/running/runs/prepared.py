@@ -50,12 +50,14 @@ class Prepared:
         return runs.name_of(self.objects, self.otherwise)
 
 
-def prepare(directory: Path, values: Mapping[str, Sequence[str]], *, path: str) -> Prepared:
+def prepare(directory: Path, values: Mapping[str, Sequence[str]], *, path: str, command: str = "") -> Prepared:
     """Render a use case, as if ``values`` were set, and read what its directory says; nothing there changes.
+
+    ``command`` is what the user typed before the values, for the hints of errors.
 
     Raises `InputError` as `render` does, among others for what is required and not set.
     """
-    with every.with_values(directory, values) as source:
+    with every.with_values(directory, values, command) as source:
         inputs = Inputs.read(source)
         objects = [item.root for item in parse(Source("", render(source, path=path, inputs=inputs).decode()))]
     root, manifest = shipped.package_of(directory) or ("", None)

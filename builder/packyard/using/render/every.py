@@ -59,11 +59,11 @@ def drafts(directory: Path, *, path: str) -> dict[str, list[Object]]:
 
 
 @contextmanager
-def with_values(directory: Path, values: Values) -> Iterator[Path]:
+def with_values(directory: Path, values: Values, command: str = "") -> Iterator[Path]:
     """Yield a copy of a directory in which values are set; an error names the files of the directory itself.
 
     Without values it is the directory. A value is set in every use case below that has the setter, and in the options
-    that it has enabled.
+    that it has enabled. ``command`` is what the user typed before the values, for the hints of errors.
     """
     if not values:
         yield directory
@@ -80,7 +80,8 @@ def with_values(directory: Path, values: Values) -> Iterator[Path]:
         except OSError as error:
             raise UnavailableError(Problem(f"cannot be copied: {error}", file=str(directory))) from error
         try:
-            change_setters(copy, values, recursive=True, beside=reach(copy, [*values], recursive=True))
+            beside = reach(copy, [*values], recursive=True)
+            change_setters(copy, values, recursive=True, beside=beside, command=command)
             yield copy
         except PackyardError as error:
             shown = os.path.normpath(directory / os.path.relpath(package, os.path.realpath(directory)))

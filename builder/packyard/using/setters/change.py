@@ -79,7 +79,7 @@ class PackageSetters:
         if self._kpt is None or not self._tagged:
             return plan(package, assignment, shipped=shipped, memo=self._memo)
         refuse(
-            unknown(name, self.names, package, self.krmfile.definitions)
+            unknown(name, self.names, package, self.krmfile.definitions, assignment.command)
             for name in assignment.names
             if name not in self.names
         )
@@ -112,6 +112,7 @@ def change_setters(
     keep: Keep | None = None,
     beside: Beside | None = None,
     shipped: Callable[[Path], Shipped] = lambda _: {},
+    command: str = "",
 ) -> list[PackageChange]:
     """Set and unset values in a package, or with ``recursive`` in every package below that has the setter.
 
@@ -120,8 +121,9 @@ def change_setters(
     `Plan.left`. With ``dry_run`` nothing is written. ``keep`` is told of every change before it is made
     (`history.History.record`). Packages ``beside`` the directory are changed along; paths of packages begin at
     `Beside.root_dir` then. ``shipped`` says with which values a directory was shipped, for those that are unset.
+    ``command`` is that of `Assignment`.
     """
-    assignment = Assignment(values, unset, set_by, description)
+    assignment = Assignment(values, unset, set_by, description, command=command)
     memo, names = Memo(), set[str]()
     tree = Tree(beside.root_dir if beside else directory)
 

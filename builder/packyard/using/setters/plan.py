@@ -39,6 +39,7 @@ class Assignment:
 
     An empty list of values empties a setter. ``set_by`` and ``description`` are recorded with the values. What
     kustomize 3.8.7 admits is admitted ``as_kustomize``; otherwise what `stricter` refuses is refused, too.
+    ``command`` is what the user typed before the values, for hints; by default `packyard set DIR`.
     """
 
     values: Mapping[str, Sequence[str]]
@@ -46,6 +47,7 @@ class Assignment:
     set_by: str = ""
     description: str = ""
     as_kustomize: bool = False
+    command: str = ""
 
     @property
     def names(self) -> list[str]:
@@ -109,12 +111,12 @@ def plan(
     recorded = krmfile.edited(package.krmfile, edits, proved)
     fields = _set_fields(package, krmfile.definitions, changed, proved, memo)
     if not assignment.as_kustomize:
-        _check_numbers(fields, accepted, package)
+        _check_numbers(fields, accepted, package, assignment.command)
     files = {} if recorded is None else {package.name: recorded}
     return replace(fields, files={**files, **fields.files}, left=left)
 
 
-def _check_numbers(planned: Plan, accepted: Mapping[str, Setter], package: PackageFiles) -> None:
+def _check_numbers(planned: Plan, accepted: Mapping[str, Setter], package: PackageFiles, command: str) -> None:
     """Refuse what is no whole number in decimal digits where a field takes those, though no definition says so."""
     from packyard.using.setters.refusal import explain
 
@@ -124,7 +126,7 @@ def _check_numbers(planned: Plan, accepted: Mapping[str, Setter], package: Packa
     for name, change in {change.name: change for change in planned.changes if change.is_misread}.items():
         if name in accepted:
             setter = replace(accepted[name], schema={**accepted[name].schema, "type": "integer"})
-            problems.append(explain(setter, (setter.value,), package.where))
+            problems.append(explain(setter, (setter.value,), package.where, typed=command))
             refused.append((setter, (setter.value,)))
         elif name in definitions.substitutions and definitions.reached(definitions.substitutions[name], accepted):
             message = f"{change.path} takes a whole number in decimal digits, and {name} would make it {change.new!r}"
@@ -140,10 +142,12 @@ def set_fields(
     return _set_fields(PackageFiles(b"", resources), definitions, changed, set(), parsed=memo)
 
 
-def unknown(name: str, names: Collection[str], package: PackageFiles, definitions: Definitions) -> Problem:
+def unknown(
+    name: str, names: Collection[str], package: PackageFiles, definitions: Definitions, command: str = ""
+) -> Problem:
     """Describe a setter that a package does not have; a substitution is told by what it is made of."""
     where = package.where.rstrip("/") or "."
-    problem = made_of(name, definitions, where)
+    problem = made_of(name, definitions, where, command)
     if problem is None:
         message = f"setter {name!r} is not found"
         hint = suggest(name, names) or f"packyard setters {quote(where)} lists them"
@@ -151,15 +155,18 @@ def unknown(name: str, names: Collection[str], package: PackageFiles, definition
     return replace(problem, file=package.where + package.name, missing=name)
 
 
-def made_of(name: str, definitions: Definitions, where: str) -> Problem | None:
-    """Say of which setters a substitution of this name is made, for those who would set it; None if there is none."""
+def made_of(name: str, definitions: Definitions, where: str, command: str = "") -> Problem | None:
+    """Say of which setters a substitution of this name is made, for those who would set it; None if there is none.
+
+    ``command`` is that of `Assignment`.
+    """
     substitution = definitions.substitutions.get(name)
     if substitution is None:
         return None
     setters = sorted(definitions.setters_of(substitution))
     if not setters:
         return Problem(f"{name} is made by the package, and cannot be set")
-    hint = f"set one of them: packyard set {quote(where)} {setters[0]}=VALUE"
+    hint = f"set one of them: {command or f'packyard set {quote(where)}'} {setters[0]}=VALUE"
     return Problem(f"{name} is made of {', '.join(setters)}", hint=hint)
 
 
@@ -190,11 +197,11 @@ def _accept(definitions: Definitions, assignment: Assignment, package: PackageFi
     for name, texts in assignment.values.items():
         setter = setters.get(name)
         if setter is None:
-            problems.append(unknown(name, setters, package, definitions))
+            problems.append(unknown(name, setters, package, definitions, assignment.command))
         elif value.faults(setter, texts) or (not assignment.as_kustomize and stricter.refuses(setter, texts)):
             from packyard.using.setters.refusal import explain
 
-            problems.append(explain(setter, texts, package.where, setters))
+            problems.append(explain(setter, texts, package.where, setters, assignment.command))
             refused.append((setter, texts))
         else:
             accepted[name] = setter.with_value(texts)

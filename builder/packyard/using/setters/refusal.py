@@ -39,15 +39,16 @@ def is_refused(setter: Setter, texts: Sequence[str]) -> bool:
     return bool(value.faults(setter, texts)) or stricter.refuses(setter, texts)
 
 
-def explain(setter: Setter, texts: Sequence[str], where: str, beside: Mapping[str, Setter] = _NOTHING) -> Problem:
+def explain(
+    setter: Setter, texts: Sequence[str], where: str, beside: Mapping[str, Setter] = _NOTHING, typed: str = ""
+) -> Problem:
     """Return why a definition refuses a value that it refuses.
 
-    ``where`` is the folder and ``beside`` are its setters, for the command to type.
+    ``where`` is the folder and ``beside`` are its setters, for the command to type; ``typed`` is what the user typed
+    before the values, if that was not `packyard set`.
     """
     broken = any(faults_of_keywords(setter.schema))
-    hint = (
-        "fix its definition" if broken else _hint_of_many(setter, texts, where, beside) or _hint(setter, texts, where)
-    )
+    hint = "fix its definition" if broken else _hint(setter, texts, where, beside, typed)
     problem = setter.problem(_say(setter, texts), hint)
     pattern = setter.schema.get("pattern")
     return replace(problem, detail=f"{setter.name} must match {pattern}" if pattern else "")
@@ -87,19 +88,25 @@ def _wrong_letters(setter: Setter, texts: Sequence[str]) -> str:
     return f", which has {' and '.join(filter(None, (', '.join(letters[:-1]), letters[-1])))}" if letters else ""
 
 
-def _hint(setter: Setter, texts: Sequence[str], where: str) -> str:
+def _hint(setter: Setter, texts: Sequence[str], where: str, beside: Mapping[str, Setter], typed: str) -> str:
     """Return what to type instead: the value that was probably meant, an example, or how to take a value back."""
-    begin = f"packyard set {quote(where.rstrip('/') or '.')}"
-    if not any(texts) and _can_be_taken_back(setter, where):
+    begin = _begin(where, typed)
+    if of_many := _hint_of_many(setter, texts, begin, beside):
+        return of_many
+    if not any(texts) and not typed and _can_be_taken_back(setter, where):
         return f"to go back to the shipped value: {begin} --unset {setter.name}"
     for meant in (stricter.whole_number, _host, _as_name):
         suggestion = [meant(text) or text for text in texts]
         if suggestion != list(texts) and not is_refused(setter, suggestion):
             return f"did you mean: {begin} {' '.join(f'{setter.name}={quote(text)}' for text in suggestion)}"
-    return command(setter, where)
+    return command(setter, where, typed)
 
 
-def _hint_of_many(setter: Setter, texts: Sequence[str], where: str, beside: Mapping[str, Setter]) -> str:
+def _begin(where: str, typed: str) -> str:
+    return typed or f"packyard set {quote(where.rstrip('/') or '.')}"
+
+
+def _hint_of_many(setter: Setter, texts: Sequence[str], begin: str, beside: Mapping[str, Setter]) -> str:
     """Return what to type for several values of a setter that takes one; an empty text where nothing is likely.
 
     ``A = 1`` means ``A=1``, ``A 1 B 2`` means ``A=1 B=2``, and ``A my text`` may mean ``A='my text'``.
@@ -116,7 +123,7 @@ def _hint_of_many(setter: Setter, texts: Sequence[str], where: str, beside: Mapp
     if any(is_refused(each, [value]) for each, value in zip(setters, values, strict=True)):
         return ""
     pairs = (f"{name}={quote(value)}" for name, value in zip(names, values, strict=True))
-    return f"{says}: packyard set {quote(where.rstrip('/') or '.')} {' '.join(pairs)}"
+    return f"{says}: {begin} {' '.join(pairs)}"
 
 
 def _host(text: str) -> str:
@@ -144,12 +151,13 @@ def _can_be_taken_back(setter: Setter, where: str) -> bool:
         return False
 
 
-def command(setter: Setter, where: str) -> str:
-    """Return what to type, with the definition's example where it has one that it admits."""
-    begin = f"packyard set {quote(where.rstrip('/') or '.')} {setter.name}="
+def command(setter: Setter, where: str, typed: str = "") -> str:
+    """Return what to type, with the definition's example where it has one that it admits; see `explain`."""
     for example in _examples(setter):
         if example and not setter.is_list and not is_refused(setter, [example]):
-            return f"for example: {begin}{quote(example)}"
+            return f"for example: {_begin(where, typed)} {setter.name}={quote(example)}"
+    if typed:
+        return f"{typed} {setter.name}=VALUE"
     return f"packyard explain {quote(where.rstrip('/') or '.')} {setter.name} shows its definition"
 
 

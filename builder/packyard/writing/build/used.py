@@ -40,11 +40,15 @@ from packyard.writing.checks.shipped_options import ShippedOptions
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Use:
-    """What somebody does with a package: options, then the values of presets, then values; nothing if all are empty."""
+    """What somebody does with a package: options, then the values of presets, then values; nothing if all are empty.
+
+    ``command`` is what they typed before the values, for the hints of errors.
+    """
 
     options: Sequence[str] = ()
     presets: Sequence[str] = ()
     values: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    command: str = ""
 
     def __bool__(self) -> bool:
         return bool(self.options or self.presets or self.values)
@@ -61,7 +65,7 @@ class Use:
             if self.options:
                 enable_below(top, use_cases, self.options, lambda here: partial(try_components, here))
             if values:
-                change_setters(top, values, recursive=True)
+                change_setters(top, values, recursive=True, command=self.command)
         except InputError as error:
             raise InputError(*(_from(each, f"{package_dir.parent}/") for each in error.problems)) from error
 
