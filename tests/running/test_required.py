@@ -93,6 +93,11 @@ def test_prerequisites_list_it_with_its_commands(use_case: Path) -> None:
     assert "Kubernetes 1.31" in told
 
 
+def test_prerequisites_of_the_catalogue_that_packyard_carries_are_listed_by_its_word() -> None:
+    told = packyard("prerequisites", "--offline", "--from", "carried")
+    assert (told.returncode, told.stdout) == (0, done("prerequisites", "--offline"))
+
+
 def test_a_role_may_read_the_secret_that_the_doctor_looks_for(use_case: Path) -> None:
     (role,) = json.loads(done("roles", use_case, "-o", "json"))
     assert {"hf-token"} in [set(rule.get("resourceNames", ())) for rule in role["rules"]]
