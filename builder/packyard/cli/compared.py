@@ -6,7 +6,6 @@ import argparse
 from collections.abc import Collection, Iterator, Sequence
 from itertools import accumulate
 from pathlib import Path
-from shlex import quote
 
 from packyard.cli import bundles, fanout, libraries, output, preferences, untarred
 from packyard.core.bundle import archive
@@ -129,7 +128,7 @@ def _published(word: str, flag: str | None) -> Packages:
         entries = access.read(store, how.trusted, how.memory).entries
         references = [Reference.parse(str(each)) for each in entries if same(version, each.version)]
         if not references:
-            hint = f"packyard list --from {quote(channel)} shows what there is"
+            hint = f"packyard list{preferences.flag_for(channel)} shows what there is"
             raise InputError(Problem(f"{channel} has no release {version}", hint=hint))
     else:
         references = [asked]

@@ -54,7 +54,12 @@ def source(flag: str | None = None) -> Setting:
 
 def as_flag(setting: Setting) -> str:
     """Return ``" --from CHANNEL"`` for commands to go on with, if the user named the channel so, otherwise nothing."""
-    return f" --from {quote(masked(setting.value))}" if setting.origin == "--from" else ""
+    return flag_for(setting.value) if setting.origin == "--from" else ""
+
+
+def flag_for(address: str) -> str:
+    """Return ``" --from CHANNEL"`` for commands to go on with, whoever named the channel."""
+    return f" --from {quote(masked(address))}"
 
 
 def channel(flag: str | None = None) -> Setting | None:

@@ -19,7 +19,6 @@ from __future__ import annotations
 import argparse
 from dataclasses import dataclass
 from pathlib import Path
-from shlex import quote
 
 from packyard.cli import declare, output, preferences, untarred, workspaces
 from packyard.cli.bundles import carried
@@ -166,8 +165,8 @@ def _compare_if_known(package: Untarred) -> _Compared:
     if received is None:
         return _Compared(False, f"{_NOT}: add --from CHANNEL")
     if not preferences.is_used(received.channel):
-        flag = f"--from {quote(received.channel)}"
-        reason = f"{receipt.FILE} names a channel that you have not used on this computer (add {flag})"
+        flag = preferences.flag_for(received.channel)
+        reason = f"{receipt.FILE} names a channel that you have not used on this computer (add{flag})"
         return _Compared(False, f"{_NOT}: {reason}")
     try:
         return _compare(package, Setting(received.channel, receipt.FILE))
@@ -179,7 +178,7 @@ def _compare(package: Untarred, source: Setting) -> _Compared:
     """Raise `IntegrityError` unless the packyard.json is the one in a channel; say which one it is."""
     published = None if source.is_carried else _published(source.value, package.described)
     if _digest(package.described, published) != Digest.of(package.data):
-        hint = f"fetch it again: packyard get {package.name} --from {quote(source.value)}"
+        hint = f"fetch it again: packyard get {package.name}{preferences.flag_for(source.value)}"
         problem = f"is not the {manifest.FILE} of {package.name} in {source}"
         raise IntegrityError(Problem(problem, file=str(package.folder / manifest.FILE), hint=hint))
     if published is None:
