@@ -140,6 +140,31 @@ def test_faults_of_claims_and_volumes_that_come(operated: Api, client: Kubectl) 
     ]
 
 
+def test_faults_of_claims_of_a_class_that_makes_no_volumes(operated: Api, client: Kubectl, namespace: str) -> None:
+    local = "{apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: <name>}, "
+    local += "provisioner: kubernetes.io/no-provisioner, volumeBindingMode: WaitForFirstConsumer}"
+    create(operated, namespace, local, name=namespace)
+    sizes = {"fits": "1Gi", "large": "2Gi", "chosen": "1Gi"}
+    claims = {
+        name: read(CLAIM, name=name, mode="ReadWriteOnce", storage_class=namespace, size=size)[0]
+        for name, size in sizes.items()
+    }
+    claims["chosen"]["spec"]["selector"] = {"matchLabels": {"disk": "fast"}}
+    for name in ("fits", "large"):
+        operated.create(claims[name], namespace).expect_done()
+    none = f"is of the class {namespace}, which makes no volumes, and no free volume fits it"
+    (run,) = mounting(*claims)
+    run["spec"]["replicas"] = 1
+    objects = [run, claims["chosen"]]
+    names = ["chosen", "fits", "large"]
+    assert told(examine(client, objects)) == [f"warning: PersistentVolumeClaim {name}: {none}" for name in names]
+    volume = test_runs.volume(namespace, claims["fits"])
+    operated.create({**volume, "spec": {**volume["spec"], "claimRef": None}}).expect_done()
+    assert told(examine(client, objects)) == [
+        f"warning: PersistentVolumeClaim {name}: {none}" for name in names if name != "fits"
+    ]
+
+
 def test_faults_of_what_pods_refer_to(operated: Api, client: Kubectl, namespace: str) -> None:
     create(operated, namespace, "{apiVersion: v1, kind: Secret, metadata: {name: some}, stringData: {a: secret-value}}")
     create(operated, namespace, "{apiVersion: v1, kind: ConfigMap, metadata: {name: some}, data: {a: x}}")
@@ -269,6 +294,7 @@ def test_faults_of_nodes(operated: Api, client: Kubectl, namespace: str) -> None
         "no-device": on("open", main_resources=asking(example_fpga="1")),
         "taint": on("taint"),
         "tolerates": on("taint", **tolerating),
+        "tolerates-cordon": on("cordoned", tolerations=[{"operator": "Exists"}]),
     }
     rest = len(operated.list("v1", "Node")) - 1
     none = f"none of {rest + 1} nodes takes its pods"
@@ -284,7 +310,8 @@ def test_faults_of_nodes(operated: Api, client: Kubectl, namespace: str) -> None
         " team=other:NoSchedule",
     ]
     assert unplaced(operated, namespace, [deployed(name, spec) for name, spec in faults.items()]) == {*faults} - {
-        "tolerates"
+        "tolerates",
+        "tolerates-cordon",
     }
     fits, four, five = (deployed("run", on("open", main_resources=asking()), count) for count in (3, 4, 5))
     assert told(examine(client, [four])) == []

@@ -53,6 +53,17 @@ def test_nodes_are_counted_by_what_keeps_pods_away_and_a_taint_by_the_command_th
     assert enabled.fix == "packyard set . NODE_TAINT=nvidia.com/gpu"
 
 
+def test_nobody_is_told_to_tolerate_that_a_node_is_about_to_go(operated: Api, client: Kubectl, namespace: str) -> None:
+    going = {"key": "ToBeDeletedByClusterAutoscaler", "value": "1", "effect": "NoSchedule"}
+    node(operated, f"{namespace}-1", {"pool": namespace}, taints=[going, TAINT], cpu="4", memory="8Gi")
+    ready = replace(
+        prepared([deployed("run", pod(nodeSelector={"pool": namespace}))]), setters=frozenset({"NODE_TAINT"})
+    )
+    (found,) = faults(client, ready)
+    assert "1 has the taint ToBeDeletedByClusterAutoscaler=1:NoSchedule" in found.message
+    assert "NODE_TAINT" not in found.fix
+
+
 def faults(client: Kubectl, ready: Prepared, *, autoscaled: bool = False) -> list[Finding]:
     """Return what is said of nodes."""
     found = doctor.examine(client, ready, autoscaled=autoscaled)

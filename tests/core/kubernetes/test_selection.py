@@ -57,6 +57,22 @@ def test_labels_that_a_pod_asks_of_a_node(rule: str, admits: bool) -> None:
 
 
 @pytest.mark.parametrize(
+    ("tolerations", "is_cordoned"),
+    [
+        ("[]", True),
+        ("[{key: gpu, operator: Exists}]", True),
+        ("[{operator: Exists}]", False),
+        ("[{key: node.kubernetes.io/unschedulable, operator: Exists, effect: NoSchedule}]", False),
+        ("[{key: node.kubernetes.io/unschedulable, operator: Exists, effect: NoExecute}]", True),
+    ],
+)
+def test_pods_that_tolerate_a_cordon(tolerations: str, is_cordoned: bool) -> None:
+    pod = {"tolerations": yaml.safe_load(tolerations)}
+    assert selection.is_cordoned(pod, {"spec": {"unschedulable": True}}) is is_cordoned
+    assert not selection.is_cordoned(pod, {"spec": {}})
+
+
+@pytest.mark.parametrize(
     ("tolerations", "taints"),
     [
         ("[]", ["gpu=yes:NoSchedule", "old:NoExecute"]),

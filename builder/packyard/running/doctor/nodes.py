@@ -122,7 +122,8 @@ def _lack(pod_set: PodSet, nodes: Sequence[_Node], facts: Facts) -> Finding | No
     fix = next((_FIXES[kind] for kind in _FIXES if kind in kinds), "kubectl get nodes")
     lack = error(CHECK, pod_set.who, message, why=why, fix=fix)
     tainted = [node.item for obstacle, node in those if obstacle.kind == "taint"]
-    return replace(lack, taints=tuple(obstacles.taint_keys(pod, tainted[0]))) if tainted else lack
+    keys = filter(None, (obstacles.taint_keys(pod, item) for item in tainted))
+    return replace(lack, taints=tuple(next(keys, ())))
 
 
 def _wanted(pod_set: PodSet, facts: Facts) -> Wanted:

@@ -26,6 +26,11 @@ _SAID = {
     "taint": ("has the taint {}", "have the taint {}"),
 }
 _ORDER = tuple(_SAID)
+#: How the keys of taints begin by which Kubernetes, clouds and autoscalers say how a node is.
+_PASSING = (
+    *("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "karpenter.sh/", "node.cilium.io/"),
+    *("ToBeDeletedByClusterAutoscaler", "DeletionCandidateOfClusterAutoscaler"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +66,12 @@ def describe(wanted: Wanted, pairs: Sequence[tuple[Obstacle, Amounts]]) -> str:
 
 
 def taint_keys(wanted: Wanted, node: Object) -> list[str]:
-    """Return the keys of the taints that keep the pods away from a node."""
-    return [each.partition("=")[0].partition(":")[0] for each in selection.intolerable(wanted.spec, node)]
+    """Return the keys of the taints that keep the pods away from a node; none where one of them says how the node is.
+
+    Such a taint, of a node that is full or about to go, is taken away again, and not for pods to tolerate.
+    """
+    keys = [each.partition("=")[0].partition(":")[0] for each in selection.intolerable(wanted.spec, node)]
+    return [] if any(key.startswith(_PASSING) for key in keys) else keys
 
 
 def _find(wanted: Wanted, node: Object, whole: Amounts) -> Iterator[Obstacle]:
@@ -78,7 +87,7 @@ def _find(wanted: Wanted, node: Object, whole: Amounts) -> Iterator[Obstacle]:
         yield Obstacle("amount", ", ".join(lacking))
     if not trouble.is_ready(node):
         yield Obstacle("ready")
-    if mapping(node.get("spec")).get("unschedulable") is True:
+    if selection.is_cordoned(wanted.spec, node):
         yield Obstacle("cordon")
     if taints := selection.intolerable(wanted.spec, node):
         yield Obstacle("taint", ", ".join(taints))

@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator, Sequence
 from shlex import quote
 
-from packyard.core.kubernetes import claims, pods
+from packyard.core.kubernetes import claims, pods, selection
 from packyard.core.kubernetes.claims import CLAIM
-from packyard.core.kubernetes.lenient import Object, mapping, name_of, text
+from packyard.core.kubernetes.lenient import Object, labels_of, mapping, name_of, text
 from packyard.core.kubernetes.requests import amounts, shown
 from packyard.running.doctor.facts import Facts, Questions
 from packyard.running.doctor.finding import Finding, error, passed, unknown, warning
@@ -64,6 +64,8 @@ def provisioned(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     waiting += [item for name in mounted(objects) if (item := facts.find(CLAIM, name)) and phase(item) == "Pending"]
     for item in waiting:
         yield from _of_disks(item, facts)
+        if name_of(item):  # one made for a pod of a run that is there may have its volume
+            yield from _of_what_is_there(item, objects, facts)
     classes = {name_of(each): each for item in waiting for each in _classes(item, facts)}
     for name, storage_class in sorted(classes.items()):
         provisioner, driver = text(storage_class.get("provisioner")), _driver(storage_class)
@@ -91,6 +93,17 @@ def _of_disks(claim: Object, facts: Facts) -> Iterator[Finding]:
                 "it stays Pending, with its pods; a class of a shared file system, such as NFS, makes volumes for many"
             )
             yield warning(_CHECK, f"{CLAIM} {name_of(claim)}", message, why=why, fix="kubectl get storageclasses")
+
+
+def _of_what_is_there(claim: Object, objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
+    """Yield that a claim is of a class that makes no volumes, and no volume that is there fits it."""
+    for storage_class in _classes(claim, facts):
+        of_class = {"spec": {**mapping(claim.get("spec")), "storageClassName": name_of(storage_class)}}
+        if text(storage_class.get("provisioner")) == _NOBODY and not _finds({**claim, **of_class}, objects, facts):
+            message = f"is of the class {name_of(storage_class)}, which makes no volumes, and no free volume fits it"
+            why = "it stays Pending, with its pods, until there is one"
+            about, fix = f"{CLAIM} {name_of(claim)}", "kubectl get persistentvolumes"
+            yield warning(_CHECK, about, message, why=why, fix=fix)
 
 
 def _driver(storage_class: Object) -> str:
@@ -145,14 +158,19 @@ def exports(objects: Sequence[Object], _: Facts) -> Iterator[Finding]:
 def _bound(about: str, claim: Object, objects: Sequence[Object], facts: Facts) -> Finding:
     class_name = mapping(claim.get("spec")).get("storageClassName")
     classes = _classes(claim, facts)
-    volumes = [item for item in objects if item.get("kind") == _VOLUME] + [*facts.all(_VOLUME)]
-    if classes or any(_fits(volume, claim, facts.namespace) for volume in volumes):
+    if classes or _finds(claim, objects, facts):
         return passed(_CHECK, about)
     what = f"is of the class {class_name}, which is not there" if class_name else "is of no class"
     if class_name is None:
         what = "names no class, and no class is the default"
     message = f"{what}, and no volume fits it"
     return error(_CHECK, about, message, why="it stays Pending, with its pods", fix="kubectl get storageclasses")
+
+
+def _finds(claim: Object, objects: Sequence[Object], facts: Facts) -> bool:
+    """Say whether a volume that is there, or comes, can be bound to a claim."""
+    volumes = [item for item in objects if item.get("kind") == _VOLUME] + [*facts.all(_VOLUME)]
+    return any(_fits(volume, claim, facts.namespace) for volume in volumes)
 
 
 def _fits(volume: Object, claim: Object, namespace: str) -> bool:
@@ -165,6 +183,7 @@ def _fits(volume: Object, claim: Object, namespace: str) -> bool:
         and text(wanted.get("volumeName")) in ("", name_of(volume))
         and text(spec.get("storageClassName")) == text(wanted.get("storageClassName"))
         and modes(claim) <= modes(volume)
+        and selection.selects(wanted.get("selector") or {}, labels_of(volume))
         and claims.requested(claim).get("storage", 0) <= amounts(spec.get("capacity")).get("storage", 0)
     )
 
