@@ -113,11 +113,22 @@ def test_no_verb_goes_back_unless_that_version_is_named_in_full(channel: Path, a
     done("yank", "p@1.1.0", "--in", channel, "--reason", "diverges")
     for words in ((), ("latest",), ("~1.0",)):
         says = refused("upgrade", "p", *words)
+        assert "warning: p: is p@1.1.0, which is yanked: diverges\n" in says
         assert "is 1.1.0, and " in says
         assert "to go back, name the version: packyard upgrade p 1.0.0" in says
         assert version() == "1.1.0"
     assert "p downgraded from 1.1.0 to 1.0.0" in packyard("upgrade", "p", "1.0.0").stderr
     assert version() == "1.0.0"
+
+
+def test_an_upgrade_says_why_the_version_that_is_left_was_yanked(channel: Path, address: str) -> None:
+    done("get", "p", "--from", address)
+    done("yank", "p@1.0.0", "--in", channel, "--reason", "loses data")
+    publish_version(channel, "1.1.0")
+    says = packyard("upgrade", "p").stderr
+    assert "warning: p: is p@1.0.0, which is yanked: loses data\n" in says
+    assert "upgraded from 1.0.0 to 1.1.0" in says
+    assert "yanked" not in packyard("upgrade", "p").stderr
 
 
 @pytest.mark.usefixtures("channel")

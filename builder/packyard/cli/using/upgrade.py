@@ -30,7 +30,7 @@ from packyard.cli.running import clusters, rollout
 from packyard.core.bundle import manifest, receipt
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.reference import LATEST, Reference, order
-from packyard.core.errors import InputError, Problem, UsageError, shown
+from packyard.core.errors import InputError, Problem, UsageError, on_one_line, shown
 from packyard.core.files import paths
 from packyard.core.files.tree import Tree
 from packyard.core.yaml.document import unmerged
@@ -144,6 +144,9 @@ def _theirs(folder: Path, base: Bundle, version: str, flag: str | None) -> tuple
     offer = bundles.offer(reference, channel)
     bundle = offer.bundle
     output.note(f"{bundle.name}@{bundle.version} from {channel}")
+    for entry in offer.versions:
+        if entry.version == base.version != bundle.version and entry.yanked:
+            output.warning(f"{folder}: is {entry}, which is yanked: {on_one_line(entry.yanked)}")
     if order(bundle.version) < order(base.version) and not (reference.version or reference.digest):
         problem = (
             f"is {base.version}, and {channel} has nothing newer{f' in {reference.choice}' if reference.choice else ''}"
