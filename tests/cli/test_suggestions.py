@@ -112,6 +112,8 @@ def test_half_a_use_case_is_told_what_it_lacks_and_not_to_type_the_same_again(tm
         ("set DIR --unset NOPE", "packyard setters 'my app' lists"),
         ("set DIR --unset B", "packyard set 'my app' B=VALUE"),
         ("set DIR MADE=1", "packyard set 'my app' B=VALUE"),
+        ("set DIR A", "type packyard set 'my app' A=VALUE"),
+        ("set DIR B:5", "type packyard set 'my app' B=5"),
         ("explain DIR", "packyard setters 'my app' lists"),
         ("explain DIR NOPE", "packyard setters 'my app' lists"),
         ("setters DIR foo", "packyard setters 'my app'"),

@@ -154,6 +154,12 @@ def test_refuses_a_name_that_is_no_dns_label(name: str) -> None:
         check_name(name)
 
 
+@pytest.mark.parametrize("text", ["bert:1.2.0", "bert==1.2.0", "bert=1.2.0"])
+def test_suggests_the_reference_where_a_version_is_written_as_for_other_programs(text: str) -> None:
+    with pytest.raises(InputError, match=r"is not a name for a bundle \(did you mean 'bert@1\.2\.0'\?\)"):
+        Reference.parse(text)
+
+
 @pytest.mark.parametrize("version", [".1", "v.1", "1/2", "1 2", "index", "1\n", "1..%2f", "1" * 200, "\u0661"])
 def test_refuses_a_version_that_is_no_directory_of_a_channel(version: str) -> None:
     with pytest.raises(InputError, match="is not a version"):

@@ -219,7 +219,9 @@ def _values(directory: Path, words: list[str]) -> dict[str, list[str]]:
         return {}
     if "=" not in words[0]:
         if len(words) < 2:
-            raise _usage(directory, f"a value for {words[0]} is missing", f"{words[0]}=VALUE")
+            name, _, text = words[0].partition(":")
+            pair = f"{name}={quote(text.strip() or 'VALUE')}"  # who writes YAML may write NAME:VALUE
+            raise _usage(directory, f"a value for {name} is missing", pair)
         return {words[0]: words[1:]}
     values: dict[str, list[str]] = {}
     for word in words:

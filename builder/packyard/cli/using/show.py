@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from shlex import quote
 from typing import Any
 
@@ -22,6 +23,7 @@ from packyard.cli.preferences import Setting
 from packyard.cli.rows import Rows
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.reference import Reference
+from packyard.core.errors import InputError, Problem
 from packyard.core.kubernetes import operators
 from packyard.sharing.entry import IndexEntry
 from packyard.using.options import bundled
@@ -76,7 +78,12 @@ def run(arguments: argparse.Namespace) -> int:
     """Print a package, or its use cases that are named."""
     reference, _, wanted = arguments.package.partition("/")
     source = preferences.source(arguments.channel)
-    offer = bundles.offer(Reference.parse(reference), source)
+    try:
+        offer = bundles.offer(Reference.parse(reference), source)
+    except InputError as error:
+        if of_folder := _of_folder(arguments.package):
+            raise of_folder from error
+        raise
     asked = _Asked(reference=reference, channel=preferences.as_flag(source))
     manifest = offer.bundle.manifest
     cases = {path: bundled.use_case(offer.bundle, path) for path in use_cases.meant(manifest, wanted.strip("/"))}
@@ -89,6 +96,14 @@ def run(arguments: argparse.Namespace) -> int:
     if ROWS.show([row], arguments.output):
         _print(_told(row, list(cases.values()), names, source, asked))
     return 0
+
+
+def _of_folder(text: str) -> InputError | None:
+    """Return what to say of a folder that is named where a package is; None where there is none."""
+    if not Path(text).is_dir():
+        return None
+    problem = "is a folder here, and `show` takes the name of a package that a channel has"
+    return InputError(Problem(problem, file=text, hint=f"packyard setters {quote(text)} shows what can be set in it"))
 
 
 def _print(lines: Iterator[str]) -> None:

@@ -96,7 +96,12 @@ def check_name(name: str) -> None:
     if not _NAME.fullmatch(name):
         corrected = name.removeprefix("./").rstrip("/").lower().replace("_", "-")
         hint = "use up to 63 lower case letters, digits and '-', with a letter or digit at both ends"
-        hint = f"did you mean {corrected!r}?" if _NAME.fullmatch(corrected) else hint
+        other, separator, version = (name.replace("==", ":").replace("=", ":")).partition(":")
+        if separator and _NAME.fullmatch(other) and _is_version(version):  # as other programs write it
+            corrected = f"{other}@{version}"
+        elif not _NAME.fullmatch(corrected):
+            corrected = ""
+        hint = f"did you mean {corrected!r}?" if corrected else hint
         raise InputError(Problem(f"{name[:80]!r} is not a name for a bundle", hint=hint))
 
 
