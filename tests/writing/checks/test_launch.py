@@ -87,6 +87,7 @@ JOB_SET += GPUS.replace("COMMAND", "[torchrun, --nnodes=2, a.py]") + "}}}}\n"
         (TRAIN_JOB, "numProcPerNode: 2", "numProcPerNode: 4"),
         (RAY, "num-gpus: '2'", "num-gpus: '4'"),
         (GROUP, "size: 3", "size: 2"),
+        (GROUP.replace(", --distributed-executor-backend, ray", ""), "size: 3", "size: 2"),
         (JOB, "parallelism: 2", "parallelism: 1"),
         (JOB_SET, "parallelism: 2", "parallelism: 1"),
         (JOB_SET, "--nnodes=2", "--nnodes=4"),

@@ -46,6 +46,7 @@ CASES = [
     ("deployment", "[/scripts/serve.sh]", "[sh, /scripts/serve.sh]", ""),
     ("deployment", "[/scripts/serve.sh]", "[sh, /scripts/sevre.sh]", "no-such-key"),
     ("others", SHELL, "[python train.py]", "no-program"),
+    ("others", SHELL, "['{{a}} b']", ""),
     ("others", SHELL, "[python, train.py, --epochs 3]", "torn-option"),
     ("others", SHELL, "[python, train.py, --epochs, '3']", ""),
     ("others", SHELL, "[python, train.py, --flags, '--epochs 3']", ""),

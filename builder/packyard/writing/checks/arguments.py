@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 
 from packyard.core.errors import suggest
 from packyard.core.kubernetes import images
+from packyard.core.kubernetes.kinds import RAY, kind_of
 from packyard.core.yaml.document import items, mappings
 from packyard.core.yaml.node import Entry, MappingNode, Scalar, SequenceNode
 from packyard.writing.checks import variables
@@ -24,6 +25,7 @@ _SHELL_NAME = re.compile(r"(?<![$\\])\$(?:\{([A-Z_][A-Z0-9_]*)\}|([A-Z_][A-Z0-9_
 _TORN = re.compile(r"(?:^|\s)(--[A-Za-z][\w-]*=)[ \t]+(?=[^\s-])")
 #: An option with its value in one word, and a word that takes the next one for its value.
 _GLUED = re.compile(r"(--[A-Za-z][\w-]*|-np?)[ \t]+[^\s=]\S*\Z")
+_WORDS = re.compile(r"[^\s$({]+[ \t]+[^$({\n]+\Z")
 _TAKES_NEXT = re.compile(r"--?[A-Za-z][\w-]*\Z")
 _SHELL_FLAG = re.compile(r"-[a-z]*c[a-z]*\Z")
 _STOPS = re.compile(r"\bset\s+(-\w*e|-o\s+errexit)|&&\s*\\?\n|\|\|\s*exit")
@@ -43,10 +45,11 @@ def check(parsed: Parsed) -> Iterator[Finding]:
     """Find what is wrong with the commands of containers."""
     for root in parsed.objects:
         for container in parsed.containers_of(root):
-            yield from _container(container, parsed, variables.of_controllers(root))
+            is_joined = kind_of(root)[0] == RAY  # with what starts Ray, to a script
+            yield from _container(container, parsed, variables.of_controllers(root), is_joined=is_joined)
 
 
-def _container(container: MappingNode, parsed: Parsed, extra: Sequence[str]) -> Iterator[Finding]:
+def _container(container: MappingNode, parsed: Parsed, extra: Sequence[str], *, is_joined: bool) -> Iterator[Finding]:
     texts = list(variables.words(container))
     texts += filter(None, [container.scalar("source")])
     if not texts:
@@ -59,10 +62,10 @@ def _container(container: MappingNode, parsed: Parsed, extra: Sequence[str]) -> 
         yield breach("no-such-shell", first, message, "use sh")
     if not in_shell and container.get("source") is None:
         yield from _references(texts, container, parsed, extra)
-        yield from _glued(texts)
+        yield from () if is_joined else _glued(texts)
     yield from _of_variables(container, parsed)
     yield from _goes_on(texts)
-    yield from _no_program(container)
+    yield from _no_program(container, is_joined=is_joined)
     for text in texts:
         if match := _TORN.search(text.value):
             message = f"a blank follows {match[1]}: the option is empty, and its value another argument"
@@ -81,7 +84,7 @@ def _glued(texts: list[Scalar]) -> Iterator[Finding]:
             yield breach("torn-option", text, message, f"make it two words, or write {match[1]}=VALUE")
 
 
-def _no_program(container: MappingNode) -> Iterator[Finding]:
+def _no_program(container: MappingNode, *, is_joined: bool) -> Iterator[Finding]:
     """Find a command whose program is missing, and a shell that is told to run a text that is missing."""
     command, args = container.get("command"), container.get("args") or container.get("source")
     words = items(command)
@@ -90,9 +93,7 @@ def _no_program(container: MappingNode) -> Iterator[Finding]:
     if isinstance(first, Scalar) and first.value.startswith("-"):
         message = f"the command begins with {first.value!r}, which is an option and not a program"
         yield breach("no-program", first, message, "name the program first")
-    elif (
-        isinstance(first, Scalar) and re.search(r"\S[ \t]+\S", first.value) and not variables.is_filled_in(first.value)
-    ):
+    elif isinstance(first, Scalar) and not is_joined and _WORDS.match(first.value):
         message = f"no program is called {first.value!r}, blanks included: the container does not start"
         yield breach("no-program", first, message, "make each word an item of its own")
     last = words[-1] if len(words) > 1 else None

@@ -15,7 +15,7 @@ from itertools import pairwise
 from math import prod
 
 from packyard.core.kubernetes import mpi_jobs
-from packyard.core.kubernetes.kinds import BATCH, JOBSET, KUBEFLOW, LWS, TRAINER, is_kind
+from packyard.core.kubernetes.kinds import BATCH, JOBSET, KUBEFLOW, LWS, RAY, TRAINER, is_kind, kind_of
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.document import entries, mappings
 from packyard.core.yaml.node import MappingNode, Node, Scalar
@@ -118,7 +118,8 @@ def _used_gpus(container: MappingNode, root: MappingNode, parsed: Parsed) -> Ite
     words = " ".join(word.value for word in variables.words(container))
     programs = [name for name in _BY_GPU if re.search(rf"\b{re.escape(name)}\b", words)]
     program = programs[0] if programs else ""
-    is_spread = program == "vllm" and bool(_SPREAD & set(re.split(r"[\s=]+", words)))
+    is_told = bool(_SPREAD & set(re.split(r"[\s=]+", words)))  # to use other pods, too
+    is_spread = program == "vllm" and (is_told or kind_of(root)[0] in (LWS, RAY))
     there = _of_group(root, parsed) if is_spread else _gpus(container, parsed)
     places = list(_flags(container, _BY_GPU[program], parsed)) if program else []
     counts = [number for _, number in places if number]
@@ -134,6 +135,7 @@ def _used_gpus(container: MappingNode, root: MappingNode, parsed: Parsed) -> Ite
     elif (
         wanted < there.value
         and bool(there.setters) == is_set
+        and is_told is is_spread
         and len(programs) == 1
         and len(counts) == len(places)
         and not _SHELL_VARIABLE.search(words)  # which may hold more flags

@@ -43,6 +43,7 @@ _QUEUES = {f"{KUEUE}/queue-name": "LocalQueue", "clusterQueue": "ClusterQueue"}
 #: Fields by which a kustomization tells kustomize of more references.
 _TOLD = ("configurations", "crds", "transformers")
 _ALIKE = 0.9  # of 1: so alike are names of which one was meant, though clusters have such objects of their own
+_NEARLY = 0.85
 #: What the cluster may have: a requirement, where the package does not bring it.
 _REQUIREMENTS = of(CORE, "Secret", "PersistentVolumeClaim", "PersistentVolume")
 
@@ -83,7 +84,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
                 yield fault
             if target is not None:
                 yield from _left_behind(reference, target, parsed)
-            elif reference.kind[0] == KUEUE and reference.kind not in own:
+            elif reference.kind[0] == KUEUE and not _may_be_own(reference, own, parsed):
                 continue  # its queues are the cluster's
             elif reference.is_of_cluster and not _is_slip(reference.name.value, own.get(reference.kind, {})):
                 continue
@@ -118,6 +119,13 @@ def _not_renamed(reference: _Reference, root: MappingNode, parsed: Parsed, *, is
 def _is_slip(name: str, own: Mapping[str, Scalar]) -> bool:
     """Say whether a name is nearly one of the package's own, and no other that a cluster has."""
     return any(SequenceMatcher(None, name, each).ratio() > _ALIKE for each in own)
+
+
+def _may_be_own(reference: _Reference, own: Mapping[Kind, Mapping[str, Scalar]], parsed: Parsed) -> bool:
+    """Say whether a queue or a flavor is likely meant to be one of the package; beside loose files, if named alike."""
+    there = own.get(reference.kind, {})
+    ratios = (SequenceMatcher(None, reference.name.value, each).ratio() for each in there)
+    return any(ratio > _NEARLY for ratio in ratios) if parsed.is_loose else bool(there)
 
 
 def _of_other_kind(reference: _Reference, own: Mapping[Kind, Mapping[str, Scalar]]) -> Finding | None:
