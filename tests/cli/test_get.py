@@ -221,7 +221,7 @@ def test_what_was_pinned_is_fetched_though_there_is_a_newer_version(channel: Pat
     refused("get", "t5", "--locked", cwd=tmp_path, says=r"packyard\.lock: does not pin t5")
     meant = r"\(packyard get t5@1 --from 'a b' --lock packyard\.lock pins it\)"
     refused("get", "t5@1", "--locked", "--from", "a b", cwd=tmp_path, says=meant)
-    refused("get", "--locked", "--lock", "nosuch", cwd=tmp_path, says="nosuch: ")
+    refused("get", "--locked", "--lock", "nosuch", cwd=tmp_path, says=r"--lock nosuch writes it\)")
     done("get", "bert", "--from", channel, "--into", tmp_path / "4", "--lock", "packyard.lock", cwd=tmp_path)
     assert lock.read(tmp_path / "packyard.lock").packages["bert"].version == "1.1"
 

@@ -45,6 +45,29 @@ def test_words_of_other_tools_lead_to_verbs_that_there_are() -> None:
         assert process.stderr.rstrip().endswith(f"type packyard {FOREIGN[word]}")
 
 
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        ("get p --version 1.0.0", "type NAME@VERSION without a flag"),
+        ("get p --untardir x", "did you mean '--into'?"),
+        ("get p --repo=https://h", "did you mean '--from'?"),
+        ("render . --set A=1", "type NAME=VALUE without a flag"),
+        ("set . --set A=1", "type NAME=VALUE without a flag"),
+        ("set . -f values.yaml", "did you mean '--values'?"),
+        ("set . A=1 --recursive", "did you mean '-R'?"),
+        ("enable . x --recursive", "did you mean '-R'?"),
+        ("deploy . --dry-run", "did you mean '--diff'?"),
+        ("upgrade . --version 1.0.0", "type VERSION without a flag"),
+    ],
+)
+def test_flags_of_other_tools_lead_to_what_is_typed_here(words: str, meant: str) -> None:
+    process = packyard(*words.split())
+    assert process.returncode == 2
+    assert f"unknown flag '{next(word for word in words.split() if word[0] == '-').partition('=')[0]}' ({meant})" in (
+        process.stderr
+    )
+
+
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return optioned.package(tmp_path_factory.mktemp("words"))

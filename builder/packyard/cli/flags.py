@@ -14,6 +14,28 @@ from packyard.core.errors import UsageError, suggest
 _TRUE = frozenset(("1", "t", "T", "true", "TRUE", "True"))
 _FALSE = frozenset(("0", "f", "F", "false", "FALSE", "False"))
 _RECURSE = "recurse-subpackages"
+_INTO = ("--into", "--out")
+#: Flags of Helm, kpt, kubectl and pip, and what is typed here: a flag, or words as the usage of a verb has them.
+_FOREIGN = {
+    **dict.fromkeys(("--channel", "--index-url", "--registry", "--repo"), ("--from", "--to")),
+    **dict.fromkeys(("-d", "--destination", "--dir", "--output-dir", "--target", "--untardir"), _INTO),
+    **dict.fromkeys(("-f", "--file", "--filename"), ("--values",)),
+    "--dry-run": ("--diff",),
+    "--recursive": ("-R", "--all"),
+    "--set": ("NAME=VALUE",),
+    "--version": ("NAME@VERSION", "[VERSION]"),
+}
+
+
+def unknown(flag: str, flags: Collection[str], usage: str) -> str:
+    """Say that a verb with these flags and this usage has no such flag, and what was probably meant."""
+    for form in _FOREIGN.get(flag, ()):
+        if form in flags:
+            return f"unknown flag {flag!r} (did you mean {form!r}?)"
+        if form in usage or form in usage.replace("[", "").replace("]", ""):
+            return f"unknown flag {flag!r} (type {form.strip('[]')} without a flag)"
+    hint = suggest(flag, flags)
+    return f"unknown flag {flag!r}" + (f" ({hint})" if hint else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +100,8 @@ class Declared:
         while letters:
             name, behind = self.short.get(letters[0], ""), letters[1:]
             if not name:
-                unknown = f"unknown shorthand flag: {letters[0]!r} in -{letters}"
-                raise UsageError(unknown if self.as_kustomize else f"unknown flag '-{letters[0]}'")
+                told = f"unknown shorthand flag: {letters[0]!r} in -{letters}"
+                raise UsageError(told if self.as_kustomize else self._unknown(f"-{letters[0]}"))
             if behind.startswith("="):
                 return self._take(flags, name, behind[1:], rest)
             if name in self.values:
@@ -101,8 +123,8 @@ class Declared:
             raise UsageError(f"unknown flag: --{name}" if self.as_kustomize else self._unknown(f"--{name}"))
 
     def _unknown(self, flag: str) -> str:
-        hint = suggest(flag, [f"--{name}" for name in (*self.switches, *self.values)])
-        return f"unknown flag {flag!r}" + (f" ({hint})" if hint else "")
+        names = [f"--{name}" for name in (*self.switches, *self.values)]
+        return unknown(flag, [*names, *(f"-{letter}" for letter in self.short)], "NAME=VALUE")
 
     def _switch(self, name: str, text: str) -> bool:
         if text not in _TRUE | _FALSE and not self.as_kustomize:

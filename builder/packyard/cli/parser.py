@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from packyard.cli import declare, output, pages, rows, watch
-from packyard.cli.flags import Declared
+from packyard.cli.flags import Declared, unknown
 from packyard.cli.verbs import GROUPS
 from packyard.core.errors import UsageError, suggest
 
@@ -96,8 +96,7 @@ class Parser(argparse.ArgumentParser):
         for word in words:
             if not word.startswith("-"):
                 self.error(f"unexpected argument {word!r}")
-            hint = suggest(word.partition("=")[0], [*self.flags(), "--help"])
-            self.error(f"unknown flag {word!r}" + (f" ({hint})" if hint else ""))
+            self.error(unknown(word.partition("=")[0], [*self.flags(), "--help"], self.usage or ""))
 
     def fit_usage(self) -> None:
         """Write the usage with the arguments and the flags that are required: the others are listed below."""

@@ -148,6 +148,9 @@ def _is_reference(text: str) -> bool:
 
 def _locked(arguments: argparse.Namespace, file: Path, into: Path) -> Iterator[Row]:
     """Fetch the package that is named, or all that are pinned."""
+    if not file.exists():
+        hint = f"packyard get NAME --from CHANNEL --lock {quote(str(file))} writes it"
+        raise InputError(Problem("there is no such file", file=str(file), hint=hint))
     lock = locks.read(file)
     names = sorted(lock.packages)
     if arguments.reference is not None:
