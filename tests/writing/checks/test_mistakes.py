@@ -49,6 +49,8 @@ CASES = [
     ("others", SHELL, "['{{a}} b']", ""),
     ("others", SHELL, "[python, train.py, --epochs 3]", "torn-option"),
     ("others", SHELL, "[python, train.py, --epochs, '3']", ""),
+    ("others", SHELL, "[python, train.py, '--text= of words']", ""),
+    ("others", SHELL, "[python, train.py, '--text= word']", "torn-option"),
     ("others", SHELL, "[python, train.py, --flags, '--epochs 3']", ""),
     ("others", SHELL, "[sh, -ec, train, --epochs 3]", ""),
     # ports and probes

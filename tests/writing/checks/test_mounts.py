@@ -33,9 +33,10 @@ STORED, CACHED = "results-not-stored", "cache-not-stored"
         ("[train]", "{name: OUTPUT_DIR, value: /scratch/a}", STORED),
         ("[train, --upload=s3://bucket]", "{name: OUTPUT_DIR, value: /scratch/a}", ""),
         ("[train, --output_dir=/other]", "", STORED),
-        ("[train, --checkpoint-dir, /other]", "", STORED),
+        ("[train, --save-dir, /other]", "", STORED),
+        ("[serve, --checkpoint_path, /other]", "", ""),  # which it reads
         ("[sh, -ec, train --output-dir /other]", "", STORED),
-        ("[train, --output_dir=/data, --checkpoint-dir, /data/a]", "", ""),
+        ("[train, --output_dir=/data, --results-dir, /data/a]", "", ""),
         ("[train, --output_dir]", "", ""),
         ("[train]", "{name: HF_HOME, value: /other}", CACHED),
         ("[train]", "{name: HF_HOME, value: /tmp/hf}", ""),

@@ -37,6 +37,8 @@ CASES = [
     ("training", "minReplicas: 1, maxReplicas: 3", "minReplicas: 4, maxReplicas: 3", "wrong-value"),
     ("training", "minReplicas: 1, maxReplicas: 2", "minReplicas: 3, maxReplicas: 2", "wrong-value"),
     ("training", "[pytorchjobs]", "[PyTorchJob]", "role-without-effect"),
+    ("training", "[pytorchjobs]", "[pods]", "role-without-effect"),
+    ("training", "[kubeflow.org], resources: [pytorchjobs]", "[serving.knative.dev], resources: [services]", ""),
     ("pods", "clusterIP: None, ", "", "dangling-reference"),
 ]
 

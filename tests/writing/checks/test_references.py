@@ -181,6 +181,8 @@ def test_a_train_job_needs_its_runtime_and_makes_the_service_of_its_pods(found: 
     assert found(KRMFILE, a_yaml=CONFIG, b_yaml=POD, c_yaml=train_job) == [reference]
     cluster = train_job.replace("kind: TrainingRuntime", "kind: ClusterTrainingRuntime")
     assert found(KRMFILE, a_yaml=CONFIG, b_yaml=POD, c_yaml=cluster) == []
+    none = train_job.replace("    kind: TrainingRuntime\n", "")
+    assert found(KRMFILE, a_yaml=CONFIG, b_yaml=POD, c_yaml=none) == []  # which means that of the cluster
 
 
 def test_a_binding_needs_its_role_and_account(found: Found) -> None:

@@ -67,7 +67,10 @@ def _container(container: MappingNode, parsed: Parsed, extra: Sequence[str], *, 
     yield from _goes_on(texts)
     yield from _no_program(container, is_joined=is_joined)
     for text in texts:
-        if match := _TORN.search(text.value):
+        match = _TORN.search(text.value)
+        if match and (
+            in_shell or " " not in text.value[match.end() :].strip()
+        ):  # otherwise it is a text of several words
             message = f"a blank follows {match[1]}: the option is empty, and its value another argument"
             yield breach("torn-option", text, message, "remove the blank")
         if _OPEN.search(text.value) or _joined_opens(texts, text):

@@ -29,7 +29,7 @@ _RESULTS = re.compile(r"(^|_)(OUTPUT|CHECKPOINT|CHECKPOINTS|CKPT|RESULTS?)_(DIR|
 #: Variables that say where downloads are kept, and options of commands that say either.
 _CACHES = re.compile(r"(HF_HOME|HF_HUB_CACHE|HUGGINGFACE_HUB_CACHE|TRANSFORMERS_CACHE|HF_DATASETS_CACHE|TORCH_HOME)$")
 _OPTION = re.compile(
-    r"--?(?:((?:output|checkpoint|ckpt|results?)[-_](?:dir|directory|path))|(download[-_]dir))(?:[=\s]+['\"]?(/[\w./-]+)|\Z)"
+    r"--?(?:((?:output|results?|save)[-_](?:dir|directory|path))|(download[-_]dir))(?:[=\s]+['\"]?(/[\w./-]+)|\Z)"
 )
 #: What a program that uploads its results itself is told, and where nobody expects them to stay.
 _UPLOADS = re.compile(r"\b(?:s3|gs|gcs|az|abfss?|oci|hf|hdfs|https?)://")

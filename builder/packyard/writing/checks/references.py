@@ -40,6 +40,8 @@ from packyard.writing.checks.parsed import Parsed
 _LENIENT = ("configMap", "secret", "persistentVolumeClaim")
 #: The label of what waits in a queue, and the field of a LocalQueue.
 _QUEUES = {f"{KUEUE}/queue-name": "LocalQueue", "clusterQueue": "ClusterQueue"}
+#: The kind that a field means which says none.
+_DEFAULTS = {"runtimeRef": "ClusterTrainingRuntime"}
 #: Fields by which a kustomization tells kustomize of more references.
 _TOLD = ("configurations", "crds", "transformers")
 _ALIKE = 0.9  # of 1: so alike are names of which one was meant, though clusters have such objects of their own
@@ -195,7 +197,7 @@ def _read(entry: Entry, root: MappingNode) -> _Reference | Finding | None:
     if entry.name == "volumeName" and is_kind(root, CORE, "PersistentVolumeClaim"):
         return _Reference((CORE, "PersistentVolume"), value) if isinstance(value, Scalar) and value.value else None
     if entry.name in TYPED and isinstance(value, MappingNode):
-        name, kind = value.scalar("name"), value.text("kind")
+        name, kind = value.scalar("name"), value.text("kind", _DEFAULTS.get(entry.name, ""))
         cluster = kind.startswith("Cluster")
         group = value.text("apiGroup", group_of(value.text("apiVersion", TYPED[entry.name])))
         return _Reference((group, kind), name, kind_node=value.get("kind"), is_of_cluster=cluster) if name else None

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from packyard.core.errors import suggest
 from packyard.core.kubernetes.groups import resource_of
-from packyard.core.kubernetes.kinds import ARGO, RBAC, is_kind, names
+from packyard.core.kubernetes.kinds import ARGO, JOBSET, KUBEFLOW, KUEUE, LWS, RAY, RBAC, TRAINER, is_kind, names
 from packyard.core.yaml.document import mappings, scalars
 from packyard.core.yaml.node import MappingNode
 from packyard.writing.checks.embedded import spec_of
@@ -43,6 +43,8 @@ _GROUPS = {group: frozenset(resources.split()) for group, resources in _SERVED.i
 _GROUP_OF = {each: group for group, resources in _GROUPS.items() for each in resources}
 #: Resources that several groups have.
 _SHARED = ("events", "nodes", "pods", "ingresses", "podgroups", "workloads")
+#: Groups of operators none of which has a resource called as one of Kubernetes.
+_OPERATORS = (ARGO, JOBSET, KUBEFLOW, KUEUE, LWS, RAY, TRAINER)
 #: What stands behind a slash, of the resources that everybody knows.
 _BELOW = {
     "pods": (
@@ -111,7 +113,8 @@ def _served(rule: MappingNode, groups: set[str]) -> Iterator[Finding]:
         name, _, below = node.value.partition("/")
         right = _GROUP_OF.get(name)
         own = frozenset[str]().union(*(_GROUPS.get(group, ()) for group in groups))
-        if right is not None and right not in groups and (name not in _SHARED or groups <= _GROUPS.keys()):
+        is_known = groups <= (_GROUPS.keys() if name in _SHARED else {*_GROUPS, *_OPERATORS})  # others may have it, too
+        if right is not None and right not in groups and is_known:
             message = f"{name} are not in the API group {_listed(groups)}"
             faults.append((node, message, "apiGroups: [%s]" % (right or '""')))
         elif right is None and groups <= _GROUPS.keys() and (near := suggest(name, own)):
