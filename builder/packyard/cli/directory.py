@@ -6,16 +6,13 @@ directory; otherwise DIR is ``.``. A word with a ``/`` is always DIR.
 
 from __future__ import annotations
 
+import argparse
 import os
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from shlex import quote
 
 from packyard.core.errors import InputError, PackyardError, Problem, UsageError, suggest
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
 
 #: The text about it in --help.
 HELP = """\

@@ -7,7 +7,7 @@ as kustomize says it, or in our own words with the flag that was probably meant.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from packyard.core.errors import UsageError, suggest
 
@@ -38,8 +38,7 @@ def unknown(flag: str, flags: Collection[str], usage: str) -> str:
     return f"unknown flag {flag!r}" + (f" ({hint})" if hint else "")
 
 
-@dataclass(frozen=True, slots=True)
-class Flags:
+class Flags(NamedTuple):
     """The arguments, and the values of the flags that were given."""
 
     arguments: list[str]

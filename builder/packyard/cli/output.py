@@ -11,16 +11,15 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from time import monotonic
+from typing import TYPE_CHECKING, Any
 
 from packyard.cli import colors, streams
 from packyard.core.errors import PackyardError, on_one_line
 
-TYPE_CHECKING = False  # `version` does without pathlib
 if TYPE_CHECKING:
     from pathlib import Path
-    from typing import Any
 
-    Rows = Sequence[Sequence[str]] | Callable[[], Iterable[Sequence[str]]]
+Rows = Sequence[Sequence[str]] | Callable[[], Iterable[Sequence[str]]]
 
 #: Whether messages are printed, and whether details are; set from the command line.
 quiet = False

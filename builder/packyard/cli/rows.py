@@ -11,23 +11,19 @@ text or a path is the only one, and a mapping, or what an object returns as its 
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from typing import Any, NamedTuple
 
 from packyard.cli import output
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from typing import Any
-
-    Each = Iterable[Any] | Callable[[], Iterable[Any]]
-    Cells = Mapping[str, Callable[[Mapping[str, Any]], str]]
+Each = Iterable[Any] | Callable[[], Iterable[Any]]
+Cells = Mapping[str, Callable[[Mapping[str, Any]], str]]
 
 #: The forms of a result; the first is the default.
 FORMS = ("text", "json", "yaml")
@@ -35,8 +31,7 @@ FOR_PROGRAMS = ("json", "yaml")
 _FIELD = re.compile(r"(\w+)(?:=([\w.]+))?(\?)?(?: \(([^()]*)\))?")
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(NamedTuple):
     """A field of a row; ``items`` are those of the items of a list."""
 
     name: str
@@ -70,7 +65,7 @@ def _values(declared: Sequence[Field], row: Any) -> Mapping[str, Any]:
         return row
     if isinstance(row, str | os.PathLike):
         row = (row,)
-    if isinstance(row, tuple):
+    if type(row) is tuple:  # and no object with names
         return {each.name: value for each, value in zip(declared, row, strict=True)}
     return {each.name: each.of(row) for each in declared}
 
@@ -85,8 +80,7 @@ def document(declared: Sequence[Field], row: Any) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class Rows:
+class Rows(NamedTuple):
     """What is printed for ``each`` of something; ``when`` tells the declarations of one verb apart.
 
     Text is a ``line`` for each row, a format of its fields, or a table of ``columns``, called as their fields in
@@ -154,7 +148,7 @@ def _cell(value: object) -> str:
     """Return a value as a table shows it."""
     if value is None or isinstance(value, bool):
         return "yes" if value else ""
-    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return ", ".join(map(str, value)) if isinstance(value, list) or type(value) is tuple else str(value)
 
 
 def declared(module: Any) -> list[Rows]:

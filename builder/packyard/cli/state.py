@@ -7,21 +7,19 @@
 from __future__ import annotations
 
 import os
-from contextlib import nullcontext
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from packyard.cli import output
 from packyard.core.errors import UnavailableError
 
-TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from contextlib import AbstractContextManager
-
     from packyard.core.files.history import History
     from packyard.core.files.tree import Keep, Tree
 
-    Contents = Mapping[Path, bytes | None]
+Contents = Mapping[Path, bytes | None]
 
 
 def history() -> History | None:

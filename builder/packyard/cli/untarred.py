@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 
@@ -154,5 +154,5 @@ def read(folder: Path, hint: str = "name the top directory of one", verb: str = 
     try:
         described = Manifest.parse(data)
     except IntegrityError as error:
-        raise IntegrityError(*(replace(each, file=str(file)) for each in error.problems)) from error
+        raise IntegrityError(*(each._replace(file=str(file)) for each in error.problems)) from error
     return Untarred(folder=folder, data=data, described=described, receipt=receipt.read(folder))

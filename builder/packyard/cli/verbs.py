@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 #: A verb's module, below `packyard.cli`, and what it does.
 Verbs = Mapping[str, tuple[str, str]]
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(NamedTuple):
     """Verbs for one purpose; ``word`` is that behind `packyard help` that lists them."""
 
     word: str

@@ -70,7 +70,7 @@ def test_copies_are_counted_as_each_alone_is(tmp_path: Path) -> None:
     for name in "abcd":
         files = read_package(tree, name)
         listed += list_setters(files, read_krmfile(files, memo).definitions, memo)
-    assert [(row.count, row.setter.file) for row in listed] == [
+    assert [(row.field_count, row.setter.file) for row in listed] == [
         (1, f"{tmp_path}/a/Krmfile"),
         (1, f"{tmp_path}/b/Krmfile"),
         (2, f"{tmp_path}/c/Krmfile"),

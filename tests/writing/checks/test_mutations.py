@@ -10,7 +10,6 @@ import random
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -160,7 +159,7 @@ SURVIVORS = {
 @cache
 def use_cases() -> list[PackageFiles]:
     return [
-        replace(package_files(item.files, f"{package.name}/{item.use_case.path}/"), programs=programs(package))
+        package_files(item.files, f"{package.name}/{item.use_case.path}/")._replace(programs=programs(package))
         for package in PACKAGES
         for item in composed_package(package).use_cases
     ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -79,7 +78,7 @@ def given(setters: Mapping[str, Setter], values: Mapping[str, str]) -> dict[str,
     wrong = [fault for name, text in values.items() for fault in faults(setters[name], [text])]
     assert not wrong, "the definition refuses it already, the rule has no say"
     examples = {name: setter.example or "" for name, setter in setters.items() if setter.must_be_set}
-    return {**setters, **{name: replace(setters[name], value=text) for name, text in {**examples, **values}.items()}}
+    return {**setters, **{name: setters[name]._replace(value=text) for name, text in {**examples, **values}.items()}}
 
 
 @each_rule

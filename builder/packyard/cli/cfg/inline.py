@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from packyard.cli import output, state
 from packyard.cli.cfg import tablewriter
@@ -13,7 +14,6 @@ from packyard.using.setters import inline
 from packyard.using.setters.packages import find_packages, read_krmfile, read_package, walk_key
 from packyard.using.setters.resourcefiles import read, rewrite
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from packyard.writing.authoring.annotate import Selection
     from packyard.writing.authoring.create import NewSetter

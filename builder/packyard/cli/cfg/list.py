@@ -65,7 +65,15 @@ def _list_version1(folder: str, names: Sequence[str]) -> int | None:
 def _setter_table(rows: Sequence[ListedSetter], *, markdown: bool) -> list[str]:
     headers = ("NAME", "VALUE", "SET BY", "DESCRIPTION", "COUNT", "REQUIRED", "IS SET")
     cells = [
-        (item.name, item.shown, item.set_by, item.description, str(row.count), _yes(item.required), _yes(item.is_set))
+        (
+            item.name,
+            item.shown,
+            item.set_by,
+            item.description,
+            str(row.field_count),
+            _yes(item.required),
+            _yes(item.is_set),
+        )
         for row in rows
         for item in (row.setter,)
     ]

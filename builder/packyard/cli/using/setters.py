@@ -34,9 +34,9 @@ ROWS = Rows(
     "package",
     "package, description, setters (name=setter.name, value=setter.shown, default=setter.default, set=setter.is_set, "
     "setBy=setter.set_by?, required=setter.required, mustBeSet=setter.must_be_set, type=setter.type?, "
-    "schema=setter.schema, fields=count, description=setter.description, example=setter.example, file=setter.file, "
-    "line=setter.line), rules (rule=rule.text, message=rule.message, setters=rule.names, holds, "
-    "file=rule.node.source.name, line)",
+    "schema=setter.schema, fields=field_count, description=setter.description, example=setter.example, "
+    "file=setter.file, line=setter.line), "
+    "rules (rule=rule.text, message=rule.message, setters=rule.names, holds, file=rule.node.source.name, line)",
     wide=None,
 )
 _COLUMNS = ("NAME", "VALUE", "SET", "TYPE", "FIELDS", "DESCRIPTION")
@@ -181,4 +181,4 @@ def _cells(row: ListedSetter) -> tuple[str, ...]:
     state = "yes" if setter.is_set else ""
     state = "REQUIRED" if setter.must_be_set else f"by {setter.set_by}" if setter.set_by else state
     takes = " ".join(filter(None, (kind(setter), constraint(setter))))
-    return (setter.name, setter.shown, state, takes, str(row.count), " ".join(setter.description.split()))
+    return (setter.name, setter.shown, state, takes, str(row.field_count), " ".join(setter.description.split()))

@@ -37,7 +37,7 @@ from packyard.core.yaml.document import unmerged
 from packyard.using.upgrade.directory import Upgrade, upgrade
 from packyard.using.upgrade.merge import Merged
 
-RUNS = replace(rollout.ROWS, when="RUN")
+RUNS = rollout.ROWS._replace(when="RUN")
 ROWS = Rows(
     "package",
     "name, from, to, files (file, change), values (directory, name, setter), options (directory, option), edited, "

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 
@@ -131,7 +130,7 @@ def _offline(program: Program, folder: Path) -> bytes:
         return program.build(folder, env=programs.offline(os.environ))
     except InputError as error:
         hint = "what a tarball names is not fetched: unpack it, look, and import the folder"
-        raise InputError(*(replace(each, hint=each.hint or hint) for each in error.problems)) from error
+        raise InputError(*(each._replace(hint=each.hint or hint) for each in error.problems)) from error
 
 
 def _report(here: Workspace, imported: Imported) -> None:

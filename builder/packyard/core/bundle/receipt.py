@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
 
@@ -64,7 +64,7 @@ def read(folder: Path) -> Receipt | None:
         return record.parse(data, lambda fields: fields.take_all(Receipt), kind="Receipt", file=str(file))
     except IntegrityError as error:
         hint = "remove the file, and say where the package is from: --from CHANNEL"
-        raise IntegrityError(*(replace(each, hint=hint) for each in error.problems)) from error
+        raise IntegrityError(*(each._replace(hint=hint) for each in error.problems)) from error
 
 
 def _refuse(link: str) -> NoReturn:

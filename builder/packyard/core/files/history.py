@@ -11,8 +11,8 @@ import json
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from packyard.core.errors import ConflictError, InputError, Problem, UnavailableError
 from packyard.core.files import atomic, paths, regular
@@ -32,8 +32,7 @@ def refuse_edits(path: str, *_: bytes | None) -> bytes | None:
     raise ConflictError(Problem("was changed since; nothing was taken back", file=path))
 
 
-@dataclass(frozen=True, slots=True)
-class UndoStep:
+class UndoStep(NamedTuple):
     """One command's change: the bytes of its files before and after, by their paths below the root.
 
     ``before`` has None for a file that the command created, ``after`` for one that it removed.
@@ -63,7 +62,7 @@ class UndoStep:
 
     def reversed(self) -> UndoStep:
         """Return the step that does again what undoing this one took back."""
-        return replace(self, before=self.after, after=self.before)
+        return self._replace(before=self.after, after=self.before)
 
     def taken_back(self, tree: Tree, merge: Merge) -> dict[str, bytes | None]:
         """Return the files as they were before; what was edited since is merged, or raises `ConflictError`."""
@@ -80,8 +79,7 @@ class UndoStep:
         return files
 
 
-@dataclass(frozen=True, slots=True)
-class History:
+class History(NamedTuple):
     """The steps in a folder, which is created with the first one.
 
     ``tell`` gets a message about each step that cannot be read, and is ignored.

@@ -10,12 +10,9 @@ import os
 import stat
 from collections.abc import Callable
 from pathlib import Path
+from typing import BinaryIO
 
 from packyard.core.errors import InputError, Problem, UnavailableError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import BinaryIO
 
 #: The largest file that packyard reads, unless its reader gives another limit.
 LIMIT = 64 * 1024 * 1024

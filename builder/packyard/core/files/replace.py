@@ -14,7 +14,7 @@ import os
 import stat
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from packyard.core.errors import ConflictError, PackyardError, Problem, UnavailableError
 from packyard.core.files import atomic, inplace, journal, recovery
@@ -25,8 +25,7 @@ _CHANGED = "was changed by somebody else meanwhile; nothing was written"
 _FOR_CHANGE = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-@dataclass(frozen=True, slots=True)
-class FileChange:
+class FileChange(NamedTuple):
     """New bytes for a file, by its canonical path below the root; None where there is no file, before or after."""
 
     path: str
@@ -38,19 +37,19 @@ class FileChange:
     mode: int = 0o644
 
 
-@dataclass(slots=True)
 class _Step:
     """A change on its way to the disk."""
 
-    name: str
-    old: bytes | None
-    new: bytes | None
-    item: JournalLine
-    mode: int
-    #: The state of the file when it was compared with the old bytes; None where there was none.
-    seen: tuple[int, ...] | None = None
-    #: Whether the staged file may replace the old one; otherwise that is written through.
-    stands: bool = True
+    def __init__(self, change: FileChange, item: JournalLine) -> None:
+        self.name = change.name
+        self.old = change.old
+        self.new = change.new
+        self.mode = change.mode
+        self.item = item
+        #: The state of the file when it was compared with the old bytes; None where there was none.
+        self.seen: tuple[int, ...] | None = None
+        #: Whether the staged file may replace the old one; otherwise that is written through.
+        self.stands = True
 
 
 class UnfinishedError(UnavailableError):
@@ -88,7 +87,7 @@ def _prepare(root: str, changes: Sequence[FileChange]) -> list[_Step]:
         file = os.path.join(root, change.path)
         old, new = (None if data is None else journal.digest(data) for data in (change.old, change.new))
         item = JournalLine(file, old, new, len(change.old or b""), journal.beside(file, staged))
-        step = _Step(change.name, change.old, change.new, item, change.mode)
+        step = _Step(change, item)
         steps.append(step)
         try:
             _compare(step, linked)

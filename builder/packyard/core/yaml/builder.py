@@ -7,6 +7,7 @@ would do, and no object for what is left out: 2 to 3 times the speed on files wi
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from yaml.events import (
     AliasEvent,
@@ -34,10 +35,6 @@ from packyard.core.yaml.node import (
     SequenceNode,
     Source,
 )
-
-TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
-if TYPE_CHECKING:
-    from typing import Any
 
 #: Deeper nesting is refused: libyaml needs time quadratic in the depth, and no manifest comes near.
 MAX_DEPTH = 200

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from packyard.core.yaml.edit import Reading
 from packyard.core.yaml.values import double_quoted, fits_plain, is_plain_text, single_quoted
@@ -21,8 +21,7 @@ class Text(str):
     __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(NamedTuple):
     """A value that is written already.
 
     ``flow``   its text inside brackets, on one line

@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 import yaml
 
@@ -32,11 +33,6 @@ from packyard.core.yaml.node import (
     SequenceNode,
     Source,
 )
-
-TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
-if TYPE_CHECKING:
-    from typing import Any
-
 
 #: How many events a text may come to. It has at most one a character, so that only those of long texts are counted.
 MAX_EVENTS = 250_000

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from packyard.core.errors import InputError
 from packyard.core.yaml.node import Child, Comment, Node, Scalar
@@ -36,8 +36,7 @@ _PROPERTIES = re.compile(r"(?:[&!][^ \t\r\n]*(?:[ \t\r\n]+|\Z))*")
 _BLOCK = re.compile(r"(?:[&!][^ \t\r\n]*[ \t\r\n]+)*[|>]")
 
 
-@dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(NamedTuple):
     """Replace ``text[start:end]`` by ``replacement``; an empty span inserts.
 
     What it means: ``node`` is what changes. A node that ``reads`` something else is exchanged as a whole. A collection

@@ -14,12 +14,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from typing import Any
 
 from packyard.core.errors import Problem
-
-TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
-if TYPE_CHECKING:
-    from typing import Any
 
 #: A mapping with more entries than this keeps an index by name.
 _MANY = 16

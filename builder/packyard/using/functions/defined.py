@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from shlex import quote
 
@@ -64,7 +64,7 @@ def apply(package: ListedPackage, values: Mapping[str, str], packages: Sequence[
         planned = plan(_files(package), Assignment(texts))
         edits = FieldEdits(planned.definitions, {name: planned.definitions.setters[name] for name in texts})
         results = [result for item in package.objects for result in _set(edits, item)]
-        check_rules(krmfile, replace(planned, counts=edits.counts))
+        check_rules(krmfile, planned._replace(counts=edits.counts))
     except InputError as error:
         return Applied(package, results=list(_refused(package, krmfile, error)))
     results += (_recorded(package, planned, name, count) for name, count in edits.counts.items())
@@ -182,7 +182,7 @@ def _fields_outside(package: ListedPackage, counts: Mapping[str, int]) -> Iterat
     if package.directory is None:
         return
     resources = read_resources(Tree(package.directory), "")
-    on_disk = count_fields(replace(_files(package), resources=resources), _krmfile(package).definitions)
+    on_disk = count_fields(_files(package)._replace(resources=resources), _krmfile(package).definitions)
     for name, count in counts.items():
         if on_disk[name] > count:
             more = on_disk[name] - count

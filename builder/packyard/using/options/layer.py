@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from packyard.core.errors import ConflictError, InputError, Problem, refuse
@@ -99,7 +99,7 @@ def layer(
         values, stayed[path] = _choose(site, defined, shipped(here))
         planned = setters.plan(Assignment(values, set_by=SITE)) if values else Plan()
         check_rules(setters.krmfile, planned)
-        return replace(planned, files={**after, **planned.files}) if values or after or stayed[path] else None
+        return planned._replace(files={**after, **planned.files}) if values or after or stayed[path] else None
 
     changes = change_packages(
         directory,

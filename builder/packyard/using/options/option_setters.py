@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
+from typing import NamedTuple
 
 from packyard.core.errors import InputError, Problem
 from packyard.core.files.tree import Tree
@@ -26,8 +26,7 @@ from packyard.using.setters.listing import ListedSetter, choices, list_setters, 
 from packyard.using.setters.packages import PackageFiles, all_below, find_all, find_packages, read_krmfile, read_package
 
 
-@dataclass(frozen=True, slots=True)
-class OptionSetters:
+class OptionSetters(NamedTuple):
     """One option of a package.
 
     ``files`` are the Krmfile that defines its setters and the option's own resource files; ``krmfile`` is that Krmfile
@@ -158,7 +157,7 @@ def _read(folder: Folder, on: Collection[str]) -> Iterator[OptionSetters]:
         below = name if tree.has_file(f"{name}/{KRMFILE}") else ""
         files = read_package(tree, name) if below else _part(shared, f"{name}/")
         krmfile = _krmfile(files) if below else shared_krmfile
-        listed = [each for each in list_setters(files, krmfile.definitions) if each.count] if krmfile else []
+        listed = [each for each in list_setters(files, krmfile.definitions) if each.field_count] if krmfile else []
         yield OptionSetters(name, files, krmfile, listed, below, is_enabled=name in on)
 
 

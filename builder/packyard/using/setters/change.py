@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from packyard.core.errors import InputError, Problem, refuse, suggest
 from packyard.core.files.tree import Keep, Tree
@@ -21,15 +21,13 @@ from packyard.using.setters.krmfile import Krmfile
 from packyard.using.setters.packages import PackageFiles, find_packages, read_krmfile, read_package
 from packyard.using.setters.plan import Assignment, Plan, Shipped, no_default, plan, unknown
 
-TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
 if TYPE_CHECKING:
     from packyard.using.setters.kpt.kptpackage import KptPackage
 
 _NOT_SHIPPED: Shipped = {}
 
 
-@dataclass(frozen=True, slots=True)
-class PackageChange:
+class PackageChange(NamedTuple):
     """What was done to one package, or would be: its path below the directory, its files as they were, and the plan."""
 
     package: str
@@ -37,8 +35,7 @@ class PackageChange:
     plan: Plan
 
 
-@dataclass(frozen=True, slots=True)
-class Beside:
+class Beside(NamedTuple):
     """Packages that a change of a directory reaches beside it: the options that a use case has enabled.
 
     ``root_dir`` holds the directory and them, ``directory`` is the path from there; ``packages`` are the paths of the
@@ -50,8 +47,7 @@ class Beside:
     packages: Mapping[str, Collection[str]]
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
+class _Found(NamedTuple):
     """A package to be changed, by its path below the tree's root; ``where`` stands before paths in messages.
 
     If ``names`` is not None, only these setters are changed there.

@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 SETTER_PREFIX = "io.k8s.cli.setters."
 SUBSTITUTION_PREFIX = "io.k8s.cli.substitutions."
@@ -31,8 +31,7 @@ _SHORT = re.compile(r'#*[ \t]*\{[ \t]*"\$(?:openapi|kpt-set)"[ \t]*:[ \t]*"([^"\
 _PLAIN = re.compile(r"[!$&'()*+,.:;=?@\[\]_~0-9A-Za-z-]*\Z")
 
 
-@dataclass(frozen=True, slots=True)
-class DefinitionRef:
+class DefinitionRef(NamedTuple):
     """The definition that a comment names; ``kind`` is setter, substitution or empty: the short form leaves it open."""
 
     kind: str

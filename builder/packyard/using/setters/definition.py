@@ -11,15 +11,11 @@ Each substitution is resolved once, after those that it is made of; depth and le
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from itertools import dropwhile
+from typing import Any, NamedTuple
 
 from packyard.core.errors import InputError, Problem
 from packyard.using.setters.comment import DefinitionRef
-
-TYPE_CHECKING = False  # `typing` costs a tenth of the time that `set` has
-if TYPE_CHECKING:
-    from typing import Any
 
 _NOTHING: Mapping[str, Any] = {}
 _DEEPEST = 100  # substitutions within one another
@@ -35,8 +31,7 @@ def full_type(name: str) -> str:
     return _ALIASES.get(name, name)
 
 
-@dataclass(frozen=True, slots=True)
-class Setter:
+class Setter(NamedTuple):
     """One setter as its definition states it; texts are as written, without quotes.
 
     ``values`` are the definition's listValues, of a list setter; ``default`` and ``example`` are None where the
@@ -53,8 +48,8 @@ class Setter:
     set_by: str = ""
     default: str | None = None
     example: str | None = None
-    enum_values: Mapping[str, str] = field(default_factory=dict)
-    schema: Mapping[str, object] = field(default_factory=dict)
+    enum_values: Mapping[str, str] = {}
+    schema: Mapping[str, object] = {}
     file: str = ""
     line: int = 0
 
@@ -91,16 +86,15 @@ class Setter:
     def with_value(self, texts: Sequence[str]) -> Setter:
         """Return the setter with another value: the items of a list, or the first text; none empties it."""
         if self.is_list:
-            return replace(self, values=tuple(texts))
-        return replace(self, value=next(iter(texts), ""))
+            return self._replace(values=tuple(texts))
+        return self._replace(value=next(iter(texts), ""))
 
     def problem(self, message: str, hint: str = "") -> Problem:
         """Describe something wrong with this definition, by its place."""
         return Problem(message, file=self.file, line=self.line, hint=hint)
 
 
-@dataclass(frozen=True, slots=True)
-class Substitution:
+class Substitution(NamedTuple):
     """A pattern, and what each marker in it stands for."""
 
     name: str
@@ -114,19 +108,19 @@ class Substitution:
         return Problem(message, file=self.file, line=self.line, hint=hint)
 
 
-@dataclass(slots=True)
 class _Resolved:
     """A substitution resolved: what its markers stand for, its setters as bits, and its text once somebody has asked.
 
-    ``targets`` are those of its markers, up to one that refers to nothing.
+    ``targets`` are those of its markers, up to one that refers to nothing, and ``fault`` its own.
     """
 
-    targets: tuple[tuple[str, Setter | Substitution], ...]
-    fault: Problem | None = None  # its own
-    is_broken: bool = False  # by its own fault or that of a target
-    bits: int = 0
-    depth: int = 1
-    text: str | None = None
+    def __init__(self, targets: tuple[tuple[str, Setter | Substitution], ...], fault: Problem | None = None) -> None:
+        self.targets = targets
+        self.fault = fault
+        self.is_broken = fault is not None  # or by that of a target
+        self.bits = 0
+        self.depth = 1
+        self.text: str | None = None
 
     @property
     def below(self) -> list[Substitution]:
@@ -228,7 +222,7 @@ class Definitions:
             if target is None:
                 what = f"{reference.kind} {reference.name!r}, which is not defined" if reference else "nothing"
                 message = f"marker {marker!r} of substitution {substitution.name!r} refers to {what}"
-                return _Resolved(tuple(targets), substitution.problem(message), is_broken=True)
+                return _Resolved(tuple(targets), substitution.problem(message))
             targets.append((marker, target))
         return _Resolved(tuple(targets))
 

@@ -14,7 +14,7 @@ How a value is written is `core.yaml.edit`.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from packyard.core.kubernetes.fieldtypes import Step, field_type
 from packyard.core.yaml import items
@@ -28,8 +28,7 @@ from packyard.using.setters.comment import MARKS, DefinitionRef, is_marked, pars
 from packyard.using.setters.definition import Definitions, Setter, Substitution, full_type
 
 
-@dataclass(frozen=True, slots=True)
-class Binding:
+class Binding(NamedTuple):
     """A field, and the reference of the comment that binds it."""
 
     node: Scalar | SequenceNode
@@ -41,8 +40,7 @@ class Binding:
     part: Child  # what the field is the value of
 
 
-@dataclass(frozen=True, slots=True)
-class FieldChange:
+class FieldChange(NamedTuple):
     """One field that a plan sets; old and new are texts without quotes, and may be equal.
 
     ``name`` is that of the definition which the field's comment refers to; ``aliases`` are the places that repeat it.

@@ -6,7 +6,7 @@ replicas: 5 # {"$openapi":"WORKERS"}        while the Krmfile says WORKERS is 2
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from packyard.core.errors import InputError
 from packyard.core.yaml.document import scalars
@@ -16,8 +16,7 @@ from packyard.using.setters.fields import FieldChange, defined_in, path_text
 from packyard.using.setters.packages import PackageFiles, read_krmfile
 
 
-@dataclass(frozen=True, slots=True)
-class HandEdit:
+class HandEdit(NamedTuple):
     """A field with its place, its path and its text, and the text that the definition ``name`` makes it."""
 
     name: str

@@ -15,7 +15,6 @@ openAPI:
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 from packyard.core.errors import InputError, Problem, refuse
 from packyard.core.work.memo import Memo, once
@@ -69,8 +68,8 @@ class Krmfile:
         """Take this for the file of another name, which has the same bytes."""
         self.source.name = name
         self.definitions = Definitions(
-            {key: replace(setter, file=name) for key, setter in self.definitions.setters.items()},
-            {key: replace(item, file=name) for key, item in self.definitions.substitutions.items()},
+            {key: setter._replace(file=name) for key, setter in self.definitions.setters.items()},
+            {key: item._replace(file=name) for key, item in self.definitions.substitutions.items()},
         )
 
     def setter_entry(self, name: str) -> tuple[MappingNode, MappingNode]:

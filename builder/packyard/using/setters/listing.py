@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 from packyard.core.errors import Problem, refuse
 from packyard.core.kubernetes.fieldtypes import Step
@@ -17,7 +17,6 @@ from packyard.using.setters.exact import is_number, without_limit
 from packyard.using.setters.fields import defined_in, path_text
 from packyard.using.setters.packages import PackageFiles, read_krmfile
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from packyard.using.setters.rules.rule import Rule
 
@@ -31,16 +30,14 @@ _FORMATS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class ListedSetter:
+class ListedSetter(NamedTuple):
     """A setter, and the number of fields that it reaches, itself or through substitutions."""
 
     setter: Setter
-    count: int
+    field_count: int
 
 
-@dataclass(frozen=True, slots=True)
-class ListedRule:
+class ListedRule(NamedTuple):
     """A rule, whether it ``holds`` (None while a value that it needs is missing), and what breaks it."""
 
     rule: Rule
@@ -53,8 +50,7 @@ class ListedRule:
         return self.rule.node.source.locate(self.rule.node.start)[0]
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(NamedTuple):
     """A field: its place, its path, the text that it shows, and the names from the setter to its own definition."""
 
     file: str

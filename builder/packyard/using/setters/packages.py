@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from typing import NamedTuple
 
 from packyard.core.errors import InputError, Problem
 from packyard.core.files.tree import Tree
@@ -24,8 +24,7 @@ KPTFILE = "Kptfile"
 DEFINITIONS = b"openAPI"
 
 
-@dataclass(frozen=True, slots=True)
-class PackageFiles:
+class PackageFiles(NamedTuple):
     """One package directory in memory: its Krmfile, and its resource files by their path below it.
 
     ``where`` stands before paths in messages; it is empty, or ends in a slash. ``name`` is that of the file with the
@@ -39,9 +38,9 @@ class PackageFiles:
     where: str = ""
     name: str = NAME
     kptfile: bytes | None = None
-    nested: Mapping[str, bytes] = field(default_factory=dict)
-    patches: Mapping[str, bytes] = field(default_factory=dict)
-    programs: Mapping[str, bytes] = field(default_factory=dict)
+    nested: Mapping[str, bytes] = {}
+    patches: Mapping[str, bytes] = {}
+    programs: Mapping[str, bytes] = {}
 
     @property
     def is_of_kustomize(self) -> bool:
@@ -56,8 +55,7 @@ class PackageFiles:
 
     def with_files(self, files: Mapping[str, bytes]) -> PackageFiles:
         """Return the package with other bytes in some of its files."""
-        return replace(
-            self,
+        return self._replace(
             krmfile=files.get(self.name, self.krmfile),
             resources={path: files.get(path, data) for path, data in self.resources.items()},
             kptfile=None if self.kptfile is None else files.get(KPTFILE, self.kptfile),

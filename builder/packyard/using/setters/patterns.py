@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 WHOLE, NUMBER, QUANTITY, PATH, TEXT, CHOICE = "whole number", "number", "quantity", "path", "text", "choice"
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
+class Words(NamedTuple):
     """What a pattern admits: its kind, what follows "takes", and how it ends where only the letters are told.
 
     ``letters`` matches each character that the pattern admits anywhere, if that is known.

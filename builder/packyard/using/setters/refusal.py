@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 
@@ -51,7 +50,7 @@ def explain(
     hint = "fix its definition" if broken else _hint(setter, texts, where, beside, typed)
     problem = setter.problem(_say(setter, texts), hint)
     pattern = setter.schema.get("pattern")
-    return replace(problem, detail=f"{setter.name} must match {pattern}" if pattern else "")
+    return problem._replace(detail=f"{setter.name} must match {pattern}" if pattern else "")
 
 
 def _say(setter: Setter, texts: Sequence[str]) -> str:

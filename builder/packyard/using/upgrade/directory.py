@@ -63,7 +63,7 @@ def upgrade(
         ours.update(_read(tree, _unknown(tree, old, ours) | _added(tree, moved_use_cases.find(old, new))))
         versions = Versions(base=old, ours=ours, theirs=new, root_dir=Path(tree.root), new=theirs.version)
         merged = merge(versions, decision)
-        placed = tuple(replace(each, file=tree.prefix + each.file) for each in merged.conflicts)
+        placed = tuple(each._replace(file=tree.prefix + each.file) for each in merged.conflicts)
         if placed and not decision:
             number = f"{len(placed)} conflict{'s' * (len(placed) > 1)}; nothing was changed"
             raise ConflictError(*placed, Problem(number, hint=_DECIDE))

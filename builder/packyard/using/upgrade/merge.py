@@ -92,7 +92,7 @@ def merge(versions: Versions, decision: str = "") -> Merged:
     files = {**dict.fromkeys(ours), **{path: here[path] for path in ours.values()}, **merged.files}
     there = {path: data for path, data in files.items() if data is not None or path in versions.ours}
     former = {new: old for old, new in ours.items()}
-    conflicts = tuple(replace(each, file=former.get(each.file, each.file)) for each in merged.conflicts)
+    conflicts = tuple(each._replace(file=former.get(each.file, each.file)) for each in merged.conflicts)
     return replace(merged, files=there, conflicts=conflicts, use_cases=folders)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from packyard.core.bundle.manifest import Manifest, ShippedUseCase, ShippedValue
 from packyard.core.kubernetes import requirements
@@ -77,7 +76,7 @@ def _use_case(item: Composed, workspace: Workspace) -> ShippedUseCase:
     """
     setters, memo = item.definitions.setters, workspace.sources.memo
     changed = {
-        name: replace(setter, value=name)
+        name: setter._replace(value=name)
         for name, setter in setters.items()
         if setter.must_be_set and setter.type in ("", "string") and not setter.enum_values
     }

@@ -145,4 +145,4 @@ def among(drafts: Mapping[str, Draft], prefix: str, use: Use) -> dict[str, Draft
 
 def _from(problem: Problem, above: str) -> Problem:
     message, hint = (text.replace(above, "") for text in (problem.message, problem.hint))
-    return replace(problem, message=message, hint=hint, file=problem.file.removeprefix(above))
+    return problem._replace(message=message, hint=hint, file=problem.file.removeprefix(above))

@@ -38,7 +38,7 @@ class Finding:
         return Problem(self.message, file=self.file, line=self.line, column=self.column, hint=self.hint)
 
     def __str__(self) -> str:
-        return str(replace(self.problem, message=f"{self.severity}: {self.message} [{self.rule}]"))
+        return str(self.problem._replace(message=f"{self.severity}: {self.message} [{self.rule}]"))
 
 
 def within(node: Node, text: str) -> Place:

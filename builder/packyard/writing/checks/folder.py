@@ -110,7 +110,7 @@ def _open(tree: Tree, *, is_closed: bool) -> _Opened:
     programs = {file: tree.read(file) for file in files if _PROGRAM.search(file) and tree.has_file(file)}
     packages, memo = dict[str, PackageFiles](), Memo()
     for folder, package in _packages(tree, files):
-        package = replace(package, programs=_of_own(programs, folder, tree))
+        package = package._replace(programs=_of_own(programs, folder, tree))
         packages[folder] = _without_charts(charts, folder, package)
     parsed = {folder: parse(package, memo) for folder, package in packages.items()}
     is_known = all(each.krmfile for each in parsed.values())  # otherwise pages may speak of setters that are not read
@@ -180,7 +180,7 @@ def _packages(tree: Tree, files: Sequence[str]) -> Iterator[tuple[str, PackageFi
     held = any(posixpath.basename(file) in (KRMFILE, KPTFILE) for file in files)
     packages = find_packages(tree, recursive=True, kpt=True) if held else []
     for folder in packages:
-        yield folder, replace(read_package(tree, folder), patches=read_resources(tree, folder, suffixes=_PATCHES))
+        yield folder, read_package(tree, folder)._replace(patches=read_resources(tree, folder, suffixes=_PATCHES))
     resources = {} if "" in packages else read_resources(tree, "")
     if any(_builds_on(path, data, packages) for path, data in resources.items()):  # of which nothing is said here
         resources = read_resources(tree, "", below_too=True)
@@ -211,7 +211,7 @@ def _without_charts(charts: Iterable[str], folder: str, package: PackageFiles) -
     if not templates:
         return package
     resources = {path: data for path, data in package.resources.items() if not path.startswith(templates)}
-    return replace(package, resources=resources)
+    return package._replace(resources=resources)
 
 
 def _is_copy(tree: Tree, folder: str) -> bool:

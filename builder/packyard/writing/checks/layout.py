@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from packyard.core.errors import InputError, Problem
 from packyard.core.work.memo import Memo
@@ -22,7 +21,7 @@ def find(documents: Sequence[Document], memo: Memo) -> list[Problem]:
         problems = memo.once(("rewritten", source.text), lambda: fixedpoint.find(source, documents))
     except InputError:  # which is reported already
         return []
-    return [replace(each, file=source.name) for each in problems]
+    return [each._replace(file=source.name) for each in problems]
 
 
 def roots(documents: Iterable[Document]) -> Iterator[Finding]:

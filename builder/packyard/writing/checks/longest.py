@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from packyard.using.setters.definition import Definitions, Setter, Substitution, full_type
 from packyard.using.setters.exact import is_number
@@ -52,7 +52,7 @@ def limited(definitions: Definitions, rules: Iterable[Rule]) -> Definitions:
             if setter and isinstance(most := sides[1].value, int):
                 limit = _length(setter.schema)
                 length = most if limit is None else min(most, limit)
-                setters[setter.name] = replace(setter, schema={**setter.schema, "maxLength": length})
+                setters[setter.name] = setter._replace(schema={**setter.schema, "maxLength": length})
     return definitions.with_setters(setters)
 
 

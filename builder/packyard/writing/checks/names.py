@@ -7,7 +7,6 @@ name has to be is in `core.kubernetes.name_forms`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 
 from packyard.core.errors import InputError
 from packyard.core.kubernetes.name_forms import SUBDOMAIN, Name, find
@@ -76,7 +75,7 @@ def _texts(node: Scalar, definition: Setter | Substitution | None, definitions: 
     reached = [definitions.setters[name] for name in definitions.setters_of(definition)]
     if not any(setter.must_be_set for setter in reached):
         yield node.value
-    examples = {setter.name: replace(setter, value=setter.example) for setter in reached if setter.example is not None}
+    examples = {setter.name: setter._replace(value=setter.example) for setter in reached if setter.example is not None}
     if len(examples) < sum(setter.must_be_set for setter in reached) or not examples:
         return
     changed = definitions.with_setters(examples)

@@ -8,7 +8,7 @@ Their values are checked against the definitions of the package's use cases.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import PurePosixPath
 
@@ -67,7 +67,7 @@ def _broken(
     path: str, setters: dict[str, Setter], rules: Sequence[Rule], values: Mapping[str, Given]
 ) -> Iterator[Problem]:
     for name, item in values.items():
-        setters[name] = replace(setters[name].with_value(item.texts), is_set=True)
+        setters[name] = setters[name].with_value(item.texts)._replace(is_set=True)
     for rule in rules:
         problem = rule.broken(setters)
         names = [name for name in rule.names if name in values]

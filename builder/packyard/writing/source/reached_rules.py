@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 
 from packyard.core.errors import Problem, every, suggest
@@ -59,7 +58,7 @@ def check(
             for kind, problem in review(rule, setters):
                 last = max(values, key=lambda value: value.line) if values and kind == "broken-rule" else None
                 hint = problem.hint or f"the rule is in {problem.file}:{problem.line}"
-                yield replace(problem, file=last.file, line=last.line, column=0, hint=hint) if last else problem
+                yield problem._replace(file=last.file, line=last.line, column=0, hint=hint) if last else problem
             continue
         names = defined(workspace) | set(setters)
         for name in rule.names:

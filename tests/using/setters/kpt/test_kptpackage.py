@@ -36,7 +36,7 @@ def test_an_empty_value_of_a_list_is_listed_as_one(package: Path) -> None:
 
 def test_lists_setters_with_the_pipelines_values_and_those_of_fields(package: Path) -> None:
     rows = list_setters(read_package(Tree(package), ""))
-    found = [(row.setter, row.count) for row in rows]
+    found = [(row.setter, row.field_count) for row in rows]
     assert [(each.name, each.value, each.type, count, Path(each.file).name, each.line) for each, count in found] == [
         ("app", "web", "string", 3, "Kptfile", 9),
         ("host", "web.example.com", "string", 1, "setters.yaml", 4),

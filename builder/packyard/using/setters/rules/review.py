@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from packyard.core.errors import Problem
 from packyard.using.setters.definition import Setter
@@ -40,4 +39,4 @@ def _given(rule: Rule, setters: Mapping[str, Setter]) -> Iterator[tuple[str, Map
 
 
 def _by_example(setter: Setter) -> Setter:
-    return setter if setter.example is None or setter.is_list else replace(setter, value=setter.example, is_set=True)
+    return setter if setter.example is None or setter.is_list else setter._replace(value=setter.example, is_set=True)

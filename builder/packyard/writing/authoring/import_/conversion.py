@@ -104,7 +104,7 @@ def _read(here: Workspace, name: str, reader: Reader, wishes: Wishes) -> tuple[I
         if not reading.copies:
             raise
         faults = {path: _fault(here, name, copy) for path, copy in reading.copies.items()}
-        reading.drop({path: str(replace(fault, hint="")) for path, fault in faults.items() if fault})
+        reading.drop({path: str(fault._replace(hint="")) for path, fault in faults.items() if fault})
         imported = _made(here, name, reading, wishes)
     text = b"\n".join(data for path, data in imported.files.items() if path.startswith(additions.FOLDER)).decode()
     setters = {name for name, word in reader.binder.words.items() if word.is_setter}

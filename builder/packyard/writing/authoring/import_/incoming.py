@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -48,6 +47,6 @@ def _named(problem: Problem, path: Path, folder: str) -> Problem:
     """Return a problem of what was unpacked into a folder, as one of the tarball at ``path``."""
     file = Path(problem.file)
     if not file.is_relative_to(folder):
-        return replace(problem, file=problem.file or str(path))
+        return problem._replace(file=problem.file or str(path))
     parts = file.relative_to(folder).parts  # the first is the tarball's own folder
-    return replace(problem, file=f"{path}: {'/'.join(parts[1:] or parts)}")
+    return problem._replace(file=f"{path}: {'/'.join(parts[1:] or parts)}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from packyard.core.errors import InputError, Problem, refuse
@@ -30,7 +29,7 @@ def check(
         try:
             return _compose(here, variants, copies, files, name, Path(folder))
         except InputError as error:
-            problems = (replace(each, file=each.file.removeprefix(f"{folder}/")) for each in error.problems)
+            problems = (each._replace(file=each.file.removeprefix(f"{folder}/")) for each in error.problems)
             raise InputError(*problems) from error
 
 
