@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import optioned
 import real
 import tiny
 
@@ -19,6 +20,46 @@ TEXT = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a, b:c%\ndata:\n  a:
 def folder(tmp_path: Path) -> Path:
     tiny.write(tmp_path / "päck age/a.yaml", TEXT)
     return tmp_path / "päck age"
+
+
+def found(*words: object) -> list[dict[str, object]]:
+    findings: list[dict[str, object]] = json.loads(tiny.run("lint", *words, "-o", "json")[1])
+    return findings
+
+
+@pytest.mark.parametrize("text", ["x: [\n", "- a\n"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        *(f"{optioned.MULTI}/{file}" for file in ("mpi-job.yaml", "config-map.yaml", "kustomization.yaml", "Krmfile")),
+        *(f"{optioned.OPTIONS}/{file}" for file in ("Krmfile", "spread/kustomization.yaml", "spread/mpi-job.yaml")),
+    ],
+)
+def test_of_a_broken_file_nothing_else_is_found(
+    path: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = optioned.package(tmp_path)
+    assert tiny.run("enable", root / optioned.MULTI, "queue", "spread")[0] == 0
+    before = found(root)
+    (root / path).write_text(text)
+    assert [each["file"] for each in found(root) if each not in before] == [f"{root}/{path}"]
+    monkeypatch.chdir((root / path).parent)
+    assert len([each for each in found(".") if each["file"] == (root / path).name]) <= 1
+
+
+def test_of_a_kustomization_that_is_a_list_nothing_is_said_to_be_missing(tmp_path: Path) -> None:
+    root = tiny.workspace(tmp_path / "ws")
+    (root / "bases/one/kustomization.yaml").write_text("- a\n")
+    said = [each["message"] for each in found("--workspace", root) if "bases/one/" in str(each["file"])]
+    assert said == ["must be a mapping"]
+
+
+@pytest.mark.parametrize("field", ["resources", "components"])
+def test_what_a_list_would_name_is_not_missed_where_it_is_none(field: str, tmp_path: Path) -> None:
+    tiny.write(tmp_path / "a.yaml", TEXT.replace("a: 1", 'a: "1"'))
+    tiny.write(tmp_path / "patch.yaml", TEXT.replace("a: 1", 'a: "2"'))
+    tiny.write(tmp_path / "kustomization.yaml", f"{field}: a.yaml\npatches:\n- path: patch.yaml\n")
+    assert not {"unlisted-file", "entry-without-target"} & {each["rule"] for each in found(tmp_path)}
 
 
 @pytest.mark.slow

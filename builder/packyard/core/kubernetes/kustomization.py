@@ -18,7 +18,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from packyard.core.errors import InputError, Problem
 from packyard.core.files import regular
 from packyard.core.yaml.document import items, mappings
-from packyard.core.yaml.node import MappingNode, Node, Scalar
+from packyard.core.yaml.node import MappingNode, Node, Scalar, SequenceNode
+from packyard.core.yaml.values import is_null
 
 #: The name by which packyard writes one.
 FILE = "kustomization.yaml"
@@ -80,3 +81,9 @@ def images(root: MappingNode) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield the entries of ``images``: the name of the image, and its newName, newTag and digest where given."""
     for entry in mappings(root.get("images")):
         yield entry.text("name"), {key: text for key in ("newName", "newTag", "digest") if (text := entry.text(key))}
+
+
+def has_lists(root: MappingNode) -> bool:
+    """Say whether a kustomization has lists where it names files; of another nobody knows what it takes in."""
+    nodes = (root.get(field) for field in ("resources", "components", "patches", "patchesStrategicMerge"))
+    return all(node is None or isinstance(node, SequenceNode) or is_null(node) for node in nodes)

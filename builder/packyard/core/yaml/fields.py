@@ -65,7 +65,7 @@ class Fields:
         """Ask for a scalar, as it is written; required, and not empty, unless there is a default."""
         node = self._get(key)
         if node is None:
-            if default is None:
+            if default is None and self.node:  # otherwise it is said that this is no mapping
                 self.fault(self.node, key, "is missing")
             return default or ""
         if not isinstance(node, Scalar):

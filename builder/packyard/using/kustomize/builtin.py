@@ -26,7 +26,7 @@ from packyard.using.kustomize.part import Part, Patch
 from packyard.using.kustomize.references import FieldSpec
 from packyard.using.kustomize.supported import HINT, Budget, Kustomization, find, read
 from packyard.using.options import folder
-from packyard.using.options.option_setters import read_enabled
+from packyard.using.options.option_setters import enabled
 
 #: How deep components may name components.
 _DEEPEST = 32
@@ -67,14 +67,15 @@ def try_components(directory: Path, text: str) -> dict[str, int]:
 
 def find_misfits(directory: Path) -> Sequence[Problem]:
     """Find enabled components that do not apply to a use case, or not together; none where only kustomize can say."""
-    if read_enabled(directory):
-        file = find(directory)
-        try:
+    try:
+        options = folder.find(directory)
+        if options and enabled(directory, options):
+            file = find(directory)
             try_components(directory, decode(regular.read(file), str(file))[1])
-        except BeyondError:
-            return ()
-        except InputError as error:
-            return error.problems
+    except BeyondError:
+        return ()
+    except InputError as error:
+        return error.problems
     return ()
 
 

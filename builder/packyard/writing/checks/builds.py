@@ -193,7 +193,8 @@ class _Kustomizations:
     def _follow(self, path: str, names: str, state: _Known, gathered: _Gathered) -> None:
         root = self._root[path]
         state.roots += [root] if root else []
-        state.whole = state.whole and root is not None and not any(root.get(name) for name in _MAKING)
+        is_plain = root is not None and kustomization.has_lists(root) and not any(map(root.get, _MAKING))
+        state.whole = state.whole and is_plain
         if root is None or not all(entry.name in _FOLLOWED for entry in root.entries):
             state.complete = False
         is_renamed = bool(root and any(root.get(name) is not None for name in (*RENAMING, "namespace")))
@@ -222,7 +223,12 @@ class _Kustomizations:
         return self._programs.get(name, {}) if is_program else {}
 
     def beside(self, folder: str) -> Iterator[MappingNode]:
-        """Yield the objects in a kustomization's folder that no kustomization says a word of."""
+        """Yield the objects in a kustomization's folder that no kustomization says a word of.
+
+        Beside one that cannot be read nobody knows what is an object, and what a patch.
+        """
+        if self._root[folder] is None:
+            return
         texts = [node.value for root in self._root.values() if root for node in walk(root) if isinstance(node, Scalar)]
         named = {posixpath.basename(text) for text in texts}
         for path, documents in self._files.items():

@@ -145,6 +145,7 @@ def _unlisted(parsed: Parsed) -> Iterator[Finding]:
     """Find manifests beside a kustomization that none takes in, neither as objects nor as patches."""
     roots = _kustomizations(parsed)
     folders = {posixpath.dirname(root.source.name) for root in roots}
+    folders -= {posixpath.dirname(root.source.name) for root in roots if not kustomization.has_lists(root)}
     listed = {
         posixpath.normpath(posixpath.join(posixpath.dirname(root.source.name), text))
         for root in roots

@@ -49,9 +49,12 @@ def check(parsed: Parsed, *, shipped: bool | None) -> Iterator[Finding]:
     yield from fields
     # What a broken comment stood for, or a file that cannot be read uses, must not be taken for dead.
     is_certain = not unbound and all(each.rule != "unresolved-comment" for each in fields)
+    is_whole = not parsed.unreadable and all(
+        each.root is None or isinstance(each.root, MappingNode) for each in parsed.documents
+    )
     for entry in parsed.krmfile.entries:
         name, kind = _name(entry)
-        if kind and entry.name not in reached and not parsed.unreadable:
+        if kind and entry.name not in reached and is_whole:
             hint = "bind a field to it, or remove it" if kind == "setter" else "remove it"
             yield breach("unused-definition", entry, f"no field uses {kind} {name}", hint, REMOVE * is_certain)
         if kind == "setter":

@@ -99,7 +99,10 @@ class ShippedOptions:
 
 
 def _read(there: Folder) -> tuple[list[Option], Definitions]:
-    """Read options, but those that only kustomize understands, and the definitions that all of them have."""
+    """Read options, but those that only kustomize understands, and the definitions that all of them have.
+
+    Where a Krmfile cannot be read, nothing is known of the fields of any option.
+    """
     tree, options = Tree(Path(there.shown)), list[Option]()
     setters, substitutions = dict[str, Setter](), dict[str, Substitution]()
     for name in there.names():
@@ -107,8 +110,10 @@ def _read(there: Folder) -> tuple[list[Option], Definitions]:
             part = builtin.component(Path(there.shown, name))
             options.append(Option(name, part, folders.needed(regular.read(there.file(name), limit=folders.LONGEST))))
         for file in (file for file in (KRMFILE, f"{name}/{KRMFILE}") if tree.has_file(file)):
-            with suppress(InputError):
+            try:
                 own = parse_krmfile(source_of(tree.read(file), file)).definitions
-                setters.update(own.setters)
-                substitutions.update(own.substitutions)
+            except InputError:  # which is reported where it is
+                return [], Definitions()
+            setters.update(own.setters)
+            substitutions.update(own.substitutions)
     return options, Definitions(setters, substitutions)
