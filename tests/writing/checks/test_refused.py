@@ -58,6 +58,7 @@ def generator(text: str) -> str:
     return f"configMapGenerator: [{text}]\n"
 
 
+DELETED = "{$patch: delete, apiVersion: apps/v1, kind: Deployment, metadata: {name: web}}"
 #: The rest of a kustomization, wrong and right, the rule, and whether kustomize fails with the first.
 CASES = [
     ("namePrefix: a-\n" + operation("add", "/a", "name: a-web"), operation("add", "/a"), TARGET, False),
@@ -68,6 +69,7 @@ CASES = [
     (patch("op: add\n    path: /a\n      value: b"), patch("# nothing"), REFUSED, True),
     (patch("spec: {replicas: 2}"), patch("{apiVersion: a, kind: b, metadata: {name: c}, spec: {a: 2}}"), REFUSED, True),
     (operation("add", "/a").replace("target:", "#"), operation("add", "/a"), REFUSED, True),
+    (operation("add", "/a", "name: webs"), patch(DELETED) + 'images: [{name: tools, newTag: "2"}]\n', TARGET, False),
     (copied("wed", "metadata.name", "web"), copied("web", "metadata.name", "web"), TARGET, True),
     (copied("web", "spec.no", "web"), copied("web", "spec.selector.app", "web"), TARGET, True),
     (copied("web", "metadata.name", "wed"), copied("web", "metadata.name", "w.*"), TARGET, False),

@@ -23,5 +23,6 @@ TYPED = {"roleRef": f"{RBAC}/v1", "runtimeRef": f"{TRAINER}/v1alpha1", "scaleTar
 #: What every cluster or every namespace has.
 ALWAYS_THERE = {
     *(("ServiceAccount", "default"), ("ConfigMap", "kube-root-ca.crt"), ("Namespace", "default")),
+    ("ConfigMap", "istio-ca-root-cert"),  # where Istio is
     ("Role", "extension-apiserver-authentication-reader"),  # in kube-system
 }

@@ -59,8 +59,8 @@ class Build:
     object, by its node, the kustomizations that rename it. ``kustomizations`` are the ones that it is built by, and
     ``is_whole`` says that all their objects are known: none comes from elsewhere. ``is_loose`` says that nothing puts
     the files together: neither a kustomization nor a Krmfile. ``generated`` are the ConfigMaps and Secrets that its
-    kustomizations make, ``hashed`` those that get a hash behind their names. ``refused`` are the patches that
-    kustomize refuses.
+    kustomizations make, ``hashed`` those that get a hash behind their names. ``removed`` are the objects that
+    patches take out, ``refused`` the patches that kustomize refuses.
     """
 
     objects: tuple[MappingNode, ...]
@@ -71,6 +71,7 @@ class Build:
     is_loose: bool = False
     generated: Generated = field(default_factory=dict)
     hashed: frozenset[tuple[str, str]] = frozenset()
+    removed: tuple[MappingNode, ...] = ()
     refused: tuple[Finding, ...] = ()
 
     @property
@@ -124,6 +125,7 @@ class _Known:
     depth: int = 0
     seen: set[str] = field(default_factory=set)
     roots: list[MappingNode] = field(default_factory=list)
+    removed: list[MappingNode] = field(default_factory=list)
     refused: list[Finding] = field(default_factory=list)
 
 
@@ -169,6 +171,7 @@ class _Kustomizations:
             state.whole,
             generated=state.generated,
             hashed=frozenset().union(*map(generated.hashed, state.roots)),
+            removed=tuple(state.removed),
             refused=tuple(state.refused),
         )
 
@@ -214,6 +217,7 @@ class _Kustomizations:
         state.complete, state.generated = state.complete and changed.complete, changed.generated
         state.refused += changed.findings
         for gone in set(gathered) - set(changed.objects):
+            state.removed.append(gone.root)
             del gathered[gone]
 
     def _made(self, path: str) -> Generated:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from packyard.core.errors import suggest
-from packyard.core.kubernetes import images, kustomization
+from packyard.core.kubernetes import images, kustomization, pods
 from packyard.core.kubernetes.kinds import RBAC, called, is_kind, kind_of
 from packyard.core.kubernetes.kustomization import GROUP, NAMES
 from packyard.core.yaml.document import mappings, scalars
@@ -165,9 +165,11 @@ def _unreached(build: Build, parsed: Parsed) -> Iterator[Finding]:
     """Find entries that reach no object, where all objects are known."""
     if not build.is_whole:
         return
+    objects = [*build.objects, *build.removed]
     containers = [each for root in build.objects for each in parsed.containers_of(root)]
+    containers += [each for pod in pods.find_all(build.removed) for each in pod.containers]
     used = {images.parse(each.text("image")).name for each in containers}
-    names = {called(root) for root in build.objects} - {""}
+    names = {called(root) for root in objects} - {""}
     elsewhere = any(root.get("configurations") for root in build.kustomizations)  # say where more images stand
     elsewhere = elsewhere or any("image" in path.value for path in _replaced(build))
     for root in build.kustomizations:
@@ -185,7 +187,7 @@ def _unreached(build: Build, parsed: Parsed) -> Iterator[Finding]:
             target = patch.mapping("target")
             words = {word: text for word in ("kind", "name") if target and (text := target.text(word))}
             is_made = any(generated.is_target(words, kind, name) for kind, name in build.generated)
-            if target and not is_made and not any(_is_target(root, target, build) for root in build.objects):
+            if target and not is_made and not any(_is_target(root, target, build) for root in objects):
                 message = "no object is the target of this patch, which kustomize passes over"
                 yield breach("entry-without-target", target, message, "correct the target")
 

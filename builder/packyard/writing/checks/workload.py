@@ -20,6 +20,8 @@ from packyard.writing.checks.parsed import Parsed
 _POD_ONLY = ("fsGroup", "fsGroupChangePolicy", "supplementalGroups", "supplementalGroupsPolicy", "sysctls")
 
 _MOUNTS = ("volumeMounts", "volumeDevices")
+#: What volumes for a container are called that GKE adds.
+_INJECTED = "gke-gcsfuse-"
 #: Labels that only one node, or one type of machine, has.
 _PINNING = (
     *("kubernetes.io/hostname", "node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type"),
@@ -118,7 +120,7 @@ def _volumes(found_pods: list[Pod[MappingNode]]) -> Iterator[Finding]:
                 message = f"volume {volume.text('name')!r} names nothing to mount: it is an empty directory"
                 yield breach("volume-without-source", volume, message, "write emptyDir: {}")
         for name in declared:
-            if name.value not in mounted:
+            if name.value not in mounted and not name.value.startswith(_INJECTED):
                 message = f"no container mounts volume {name.value!r}"
                 yield breach("volume-never-mounted", name, message, "mount it, or remove it")
         yield from twice("volume", declared)
