@@ -30,6 +30,7 @@ HOUSES = {
 ROOMS = (
     "core.errors",
     "core.digest",
+    "core.extras",
     "core.markdown",
     "core.files",
     "core.work",

@@ -62,7 +62,7 @@ def test_a_missing_library_is_named_with_the_command_that_installs_it(
     monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(
         UnavailableError,
-        match=r'what .*:// needs is not installed \(pip install "packyard\[cloud\] @ \${PACKYARD_SOURCE:\?}"\)',
+        match=r'what .*:// needs is not installed \(/.* -m pip install "packyard\[cloud\] @ \${PACKYARD_SOURCE:.*}"\)',
     ):
         open_store(address)
 

@@ -19,6 +19,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from packyard import __version__
+from packyard.core import extras
 from packyard.core.errors import Problem, UnavailableError, UsageError
 
 if TYPE_CHECKING:
@@ -48,9 +49,7 @@ class Dask:
             from distributed import Client, LocalCluster
             from distributed.comm import get_address_host_port
         except ImportError as error:
-            raise UnavailableError(
-                Problem("dask is not installed", hint='pip install "packyard[dask] @ ${PACKYARD_SOURCE:?}"')
-            ) from error
+            raise UnavailableError(Problem("dask is not installed", hint=extras.install("dask"))) from error
         with ExitStack() as stack:
             address = self.address
             if not address:

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import unquote
 
+from packyard.core import extras
 from packyard.core.errors import InputError, Problem, UnavailableError
 from packyard.core.files import atomic
 from packyard.core.work import parallel
@@ -43,8 +44,8 @@ def open_store(address: str, *, patience: float = PATIENCE) -> Store:
     except ImportError as error:
         if (error.name or "").partition(".")[0] not in ("obstore", "google"):
             raise
-        hint = 'pip install "packyard[cloud] @ ${PACKYARD_SOURCE:?}"'
-        raise UnavailableError(Problem(f"what {scheme}:// needs is not installed", hint=hint)) from error
+        problem = Problem(f"what {scheme}:// needs is not installed", hint=extras.install("cloud"))
+        raise UnavailableError(problem) from error
 
 
 def _opened(scheme: str, address: str, patience: float) -> Store:

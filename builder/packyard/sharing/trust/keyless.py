@@ -9,6 +9,7 @@ import json
 from contextlib import suppress
 from pathlib import Path
 
+from packyard.core import extras
 from packyard.core.digest import Digest
 from packyard.core.errors import InputError, IntegrityError, Problem
 from packyard.sharing.trust import provenance
@@ -30,8 +31,8 @@ def verify(digest: Digest, bundle: bytes, *, identity: str, issuer: str, root: P
         from sigstore.verify.policy import Identity
         from sigstore_models.common.v1 import HashAlgorithm
     except ImportError as error:
-        hint = 'pip install "packyard[keyless] @ ${PACKYARD_SOURCE:?}"'
-        raise InputError(Problem("sigstore is not installed, which verifies identities", hint=hint)) from error
+        absent = Problem("sigstore is not installed, which verifies identities", hint=extras.install("keyless"))
+        raise InputError(absent) from error
     policy = Identity(identity=identity, issuer=issuer)
     try:
         verifier = Verifier(trusted_root=TrustedRoot.from_file(str(root))) if root else Verifier.production()

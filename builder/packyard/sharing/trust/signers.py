@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlsplit
 
+from packyard.core import extras
 from packyard.core.errors import InputError, PackyardError, Problem, UnavailableError
 from packyard.core.files import regular
 from packyard.sharing.trust.keys import LIMIT, PublicKey, SigningKey, is_encrypted
@@ -22,8 +23,6 @@ from packyard.sharing.trust.keys import LIMIT, PublicKey, SigningKey, is_encrypt
 if TYPE_CHECKING:
     from securesystemslib.signer import SSlibKey
 
-_HSM = 'pip install "packyard[hsm] @ ${PACKYARD_SOURCE:?}"'
-_KMS = 'pip install "packyard[kms] @ ${PACKYARD_SOURCE:?}"'
 _URI = re.compile(r"(file|hsm|awskms|gcpkms|azurekms|hv):.+")
 
 
@@ -50,11 +49,15 @@ def open(uri: str, secret: Callable[[str], bytes]) -> SigningKey:
         tuf_key.keyid = str(public.id)
         return SigningKey(public, Signer.from_priv_key_uri(uri, tuf_key, handler))
     except UnsupportedLibraryError as error:
-        raise InputError(Problem(str(error), file=uri, hint=_HSM if uri.startswith("hsm") else _KMS)) from error
+        raise InputError(Problem(str(error), file=uri, hint=_install(uri))) from error
     except PackyardError:
         raise
     except Exception as error:  # the libraries raise many kinds
         raise UnavailableError(Problem(f"cannot be used: {error or type(error).__name__}", file=uri)) from error
+
+
+def _install(uri: str) -> str:
+    return extras.install("hsm") if uri.startswith("hsm") else extras.install("kms")
 
 
 def _imported(uri: str, handler: Callable[[str], str]) -> tuple[str, SSlibKey]:
