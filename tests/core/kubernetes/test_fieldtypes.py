@@ -15,7 +15,8 @@ SET = """
 import sys
 from packyard.cli.main import main
 code = main(sys.argv[1:])
-print(*sorted(name for name in sys.modules if name.startswith("packyard.")), sep="\\n", file=sys.stderr)
+modules = {name: module for name, module in sorted(sys.modules.items()) if name.startswith("packyard.")}
+print(*modules, *(f"dataclass:{name}" for name in modules if hasattr(modules[name], "dataclass")), file=sys.stderr)
 sys.exit(code)
 """
 KRMFILE = """\
@@ -63,7 +64,7 @@ def test_a_list_is_joined_by_its_merge_key_or_replaced(kind: str, path: tuple[st
     assert joins(kind, path) == (key is not None)
 
 
-def test_set_loads_of_this_room_the_types_of_fields_and_the_names_of_kustomizations_and_no_dataclass(tmp_path: Path) -> None:
+def test_set_loads_of_this_room_the_types_of_fields_and_the_names_of_kustomizations(tmp_path: Path) -> None:
     """A setter binds a field of any type, and the field's own type decides how the value is written."""
     (tmp_path / "Krmfile").write_text(KRMFILE)
     (tmp_path / "job.yaml").write_text(JOB)
