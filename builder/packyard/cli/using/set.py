@@ -276,3 +276,15 @@ def _tell(change: PackageChange) -> None:
         setter = change.plan.definitions.setters[name]
         value = ", ".join(setter.values) if setter.values else setter.value
         output.note(f"{change.before.where or './'}: {name} is {shown(value)} in {output.counted(count, 'field')}")
+        if setter.is_list and setter.is_set and len(setter.values or ()) == 1:
+            _tell_one_item(change.before.where, name, value)
+
+
+def _tell_one_item(where: str, name: str, text: str) -> None:
+    """Say how a list is given to those who wrote ``A=1,2`` or ``A=[1, 2]``, which is one item."""
+    items = [item.strip(" \"'") for item in text.strip("[] ").split(",")]
+    if len(items) > 1 and all(items):
+        words = " ".join(map(quote, items))
+        output.note(
+            f"{name} has one item; for {len(items)}: packyard set {quote(where.rstrip('/') or '.')} {name} {words}"
+        )
