@@ -7,6 +7,7 @@ import shutil
 import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -45,13 +46,14 @@ TRUSTED = Trust.of(KEY.public)
 VERSIONS = ("1.0", "1.1-rc1", "1.1", "1.2", "2.0-rc1")
 
 
-def proved(entry: IndexEntry) -> dict[str, bytes]:
+def proved(entry: IndexEntry, keys: Sequence[SigningKey] = (KEY,)) -> dict[str, bytes]:
     made = Provenance.of(entry, {"a": Digest.of(b"")}, None)
-    return {entry.beside(PROVENANCE): made.to_bytes([KEY])}
+    return {entry.beside(PROVENANCE): made.to_bytes(keys)}
 
 
 def filled(store: Store, versions: Sequence[str] = VERSIONS, *, keys: Sequence[SigningKey] = (KEY,)) -> Store:
-    publish(store, [bundle("bert", each) for each in versions], attest=proved, by=Publisher(keys=keys))
+    bundles = [bundle("bert", each) for each in versions]
+    publish(store, bundles, attest=partial(proved, keys=keys), by=Publisher(keys=keys))
     for each in versions:
         close(store, each, by=Publisher(keys=keys))
     return store
@@ -202,6 +204,41 @@ def test_what_nothing_but_the_index_says_is_said_again(store: Store, tmp_path: P
     assert reindex(store, by=Publisher(keys=[KEY], trusted=TRUSTED))[0].named("bert").removed[0].version == "1.0"
     ran(store, Policy(keep=1))
     assert record.exists()
+
+
+def test_a_channel_that_begins_to_sign_is_sound_once_all_is_done_that_fsck_says(tmp_path: Path) -> None:
+    store = filled(DirectoryStore(tmp_path / "channel"), ("1.0", "1.1", "1.2"), keys=())
+    yank(store, "bert@1.2", "diverges")
+    gc(store, Policy(older_than="1.1"))
+    reindex(store, by=Publisher(keys=[KEY]))
+    by = Publisher(keys=[KEY], trusted=TRUSTED)
+    hints: dict[str, str] = {}
+    while found := [each for each in findings(store) if each[0] == "altered"]:
+        hints |= {key: hint for _, key, hint in found}
+        for _, key, _ in found:
+            (tmp_path / "channel" / key).unlink()
+        publish(store, [bundle("bert", version) for version in ("1.1", "1.2")], attest=proved, by=by)
+    assert hints == {
+        **{
+            f"{version}/bert.tar.gz.intoto.json": "remove it, and publish the same sources again: "
+            f"packyard publish bert --version {version} --to CHANNEL --key KEY"
+            for version in ("1.1", "1.2")
+        },
+        "index/yanked/1.2/bert.json": "remove it, and yank again for the same reason: "
+        "packyard yank bert@1.2 --reason TEXT --in CHANNEL --key KEY",
+        **{
+            f"index/closed/{version}.json": "remove it, and make it again: packyard fsck CHANNEL --repair --key KEY"
+            for version in ("1.0", "1.1", "1.2")
+        },
+        "index/removed/1.0/bert.json": "remove it, and make it again: "
+        "packyard gc CHANNEL --key KEY, with the flags as before",
+    }
+    yank(store, "bert@1.2", "diverges", by=by)
+    reindex(store, by=by)
+    gc(store, Policy(older_than="1.1"), by=by)
+    assert findings(store) == []
+    with pytest.raises(InputError, match=r"bert@1\.0 was removed"):
+        fetch(store, "bert@1.0", trusted=TRUSTED)
 
 
 @pytest.mark.slow

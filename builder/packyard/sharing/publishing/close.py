@@ -5,7 +5,7 @@ index/closed/<release>.json    the record, an immutable envelope: an index can b
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from packyard.core.bundle import reference
@@ -15,7 +15,7 @@ from packyard.sharing.index import access
 from packyard.sharing.index.access import UNSIGNED, Publisher
 from packyard.sharing.index.records import Kind
 from packyard.sharing.stores.store import Store
-from packyard.sharing.trust.keys import Trust
+from packyard.sharing.trust.keys import SigningKey, Trust
 from packyard.sharing.trust.root import check_id
 
 FOLDER = "index/closed/"
@@ -47,13 +47,17 @@ def is_closed(store: Store, version: str, channel: str, trusted: Trust) -> bool:
     return closed is not None
 
 
+def record(store: Store, version: str, channel: str, keys: Sequence[SigningKey]) -> None:
+    """Write the record of a release."""
+    store.put(key(version), KIND.to_bytes(Closed(version=version, channel=channel), keys))
+
+
 def close(store: Store, version: str, by: Publisher = UNSIGNED) -> bool:
     """Close the release of a version, and return whether it was open."""
     with access.writer(store, by, alone=True) as writer:
         index = writer.current()
         release, channel = index.released(version), index.head.channel
         if not is_closed(store, release.spelling, channel, writer.by.trusted):
-            closed = Closed(version=release.spelling, channel=channel)
-            writer.store.put(key(release.spelling), KIND.to_bytes(closed, by.keys))
+            record(writer.store, release.spelling, channel, by.keys)
         writer.commit(lambda index: index.close(version))
     return not release.closed

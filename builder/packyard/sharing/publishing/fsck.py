@@ -27,10 +27,15 @@ from packyard.sharing.publishing.prune import LEFT, unreached
 from packyard.sharing.stores.probe import PROBES
 from packyard.sharing.stores.store import NotFoundError, Store, TooLongError, get_or_none
 from packyard.sharing.trust import provenance, root, sigstore
+from packyard.sharing.trust.envelope import UnsignedError
 from packyard.sharing.trust.keys import NOBODY, Trust
 
 _BRING_BACK = "bring it back from a mirror or a backup, or yank the version"
 _REINDEX = "make the index again: packyard fsck CHANNEL --repair"
+_SIGN_AGAIN = "remove it, and publish the same sources again: packyard publish {} --version {} --to CHANNEL --key KEY"
+_YANK_AGAIN = "remove it, and yank again for the same reason: packyard yank {} --reason TEXT --in CHANNEL --key KEY"
+_CLOSE_AGAIN = "remove it, and make it again: packyard fsck CHANNEL --repair --key KEY"
+_REMOVE_AGAIN = "remove it, and make it again: packyard gc CHANNEL --key KEY, with the flags as before"
 _GC = "complete it: run packyard gc again, as before"
 _PRUNE = "remove it: packyard fsck CHANNEL --prune"
 
@@ -189,8 +194,9 @@ def _check_bundle(
         data = reindex.read(store, entry.name, entry.version, channel, trusted)
         _check_beside(store, there, entry, trusted)
     except (IntegrityError, TooLongError, NotFoundError) as error:
+        hint = _hint(error, entry)
         for each in error.problems:
-            yield FileFault(kind="altered", key=each.file or entry.key, message=each.message, hint=_BRING_BACK)
+            yield FileFault(kind="altered", key=each.file or entry.key, message=each.message, hint=hint)
         return
     if data.yanked != entry.yanked:
         kind, hint = ("altered", _REINDEX) if data.yanked else ("missing", "yank it again, for the same reason")
@@ -203,6 +209,14 @@ def _check_bundle(
             message = f"the bundle has {_json(field, has)}; the index lists {_json(field, lists)}"
             hint = _BRING_BACK if field == "tar" else _REINDEX
             yield FileFault(kind="altered", key=entry.key, message=message, hint=hint)
+
+
+def _hint(error: PackyardError, entry: IndexEntry) -> str:
+    """Say how to mend what lies beside a bundle: what nobody signed is made again, with a key."""
+    if not isinstance(error, UnsignedError):
+        return _BRING_BACK
+    is_yank = any(each.file.startswith(yanks.FOLDER) for each in error.problems)
+    return _YANK_AGAIN.format(entry) if is_yank else _SIGN_AGAIN.format(entry.name, entry.version)
 
 
 def _json(field: str, document: Mapping[str, object]) -> str:
@@ -249,7 +263,8 @@ def _check_closed(store: Store, index: Index, trusted: Trust) -> Iterator[FileFa
             key = close.key(release.spelling)
             is_closed = close.is_closed(store, release.spelling, index.head.channel, trusted)
         except (IntegrityError, InputError) as error:
-            yield FileFault(kind="altered", key=key, message=error.problems[0].message, hint=_BRING_BACK)
+            hint = _CLOSE_AGAIN if isinstance(error, UnsignedError) else _BRING_BACK
+            yield FileFault(kind="altered", key=key, message=error.problems[0].message, hint=hint)
             continue
         if is_closed != release.closed:
             kind, message = ("extra", "the index does not say so") if is_closed else ("missing", "the index says so")
@@ -266,7 +281,8 @@ def _check_removed(
         try:
             gone = removed.read(store, key, channel, trusted)
         except IntegrityError as error:
-            yield FileFault(kind="altered", key=key, message=error.problems[0].message, hint="remove it")
+            hint = _REMOVE_AGAIN if key in seen.removed else "remove it"
+            yield FileFault(kind="altered", key=key, message=error.problems[0].message, hint=hint)
             continue
         if key not in seen.removed:
             yield FileFault(kind="extra", key=key, message=f"{gone}; the index lists it still", hint=_GC)

@@ -56,7 +56,9 @@ def reindex(
     A bundle that is damaged, or is not the one that its key and its checksum say, is an `IntegrityError`, and nothing
     changes: an index without it would hide that. So is one that the index lists and that is gone, unless a record says
     that it was removed. What the index says is yanked, closed or removed stays so, also where the
-    record of it is gone. So does the channel's id; where nothing says it, it is new. ``done`` is told of each bundle.
+    record of it is gone; that of a closed release is written again, for nothing is published there that would do so.
+    Nobody reads the record of what the index says is removed: it may be unsigned, and `gc` makes it again.
+    The channel's id stays, too; where nothing says it, it is new. ``done`` is told of each bundle.
     """
     trusted, own = by.trusted, by.in_channel(store).trusted
     if not any(map(_ANY.match, store.list(""))):
@@ -72,12 +74,17 @@ def reindex(
         head.check_signed(store, before.head, by.keys, before.head.revoked)
         former = _Known.of(before)
         channel = before.head.channel if before.head.number else _channel(store, there, own, by.new_id)
-        gone = {**former.removed, **removed.find(store, channel, own, there)}
+        said = {each.key for each in former.removed.values()}
+        gone = {**former.removed, **removed.find(store, channel, own, (key for key in there if key not in said))}
         listed = [each for each in listed if each not in gone]
         former.check([*listed, *gone])
         packages = map(former.keep, _with(gone, _packages(store, listed, channel, trusted, done)))
-        index = Index.build(packages, _releases(store, [*listed, *gone], channel, trusted, former.closed), nodes)
+        releases = _releases(store, [*listed, *gone], channel, trusted, former.closed)
+        index = Index.build(packages, releases, nodes)
         held.check()
+        for release in releases.values():
+            if release.closed and close.key(release.spelling) not in there:
+                close.record(store, release.spelling, channel, by.keys)
         made_head = replace(index.head, channel=channel, number=number, history=history, revoked=before.head.revoked)
         return replace(index, head=head.create(store, made_head, by.keys, own.rules)), skipped
 

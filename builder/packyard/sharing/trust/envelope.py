@@ -57,6 +57,10 @@ def sign(payload: bytes, payload_type: str, keys: Sequence[SigningKey]) -> bytes
     return _to_bytes(payload, payload_type, [_Signature(key.public.id, key.sign(signed)) for key in keys])
 
 
+class UnsignedError(IntegrityError):
+    """Nobody has signed what a trusted key has to sign: whoever publishes there can make it again, with a key."""
+
+
 def open(data: bytes, payload_type: str, trusted: Trust, *, file: str) -> Opened:
     """Return the payload of an envelope and who signed it, or raise `IntegrityError`; messages call it ``file``.
 
@@ -79,7 +83,8 @@ def open(data: bytes, payload_type: str, trusted: Trust, *, file: str) -> Opened
     if not trusted.is_met(signers):
         if trusted.is_required:
             strangers = [signature.key for signature in signatures if signature.key not in signers]
-            raise IntegrityError(_unsigned(signers, strangers, trusted, file))
+            kind = IntegrityError if signatures else UnsignedError
+            raise kind(_unsigned(signers, strangers, trusted, file))
         signers = []
     others = tuple(signature.key for signature in signatures if signature.key not in signers)
     return Opened(payload=payload, signers=tuple(signers), others=others)
