@@ -422,6 +422,15 @@ def test_says_where_the_bundle_that_it_came_from_may_be(here: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("words", [("upgrade", "p", "1.1.tar.gz"), ("diff", "p")])
+def test_a_base_of_another_version_is_refused(here: Path, words: tuple[str, ...]) -> None:
+    pack(here, "0.9", FILES)
+    told = refused(*words, "--base", "0.9.tar.gz")
+    assert told == "error: p: is 1.0, and 0.9.tar.gz is 0.9 (name the bundle of p 1.0: --base FILE)\n"
+    Path("p/packyard.json").write_text("{")
+    assert "p: is 1.0" not in packyard(*words, "--base", "0.9.tar.gz").stderr
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [

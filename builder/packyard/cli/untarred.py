@@ -19,7 +19,7 @@ from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.manifest import Manifest
 from packyard.core.bundle.receipt import CARRIED, Receipt
 from packyard.core.bundle.reference import Reference, same
-from packyard.core.errors import InputError, IntegrityError, PackyardError, Problem
+from packyard.core.errors import ConflictError, InputError, IntegrityError, PackyardError, Problem
 from packyard.core.files import paths, regular
 from packyard.sharing.entry import Identified
 
@@ -132,8 +132,22 @@ def receipt_of(source: Setting, bundle: Identified) -> bytes | None:
 
 
 def base(folder: Path, flag: str | None, file: str | None, hint: str, verb: str = "") -> Bundle:
-    """Return the bundle that a package came from: a file that the user names, or what `Untarred.base` finds."""
-    return bundles.read(Path(file)) if file is not None else read(folder, hint, verb).base(flag)
+    """Return the bundle that a package came from: a file that the user names, or what `Untarred.base` finds.
+
+    A file with another version is refused: what that version changed would be taken for edits by hand.
+    """
+    if file is None:
+        return read(folder, hint, verb).base(flag)
+    named = bundles.read(Path(file))
+    try:
+        described = read(folder).described
+    except (InputError, IntegrityError):  # its packyard.json is gone or damaged, and so the bundle is named
+        return named
+    if described.name == named.name and described.version != named.version:
+        problem = f"is {described.version}, and {file} is {named.version}"
+        hint = f"name the bundle of {described.name} {described.version}: --base FILE"
+        raise ConflictError(Problem(problem, file=str(folder), hint=hint))
+    return named
 
 
 def read(folder: Path, hint: str = "name the top directory of one", verb: str = "") -> Untarred:
