@@ -238,12 +238,17 @@ def kueue(kind: str, name: str, spec: Object) -> Setup:
     return create(json.dumps(item))
 
 
-def queue(cpus: str, **namespaces: Any) -> Setup:
-    """Open the queue ``team`` with a quota, for some namespaces or all."""
-    quotas = [{"name": "cpu", "nominalQuota": cpus}, {"name": "memory", "nominalQuota": "64Gi"}]
-    group = {"coveredResources": ["cpu", "memory"], "flavors": [{"name": "<ns>", "resources": quotas}]}
+def queue(*cpus: str, **namespaces: Any) -> Setup:
+    """Open the queue ``team`` with a quota in each of some flavors, for some namespaces or all."""
+    names = [f"<ns>-{number}" for number in range(len(cpus))]
+    memory = {"name": "memory", "nominalQuota": "64Gi"}
+    flavors = [
+        {"name": name, "resources": [{"name": "cpu", "nominalQuota": each}, memory]}
+        for name, each in zip(names, cpus, strict=True)
+    ]
+    group = {"coveredResources": ["cpu", "memory"], "flavors": flavors}
     return all_of(
-        kueue("ResourceFlavor", "<ns>", {}),
+        *(kueue("ResourceFlavor", name, {}) for name in names),
         kueue("ClusterQueue", "<ns>", {"namespaceSelector": namespaces, "resourceGroups": [group]}),
         kueue("LocalQueue", "team", {"clusterQueue": "<ns>"}),
         active,
@@ -1065,6 +1070,14 @@ FAULTS: Sequence[Fault] = (
         run=one(labels=QUEUE, main_resources=asking(nvidia_com__gpu="1")),
         before="can never admit the run",
         after="nvidia.com/gpu unavailable in ClusterQueue",
+    ),
+    Fault(
+        is_new=True,
+        name="queue of small flavors",
+        there=queue("4", "4"),
+        run=one(count=6, labels=QUEUE, main_resources=asking()),
+        before="no flavor has what the pods of Job run ask for: 6 cpu, 4 cpu at most;",
+        after="insufficient quota for cpu in flavor",
     ),
     Fault(
         is_new=True,

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 from pathlib import Path
 
 import pytest
 
 from commandline import inside
-from controlplane.api import Api
+from controlplane import fates
+from controlplane.api import Api, wait
+from running.test_reading import started
 
 PACKAGE = "mnist-fp32-training-k8s"
 
@@ -40,6 +43,23 @@ def test_from_nothing_to_a_log_and_again(here: Path, cluster: Api, namespace: st
         assert len({item["metadata"]["name"] for item in jobs}) == count
     directory = here / PACKAGE / "quickstart/mlops/first-run/none"
     assert 'TRAIN_EPOCHS: "4"' in (directory / "config-map.yaml").read_text()
+
+
+def test_ctrl_c_ends_the_log_and_says_that_the_run_goes_on(here: Path, cluster: Api, namespace: str) -> None:
+    assert inside("get", PACKAGE).returncode == 0
+    job = here / PACKAGE / "quickstart/mlops/first-run/none/job.yaml"
+    before = '        sidecar.istio.io/inject: "false"\n'
+    job.write_text(job.read_text().replace(before, f"{before}        {fates.ANNOTATION}: run\n"))
+    with started("run", f"{PACKAGE}/first-run/none", "RUN_NAME=lasts") as process:
+        while "$ packyard logs" not in process.stderr.readline():
+            assert process.poll() is None
+        wait(lambda: [] if cluster.list("v1", "Pod", namespace) else ["no pod"])
+        process.send_signal(signal.SIGINT)
+        said = process.stderr.read()
+        assert process.wait() == 130
+    run = "mnist-fp32-training-lasts"
+    assert f"run {run} goes on; packyard logs {run} --follow follows it again, packyard undeploy {run} ends it" in said
+    assert cluster.list("batch/v1", "Job", namespace)
 
 
 @pytest.mark.parametrize(

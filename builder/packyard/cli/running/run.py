@@ -27,6 +27,9 @@ from packyard.using.setters.packages import read_krmfile, read_package
 
 EXAMPLE = "packyard run mnist-fp32-training-k8s/first-run/none"
 
+_INTERRUPTED = 130
+_FOLLOWING = ("--watch", "--follow")
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the verb's arguments."""
@@ -65,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.values:  # only now: what a refused run was to have must not stay in the package
         _step("set", str(directory), *arguments.values, hide=["messages", "results"])
     shows = ["status", prepared.run, "--watch"] if arguments.watch else ["logs", prepared.run, "--follow"]
-    code = code or _step(*shows, *there)
+    code = code or _followed(prepared.run, *shows, *there)
     saved = _step("logs", prepared.run, "--save", arguments.save, *there) if arguments.save else 0
     return code or saved
 
@@ -74,6 +77,18 @@ def _afterwards(arguments: argparse.Namespace) -> list[str]:
     """Return the flags that say how the run is followed, and whether it is examined before, as the user gave them."""
     switches = [f"--{name}" for name in ("watch", "no-doctor") if vars(arguments)[name.replace("-", "_")]]
     return [*switches, *([f"--save={arguments.save}"] if arguments.save else [])]
+
+
+def _followed(run: str, *words: str) -> int:
+    """Do the step that follows a run, which goes on if that is interrupted or fails."""
+    code = _INTERRUPTED
+    try:
+        code = _step(*words)
+    finally:
+        if code == _INTERRUPTED:
+            ending = _shown(["undeploy", run, *(each for each in words[2:] if each not in _FOLLOWING)])
+            output.notice(f"run {run} goes on; {_shown(words)} follows it again, {ending} ends it")
+    return code
 
 
 def _step(*words: str, hide: Sequence[str] = (), unseen: Sequence[str] = ()) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
 from shlex import quote
 
 from packyard.core.kubernetes import operators, requests, selection
@@ -18,6 +19,10 @@ _CLUSTER_QUEUES = "clusterqueues.kueue.x-k8s.io"
 #: The label of a priority in queues.
 _PRIORITY, _PRIORITY_KIND = "kueue.x-k8s.io/priority-class", "WorkloadPriorityClass"
 _PRIORITIES = "workloadpriorityclasses.kueue.x-k8s.io"
+#: The annotation of a Job of which Kueue may start fewer pods.
+_FEWER = "kueue.x-k8s.io/job-min-parallelism"
+#: Kinds of which it lets in all pods of a set at once.
+_AT_ONCE = ("Job", "JobSet", "MPIJob", "PyTorchJob", "TFJob")
 _GROUP, _KIND, _RESOURCE = "kueue.x-k8s.io", "LocalQueue", "localqueues.kueue.x-k8s.io"
 
 
@@ -80,12 +85,34 @@ def _room(about: str, queue: Object, objects: Sequence[Object], facts: Facts) ->
         parts = [f"{shown(each, asked[each])} asked for, {shown(each, whole.get(each, 0))} at most" for each in never]
         message = f"can never admit the run, by ClusterQueue {name}: {', '.join(parts)}"
         return error(_CHECK, about, message, why="the run stays suspended", fix=fix)
+    if not (spec.get("cohort") or spec.get("cohortName")) and (large := _too_large(objects, groups)):
+        message = f"can never admit the run, by ClusterQueue {name}: {large}"
+        return error(_CHECK, about, message, why="the run stays suspended", fix=fix)
     if full:
         free = {each: max(0, whole.get(each, 0) - used.get(each, 0)) for each in full}
         parts = [f"{shown(each, asked[each])} asked for, {shown(each, free[each])} free" for each in full]
         message = f"has no room now, by ClusterQueue {name}: {', '.join(parts)}"
         return warning(_CHECK, about, message, why="the run waits until others have ended", fix=fix)
     return passed(_CHECK, about)
+
+
+def _too_large(objects: Sequence[Object], groups: Sequence[Object]) -> str:
+    """Return which pods ask for more than any flavor has: Kueue takes one for all pods of a set.
+
+    Of what Kueue lets in pod by pod, such as a Deployment, or may start with fewer, nothing is said.
+    """
+    whole_sets = [each for each in wanted.find(objects) if each.who.partition(" ")[0] in _AT_ONCE]
+    if any(_FEWER in mapping(mapping(item.get("metadata")).get("annotations")) for item in objects):
+        return ""
+    for pod_set, group in product(whole_sets, groups):
+        flavors = [_sums([[each]]) for each in mappings(group.get("flavors"))]
+        most = requests.most(flavors)
+        asked = {name: amount for name, amount in wanted.together([pod_set]).items() if amount and name in most}
+        if asked and not any(all(each.get(name, 0) >= asked[name] for name in asked) for each in flavors):
+            over = [name for name in asked if asked[name] > most[name]] or [*asked]
+            parts = [f"{shown(name, asked[name])}, {shown(name, most[name])} at most" for name in over]
+            return f"no flavor has what the pods of {pod_set.who} ask for: {'; '.join(parts)}"
+    return ""
 
 
 def _sums(flavors: Iterable[object]) -> Amounts:

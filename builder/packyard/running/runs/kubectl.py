@@ -210,7 +210,8 @@ class Kubectl:
             return problem
         if _DEAF.search(stderr):
             hint = f"{kubeconfigs.shown(self.flags, 'version')} shows whether it answers"
-            return Problem(f"the cluster of context {self.context} cannot be reached: {stderr}", hint=hint)
+            reason = "\n".join(dict.fromkeys(stderr.splitlines()))  # each request of a call says it
+            return Problem(f"the cluster of context {self.context} cannot be reached: {reason}", hint=hint)
         return None
 
 
