@@ -23,6 +23,7 @@ from packyard.writing.checks import (
     exception,
     image,
     keys,
+    kserve,
     kubernetes_schema,
     kustomizations,
     launch,
@@ -57,7 +58,7 @@ from packyard.writing.checks.parsed import Parsed, parse
 _OF_BUILDS = (
     *(workload, mpi, launch, names, references, selectors, port_numbers, mounts, claims, image, arguments, lifecycle),
     *(quantities, keys, argo, roles, empty, security, secret_texts),
-    *(server_rules, agreement, addresses, backends, budgets, ray, scaling, shell_variables, pod_places),
+    *(server_rules, agreement, addresses, backends, budgets, kserve, ray, scaling, shell_variables, pod_places),
 )
 
 
