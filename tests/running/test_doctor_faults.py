@@ -165,6 +165,39 @@ def test_faults_of_claims_of_a_class_that_makes_no_volumes(operated: Api, client
     ]
 
 
+def test_a_disk_that_another_pod_holds_on_its_node(operated: Api, client: Kubectl, namespace: str) -> None:
+    for number in (1, 2):
+        node(operated, f"{namespace}-{number}", {"pool": namespace, "number": str(number)}, cpu="4", memory="8Gi")
+    (claim,) = read(CLAIM, name="disk", mode="ReadWriteOnce", storage_class="", size="1Gi")
+    volume = test_runs.volume(namespace, claim)
+    volume["spec"]["csi"]["driver"] = "ebs.csi.aws.com"
+    operated.create(volume).expect_done()
+    operated.create(claim, namespace).expect_done()
+    wait(lambda: sorted({("disk", "Bound")} - phases(operated, namespace).items()))
+    (run,) = mounting("disk")
+    run["spec"]["replicas"] = 1
+    notebook = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "notebook"},
+        "spec": {**run["spec"]["template"]["spec"]},
+    }
+    notebook["spec"]["nodeName"] = f"{namespace}-1"
+    operated.create(notebook, namespace).expect_done()
+    held = f"warning: PersistentVolumeClaim disk: is ReadWriteOnce, and pod notebook mounts it on node {namespace}-1"
+    for selector, said in (
+        ({"pool": namespace}, [held]),
+        ({"pool": namespace, "number": "2"}, [held]),
+        ({"pool": namespace, "number": "1"}, []),
+    ):
+        run["spec"]["template"]["spec"]["nodeSelector"] = selector
+        assert told(examine(client, [run])) == said
+    operated.delete(notebook, namespace).expect_done()
+    wait(lambda: operated.list("v1", "Pod", namespace))
+    run["spec"]["template"]["spec"]["nodeSelector"] = {"pool": namespace}
+    assert told(examine(client, [run])) == []
+
+
 def test_faults_of_what_pods_refer_to(operated: Api, client: Kubectl, namespace: str) -> None:
     create(operated, namespace, "{apiVersion: v1, kind: Secret, metadata: {name: some}, stringData: {a: secret-value}}")
     create(operated, namespace, "{apiVersion: v1, kind: ConfigMap, metadata: {name: some}, data: {a: x}}")

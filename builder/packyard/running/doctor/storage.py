@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from shlex import quote
 
 from packyard.core.kubernetes import claims as of_claims
-from packyard.core.kubernetes import pods
+from packyard.core.kubernetes import pods, selection
 from packyard.core.kubernetes.claims import CLAIM
 from packyard.core.kubernetes.lenient import Object, is_ending, mapping, name_of, text
 from packyard.core.kubernetes.pods import Pod
@@ -17,6 +17,11 @@ from packyard.running.doctor.finding import Finding, error, passed, warning
 _CHECK = "storage"
 _ONE_POD, _ONE_NODE, _READ_ONLY = "ReadWriteOncePod", "ReadWriteOnce", "ReadOnlyMany"
 _PENDING = "its pods stay Pending"
+#: Drivers of disks, which are attached to one node at a time.
+_OF_DISKS = (
+    *("ebs.csi.aws.com", "disk.csi.azure.com", "pd.csi.storage.gke.io", "cinder.csi.openstack.org"),
+    *("dobs.csi.digitalocean.com", "csi.hetzner.cloud", "csi.vsphere.vmware.com"),
+)
 
 
 def ask_claims(objects: Sequence[Object]) -> Questions:
@@ -85,7 +90,10 @@ def mountable(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
             )
             yield error(_CHECK, f"{CLAIM} {name}", message, why=why, fix=describe(name, facts))
         elif claim is not None:
-            yield _judge(name, modes(claim), *_use(name, objects), _holder(name, objects, facts), facts)
+            holder = _holder(name, objects, facts)
+            yield _judge(name, modes(claim), *_use(name, objects), name_of(holder), facts)
+            if modes(claim) == {_ONE_NODE} and holder:
+                yield from _attached(name, holder, objects, facts)
 
 
 def _is_filed(name: str, objects: Sequence[Object]) -> bool:
@@ -93,8 +101,30 @@ def _is_filed(name: str, objects: Sequence[Object]) -> bool:
     return any(name in of_claims.filed(each.pod) for each in wanted.find(objects))
 
 
-def _holder(name: str, objects: Sequence[Object], facts: Facts) -> str:
-    """Return the name of a pod of somebody else that mounts a claim."""
+def _attached(name: str, holder: Object, objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
+    """Yield that another pod holds the disk of a claim on its node, where pods of the run may come to another one."""
+    here = text(mapping(holder.get("spec")).get("nodeName"))
+    for pod in (each.pod for each in wanted.find(objects) if name in dict(of_claims.mounts(each.pod))):
+        volume = volumes_of(pod, facts).get(name, {})
+        spec = {field: pod.get(field) for field in ("nodeSelector", "affinity", "tolerations")}
+        nodes = [
+            name_of(each)
+            for each in facts.objects.get("Node", ())
+            if selection.admits(spec, each)
+            and selection.reaches(volume, each)
+            and not selection.is_cordoned(spec, each)
+            and not selection.intolerable(spec, each)
+        ]
+        is_disk = text(mapping(mapping(volume.get("spec")).get("csi")).get("driver")) in _OF_DISKS
+        if here and is_disk and any(each != here for each in nodes):
+            message = f"is {_ONE_NODE}, and pod {name_of(holder)} mounts it on node {here}"
+            why = "pods of the run that come to another node stay ContainerCreating until that has ended"
+            yield warning(_CHECK, f"{CLAIM} {name}", message, why=why, fix=describe(name, facts))
+            return
+
+
+def _holder(name: str, objects: Sequence[Object], facts: Facts) -> Object:
+    """Return a pod of somebody else that mounts a claim; nothing where there is none."""
     own = {id(each) for each in wanted.there(objects, facts)}
     others = (
         item
@@ -102,7 +132,7 @@ def _holder(name: str, objects: Sequence[Object], facts: Facts) -> str:
         if id(item) not in own and mapping(item.get("metadata")).get("namespace") == facts.namespace
     )
     mounting = (item for item in others for pod in pods.find(item) if name in dict(of_claims.mounts(pod)))
-    return next(map(name_of, mounting), "")
+    return next(mounting, {})
 
 
 def _judge(name: str, has: set[str], count: int, is_written: bool, holder: str, facts: Facts) -> Finding:
