@@ -33,7 +33,7 @@ _COUNTS = ("WORLD_SIZE", "NNODES", "NUM_WORKERS", "NUM_NODES")
 _STARTED = ("--nproc-per-node",)
 #: Flags whose numbers, multiplied, are how many GPUs of its pod a program uses; and words that spread vLLM over pods.
 _BY_GPU = {
-    "vllm": (*("--tensor-parallel-size", "-tp", "--pipeline-parallel-size", "-pp", "--data-parallel-size", "-dp"),),
+    "vllm": ("--tensor-parallel-size", "-tp", "--pipeline-parallel-size", "-pp", "--data-parallel-size", "-dp"),
     "torchrun": _STARTED,
     "torch.distributed.run": _STARTED,
 }
