@@ -6,13 +6,16 @@ directory; otherwise DIR is ``.``. A word with a ``/`` is always DIR.
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from shlex import quote
+from typing import TYPE_CHECKING
 
 from packyard.core.errors import InputError, PackyardError, Problem, UsageError, suggest
+
+if TYPE_CHECKING:
+    import argparse
 
 #: The text about it in --help.
 HELP = """\

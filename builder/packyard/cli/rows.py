@@ -11,16 +11,18 @@ text or a path is the only one, and a mapping, or what an object returns as its 
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from packyard.cli import output
+
+if TYPE_CHECKING:
+    import argparse
 
 Each = Iterable[Any] | Callable[[], Iterable[Any]]
 Cells = Mapping[str, Callable[[Mapping[str, Any]], str]]
