@@ -7,6 +7,7 @@ from itertools import product
 from shlex import quote
 
 from packyard.core.kubernetes import operators, requests, selection
+from packyard.core.kubernetes.kinds import KUEUE
 from packyard.core.kubernetes.lenient import Object, condition, labels_of, mapping, mappings, name_of, text, texts_under
 from packyard.core.kubernetes.requests import Amounts, shown
 from packyard.running.doctor import wanted
@@ -15,15 +16,15 @@ from packyard.running.doctor.finding import Finding, error, passed, warning
 from packyard.running.runs.waiting import QUEUE
 
 _CHECK = "queue"
-_CLUSTER_QUEUES = "clusterqueues.kueue.x-k8s.io"
+_CLUSTER_QUEUES = f"clusterqueues.{KUEUE}"
 #: The label of a priority in queues.
-_PRIORITY, _PRIORITY_KIND = "kueue.x-k8s.io/priority-class", "WorkloadPriorityClass"
-_PRIORITIES = "workloadpriorityclasses.kueue.x-k8s.io"
+_PRIORITY, _PRIORITY_KIND = f"{KUEUE}/priority-class", "WorkloadPriorityClass"
+_PRIORITIES = f"workloadpriorityclasses.{KUEUE}"
 #: The annotation of a Job of which Kueue may start fewer pods.
-_FEWER = "kueue.x-k8s.io/job-min-parallelism"
+_FEWER = f"{KUEUE}/job-min-parallelism"
 #: Kinds of which it lets in all pods of a set at once.
 _AT_ONCE = ("Job", "JobSet", "MPIJob", "PyTorchJob", "TFJob")
-_GROUP, _KIND, _RESOURCE = "kueue.x-k8s.io", "LocalQueue", "localqueues.kueue.x-k8s.io"
+_KIND, _RESOURCE = "LocalQueue", f"localqueues.{KUEUE}"
 
 
 def ask(objects: Sequence[Object]) -> Questions:
@@ -36,12 +37,12 @@ def ask(objects: Sequence[Object]) -> Questions:
 
 def active(objects: Sequence[Object], facts: Facts) -> Iterator[Finding]:
     """Find the queues, and that they let something in, and the priorities in them."""
-    if _GROUP in facts.groups and texts_under(objects, QUEUE):
+    if KUEUE in facts.groups and texts_under(objects, QUEUE):
         yield from _prioritized(objects, facts)
     for name in sorted(texts_under(objects, QUEUE)):
         about = f"{_KIND} {name}"
         list_all = f"{facts.inside} get {_RESOURCE}"
-        if _GROUP not in facts.groups:
+        if KUEUE not in facts.groups:
             kueue = operators.of(_RESOURCE)
             why = "the label of the queue has no effect: the run starts at once, beside all others"
             fix = kueue.fix if kueue else ""

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 
 from packyard.core.kubernetes import claims, pods, trouble
 from packyard.core.kubernetes.claims import CLAIM
+from packyard.core.kubernetes.kinds import KUEUE
 from packyard.core.kubernetes.lenient import Object, condition, kind_of, labels_of, mapping, mappings, name_of, text
 from packyard.running.runs import look
 from packyard.running.runs.kubectl import Kubectl
 
 #: The label that names the queue of a workload.
-QUEUE = "kueue.x-k8s.io/queue-name"
-_WORKLOADS = "workloads.kueue.x-k8s.io"
+QUEUE = f"{KUEUE}/queue-name"
+_WORKLOADS = f"workloads.{KUEUE}"
 #: Reasons of warnings about a claim that say why it has no volume.
 _FAILING = ("ProvisioningFailed", "VolumeMismatch")
 _PROVISIONER = ("volume.kubernetes.io/storage-provisioner", "volume.beta.kubernetes.io/storage-provisioner")

@@ -69,7 +69,7 @@ def _definition(entry: Entry, definition: MappingNode, name: str, kind: str) -> 
     for keyword in definition.entries:
         if keyword.name not in _KEYWORDS and not keyword.name.startswith("x-"):
             yield _unknown(keyword, f"the definition of {name}", _KEYWORDS)
-        elif not _is_read(keyword.value, _READ.get(keyword.name, "")):
+        elif keyword.name in _READ and not _is_read(keyword.value, _READ[keyword.name]):
             message = (
                 f"{keyword.name} of {name} must be {_READ[keyword.name]}: `kustomize cfg set` fails for all setters"
             )
@@ -115,7 +115,7 @@ def _is_read(node: Node, wanted: str) -> bool:
     if wanted == "a list":
         return isinstance(node, SequenceNode)
     plain = implicit_type(node.value) if isinstance(node, Scalar) and node.style == "plain" else "string"
-    return plain in {"text": ("string", "null"), "true or false": ("boolean", "null")}.get(wanted, (plain,))
+    return plain in ("boolean" if wanted == "true or false" else "string", "null")
 
 
 def _fits(node: Node, wanted: str) -> bool:

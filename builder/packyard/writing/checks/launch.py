@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from math import prod
 
 from packyard.core.kubernetes import mpi_jobs
@@ -196,7 +196,7 @@ def _flags(container: MappingNode, names: Sequence[str], parsed: Parsed) -> Iter
     words = list(variables.words(container))
     spelled = "|".join(f"--{name[2:].replace('-', '[-_]')}" if name.startswith("--") else name for name in names)
     pattern = re.compile(rf"(?:^|\s)(?:{spelled})(?:[=\s]+['\"]?([^\s'\"]+)|\Z)")
-    for word, following in zip(words, [*words[1:], None], strict=True):
+    for word, following in zip_longest(words, words[1:]):
         for match in pattern.finditer(word.value):
             place = word if match[1] else following
             if place:

@@ -11,6 +11,7 @@ import posixpath
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from packyard.core.errors import suggest
 from packyard.core.kubernetes.pods import Pod
@@ -197,7 +198,7 @@ def _said(container: MappingNode, parsed: Parsed) -> Iterator[tuple[str, Scalar,
         if (is_cache or _RESULTS.search(name)) and isinstance(value, Scalar) and value.value.startswith("/"):
             yield name, value, value.value, is_cache
     words = list(variables.words(container))
-    for word, following in zip(words, [*words[1:], None], strict=False):
+    for word, following in zip_longest(words, words[1:]):
         for match in _OPTION.finditer(word.value):
             place = word if match[3] else following
             path = match[3] or (place.value if place else "")

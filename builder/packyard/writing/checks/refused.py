@@ -19,7 +19,7 @@ from packyard.core.yaml.document import entries, mappings, parse_text, scalars
 from packyard.core.yaml.node import Document, MappingNode, Node, Scalar, SequenceNode
 from packyard.core.yaml.span import embedded
 from packyard.writing.checks import generated
-from packyard.writing.checks.builds import Build
+from packyard.writing.checks.builds import RENAMING, Build
 from packyard.writing.checks.finding import Finding, breach
 
 _WORDS = ("group", "version", "kind", "name", "namespace")
@@ -52,7 +52,7 @@ def check(root: MappingNode, roots: Mapping[str, MappingNode], files: Mapping[st
             yield from _fields(entry, fields)
             for target in mappings(entry.get("targets")):
                 yield from _fields(target, _TARGETS)
-    for field in ("namePrefix", "nameSuffix"):
+    for field in RENAMING:
         part = root.scalar(field)
         if part and not _PART_OF_NAME.match(part.value):
             message = f"{field} is {part.value!r}: Kubernetes allows no such names"

@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from packyard.core.kubernetes.groups import BUILT_IN_GROUPS
-from packyard.core.kubernetes.kinds import APPS, CORE, NETWORKING, POLICY, is_kind, kind_of, name_of, namespace_of, of
+from packyard.core.kubernetes.kinds import (
+    APPS,
+    CORE,
+    INFERENCE,
+    KUEUE,
+    NETWORKING,
+    POLICY,
+    is_kind,
+    kind_of,
+    name_of,
+    namespace_of,
+    of,
+)
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.document import entries, mappings
 from packyard.core.yaml.node import Collection, Entry, MappingNode, Node, Scalar
@@ -20,15 +32,15 @@ _INSTANCE = "app.kubernetes.io/instance"
 _CHOOSING = {
     (POLICY, "PodDisruptionBudget"): "selector",
     (NETWORKING, "NetworkPolicy"): "podSelector",
-    ("inference.networking.k8s.io", "InferencePool"): "selector",
+    (INFERENCE, "InferencePool"): "selector",
 }
 #: Who gives pods labels of their own, by the end of the labels' prefix.
 _CONTROLLERS = ("kubernetes.io", "k8s.io", "kubeflow.org", "argoproj.io")
 #: Groups whose operators make no pods of what they read.
 _WITHOUT_PODS = (
     *("gateway.networking.k8s.io", "networking.istio.io", "security.istio.io"),
-    *("cert-manager.io", "external-secrets.io", "kueue.x-k8s.io", "snapshot.storage.k8s.io", "kyverno.io"),
-    *("inference.networking.k8s.io", "inference.networking.x-k8s.io", "keda.sh"),
+    *("cert-manager.io", "external-secrets.io", KUEUE, "snapshot.storage.k8s.io", "kyverno.io"),
+    *(INFERENCE, "inference.networking.x-k8s.io", "keda.sh"),
 )
 _MONITORING = of("monitoring.coreos.com", "ServiceMonitor", "PodMonitor", "PrometheusRule", "Probe")
 
