@@ -76,7 +76,8 @@ class Cluster:
         pod = Pod(described, self.folder / f"{self._started}-{described['metadata']['name']}", address)
         self.pods.append(pod)
         if self.hold:
-            (pod.records_dir / "hold").touch()
+            for container in described["spec"]["containers"]:
+                (pod.records_dirs[container["name"]] / "hold").touch()
         self._connect(pod, number)
         self._lay_volumes(pod)
         self._publish()
@@ -203,11 +204,12 @@ def _rewrite(file: Path, data: bytes) -> None:
 
 
 def _allow_serving(pod: Pod) -> None:
-    """Tell stand-ins which ports to answer on, where the pod is one that runs for good."""
+    """Tell the stand-in of each container which ports to answer on, where the pod is one that runs for good."""
     spec = pod.described["spec"]
     if spec.get("restartPolicy", "Always") == "Always":
-        ports = [port["containerPort"] for container in spec["containers"] for port in container.get("ports", [])]
-        (pod.records_dir / "ports").write_text(json.dumps(ports))
+        for container in spec["containers"]:
+            ports = [port["containerPort"] for port in container.get("ports", [])]
+            (pod.records_dirs[container["name"]] / "ports").write_text(json.dumps(ports))
 
 
 def _port(probe: Object, pod: Pod) -> int:

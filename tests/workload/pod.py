@@ -79,12 +79,15 @@ class Pod:
         self.name: str = described["metadata"]["name"]
         self.hostname: str = spec.get("hostname") or self.name
         self.volumes: dict[str, Path] = {}
-        self.records_dir = folder / "records"
-        self.init_records_dir = folder / "init-records"
+        #: A directory of each container, for all of a pod have one hostname and are process 1 for themselves.
+        self.records_dirs = {
+            each["name"]: folder / "records" / each["name"]
+            for each in [*spec.get("initContainers", []), *spec["containers"]]
+        }
         self.hosts_file = folder / "hosts"
         folder.mkdir()
-        for records_dir in (self.records_dir, self.init_records_dir):
-            records_dir.mkdir()
+        for records_dir in self.records_dirs.values():
+            records_dir.mkdir(parents=True)
             records_dir.chmod(0o1777)
         self.hosts_file.touch()
         self.sandbox = Sandbox(self.hostname)
@@ -96,13 +99,14 @@ class Pod:
 
     @property
     def records(self) -> list[dict[str, Any]]:
-        """What the stand-ins in this pod noted."""
-        return _read(self.records_dir)
+        """What the stand-ins in its first container noted, not those beside it."""
+        return _read(self.records_dirs[self.described["spec"]["containers"][0]["name"]])
 
     @property
     def init_records(self) -> list[dict[str, Any]]:
         """What those in its init containers noted."""
-        return _read(self.init_records_dir)
+        names = [each["name"] for each in self.described["spec"].get("initContainers", [])]
+        return [record for name in names for record in _read(self.records_dirs[name])]
 
     @property
     def has_ended(self) -> bool:
@@ -110,7 +114,8 @@ class Pod:
 
     def release(self) -> None:
         """Let stand-ins end that were held."""
-        (self.records_dir / "hold").unlink(missing_ok=True)
+        for records_dir in self.records_dirs.values():
+            (records_dir / "hold").unlink(missing_ok=True)
 
     def wait(self) -> int:
         """Return the first exit code that is not 0, when all containers ended."""

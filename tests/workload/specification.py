@@ -21,7 +21,6 @@ _CAPABILITIES = {
 def specification(container: Object, pod: Pod, objects: Objects, layer: Path) -> dict[str, Any]:
     """Return who the first process is, what it runs, and what it sees of the disk; or refuse, as a kubelet does."""
     spec = pod.described["spec"]
-    records_dir = pod.records_dir if container in spec["containers"] else pod.init_records_dir
     context = {**(spec.get("securityContext") or {}), **(container.get("securityContext") or {})}
     user, group = context.get("runAsUser", 0), context.get("runAsGroup", 0)
     if context.get("runAsNonRoot") and not user:
@@ -44,7 +43,7 @@ def specification(container: Object, pod: Pod, objects: Objects, layer: Path) ->
         "noNewPrivileges": context.get("allowPrivilegeEscalation") is False,
         "mounts": [
             {"source": str(pod.hosts_file), "target": "/etc/hosts", "readOnly": False},
-            {"source": str(records_dir), "target": "/.records", "readOnly": False},
+            {"source": str(pod.records_dirs[container["name"]]), "target": "/.records", "readOnly": False},
             *(_mount(each, pod, variables) for each in container.get("volumeMounts", [])),
         ],
     }

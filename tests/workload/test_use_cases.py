@@ -147,20 +147,15 @@ def run_all(objects: list[Object], new_cluster: NewCluster) -> Cluster:
             pod.release()
     pods += [pod for item in deploy.of_kind(workloads, "PyTorchJob") for pod in deploy.run_torch_job(cluster, item)]
     cluster.wait_ready(*servers)
+    started = [pod for pod in servers if not (is_staging(pod) or is_told_to_sleep(_first(pod.described["spec"])))]
+    deploy.wait_until(lambda: all(pod.records for pod in started), started)
     for pod in [pod for pod in [*servers, *jobs, *pods] if not is_asleep(pod)]:
         assert pod in servers or pod.wait() == 0, pod.log
-        assert pod.records or is_staging(pod), f"{pod.name} did not start its program:\n{pod.log}"
-        for record in of_first_container(pod):
+        records = pod.init_records if is_staging(pod) and not pod.records else pod.records
+        assert records or is_staging(pod), f"{pod.name} did not start its program:\n{pod.log}"
+        for record in records:
             is_as_its_pod_says(record, pod, cluster)
     return cluster
-
-
-def of_first_container(pod: Pod) -> list[dict[str, Any]]:
-    """Return what the pod's program noted, not those beside it."""
-    others = pod.described["spec"]["containers"][1:]
-    beside = {PurePosixPath(each["command"][0]).name for each in others} | ({"note.py"} if others else set())
-    records = pod.init_records if is_staging(pod) and not pod.records else pod.records
-    return [record for record in records if PurePosixPath(record["argv"][0]).name not in beside]
 
 
 def is_parameter_server(pod: Object) -> bool:
