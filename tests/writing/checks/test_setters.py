@@ -54,6 +54,11 @@ def test_finds_a_comment_that_binds_nothing_where_it_stands(found: Found) -> Non
     ]
 
 
+def test_finds_a_comment_behind_the_header_of_a_block_scalar(found: Found) -> None:
+    text = f'{USE_TAG}m: |- # {{"$openapi":"TAG"}}\n  x\n# {{"$openapi":"TAG"}}\nn: >-  # a note\n  x\n'
+    assert "a.yaml:2:7 warning unbound-comment" in found(krmfile(TAG), a_yaml=text)
+
+
 def test_an_ordinary_comment_is_no_finding(found: Found) -> None:
     assert found(krmfile(TAG), a_yaml='# {"a": 1}\n' + USE_TAG + "# see {TAG}\n") == []
 

@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from packyard.core.errors import InputError, Problem, refuse, suggest
 from packyard.core.files.tree import Keep, Tree
 from packyard.core.work.memo import Memo
+from packyard.core.yaml.document import parse_file
 from packyard.using.setters.definition import Setter
+from packyard.using.setters.fields import HEADER_MARK, behind_headers
 from packyard.using.setters.krmfile import Krmfile
 from packyard.using.setters.packages import PackageFiles, find_packages, read_krmfile, read_package
 from packyard.using.setters.plan import Assignment, Plan, Shipped, no_default, plan, unknown
@@ -146,6 +148,7 @@ def change_setters(
             for name in assignment.names
             if name not in reached
         )
+        refuse(problem for change in changes for problem in _behind_headers(change))
         refuse(_without_fields(changes))
         if not dry_run:
             _write(tree, changes, keep)
@@ -219,6 +222,17 @@ def _without_fields(changes: Sequence[PackageChange]) -> Iterator[Problem]:
     for change in changes:
         for name in change.plan.counts.keys() - used:
             yield from find_unbound(change.before, change.plan.definitions.setters[name])
+
+
+def _behind_headers(change: PackageChange) -> Iterator[Problem]:
+    """Yield the comments that were to bind a block scalar to what is set, and do not."""
+    definitions, names = change.plan.definitions, change.plan.counts
+    for path, data in change.before.resources.items():
+        documents = parse_file(data, change.before.where + path) if HEADER_MARK.search(data) else ()
+        for reference, problem in behind_headers(documents):
+            definition = definitions.resolve(reference)
+            if definition and definitions.reached(definition, names):
+                yield problem
 
 
 def find_unbound(package: PackageFiles, setter: Setter) -> Sequence[Problem]:

@@ -8,24 +8,31 @@ The places are those where kustomize 3.8.7 honors a comment:
     {a: 1, # C                                         - a        the list, behind its key or above it
 
 A comment behind a value wins over one above it. Two comment lines, or a blank line below the comment, bind nothing.
+Nor does one behind the header of a block scalar, ``a: |- # C``, which kustomize drops from the file.
 How a value is written is `core.yaml.edit`.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from packyard.core.errors import Problem
 from packyard.core.kubernetes.fieldtypes import Step, field_type
 from packyard.core.yaml import items
 from packyard.core.yaml.content import double
-from packyard.core.yaml.document import parse_text, source_of
+from packyard.core.yaml.document import parse_text, source_of, walk
 from packyard.core.yaml.edit import PLAIN_TYPES, Edit, set_text
 from packyard.core.yaml.node import Child, Comment, Document, Entry, Item, MappingNode, Node, Scalar, SequenceNode
+from packyard.core.yaml.span import header_comment
 from packyard.core.yaml.values import implicit_type, type_of
 from packyard.using.setters import stricter
 from packyard.using.setters.comment import MARKS, DefinitionRef, is_marked, parse
 from packyard.using.setters.definition import Definitions, Setter, Substitution, full_type
+
+#: What a file must hold for a setter comment to stand behind the header of a block scalar: a search before a walk.
+HEADER_MARK = re.compile(rb"[|>][-+0-9]*[ \t]+#[^\r\n]*\$")
 
 
 class Binding(NamedTuple):
@@ -61,6 +68,19 @@ class FieldChange(NamedTuple):
 def find(document: Document) -> list[Binding]:
     """Return every bound field of a document in the order of the text."""
     return list(_find(document.root, (), False)) if document.root else []
+
+
+def behind_headers(documents: Iterable[Document]) -> Iterator[tuple[DefinitionRef, Problem]]:
+    """Yield what the setter comments behind headers of block scalars refer to, each with where it is, and should be."""
+    for document in documents:
+        bound = {id(each.node) for each in find(document)}
+        for node in walk(document.root):
+            if isinstance(node, Scalar) and node.style in "|>" and id(node) not in bound:
+                comment = header_comment(node)
+                if comment and (reference := parse(comment.text)):
+                    message = f"the comment for {reference.name} binds no field behind the header of a block scalar"
+                    hint = "put it on a line of its own above the field"
+                    yield reference, node.source.problem(comment.start, message, hint)
 
 
 def path_text(path: tuple[Step, ...]) -> str:

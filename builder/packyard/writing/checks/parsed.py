@@ -40,6 +40,7 @@ class Parsed:
     krmfile: Krmfile | None
     files: Mapping[str, Sequence[Document]]  # by path, without what cannot be read
     comments: tuple[tuple[Source, Comment], ...]
+    behind_headers: tuple[Problem, ...]  # setter comments where they bind nothing
     bound: tuple[Binding, ...]
     objects: tuple[MappingNode, ...]  # the Kubernetes objects that are built, whole ones
     complete: bool  # whether no object can come from elsewhere, or be changed on the way
@@ -195,6 +196,7 @@ def parse(package: PackageFiles, memo: Memo) -> Parsed:
         krmfile=krmfile,
         files=documents,
         comments=tuple(comment for each in files.values() for comment in each.comments),
+        behind_headers=tuple(problem for each in files.values() for problem in each.behind_headers),
         bound=tuple(bound),
         objects=tuple(objects.values()),
         complete=not unreadable,
@@ -217,6 +219,7 @@ class _ParsedFile:
     bound: list[Binding]
     roots: dict[int, MappingNode]
     comments: list[tuple[Source, Comment]]
+    behind_headers: list[Problem]
     rewritten: Sequence[Problem]
 
 
@@ -226,11 +229,13 @@ def _parse_file(data: bytes, name: str, memo: Memo) -> _ParsedFile:
     by_root = [(document.root, each) for document in marked for each in fields.find(document)]
     roots = {id(each.node): root for root, each in by_root if isinstance(root, MappingNode)}
     comments = [(document.source, each) for document in documents for each in _comments(document)]
+    with_headers = documents if fields.HEADER_MARK.search(data) else ()
+    behind_headers = [problem for _, problem in fields.behind_headers(with_headers)]
     rewritten = layout.find(documents, memo) if by_root else []  # before aliases are followed
     for document in documents:
         check_keys(document)
         aliases.follow(document)
-    return _ParsedFile(documents, [each for _, each in by_root], roots, comments, rewritten)
+    return _ParsedFile(documents, [each for _, each in by_root], roots, comments, behind_headers, rewritten)
 
 
 def _generated(package: PackageFiles, memo: Memo) -> dict[str, Generated]:

@@ -120,6 +120,7 @@ def _unbound(parsed: Parsed) -> Iterator[Finding]:
         if reference is not None and id(comment) not in used:
             message = f"the comment for {reference.name} is not behind a value, so it binds no field"
             yield breach("unbound-comment", (source, comment.start), message, "put it behind the value")
+    yield from (finding("unbound-comment", problem) for problem in parsed.behind_headers)
 
 
 def broken(source: Source, comment: Comment) -> Iterator[Finding]:
