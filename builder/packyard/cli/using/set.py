@@ -264,7 +264,7 @@ def _files(changes: Sequence[PackageChange]) -> dict[str, tuple[bytes | None, by
 def _tell(change: PackageChange) -> None:
     from packyard.using.setters import handedits
 
-    for edit in handedits.overwritten(change.plan.changes, change.before):
+    for edit in handedits.overwritten(change.plan.changes, change.plan.former):
         output.note(f"{os.path.normpath(edit.file)}:{edit.line}: {edit.path} was {edit.text!r}, edited by hand")
     for item in change.plan.changes:
         if item.old != item.new:

@@ -45,11 +45,11 @@ def find(package: PackageFiles) -> Iterator[HandEdit]:
                 yield HandEdit(definition.name, node.source.name, line, path_text(bound.path), *shown)
 
 
-def overwritten(changes: Iterable[FieldChange], before: PackageFiles) -> Iterator[HandEdit]:
-    """Yield the edited fields that a set of their setters overwrites."""
-    changed = [change for change in changes if change.old != change.new]
-    definitions = read_krmfile(before).definitions if changed else Definitions()
-    for change in changed:
+def overwritten(changes: Iterable[FieldChange], definitions: Definitions) -> Iterator[HandEdit]:
+    """Yield the edited fields that a set of their setters overwrites, by the definitions of before."""
+    for change in changes:
+        if change.old == change.new:
+            continue
         definition = definitions.setters.get(change.name) or definitions.substitutions.get(change.name)
         value = expected(definition, definitions) if definition else None
         if definition and isinstance(value, str) and change.old != value and not _is_open(definition, definitions):

@@ -58,8 +58,8 @@ class Assignment(NamedTuple):
 class Plan(NamedTuple):
     """What would change: the fields, the new bytes of each file that differs, and each setter's number of fields.
 
-    ``definitions`` are those afterwards. ``left`` are setters that were to be taken back and have no value to go back
-    to, each with what to say of it; they stay as they are.
+    ``definitions`` are those afterwards, ``former`` the Krmfile's before. ``left`` are setters that were to be taken
+    back and have no value to go back to, each with what to say of it; they stay as they are.
     """
 
     changes: tuple[FieldChange, ...] = ()
@@ -67,6 +67,7 @@ class Plan(NamedTuple):
     counts: Mapping[str, int] = {}
     definitions: Definitions = _NO_DEFINITIONS
     left: Mapping[str, Problem] = {}
+    former: Definitions = _NO_DEFINITIONS
 
     def then(self, later: Plan) -> Plan:
         """Return this plan and one that was made for the files which it leaves."""
@@ -76,7 +77,7 @@ class Plan(NamedTuple):
             {**self.definitions.substitutions, **later.definitions.substitutions},
         )
         files, left = {**self.files, **later.files}, {**self.left, **later.left}
-        return Plan((*self.changes, *later.changes), files, counts, definitions, left)
+        return Plan((*self.changes, *later.changes), files, counts, definitions, left, self.former)
 
 
 def plan(
@@ -112,12 +113,15 @@ def plan(
 
 def _check_numbers(planned: Plan, accepted: Mapping[str, Setter], package: PackageFiles, command: str) -> None:
     """Refuse what is no whole number in decimal digits where a field takes those, though no definition says so."""
+    misread = {change.name: change for change in planned.changes if change.is_misread}
+    if not misread:
+        return
     from packyard.using.setters.refusal import explain
 
     definitions = planned.definitions
     refused: list[tuple[Setter, Sequence[str]]] = []
     problems: list[Problem] = []
-    for name, change in {change.name: change for change in planned.changes if change.is_misread}.items():
+    for name, change in misread.items():
         if name in accepted:
             setter = accepted[name]._replace(schema={**accepted[name].schema, "type": "integer"})
             problems.append(explain(setter, (setter.value,), package.where, typed=command))
@@ -241,7 +245,7 @@ def _set_fields(
                 counts[name] += number
             if new is not None:
                 files[path] = new
-    return Plan(tuple(changes), files, counts, definitions)
+    return Plan(tuple(changes), files, counts, definitions, former=before)
 
 
 def _names(definitions: Definitions, changed: Mapping[str, Setter]) -> list[str]:
