@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,39 @@ def test_conflicts_are_told_and_decided(cluster: Api, namespace: str, tmp_path: 
     assert done.returncode == 0, done.stderr
     data = cluster.read(config_map("run"), namespace).body["data"]
     assert (data["two"], data["workers"]) == ("222", "9")
+
+
+def test_what_the_new_version_requires_is_told_with_the_command_that_sets_it(
+    tmp_path: Path, flags: tuple[str, ...]
+) -> None:
+    required = SETTER.format(name="SERVER", value="").replace('value: ""', 'value: ""\n          required: true')
+    run = {**NEW, "run/nfs/Krmfile": NEW["run/nfs/Krmfile"] + required}
+    run["run/nfs/more.yaml"] += 'data:\n  server: "" # {"$openapi":"SERVER"}\n'
+    pack(tmp_path, "3.0.0", run)
+    refused = packyard("upgrade", RUN, "3.0.0.tar.gz", "WORKERS=3", *flags)
+    (_, _, error) = refused.stderr.splitlines()
+    place, hint = error.removesuffix(")").split(" (")
+    assert (refused.returncode, place) == (1, "error: p/run/nfs/Krmfile:16: SERVER is not set"), refused.stderr
+    assert hint.startswith(f"packyard upgrade {RUN} 3.0.0.tar.gz WORKERS=3 "), refused.stderr
+    done = packyard(*shlex.split(hint)[1:-1], "SERVER=a", "--no-doctor")
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_value_that_the_new_version_does_not_take_is_told_by_its_name_in_the_package(
+    tmp_path: Path, flags: tuple[str, ...]
+) -> None:
+    narrow = NEW["run/nfs/Krmfile"].replace("      x-k8s-cli:\n", "      maximum: 4\n      x-k8s-cli:\n", 1)
+    pack(tmp_path, "3.0.0", {**NEW, "run/nfs/Krmfile": narrow})
+    refused = packyard("upgrade", RUN, "3.0.0.tar.gz", *flags)
+    assert refused.returncode == 1
+    assert "p/run/nfs/Krmfile:5: WORKERS is set to 8, and 3.0.0 does not admit that" in refused.stderr
+    assert " conflicts; nothing is deployed (--ours keeps what the run has" in refused.stderr
+    assert "/tmp/packyard-" not in refused.stderr
+    refused = packyard("upgrade", RUN, "3.0.0.tar.gz", "--ours", *flags)
+    assert "p/run/nfs/Krmfile:5: WORKERS takes a text of at most 4, not '8' (for example: packyard" in refused.stderr
+    hint = refused.stderr.rpartition("example: ")[2].removesuffix(")\n")
+    done = packyard(*shlex.split(hint)[1:], "--no-doctor")
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize(

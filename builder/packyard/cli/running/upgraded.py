@@ -64,21 +64,22 @@ def run(arguments: argparse.Namespace, words: Sequence[str], news: Callable[[Mer
     last = before[-1]
     base, theirs = _bundles(client, arguments, last, version)
     with rollout.untouched():
-        typed = client.packyard("upgrade", *(each for each in words if "=" not in each), *_sources(arguments))
-        moved = _moved(client, arguments, last, base, theirs, values, typed)
+        typed = client.packyard("upgrade", *(each for each in words if "=" not in each), *_flags(arguments))
+        again = client.packyard("upgrade", *words, *_flags(arguments))
+        moved = _moved(client, arguments, last, base, theirs, values, (typed, again))
         _tell(last, theirs, moved.merged, news)
         if not arguments.no_doctor:
             doctor.gate(client, moved.prepared, autoscaled=arguments.autoscaled)
-    again = client.packyard("upgrade", *words, *_sources(arguments))
     another = f"{again} --replace deletes the run first, and deploys it anew; claims and results stay"
     planner = partial(deploy.plan, client, moved.prepared, source=last)
     return rollout.run(client, arguments, name, planner, again=again, another=another)
 
 
-def _sources(arguments: argparse.Namespace) -> list[str]:
-    """Return the flags that say where bundles are."""
+def _flags(arguments: argparse.Namespace) -> list[str]:
+    """Return the flags that say where bundles are, and what becomes of conflicts."""
     flags = {"from": arguments.channel, "base": arguments.base}
-    return [f"--{name}={value}" for name, value in flags.items() if value is not None]
+    decision = [f"--{arguments.decision}"] if arguments.decision else []
+    return [f"--{name}={value}" for name, value in flags.items() if value is not None] + decision
 
 
 def _split(words: Sequence[str]) -> tuple[str, str, dict[str, list[str]]]:
@@ -123,23 +124,25 @@ def _moved(
     base: Bundle,
     theirs: Bundle,
     values: Mapping[str, Sequence[str]],
-    command: str,
+    commands: tuple[str, str],
 ) -> _Moved:
-    """Merge the package as the record has it with the new version, and then the objects."""
+    """Merge the package as the record has it with the new version, and then the objects.
+
+    ``commands`` are what the user typed, without values and with them, for the hints of errors.
+    """
     if arguments.decision == "markers":
         raise UsageError("packyard upgrade: --markers writes into files, and a run has none: --ours or --theirs")
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         top = base.unpack(Path(os.path.realpath(folder)))
-        use_case = top / last.use_case
-        if last.options:
-            enable(use_case, list(last.options), lambda text: try_components(use_case, text))
-        if last.values:
-            recorded = {name: [value] for name, value in last.values.items()}
-            change_setters(use_case, recorded, beside=reach(use_case, list(recorded), recursive=False))
-        before = _objects(use_case)
-        merged = upgrade(top, base, theirs, arguments.decision).merged
-        use_case = top / merged.use_cases.get(last.use_case, last.use_case)
-        prepared = prepare(use_case, values, path=os.environ.get("PATH", ""), command=command)
+        try:
+            use_case = _as_recorded(top / last.use_case, last)
+            before = _objects(use_case)
+            merged = _merged(top, base, theirs, arguments.decision)
+            use_case = top / merged.use_cases.get(last.use_case, last.use_case)
+            command, again = commands
+            prepared = prepare(use_case, values, path=os.environ.get("PATH", ""), command=command, again=again)
+        except PackyardError as error:  # of a folder that the user does not have
+            raise type(error)(*(problem.renamed(str(top), base.name) for problem in error.problems)) from error
     if prepared.run != last.run:
         problem = f"{theirs.name} {theirs.version} names the run {prepared.run}"
         raise ConflictError(Problem(problem, hint="packyard deploy DIR deploys it beside this one"))
@@ -147,11 +150,32 @@ def _moved(
     old, new = (runs.labelled(objects, last.run, client.namespace) for objects in (before, prepared.objects))
     objects = merge.objects(old, records.whole(client, last), new)
     if merge.conflicts and not arguments.decision:
-        count = output.counted(len(merge.conflicts), "conflict")
-        raise ConflictError(*map(Problem, merge.conflicts), Problem(f"{count}; nothing is deployed", hint=_DECIDE))
+        raise _undecided([*map(Problem, merge.conflicts)])
     for each in merge.conflicts:
         output.note(f"  conflict, decided by --{arguments.decision}: {each}")
     return _Moved(replace(prepared, objects=objects), merged)
+
+
+def _as_recorded(use_case: Path, last: RunRecord) -> Path:
+    """Enable and set what a record says."""
+    if last.options:
+        enable(use_case, list(last.options), lambda text: try_components(use_case, text))
+    if last.values:
+        recorded = {name: [value] for name, value in last.values.items()}
+        change_setters(use_case, recorded, beside=reach(use_case, list(recorded), recursive=False))
+    return use_case
+
+
+def _merged(top: Path, base: Bundle, theirs: Bundle, decision: str) -> Merged:
+    try:
+        return upgrade(top, base, theirs, decision).merged
+    except ConflictError as error:
+        raise _undecided(error.problems[:-1]) from error  # the last one is of files that the user does not have
+
+
+def _undecided(conflicts: Sequence[Problem]) -> ConflictError:
+    count = output.counted(len(conflicts), "conflict")
+    return ConflictError(*conflicts, Problem(f"{count}; nothing is deployed", hint=_DECIDE))
 
 
 def _objects(use_case: Path) -> list[Object]:

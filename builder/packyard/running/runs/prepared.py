@@ -50,16 +50,20 @@ class Prepared:
         return runs.name_of(self.objects, self.otherwise)
 
 
-def prepare(directory: Path, values: Mapping[str, Sequence[str]], *, path: str, command: str = "") -> Prepared:
+def prepare(
+    directory: Path, values: Mapping[str, Sequence[str]], *, path: str, command: str = "", again: str = ""
+) -> Prepared:
     """Render a use case, as if ``values`` were set, and read what its directory says; nothing there changes.
 
-    ``command`` is what the user typed before the values, for the hints of errors.
+    ``command`` is what the user typed before the values, for the hints of errors. So is ``again``, with the values, for
+    a directory that the user does not have: what is missing there is set by it, and not by `packyard set`.
 
     Raises `InputError` as `render` does, among others for what is required and not set.
     """
     with every.with_values(directory, values, command) as source:
         inputs = Inputs.read(source)
-        objects = [item.root for item in parse(Source("", render(source, path=path, inputs=inputs).decode()))]
+        rendered = render(source, path=path, inputs=inputs, command=again).decode()
+    objects = [item.root for item in parse(Source("", rendered))]
     root, manifest = shipped.package_of(directory) or ("", None)
     use_case = os.path.relpath(os.path.realpath(directory), root) if manifest else ""
     options = tuple(option.name for option in inputs.options)

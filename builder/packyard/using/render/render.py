@@ -64,25 +64,29 @@ class Inputs:
         own = [each for krmfile in self.krmfiles for each in krmfile.definitions.setters.values() if each.must_be_set]
         return [*own, *_unset_of(self.options)]
 
-    def check(self) -> None:
-        """Refuse required setters that are unset, values that definitions refuse, and rules that are broken."""
-        problems = [_problem(setter, self.directory) for setter in self.unset]
-        problems += _refused(self.set, self.directory)
+    def check(self, command: str = "") -> None:
+        """Refuse required setters that are unset, values that definitions refuse, and rules that are broken.
+
+        ``command`` sets what is written behind it, for hints; by default `packyard set DIR`.
+        """
+        problems = [_problem(setter, self.directory, command) for setter in self.unset]
+        problems += _refused(self.set, self.directory, command)
         for krmfile in self.krmfiles:
             problems += rule.find_broken(krmfile.root, krmfile.definitions.setters)
         refuse([*problems, *_broken_of(self.options)])
 
 
-def render(directory: Path, *, path: str, inputs: Inputs | None = None) -> bytes:
+def render(directory: Path, *, path: str, inputs: Inputs | None = None, command: str = "") -> bytes:
     """Build a directory by the first of kustomize, kubectl and our own build that is there.
 
     ``path`` is where programs are looked for, as in the variable PATH; an empty one asks for our own build. A program
     that is there and fails is an error: nothing falls back. ``inputs`` are the directory's, where they are known.
+    ``command`` is that of `Inputs.check`.
 
     Raises `InputError` naming every required setter that is still unset, every value that was set and that its
     definition refuses, and every rule between setters that is broken, before anything is built.
     """
-    (inputs or Inputs.read(directory)).check()
+    (inputs or Inputs.read(directory)).check(command)
     return build(directory, path=path)
 
 
@@ -132,16 +136,15 @@ def _unmerged(folders: Sequence[Path]) -> Iterator[Problem]:
                     yield problem
 
 
-def _refused(setters: Sequence[Setter], directory: Path) -> Iterator[Problem]:
+def _refused(setters: Sequence[Setter], directory: Path, command: str) -> Iterator[Problem]:
     """Yield why definitions refuse values that were set by other programs, or by hand."""
     for setter in setters:
         if is_refused(setter, setter.texts):
-            yield explain(setter, setter.texts, str(directory))
+            yield explain(setter, setter.texts, str(directory), typed=command)
 
 
-def _problem(setter: Setter, directory: Path) -> Problem:
+def _problem(setter: Setter, directory: Path, command: str) -> Problem:
     described = f": {setter.description}" if setter.description else ""
     value = quote(setter.example or "VALUE")
-    return setter.problem(
-        f"{setter.name} is not set{described}", f"packyard set {quote(str(directory))} {setter.name}={value}"
-    )
+    begin = command or f"packyard set {quote(str(directory))}"
+    return setter.problem(f"{setter.name} is not set{described}", f"{begin} {setter.name}={value}")
