@@ -118,6 +118,20 @@ def test_a_channel_that_cannot_be_reached_is_as_it_was(channel: Path, tmp_path: 
     refused("get", "bert", "--from", server.address, "--into", tmp_path / "3", says="the server cannot be reached")
 
 
+@pytest.mark.parametrize("status", [b"401 Unauthorized", b"403 Forbidden"])
+def test_a_channel_that_refuses_us_is_not_as_it_was(status: bytes, channel: Path, tmp_path: Path) -> None:
+    answers = [served(channel), lambda _: [answer(status=status)]]
+    with answering(lambda request: answers[0](request)) as server:
+        done("get", "bert", "--from", server.address, "--into", tmp_path / "1")
+        answers.pop(0)
+        says = f"access denied (HTTP {status[:3].decode()}) (is the address right? A user and password go into ~/.netrc"
+        process = packyard("get", "bert", "--from", server.address, "--into", tmp_path / "2")
+        assert process.returncode == 1
+        assert says in process.stderr
+        assert "cannot be reached" not in process.stderr
+        refused("list", "--from", server.address.replace("//", "//me:wrong@"), says="check user and password")
+
+
 def test_what_is_remembered_can_be_listed_and_verified(channel: Path, tmp_path: Path) -> None:
     file = channel / "1.1/bert.tar.gz"
     with answering(served(channel)) as server:

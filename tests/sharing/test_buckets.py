@@ -20,7 +20,7 @@ from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores import open_store
 from packyard.sharing.stores.bucket import BucketStore
 from packyard.sharing.stores.probe import probe, trusting
-from packyard.sharing.stores.store import MissingStoreError, NotFoundError, Promises, Store
+from packyard.sharing.stores.store import DeniedError, MissingStoreError, NotFoundError, Promises, Store
 from sharing.buckets import BucketServer, Opener, versitygw
 from sharing.examples import bundle
 from sharing.store_contract import StoreContract
@@ -181,6 +181,30 @@ def test_wrong_credentials_are_refused_and_not_shown(
             verb()
         assert caught.value.__cause__ is None
         assert "s3cret" not in f"{caught.value}{caught.value!r}{store!r}{store.address}"
+
+
+def test_a_refusal_names_the_profile_and_what_shows_its_rights(
+    versitygw: BucketServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(variable, raising=False)
+    file = tmp_path / "credentials"
+    file.write_text("[zoo]\naws_access_key_id = test-access-key\naws_secret_access_key = s3cret-and-wrong\n")
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(file))
+    monkeypatch.setenv("AWS_PROFILE", "zoo")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", versitygw.url)
+    says = r"access denied \(HTTP 403: SignatureDoesNotMatch\) to the profile 'zoo' \(.*: aws s3 ls s3://models/x/\)"
+    with pytest.raises(DeniedError, match=says):
+        open_store("s3://models/x").get("a")
+    for address, used in (
+        ("s3://test-access-key:s3cret@models/x", "the keys in the address"),
+        ("s3://models/x", "AWS_ACCESS_KEY_ID"),
+    ):
+        monkeypatch.setenv("AWS_ACCESS_KEY_ID", "test-access-key")
+        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "s3cret-and-wrong")
+        with pytest.raises(DeniedError, match=f"to {used} ") as caught:
+            open_store(address).get("a")
+        assert "s3cret" not in f"{caught.value!r}"
 
 
 @pytest.mark.parametrize(

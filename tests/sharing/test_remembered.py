@@ -17,7 +17,7 @@ from packyard.sharing.index import access
 from packyard.sharing.index.remembered import RememberedStore
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores.directory import DirectoryStore
-from packyard.sharing.stores.store import NotFoundError, Store
+from packyard.sharing.stores.store import DeniedError, NotFoundError, Store
 from sharing.examples import bundle, fetch
 
 
@@ -65,6 +65,21 @@ def test_what_was_read_once_can_be_got_again_without_the_channel(channel: Switch
         cut(channel)
     with pytest.raises(UnavailableError, match="the cable is cut"):
         fetch(remembered(channel, tmp_path), "bert@1.0")
+
+
+def test_a_channel_that_refuses_us_is_not_as_it_was(channel: Switched, tmp_path: Path) -> None:
+    access.read(remembered(channel, tmp_path))
+    denied, told = DeniedError("access denied"), list[str]()
+
+    class Refusing(DirectoryStore):
+        def get(self, key: str, *, limit: int = LIMIT) -> bytes:  # noqa: ARG002
+            raise denied
+
+    store = remembered(Refusing(channel.root_dir), tmp_path, told)
+    with pytest.raises(DeniedError):
+        access.read(store)
+    assert told == []
+    assert store.is_reached
 
 
 def test_what_was_never_read_cannot_be_reached(channel: Switched, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What a channel said when it was last asked, for when it cannot be reached.
+"""What a channel said when it was last asked, for when it cannot be reached. One that refuses us is reached.
 
 Nodes of the index never change: those that are remembered are not asked for again. Everything else is asked for every
 time, as long as there is an answer; from the first time that there is none, the channel is as it was.
@@ -16,7 +16,7 @@ from packyard.core.errors import Problem, UnavailableError
 from packyard.core.files.regular import LIMIT
 from packyard.core.work.cache import Cache
 from packyard.sharing.index import nodes
-from packyard.sharing.stores.store import MissingStoreError, NotFoundError, ReadOnly, Store, TooLongError
+from packyard.sharing.stores.store import DeniedError, MissingStoreError, NotFoundError, ReadOnly, Store, TooLongError
 
 _THERE, _MISSING = b"+", b"-"
 
@@ -52,7 +52,7 @@ class RememberedStore(ReadOnly):
         if self._error is None:
             try:
                 data = self._store.get(key, limit=limit)
-            except (MissingStoreError, TooLongError):
+            except (DeniedError, MissingStoreError, TooLongError):
                 raise
             except NotFoundError:
                 self._keep(key, _MISSING)

@@ -14,7 +14,7 @@ from obstore.store import AzureStore
 
 from packyard.sharing.stores import bucket
 from packyard.sharing.stores import endpoint as endpoints
-from packyard.sharing.stores.bucket import BucketStore, Tries
+from packyard.sharing.stores.bucket import BucketStore, Identity, Tries
 from packyard.sharing.stores.bucket_address import BucketAddress
 from packyard.sharing.stores.store import PATIENCE, Promises
 
@@ -27,7 +27,9 @@ def open_azure(text: str, *, patience: float = PATIENCE, tries: Tries = bucket.U
     address = BucketAddress.parse(text, _HINT)
     settings = _settings(os.environ)
     endpoint = endpoints.azure()
+    identity = Identity()
     if credentials := address.secrets(endpoint):
+        identity = Identity(used="the account in the address")
         settings["account_name"], settings["account_key"] = credentials
     settings |= bucket.client(patience, tries, endpoint)
     prefix = address.prefix or None
@@ -35,6 +37,7 @@ def open_azure(text: str, *, patience: float = PATIENCE, tries: Tries = bucket.U
         address=str(address),
         promises=Promises(create=True, swap=True),
         bucket=bucket.opened(lambda: AzureStore(address.bucket, prefix=prefix, **settings), str(address)),
+        identity=identity,
         patience=patience,
         tries=tries,
     )

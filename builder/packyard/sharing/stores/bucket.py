@@ -13,7 +13,7 @@ import random
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
@@ -29,6 +29,7 @@ from packyard.core.files.regular import LIMIT
 from packyard.sharing.stores.content import cache_control, content_type
 from packyard.sharing.stores.store import (
     PATIENCE,
+    DeniedError,
     MissingStoreError,
     NotFoundError,
     Promises,
@@ -51,6 +52,7 @@ _LONGEST_PAUSE = 5.0  # seconds
 _STATUS = re.compile(r"status code: (\d{3})\b")
 _CODE = re.compile(r"<Code>([A-Za-z]{1,64})</Code>")
 _CREDENTIALS = "set them as for the cloud's own tools, then run again"
+_NO_LONGER = ("ExpiredToken", "InvalidToken", "TokenRefreshRequired")  # HTTP 400
 _NO_OBJECT = ("", "NoSuchKey", "BlobNotFound")
 _NO_BUCKET = ("NoSuchBucket", "ContainerNotFound", "InvalidBucketName")
 #: Where clouds give credentials to their machines: what is asked last.
@@ -84,12 +86,21 @@ USUAL = Tries()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """What says who we are, in words, such as a profile's name, and how to see what that may do; never a secret."""
+
+    used: str = "the credentials of the environment"
+    look: str = "check the credentials and what they may do"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BucketStore:
     """The store below a prefix of a bucket; ``bucket`` is obstore's. ``patience``: the seconds that a call may take."""
 
     address: str
     promises: Promises
     bucket: ObjectStore = field(repr=False)
+    identity: Identity = Identity()
     patience: float = PATIENCE
     tries: Tries = USUAL
 
@@ -130,7 +141,7 @@ class BucketStore:
         except _BeyondError:
             return
         while True:
-            with _translated(self._place(key)):
+            with self._translated(self._place(key)):
                 piece = self._within(self._place(key), end, partial(next, pieces, None))
             if piece is None:
                 return
@@ -140,7 +151,7 @@ class BucketStore:
 
     def _open(self, key: str, offset: int, end: float) -> Iterator[bytes]:
         options: Any = {"range": {"offset": offset}} if offset else None
-        with _translated(self._place(key)):
+        with self._translated(self._place(key)):
             answer = self._within(self._place(key), end, partial(obstore.get, self.bucket, key, options=options))
             return iter(answer.stream(min_chunk_size=_PIECE))
 
@@ -150,7 +161,7 @@ class BucketStore:
         if folder:
             check_key(folder)
         end, keys = time.monotonic() + self.patience, []
-        with _translated(self.address):
+        with self._translated(self.address):
             pages = iter(obstore.list(self.bucket, folder or None, chunk_size=_PAGE))
             while page := self._within(self.address, end, partial(next, pages, None)):
                 keys += [entry["path"] for entry in page]
@@ -173,7 +184,7 @@ class BucketStore:
         """Remove an object; see `Store.remove`."""
         check_removable(key, is_published=is_published)
         place = self._place(key)
-        with suppress(NotFoundError), _translated(place):
+        with suppress(NotFoundError), self._translated(place):
             self._within(place, time.monotonic() + self.patience, partial(obstore.delete, self.bucket, key))
         return True
 
@@ -188,7 +199,7 @@ class BucketStore:
             version = {name: answer.meta[name] for name in ("e_tag", "version") if answer.meta[name]}
             return bytes(answer.bytes()), version
 
-        with _translated(place):
+        with self._translated(place):
             return self._within(place, time.monotonic() + self.patience, get)
 
     def _found(self, key: str) -> tuple[Digest | None, Any]:
@@ -211,14 +222,14 @@ class BucketStore:
         attributes: Any = {"Content-Type": content_type(key), "Cache-Control": cache_control(key)}
         put = partial(obstore.put, self.bucket, key, data, use_multipart=False, attributes=attributes)
         try:
-            with _translated(self._place(key)):
+            with self._translated(self._place(key)):
                 self._within(self._place(key), end, partial(put, mode=mode))
         except _RefusedError:
             return False
         except _NoConditionsError:
             if self.promises.create or self.promises.swap:
                 raise
-            with _translated(self._place(key)):
+            with self._translated(self._place(key)):
                 self._within(self._place(key), end, put)
         return True
 
@@ -230,6 +241,9 @@ class BucketStore:
 
     def _place(self, key: str) -> str:
         return f"{self.address}/{key}"
+
+    def _translated(self, place: str) -> AbstractContextManager[None]:
+        return _translated(place, self.identity)
 
 
 class _NoConditionsError(UnavailableError):
@@ -292,7 +306,7 @@ def opened(make: Callable[[], ObjectStore], address: str) -> ObjectStore:
 
 
 @contextmanager
-def _translated(place: str) -> Iterator[None]:
+def _translated(place: str, identity: Identity) -> Iterator[None]:
     try:
         yield
     except PackyardError:
@@ -300,10 +314,10 @@ def _translated(place: str) -> Iterator[None]:
     except (exceptions.AlreadyExistsError, exceptions.PreconditionError):
         raise _RefusedError from None
     except Exception as error:
-        raise _refusal(place, error) from None
+        raise _refusal(place, error, identity) from None
 
 
-def _refusal(place: str, error: Exception) -> Exception:
+def _refusal(place: str, error: Exception, identity: Identity) -> Exception:
     """Return the error to raise for one of the library's."""
     text = str(error)
     status = match[1] if (match := _STATUS.search(text)) else ""
@@ -313,6 +327,9 @@ def _refusal(place: str, error: Exception) -> Exception:
     def unavailable(problem: str, hint: str = LOOK) -> UnavailableError:
         return UnavailableError(Problem(problem, file=place, hint=hint))
 
+    def denied(problem: str, hint: str) -> DeniedError:
+        return DeniedError(Problem(problem, file=place, hint=hint))
+
     if status == "416" or "StartTooLarge" in text:
         return _BeyondError()
     if "NotPartial" in text:
@@ -320,13 +337,17 @@ def _refusal(place: str, error: Exception) -> Exception:
     if code in _NO_BUCKET:
         return MissingStoreError(Problem(f"there is no such bucket ({code})", file=place, hint="check the address"))
     if _METADATA.search(text):
-        return unavailable("no credentials were found", _CREDENTIALS)
+        return denied("no credentials were found", _CREDENTIALS)
     if isinstance(error, FileNotFoundError) and code in _NO_OBJECT:
         return NotFoundError(Problem("not found", file=place))
+    if code == "RequestTimeTooSkewed":
+        return denied(f"access denied ({answer})", "is the clock of this machine right? See: date")
     if status in ("401", "403"):
-        return unavailable(f"access denied ({answer})", "check the credentials and what they may do")
+        return denied(f"access denied ({answer}) to {identity.used}", identity.look)
+    if code in _NO_LONGER:
+        return denied(f"access denied ({answer}) to {identity.used}", "log in again, then run again")
     if isinstance(error, exceptions.UnauthenticatedError | exceptions.PermissionDeniedError):
-        return unavailable("no credentials were found that can be used", _CREDENTIALS)
+        return denied("no credentials were found that can be used", _CREDENTIALS)
     if status in ("429", "503"):
         return unavailable(f"the server is busy ({answer})", "try again later")
     if status.startswith("3"):

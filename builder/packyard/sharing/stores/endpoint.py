@@ -13,6 +13,7 @@ from packyard.core.errors import InputError, Problem
 _CONNECTION = "AZURE_STORAGE_CONNECTION_STRING"
 _AZURE = ("AZURE_STORAGE_ENDPOINT", "AZURE_ENDPOINT")
 _S3 = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
+_PROFILES = ("AWS_PROFILE", "AWS_DEFAULT_PROFILE")
 _ACCOUNTS = ("AZURE_STORAGE_ACCOUNT", "AZURE_STORAGE_ACCOUNT_NAME")
 
 
@@ -67,10 +68,14 @@ def first(*variables: str) -> str:
     return next((os.environ[name] for name in variables if os.environ.get(name)), "")
 
 
+def profile_name(environment: Mapping[str, str]) -> str:
+    """Return which of AWS's profiles is chosen."""
+    return next(filter(None, map(environment.get, _PROFILES)), "default")
+
+
 def profile(environment: Mapping[str, str]) -> Mapping[str, str]:
     """Return the settings of AWS's profile that is chosen, those of the credentials file first."""
-    chosen = environment.get("AWS_PROFILE") or environment.get("AWS_DEFAULT_PROFILE")
-    name = chosen or "default"
+    name = profile_name(environment)
     settings: dict[str, str] = {}
     for variable, file, section in (
         ("AWS_CONFIG_FILE", "~/.aws/config", name if name == "default" else f"profile {name}"),
@@ -84,6 +89,6 @@ def profile(environment: Mapping[str, str]) -> Mapping[str, str]:
             raise InputError(Problem("is not a file of AWS profiles", file=str(path), hint="repair it")) from None
         if parser.has_section(section):
             settings |= parser[section]
-    if chosen and not settings:
-        raise InputError(Problem(f"there is no AWS profile '{chosen}'", hint="see AWS_PROFILE, and ~/.aws/config"))
+    if not settings and any(map(environment.get, _PROFILES)):
+        raise InputError(Problem(f"there is no AWS profile '{name}'", hint="see AWS_PROFILE, and ~/.aws/config"))
     return settings

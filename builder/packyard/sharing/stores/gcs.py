@@ -28,6 +28,7 @@ from packyard.sharing.stores.bucket_address import BucketAddress
 from packyard.sharing.stores.content import cache_control, content_type
 from packyard.sharing.stores.store import (
     PATIENCE,
+    DeniedError,
     MissingStoreError,
     NotFoundError,
     Promises,
@@ -39,7 +40,7 @@ from packyard.sharing.stores.store import (
     check_swapped,
 )
 from packyard.sharing.stores.transfer import Answer, Request
-from packyard.sharing.stores.wire import OverdueError, authorities, within
+from packyard.sharing.stores.wire import LOOK, OverdueError, authorities, within
 
 _HOST = "https://storage.googleapis.com"
 _SCOPE = "https://www.googleapis.com/auth/devstorage.read_write"
@@ -173,8 +174,9 @@ class GCSStore:
                 return MissingStoreError(problem)
             return NotFoundError(Problem("not found", file=request.place))
         if answer.status in (401, 403):
-            hint = "check what the credentials may do" if request.authorization else f"log in: {_LOGIN}"
-            return request.refusal(f"access denied (HTTP {answer.status})", hint)
+            look = f"see what the credentials may do: gcloud storage ls {self.address}/"
+            hint = look if request.authorization else f"log in: {_LOGIN}"
+            return request.denied(f"access denied (HTTP {answer.status})", hint)
         return request.unexpected(answer)
 
     @cached_property
@@ -218,9 +220,12 @@ class GCSStore:
             session.verify = authorities() or True
             try:
                 within(self._patience, lambda: credentials.refresh(google.auth.transport.requests.Request(session)))
-            except (google.auth.exceptions.GoogleAuthError, OverdueError, OSError):
-                problem = Problem("Google's credentials are refused, or cannot be renewed", hint=f"log in: {_LOGIN}")
-                raise UnavailableError(problem) from None
+            except (google.auth.exceptions.TransportError, OverdueError, OSError):
+                problem = "Google's credentials cannot be renewed: the token server cannot be reached"
+                raise UnavailableError(Problem(problem, hint=LOOK)) from None
+            except google.auth.exceptions.GoogleAuthError:
+                problem = "Google's credentials are refused, or cannot be renewed"
+                raise DeniedError(Problem(problem, hint=f"log in: {_LOGIN}")) from None
         return str(credentials.token)
 
     @cached_property

@@ -17,10 +17,10 @@ from typing import Any
 
 from obstore.store import S3Store
 
-from packyard.core.errors import Problem, UnavailableError
+from packyard.core.errors import Problem, UnavailableError, shown
 from packyard.sharing.stores import bucket
 from packyard.sharing.stores import endpoint as endpoints
-from packyard.sharing.stores.bucket import BucketStore, Tries
+from packyard.sharing.stores.bucket import BucketStore, Identity, Tries
 from packyard.sharing.stores.bucket_address import BucketAddress
 from packyard.sharing.stores.store import PATIENCE, Promises
 
@@ -40,10 +40,14 @@ def open_s3(text: str, *, patience: float = PATIENCE, tries: Tries = bucket.USUA
     profile = endpoints.profile(os.environ)
     endpoint = endpoints.s3(profile)
     settings: dict[str, Any] = {"region": endpoints.first(*_REGIONS) or profile.get("region") or "us-east-1"}
+    used = next((name for name in _GIVEN if os.environ.get(name)), "")
     if credentials := address.secrets(endpoint):
         settings["credential_provider"] = partial(_static, *credentials)
-    elif not endpoints.first(*_GIVEN):
-        settings |= _of_profile(profile)
+        used = "the keys in the address"
+    elif not used and (own := _of_profile(profile)):
+        settings |= own
+        used = f"the profile {shown(endpoints.profile_name(os.environ), quoted=True)}"
+    used = used or "the role of this container or machine"
     settings |= bucket.client(patience, tries, endpoint, "AWS_CA_BUNDLE")
     prefix = address.prefix or None
     return BucketStore(
@@ -52,6 +56,7 @@ def open_s3(text: str, *, patience: float = PATIENCE, tries: Tries = bucket.USUA
         bucket=bucket.opened(
             lambda: S3Store(address.bucket, prefix=prefix, disable_bulk_delete=True, **settings), str(address)
         ),
+        identity=Identity(used=used, look=f"see what that may do: aws s3 ls {address}/"),
         patience=patience,
         tries=tries,
     )

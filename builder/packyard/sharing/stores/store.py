@@ -32,6 +32,10 @@ class MissingStoreError(UnavailableError):
     """There is no store at this address; whoever takes a missing object for an answer does not take this for one."""
 
 
+class DeniedError(UnavailableError):
+    """The store answers, and refuses: the credentials are missing or wrong, or may not do that. It is no outage."""
+
+
 class TooLongError(UnavailableError):
     """An object is larger than the limit of the caller."""
 

@@ -29,13 +29,13 @@ import urllib3
 from packyard.core.errors import PackyardError, Problem, UnavailableError
 from packyard.sharing.stores.meter import CHUNK, WINDOW, Meter
 from packyard.sharing.stores.meter import Connections as Connections
-from packyard.sharing.stores.store import too_long
+from packyard.sharing.stores.store import DeniedError, too_long
 from packyard.sharing.stores.wire import LOOK, OverdueError, authorities, late, may_have_secrets, within
 
 _REDIRECTIONS = 10
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _SAFE = ("GET", "HEAD", "PUT", "DELETE")  # to repeat: twice has the effect of once
-_TOO_MANY = 429
+_TOO_MANY, _PROXY_WANTS = 429, 407
 _BUSY = (_TOO_MANY, 500, 502, 503, 504)
 _MOVED_AS_IT_IS = (307, 308)  # with the same method and body
 _MOVED = (301, 302, 303, *_MOVED_AS_IT_IS)
@@ -44,6 +44,7 @@ _MESSAGE = 64 * 1024  # bytes of what a server says of an error
 
 _EARLY = "the server closed the connection early"
 _INVALID = "the server sent an invalid response"
+_WHO = "is the address right? A user and password go into ~/.netrc, for the machine"
 _PROXY = "check HTTPS_PROXY, HTTP_PROXY and NO_PROXY, then run again"
 _TRUST = "check its address; REQUESTS_CA_BUNDLE=FILE names the authorities to trust, those of a company too"
 #: What failed, in our words: the libraries' messages may show the address with its password. And what to check.
@@ -107,6 +108,10 @@ class Request:
         """Return the error to raise."""
         return UnavailableError(Problem(message, file=self.place, hint=hint))
 
+    def denied(self, message: str, hint: str) -> DeniedError:
+        """Return the error to raise where the server answers, and refuses."""
+        return DeniedError(Problem(message, file=self.place, hint=hint))
+
     def broken_off(self, message: str = _EARLY) -> BrokenOffError:
         """Return the error to raise where less arrives than was announced."""
         return BrokenOffError(Problem(message, file=self.place, hint="run again"))
@@ -118,7 +123,10 @@ class Request:
     def unexpected(self, answer: Answer) -> UnavailableError:
         """Return the error to raise for an answer that is no success."""
         if answer.status in (401, 403):
-            return self.refusal(f"access denied (HTTP {answer.status})", "check user and password")
+            hint = "check user and password" if self.authorization else f"{_WHO} {urlsplit(self.url).hostname}"
+            return self.denied(f"access denied (HTTP {answer.status})", hint)
+        if answer.status == _PROXY_WANTS:
+            return self.denied(f"the proxy wants a user and password (HTTP {answer.status})", _PROXY)
         if answer.status in (_TOO_MANY, 503):
             seconds = answer.headers.get("retry-after", "")
             wait = f" in {seconds} seconds" if seconds.isdecimal() else " later"

@@ -80,7 +80,7 @@ class Authorization:
     def _denied(self, request: transfer.Request, answer: transfer.Answer) -> UnavailableError:
         if answer.status in (400, 401, 403):
             problem = f"access to {self._address} is denied (HTTP {answer.status})"
-            return request.refusal(problem, f"log in again: docker login {self._address.host}")
+            return request.denied(problem, f"log in again: docker login {self._address.host}")
         return request.unexpected(answer)
 
     def _request(self, realm: str, parameters: dict[str, str]) -> transfer.Request:

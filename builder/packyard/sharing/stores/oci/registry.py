@@ -269,7 +269,7 @@ def _refusal(request: Request, answer: Answer) -> UnavailableError:
     if answer.status in (401, 403):
         host = urlsplit(request.url).netloc
         hint = f"log in with an account that may: docker login {host}"
-        return request.refusal(f"access denied (HTTP {answer.status}{reason})", hint)
+        return request.denied(f"access denied (HTTP {answer.status}{reason})", hint)
     if reason and answer.status < 500 and answer.status != 429:
         return request.refusal(f"the registry refuses (HTTP {answer.status}{reason})", "see what the registry asks for")
     return request.unexpected(answer)
