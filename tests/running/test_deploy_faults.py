@@ -10,7 +10,9 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -212,15 +214,13 @@ def client_of(config: Path) -> Kubectl:
 
 def offers(said: str, what: str) -> list[list[str]]:
     """Return the commands that complete and that remove a run that is applied in part."""
-    found = re.search(rf"run {RUN}: {what}\n  (.*) completes it\n  (.*) removes it", said)
+    found = re.search(rf"run {RUN}:? {what}\n  (.*) completes it\n  (.*) removes it", said)
     assert found, said
     return [shlex.split(each) for each in found.groups()]
 
 
-@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
-def test_ctrl_c_while_objects_are_applied_says_which_are(
-    cluster: Api, namespace: str, config: Path, directory: Path, by: signal.Signals
-) -> None:
+def interrupted_midway(api: Api, namespace: str, by: signal.Signals, *words: object) -> tuple[int, str, str]:
+    """Interrupt a command while the server admits a Job; return its exit code, and what it printed."""
     begun, go_on = threading.Event(), threading.Event()
 
     def slow(request: Object) -> str:
@@ -229,9 +229,8 @@ def test_ctrl_c_while_objects_are_applied_says_which_are(
             go_on.wait(60)
         return ""
 
-    with webhooks.asked(cluster, namespace, ["jobs"], slow):
-        words = ["deploy", str(directory), "--kubeconfig", str(config), "--no-wait"]
-        command = [*commandline.COMMAND, *words]
+    with webhooks.asked(api, namespace, ["jobs"], slow):
+        command = [*commandline.COMMAND, *map(str, words)]
         with subprocess.Popen(
             command, env=commandline.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
         ) as process:
@@ -239,11 +238,32 @@ def test_ctrl_c_while_objects_are_applied_says_which_are(
             process.send_signal(by)
             output, said = (each.decode() for each in process.communicate(timeout=60))
         go_on.set()
-    assert (process.returncode, output) == (130, "ConfigMap settings created\n")
+    return process.returncode, output, said
+
+
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_while_objects_are_applied_says_which_are(
+    cluster: Api, namespace: str, config: Path, directory: Path, by: signal.Signals
+) -> None:
+    words = ("deploy", directory, "--kubeconfig", config, "--no-wait")
+    code, output, said = interrupted_midway(cluster, namespace, by, *words)
+    assert (code, output) == (130, "ConfigMap settings created\n")
     again, _ = offers(said, "1 of 2 objects applied")
     done = inside(*again[1:], "--no-wait")
     assert "2 objects applied, as deployed at" in done.stderr
     assert names(cluster, namespace) == [f"packyard.{RUN}.1", "settings", "work"]
+
+
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_takes_back_what_is_applied_on_demand(
+    cluster: Api, namespace: str, config: Path, directory: Path, by: signal.Signals
+) -> None:
+    words = ("deploy", directory, "--kubeconfig", config, "--atomic")
+    code, output, said = interrupted_midway(cluster, namespace, by, *words)
+    assert (code, output) == (130, "ConfigMap settings created\n")
+    assert f"run {RUN} is taken back: its objects are deleted" in said
+    assert "completes it" not in said
+    assert names(cluster, namespace) == []
 
 
 #: A kubectl that prints a line and interrupts who reads it, before that one has its turn on their processor.
@@ -276,29 +296,51 @@ def test_a_line_that_comes_with_ctrl_c_is_read(tmp_path: Path) -> None:
     assert done.stdout == "configmap/settings\n"
 
 
+@contextmanager
+def cut_midway(api: Api, namespace: str, folder: Path) -> Iterator[tuple[Path, Callable[[], Object]]]:
+    """Yield a kubeconfig whose connection is cut as a Job is applied, and what mends it."""
+    with buckets.toxiproxy(real.pinned_program("toxiproxy")) as toxiproxy:
+        proxy = {"name": "server", "listen": "127.0.0.1:0", "upstream": api.server.removeprefix("https://")}
+        listen = toxiproxy.ask("POST", "/proxies", proxy)["listen"]
+
+        refusals = ["too late"]
+
+        def cut(request: Object) -> str:
+            if request["dryRun"] or not refusals:
+                return ""
+            toxiproxy.ask("POST", "/proxies/server", {"enabled": False})
+            return refusals.pop()
+
+        with webhooks.asked(api, namespace, ["jobs"], cut):
+            mend = partial(toxiproxy.ask, "POST", "/proxies/server", {"enabled": True})
+            yield written(folder, api, namespace, server=f"https://{listen}"), mend
+
+
 def test_a_connection_that_is_cut_midway_is_told_and_a_second_deploy_completes(
     cluster: Api, namespace: str, directory: Path, tmp_path: Path
 ) -> None:
-    with buckets.toxiproxy(real.pinned_program("toxiproxy")) as toxiproxy:
-        upstream = cluster.server.removeprefix("https://")
-        proxy = {"name": "server", "listen": "127.0.0.1:0", "upstream": upstream}
-        listen = toxiproxy.ask("POST", "/proxies", proxy)["listen"]
-        config = written(tmp_path, cluster, namespace, server=f"https://{listen}")
-
-        def cut(request: Object) -> str:
-            if not request["dryRun"]:
-                toxiproxy.ask("POST", "/proxies/server", {"enabled": False})
-            return "" if request["dryRun"] else "too late"
-
-        with webhooks.asked(cluster, namespace, ["jobs"], cut):
-            done = inside("deploy", directory, "--kubeconfig", config, "--no-wait")
+    with cut_midway(cluster, namespace, tmp_path) as (config, mend):
+        done = inside("deploy", directory, "--kubeconfig", config, "--no-wait")
         assert done.returncode == 1
         assert "the cluster of context my context cannot be reached" in done.stderr
         again, _ = offers(done.stderr, "1 of 2 objects applied")
         assert inside(*again[1:], "--no-wait").returncode == 1  # it is still away
-        toxiproxy.ask("POST", "/proxies/server", {"enabled": True})
+        mend()
         assert inside(*again[1:], "--no-wait").returncode == 0
     assert names(cluster, namespace) == [f"packyard.{RUN}.1", "settings", "work"]
+
+
+def test_what_cannot_be_taken_back_is_told_with_the_commands_to_go_on(
+    cluster: Api, namespace: str, directory: Path, tmp_path: Path
+) -> None:
+    with cut_midway(cluster, namespace, tmp_path) as (config, mend):
+        done = inside("deploy", directory, "--kubeconfig", config, "--atomic")
+        assert done.returncode == 1
+        assert done.stderr.count("the cluster of context my context cannot be reached") == 2
+        _, remove = offers(done.stderr, "is not taken back")
+        mend()
+        assert inside(*remove[1:]).returncode == 0
+    assert names(cluster, namespace) == []
 
 
 @pytest.mark.slow

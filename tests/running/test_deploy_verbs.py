@@ -244,16 +244,21 @@ def test_what_cannot_start_ends_the_waiting_and_is_taken_back_on_demand(
     failing = run("deploy", directory, "--atomic", code=1).stderr
     name = re.findall(r"run (\S+) is taken back: its objects are deleted", failing)[0]
     assert f"run {name} is failing: server 0: image cannot be pulled" in failing
+    assert "packyard status" not in failing  # would show nothing any more
     assert cluster.list("apps/v1", "Deployment", namespace) == []
     run("deploy", serve(tmp_path / "server", "run"))
     changed = serve(tmp_path / "server", "unpullable", minReadySeconds=1)
     assert f"run {name} is deployed again as record 1 has it" in run("deploy", changed, "--atomic", code=1).stderr
+    late = serve(tmp_path / "server", "never-ready", minReadySeconds=1)
+    not_yet = run("deploy", late, "--atomic", "--timeout", "1s", code=1).stderr
+    assert f"run {name} is not running yet: server" in not_yet
+    assert f"run {name} is deployed again as record 3 has it" in not_yet
     (server,) = cluster.list("apps/v1", "Deployment", namespace)
     assert server["spec"].get("minReadySeconds", 0) == 0
-    assert [each["record"] for each in answer("history", name)] == [1, 2, 3]
+    assert [each["record"] for each in answer("history", name)] == [1, 2, 3, 4, 5]
     for seconds in range(1, 5):
         run("deploy", serve(tmp_path / "server", "run", minReadySeconds=seconds), "--no-wait", "--keep", "3")
-    assert [each["record"] for each in answer("history", name)] == [5, 6, 7]
+    assert [each["record"] for each in answer("history", name)] == [7, 8, 9]
     assert "--keep 0" in run("deploy", directory, "--keep", "0", code=2).stderr
 
 

@@ -92,7 +92,7 @@ def run(
     if arguments.diff:
         return _show(client, plan)
     _tell_all(plan.warnings)
-    with _taken_back(client, arguments, plan):
+    with _taken_back(client, arguments, plan, again):
         if plan.record.objects:
             _carry_out(client, arguments, plan, again)
         for each in plan.used:
@@ -123,24 +123,50 @@ def _replacing(client: Kubectl, arguments: argparse.Namespace, run: str, planner
     return planner()
 
 
+def _takes_back(arguments: argparse.Namespace, plan: Plan) -> bool:
+    """Say whether what is applied is taken back where the run does not start, so that nobody has to go on with it."""
+    return bool(arguments.atomic and plan.is_new)
+
+
 @contextmanager
-def _taken_back(client: Kubectl, arguments: argparse.Namespace, plan: Plan) -> Iterator[None]:
-    """With --atomic, have the cluster as it was before a run that does not start; what takes back may fail, too."""
+def _taken_back(client: Kubectl, arguments: argparse.Namespace, plan: Plan, again: str) -> Iterator[None]:
+    """With --atomic, have the cluster as it was before a run that does not start, or is interrupted before it does.
+
+    What takes back may fail, or be interrupted too: that is told beside what went wrong before.
+    """
     try:
         yield
-    except PackyardError as error:
-        if not (arguments.atomic and plan.is_new) or isinstance(error, TakenError):
+    except (PackyardError, KeyboardInterrupt) as error:
+        if not _takes_back(arguments, plan) or isinstance(error, TakenError):
             raise
-        if plan.before:
-            last, there = plan.before[-1], records.read_run(client, plan.record.run)
-            deploy.carry_out(client, deploy.plan_again(client, there, last, who=client.who(), when=now()))
-            output.notice(f"run {plan.record.run} is deployed again as record {last.number} has it")
-        else:
-            removal = removing.find(client, {plan.record.run: [plan.record]})
-            removing.delete(client, removal, claims=False)
-            removing.forget(client, removal)
-            output.notice(f"run {plan.record.run} is taken back: its objects are deleted")
+        try:
+            _take_back(client, plan)
+        except (PackyardError, KeyboardInterrupt) as failure:
+            if isinstance(failure, PackyardError):
+                output.refusal(failure)
+            output.notice(f"run {plan.record.run} is not taken back\n{_ways_on(client, plan, again)}")
         raise
+
+
+def _take_back(client: Kubectl, plan: Plan) -> None:
+    run = plan.record.run
+    output.note(f"taking back run {run}")
+    if plan.before:
+        last, there = plan.before[-1], records.read_run(client, run)
+        deploy.carry_out(client, deploy.plan_again(client, there, last, who=client.who(), when=now()))
+        output.notice(f"run {run} is deployed again as record {last.number} has it")
+        return
+    removal = removing.find(client, {run: [plan.record]})
+    removing.delete(client, removal, claims=False)
+    removing.forget(client, removal)
+    output.notice(f"run {run} is taken back: its objects are deleted")
+
+
+def _ways_on(client: Kubectl, plan: Plan, again: str) -> str:
+    """Say what to type where a run is applied in part."""
+    run, last = plan.record.run, plan.before[-1:]
+    back = [f"  {client.packyard('rollback', run, str(each.number))} deploys what was there before" for each in last]
+    return "\n".join([f"  {again} completes it", *back, f"  {client.packyard('undeploy', run)} removes it"])
 
 
 def _show(client: Kubectl, plan: Plan) -> int:
@@ -166,12 +192,12 @@ def _carry_out(client: Kubectl, arguments: argparse.Namespace, plan: Plan, again
         warnings = deploy.carry_out(client, plan, tell, keep=arguments.keep)
     except (PackyardError, KeyboardInterrupt) as error:
         if not applied:
-            more = "" if isinstance(error, TakenError) else f"; {again} tries again"
+            more = "" if isinstance(error, TakenError) or _takes_back(arguments, plan) else f"; {again} tries again"
             output.notice(f"nothing is applied{more}")
             raise
-        remove = client.packyard("undeploy", plan.record.run)
         count = f"{len(applied)} of {output.counted(len(plan.objects), 'object')}"
-        output.notice(f"run {plan.record.run}: {count} applied\n  {again} completes it\n  {remove} removes it")
+        ways = "" if _takes_back(arguments, plan) else f"\n{_ways_on(client, plan, again)}"
+        output.notice(f"run {plan.record.run}: {count} applied{ways}")
         raise
     _tell_all(each for each in warnings if each not in plan.warnings)
     for each in plan.obsolete:
@@ -217,7 +243,8 @@ def _wait(client: Kubectl, arguments: argparse.Namespace, plan: Plan) -> RunStat
                 return run_status
             time.sleep(_PAUSE)
     except (PackyardError, KeyboardInterrupt):
-        output.notice(f"run {plan.record.run} is deployed, and goes on; {_next(client, plan, 'status')}")
+        if not _takes_back(arguments, plan):
+            output.notice(f"run {plan.record.run} is deployed, and goes on; {_next(client, plan, 'status')}")
         raise
     finally:
         output.waited()
@@ -247,7 +274,8 @@ def _tell_end(
     if run_status and run_status.state not in (status.RUNNING, SUCCEEDED):
         late = "is not running yet" if run_status.state == status.STARTING else run_status.phrase
         problem = f"run {record.run} {late}: {run_status.reason}" if run_status.reason else f"run {record.run} {late}"
-        raise UnavailableError(Problem(problem, hint=_next(client, plan, "status")))
+        is_left = plan.before or not _takes_back(arguments, plan)
+        raise UnavailableError(Problem(problem, hint=_next(client, plan, "status") if is_left else ""))
     if run_status and run_status.roles and run_status.state == SUCCEEDED and not plan.is_new:
         output.warning(f"run {record.run} has ended, and does not run again; {another}")
     if arguments.watch:

@@ -28,6 +28,11 @@ _PHASES: Mapping[Kind, tuple[str, ...]] = {(ARGO, "Workflow"): ("Failed", "Error
 _ENDLESS = frozenset((*of(APPS, "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"), (LWS, "LeaderWorkerSet")))
 _STUCK = ("Progressing", "ProgressDeadlineExceeded")
 _RAY_JOB = (RAY, "RayJob")
+#: The fields of a status that count the pods of a workload, and those of them that are as it says now.
+_UPDATED: Mapping[Kind, tuple[str, str]] = {
+    **dict.fromkeys(of(APPS, "Deployment", "StatefulSet"), ("replicas", "updatedReplicas")),
+    (APPS, "DaemonSet"): ("desiredNumberScheduled", "updatedNumberScheduled"),
+}
 
 
 def is_endless(kind: Kind) -> bool:
@@ -73,6 +78,27 @@ def is_suspended(item: Object) -> bool:
     """Say whether a workload waits for somebody to let it go on, such as a queue."""
     spec = mapping(item.get("spec"))
     return spec.get("suspend") is True or mapping(spec.get("runPolicy")).get("suspend") is True
+
+
+def updating(item: Object) -> str:
+    """Return how far a controller of Kubernetes is with the last change of a workload; empty where it has done it.
+
+    It is what ``kubectl rollout status`` waits for: until then pods as they were before may run, and be ready.
+    """
+    kind, spec, status = kind_of(item), mapping(item.get("spec")), mapping(item.get("status"))
+    observed, generation = status.get("observedGeneration"), mapping(item.get("metadata")).get("generation")
+    if kind not in _UPDATED or not isinstance(observed, int) or not isinstance(generation, int):
+        return ""
+    if observed < generation:
+        return "its controller has yet to look at the change"
+    strategy = mapping(spec.get("updateStrategy"))
+    if strategy.get("type") == "OnDelete" or mapping(strategy.get("rollingUpdate")).get("partition"):
+        return ""  # whoever wants new pods deletes the others
+    of_all, of_new = _UPDATED[kind]
+    counts = status.get(of_all), status.get(of_new, 0)
+    if isinstance(counts[0], int) and isinstance(counts[1], int) and counts[1] < counts[0]:
+        return f"{counts[1]} of {counts[0]} pods are as they are to be"
+    return ""
 
 
 def kept(item: Object) -> int | None:

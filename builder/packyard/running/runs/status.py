@@ -209,6 +209,8 @@ class _Run:
             yield self._of_pods(workload, known)
             if any(workload.lacking(role) > 0 for role in workload.roles):
                 yield _of_creation(workload, known.events)
+            if updating := outcome.updating(workload.item):
+                yield f"{_named(workload.item)} is being updated: {updating}"
             for item in workload.foreign:
                 if unready := outcome.unready(item):
                     yield f"{_named(item)} is not ready: {unready}"

@@ -96,8 +96,9 @@ class Workload:
 
     @property
     def is_starting(self) -> bool:
-        """Whether a pod that it wants now is not ready."""
-        return not self.ended and (not self.roles or any(self.ready(role) < self._needed(role) for role in self.roles))
+        """Whether a pod that it wants now is not ready, or still to be made as the workload says now."""
+        is_short = not self.roles or any(self.ready(role) < self._needed(role) for role in self.roles)
+        return not self.ended and (is_short or bool(outcome.updating(self.item)))
 
     @property
     def troubled(self) -> list[Placed]:
