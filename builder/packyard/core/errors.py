@@ -134,7 +134,10 @@ def refuse(problems: Iterable[Problem], kind: type[PackyardError] = InputError) 
 
 
 def every(make: Callable[[Given], Made], items: Iterable[Given]) -> list[Made]:
-    """Return what is made of each, in their order; faults of several are named at once, in one `InputError`."""
+    """Return what is made of each, in their order; faults of several are named at once, in one `InputError`.
+
+    What is wrong with several of them is said once.
+    """
     results: list[Made] = []
     problems: list[Problem] = []
     for item in items:
@@ -142,7 +145,7 @@ def every(make: Callable[[Given], Made], items: Iterable[Given]) -> list[Made]:
             results.append(make(item))
         except InputError as error:
             problems += error.problems
-    refuse(problems)
+    refuse(dict.fromkeys(problems))
     return results
 
 

@@ -10,6 +10,7 @@ import tiny
 from packyard.core.errors import InputError
 from packyard.core.yaml.node import Source
 from packyard.using.kustomize import objects
+from packyard.using.render.every import render_all
 from packyard.using.render.render import render
 
 KRMFILE = tiny.text("render/Krmfile")
@@ -68,6 +69,18 @@ def test_asks_for_setters_of_the_directories_that_are_built_along_and_of_no_othe
     with pytest.raises(InputError) as caught:
         render(use_case, path="")
     assert {problem.file for problem in caught.value.problems} == {f"{use_case}/options/on/Krmfile"}
+
+
+def test_names_the_directory_whose_setter_it_is_where_others_build_on_it(use_case: Path) -> None:
+    (use_case / "Krmfile").write_text(KRMFILE)
+    for name in ("one", "two"):
+        (use_case.parent / name).mkdir()
+        (use_case.parent / name / "kustomization.yaml").write_text("resources: [../use-case]\n")
+    with pytest.raises(InputError) as caught:
+        render_all(use_case.parent, path="")
+    (server, path) = caught.value.problems
+    assert server.hint == f"packyard set {use_case} NFS_SERVER=10.0.0.5"
+    assert path.hint == f"packyard set {use_case} NFS_PATH=VALUE"
 
 
 def test_directories_that_name_each_other_do_not_keep_it_busy(use_case: Path) -> None:

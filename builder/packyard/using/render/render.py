@@ -69,11 +69,20 @@ class Inputs:
 
         ``command`` sets what is written behind it, for hints; by default `packyard set DIR`.
         """
-        problems = [_problem(setter, self.directory, command) for setter in self.unset]
-        problems += _refused(self.set, self.directory, command)
+        problems = [_problem(setter, self._settable_in(setter), command) for setter in self.unset]
+        problems += [
+            explain(setter, setter.texts, self._settable_in(setter), typed=command)
+            for setter in self.set  # by other programs, or by hand
+            if is_refused(setter, setter.texts)
+        ]
         for krmfile in self.krmfiles:
             problems += rule.find_broken(krmfile.root, krmfile.definitions.setters)
         refuse([*problems, *_broken_of(self.options)])
+
+    def _settable_in(self, setter: Setter) -> str:
+        """Return the directory that `packyard set` takes for a setter: this one, or one that it builds on."""
+        is_here = setter.file == str(self.directory / NAME) or any(setter.name in each.setters for each in self.options)
+        return str(self.directory if is_here else Path(setter.file).parent)
 
 
 def render(directory: Path, *, path: str, inputs: Inputs | None = None, command: str = "") -> bytes:
@@ -136,15 +145,8 @@ def _unmerged(folders: Sequence[Path]) -> Iterator[Problem]:
                     yield problem
 
 
-def _refused(setters: Sequence[Setter], directory: Path, command: str) -> Iterator[Problem]:
-    """Yield why definitions refuse values that were set by other programs, or by hand."""
-    for setter in setters:
-        if is_refused(setter, setter.texts):
-            yield explain(setter, setter.texts, str(directory), typed=command)
-
-
-def _problem(setter: Setter, directory: Path, command: str) -> Problem:
+def _problem(setter: Setter, directory: str, command: str) -> Problem:
     described = f": {setter.description}" if setter.description else ""
     value = quote(setter.example or "VALUE")
-    begin = command or f"packyard set {quote(str(directory))}"
+    begin = command or f"packyard set {quote(directory)}"
     return setter.problem(f"{setter.name} is not set{described}", f"{begin} {setter.name}={value}")
