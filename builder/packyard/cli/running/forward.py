@@ -12,6 +12,7 @@ import time
 from packyard.cli import output
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters
+from packyard.cli.running.interrupts import INTERRUPTED
 from packyard.core.errors import InputError, Problem, UnavailableError
 from packyard.running.runs import forward, status
 from packyard.running.runs import record as records
@@ -57,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
                 lost += 1
                 port = _choose(client, arguments, record) if port.target.startswith("pod/") else port
     except KeyboardInterrupt:
-        return 130
+        return INTERRUPTED
 
 
 def _choose(client: Kubectl, arguments: argparse.Namespace, record: RunRecord) -> Port:

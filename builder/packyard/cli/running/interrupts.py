@@ -1,4 +1,4 @@
-"""Tidying up on a cluster in the end, whatever interrupts the work before."""
+"""The exit code of what is interrupted, and tidying up on a cluster in the end, whatever interrupts the work before."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ from contextlib import contextmanager
 
 from packyard.cli import output
 from packyard.core.errors import PackyardError
+
+#: The exit code of a verb that watches until somebody interrupts it; `main` gives it to all that is interrupted.
+INTERRUPTED = 130
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from itertools import chain
 from packyard.cli import declare, output
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters, events, saving
+from packyard.cli.running.interrupts import INTERRUPTED
 from packyard.core.errors import InputError, PackyardError, Problem, UsageError
 from packyard.core.kubernetes.outcome import FAILED
 from packyard.running.runs import choose, logs, status
@@ -159,7 +160,7 @@ def _follow(client: Kubectl, arguments: argparse.Namespace, record: RunRecord) -
                 return int(not following.begun or run_status.state == FAILED)
             came = following.print(wait=following.has_all(pods) and not is_over)
     except KeyboardInterrupt:
-        return 130
+        return INTERRUPTED
     finally:
         following.logs.close()
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from packyard.cli import declare, output, preferences, untarred, use_cases
 from packyard.cli import main as command_line
 from packyard.cli.running import clusters
+from packyard.cli.running.interrupts import INTERRUPTED
 from packyard.core.bundle.manifest import Manifest
 from packyard.core.bundle.reference import Reference
 from packyard.core.errors import InputError, Problem
@@ -27,7 +28,6 @@ from packyard.using.setters.packages import read_krmfile, read_package
 
 EXAMPLE = "packyard run mnist-fp32-training-k8s/first-run/none"
 
-_INTERRUPTED = 130
 _FOLLOWING = ("--watch", "--follow")
 
 
@@ -81,11 +81,11 @@ def _afterwards(arguments: argparse.Namespace) -> list[str]:
 
 def _followed(run: str, *words: str) -> int:
     """Do the step that follows a run, which goes on if that is interrupted or fails."""
-    code = _INTERRUPTED
+    code = INTERRUPTED
     try:
         code = _step(*words)
     finally:
-        if code == _INTERRUPTED:
+        if code == INTERRUPTED:
             ending = _shown(["undeploy", run, *(each for each in words[2:] if each not in _FOLLOWING)])
             output.notice(f"run {run} goes on; {_shown(words)} follows it again, {ending} ends it")
     return code

@@ -14,6 +14,7 @@ from packyard.cli import declare, output
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters, watching
 from packyard.cli.running.ages import age
+from packyard.cli.running.interrupts import INTERRUPTED
 from packyard.core.errors import IntegrityError, UsageError, shown
 from packyard.core.kubernetes.outcome import FAILED
 from packyard.running.runs import record as records
@@ -131,7 +132,7 @@ def _watch(client: Kubectl, arguments: argparse.Namespace) -> int:
     try:
         statuses = _draw(client, arguments) if output.can_draw() else watching.lines(lambda: _read(client, arguments))
     except KeyboardInterrupt:
-        return 130
+        return INTERRUPTED
     output.note(_next(client, arguments, statuses))
     return int(any(each.state == FAILED for each in statuses))
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from packyard.cli import output
 from packyard.cli.running import clusters
+from packyard.cli.running.interrupts import INTERRUPTED
 from packyard.core.kubernetes.outcome import FAILED
 from packyard.running.runs import status
 from packyard.running.runs.kubectl import Kubectl
@@ -24,7 +25,7 @@ def one(client: Kubectl, record: RunRecord) -> int:
         else:
             (run_status,) = lines(lambda: [status.read_one(client, record)])
     except KeyboardInterrupt:
-        return 130
+        return INTERRUPTED
     output.note(f"run {run_status.run} {run_status.explained}")
     return int(run_status.state == FAILED)
 
