@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from packyard.core.errors import InputError
+from packyard.core.errors import BeyondError, InputError
 from packyard.core.yaml import aliases, strict
 from packyard.core.yaml.node import Source
 from packyard.using.kustomize import objects
@@ -267,6 +267,29 @@ def _objects(table: str) -> str:
 @pytest.mark.parametrize("table", [CLUSTER_SCOPED, NAMESPACED])
 def test_puts_a_namespace_on_namespaced_kinds_alone(judge: Judge, table: str, namespace: str) -> None:
     judge.agrees({"kustomization.yaml": RESOURCES + namespace, "a.yaml": _objects(table)})
+
+
+def test_webhooks_come_last_as_kustomize_puts_them(judge: Judge) -> None:
+    table = "admissionregistration.k8s.io/v1 {}WebhookConfiguration".format
+    others = "cert-manager.io/v1 Issuer · v1 Service · example.org/v1 Zebra"
+    judge.agrees(
+        {"kustomization.yaml": RESOURCES, "a.yaml": _objects(f"{table('Validating')} · {table('Mutating')} · {others}")}
+    )
+
+
+def test_a_patch_fills_what_is_null_as_kustomize_does(judge: Judge) -> None:
+    patch = "- patch: |-\n    apiVersion: v1\n    kind: X\n    metadata: {name: x}\n    spec: {a: {b: c}, l: [1]}\n"
+    judge.agrees(
+        {"kustomization.yaml": f"{RESOURCES}patches:\n{patch}", "a.yaml": f"{HEAD}spec: {{a: null, l: null}}\n"}
+    )
+
+
+def test_several_patches_in_one_file_are_left_to_kustomize(tmp_path: Path) -> None:
+    (tmp_path / "kustomization.yaml").write_text(f"{RESOURCES}patches: [{{path: p.yaml}}]\n")
+    (tmp_path / "a.yaml").write_text(HEAD)
+    (tmp_path / "p.yaml").write_text(f"{HEAD}data: {{a: b}}\n---\n{HEAD}data: {{c: d}}\n")
+    with pytest.raises(BeyondError, match="several patches in one entry"):
+        build(tmp_path)
 
 
 SUBJECTS = """\

@@ -245,6 +245,7 @@ REPLACED = {
     "several fields": ("spec.items.0.value", ["metadata.annotations.note", "spec.template.spec.containers.0.image"]),
     "all items": ("spec.items.1.name", ["spec.template.spec.containers.*.image"]),
     "a key with dots": ("metadata.name", [r"metadata.labels.app\.kubernetes\.io/name"]),
+    "a key with dots in brackets": ("metadata.name", ["metadata.labels.[app.kubernetes.io/name]"]),
     "an item by a value with dots": ("metadata.name", ["spec.template.spec.containers.[image=nginx:1.7].image"]),
 }
 

@@ -31,13 +31,14 @@ from packyard.using.options.option_setters import enabled
 #: How deep components may name components.
 _DEEPEST = 32
 
-#: The order in which kustomize puts kinds; those between stand in the order of group, version and kind.
+#: The kinds that kustomize puts first and last; those between stand in the order of group, version and kind.
 _FIRST = (
     "Namespace", "ResourceQuota", "StorageClass", "CustomResourceDefinition", "ServiceAccount", "PodSecurityPolicy",
     "Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding", "ConfigMap", "Secret", "Endpoints", "Service",
     "LimitRange", "PriorityClass", "PersistentVolume", "PersistentVolumeClaim", "Deployment", "StatefulSet",
     "CronJob", "PodDisruptionBudget",
 )  # fmt: skip
+_LAST = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
 
 
 def build(directory: Path) -> bytes:
@@ -193,5 +194,6 @@ def _is_local(item: Object) -> bool:
 
 def _order(item: Object) -> tuple[int, str, str]:
     position = _FIRST.index(item.kind) - len(_FIRST) if item.kind in _FIRST else 0
+    position = 1 + _LAST.index(item.kind) if item.kind in _LAST else position
     group, _, version = item.api_version.rpartition("/")
     return position, f"{group or '~G'}_{version or '~V'}_{item.kind}", f"{item.namespace or '~X'}|{item.name}"

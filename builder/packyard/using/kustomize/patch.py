@@ -309,7 +309,7 @@ class _Merge:
 
     def _entry(self, existing: Entry, entry: Entry, path: tuple[Step, ...]) -> None:
         old, new = existing.value, entry.value
-        if isinstance(old, Collection) != isinstance(new, Collection):
+        if isinstance(old, Collection) != isinstance(new, Collection) and not is_null(old):
             message = f"{'.'.join(map(str, path))}: a patch cannot turn a collection into text, or back"
             raise InputError(new.problem(message))
         is_merged = _directive(new) == _MERGE

@@ -5,8 +5,8 @@
       - select: {kind: Job}
         fieldPaths: ["spec.template.spec.volumes.[name=storage]"]
 
-A path has steps joined by dots: a key (a dot in it is written ``\\.``), an index, ``*`` for all items, ``[key=value]``
-for the items with that value. It must lead to something. Options of kustomize's are refused.
+A path has steps joined by dots: a key (one with dots is written ``a\\.b`` or ``[a.b]``), an index, ``*`` for all items,
+``[key=value]`` for the items with that value. It must lead to something. Options of kustomize's are refused.
 """
 
 from __future__ import annotations
@@ -143,6 +143,8 @@ def _steps(path: str) -> list[str]:
     for piece in _DOT.split(path):
         if joined and joined[-1].startswith("[") and not joined[-1].endswith("]"):
             joined[-1] += f".{piece}"
+            if "=" not in joined[-1] and joined[-1].endswith("]"):
+                joined[-1] = joined[-1].strip("[]")
         else:
             joined.append(piece)
     return [piece.replace("\\.", ".") for piece in joined]

@@ -261,7 +261,11 @@ def _document(entry: MappingNode, file: Path, budget: Budget) -> Document:
     text = source.text if nodes[0] is path else nodes[0].value.lstrip()
     if text.startswith("[") and not _is_json(text):
         raise InputError(nodes[0].problem("a patch that begins with [ must be JSON", "write an operation a line"))
-    document = only(aliases.read(source), source.name)
+    documents = [each for each in aliases.read(source) if each.root is not None]
+    if len(documents) > 1:
+        message = "several patches in one entry are not supported by packyard's own build"
+        raise BeyondError(nodes[0].problem(message, HINT))
+    document = only(documents, source.name)
     assert document.root is not None
     strict.to_value(document.root)  # which refuses what kustomize would read otherwise
     return document

@@ -83,7 +83,10 @@ def apply(
             changes.complete = False
     for pairs, selectors, templates in _labels(root):
         for item in changes.objects:
-            _label(item, pairs, selectors=selectors, templates=templates)
+            try:
+                _label(item, pairs, selectors=selectors, templates=templates)
+            except InputError:  # a text where labels stand, of which the schema tells
+                changes.complete = False
     for each in mappings(root.get("replacements")):
         try:
             _replacement(each, root, changes, is_certain=is_certain)
