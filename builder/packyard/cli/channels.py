@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from packyard.cli import output, preferences, state
+from packyard.cli import output, preferences, progress, state
 from packyard.cli.rows import Rows
 from packyard.core.errors import InputError, Problem, UnavailableError, UsageError
 from packyard.core.work.cache import Cache
@@ -132,7 +132,7 @@ def fetching(address: str, store: Store | None = None) -> Fetching:
         output.note(f"{cache.folder}: cannot be written; what is fetched is not kept")
         cache = None
     trusted, memory = trust(address, store), preferences.memory(address)
-    return Fetching(trusted=trusted, memory=memory, cache=cache, patience=patience(), heard=output.arriving)
+    return Fetching(trusted=trusted, memory=memory, cache=cache, patience=patience(), heard=progress.arriving)
 
 
 def _is_writable(folder: Path) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import accumulate
 from pathlib import Path
 
-from packyard.cli import bundles, fanout, libraries, output, preferences, untarred
+from packyard.cli import bundles, fanout, libraries, output, preferences, progress, untarred
 from packyard.core.bundle import archive
 from packyard.core.bundle.archive import LIMITS
 from packyard.core.bundle.reference import Reference, check_version, same
@@ -47,7 +47,7 @@ def packing(root_dir: Path, arguments: argparse.Namespace, found: Sequence[Libra
 
 def composed(packing: Packing, names: Sequence[str], arguments: argparse.Namespace) -> Packages:
     """Compose packages."""
-    with output.progress(names) as done:
+    with progress.of(names) as done:
         built = executor.run(packing, names, on=fanout.engine(arguments, names), done=done)
     fanout.finish(packing.settings.cache_dir, (item.fault for item in built))
     return {each.name: files_of(archive.read(each.data)) for each in built}

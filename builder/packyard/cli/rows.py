@@ -122,9 +122,11 @@ class Rows(NamedTuple):
         """Print all rows; none if one cannot be had."""
         if callable(rows):
             deque(rows(), maxlen=0)
-        documents = (document(fields(self.fields), row) for row in _all(rows))
-        write = output.json_list if form == "json" else output.yaml_list
-        write(documents if callable(rows) else list(documents))
+        from packyard.cli import documents  # lines and tables need no JSON
+
+        each = (document(fields(self.fields), row) for row in _all(rows))
+        write = documents.json_list if form == "json" else documents.yaml_list
+        write(each if callable(rows) else list(each))
 
     def _table(self, rows: Each, cells: Cells, *, wide: bool) -> None:
         columns = [column.partition("=") for column in self.columns.split(", ")]

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from packyard.cli import bundles, declare, output, preferences
+from packyard.cli import bundles, declare, preferences, progress
 from packyard.core.bundle import shipped
 from packyard.core.bundle.manifest import LIBRARY
 from packyard.core.bundle.reference import Reference
@@ -36,7 +36,7 @@ def use_cases(words: Sequence[str], flag: str | None) -> Iterator[UseCase]:
     """
     with tempfile.TemporaryDirectory(prefix="packyard-") as folder:
         names = list(dict.fromkeys(words)) or _all(flag)
-        with output.progress(names) as done:
+        with progress.of(names) as done:
             for number, word in enumerate(names):
                 there = Path(word)
                 if not there.is_dir():

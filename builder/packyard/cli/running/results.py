@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from packyard.cli import declare, output
+from packyard.cli import declare, output, progress
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters, interrupts
 from packyard.cli.running.status import show_lines
@@ -173,21 +173,21 @@ def _started(client: Kubectl, arguments: argparse.Namespace, copier: Object) -> 
     begin, reason = time.monotonic(), ""
     try:
         while not (look := clusters.patiently(lambda: copiers.look(client, copier))).pod:
-            output.waited()
+            progress.waited()
             if look.refused:
                 hint = "--image names another image, with sh, find, stat and tar: busybox"
                 raise UnavailableError(Problem(f"the pod that copies does not run: {look.refused}", hint=hint))
             if look.waiting != reason:
                 output.note(f"pod of {name_of(copier)} waits: {look.waiting}")
             reason = look.waiting
-            output.waiting(f"waiting: {reason}", time.monotonic() - begin)
+            progress.waiting(f"waiting: {reason}", time.monotonic() - begin)
             if time.monotonic() > begin + arguments.timeout:
                 hint = "--timeout 15m waits longer"
                 raise UnavailableError(Problem(f"the pod that copies has not started: {reason}", hint=hint))
             time.sleep(_PAUSE)
         return look.pod
     finally:
-        output.waited()
+        progress.waited()
 
 
 def _received(source: Source, to: Path) -> _Copied:
@@ -195,18 +195,18 @@ def _received(source: Source, to: Path) -> _Copied:
     listed = source.list()
     size = arrived = 0
 
-    def progress(count: int) -> None:
+    def arrive(count: int) -> None:
         nonlocal arrived
         arrived += count
-        output.arriving(source.directory, arrived, size)
+        progress.arriving(source.directory, arrived, size)
 
     whole: list[Listed] = []
-    folder = Folder(to, progress)
+    folder = Folder(to, arrive)
     lacking, there, newer = folder.sort(listed.files)
     size = sum(each.size for each in lacking)
     try:
         folder.check_room(lacking)
-        with output.busy(f"{output.counted(len(lacking), 'file')} of {len(listed.files)}"):
+        with progress.busy(f"{output.counted(len(lacking), 'file')} of {len(listed.files)}"):
             gone = source.copy(lacking, folder, whole.append)
     except (PackyardError, KeyboardInterrupt):
         output.notice(

@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import datetime, timezone
 from functools import partial
 
-from packyard.cli import declare, output
+from packyard.cli import declare, output, progress, unified
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters, undeploy, watching
 from packyard.cli.running.clusters import REFERENCE
@@ -170,7 +170,7 @@ def _ways_on(client: Kubectl, plan: Plan, again: str) -> str:
 
 
 def _show(client: Kubectl, plan: Plan) -> int:
-    output.diff(deploy.difference(client, plan))
+    unified.diff(deploy.difference(client, plan))
     for words, references in (
         ("would be deleted", plan.obsolete),
         ("is there, and would be used as it is", plan.used),
@@ -235,10 +235,10 @@ def _wait(client: Kubectl, arguments: argparse.Namespace, plan: Plan) -> RunStat
         while True:
             run_status = clusters.patiently(lambda: status.read_one(client, plan.record))
             words, before = _words(run_status), words
-            output.waited()
+            progress.waited()
             if words != before:
                 output.note(words)
-            output.waiting(f"waiting: {words}", time.monotonic() - begin)
+            progress.waiting(f"waiting: {words}", time.monotonic() - begin)
             if run_status.state != status.STARTING or time.monotonic() > end:
                 return run_status
             time.sleep(_PAUSE)
@@ -247,7 +247,7 @@ def _wait(client: Kubectl, arguments: argparse.Namespace, plan: Plan) -> RunStat
             output.notice(f"run {plan.record.run} is deployed, and goes on; {_next(client, plan, 'status')}")
         raise
     finally:
-        output.waited()
+        progress.waited()
 
 
 def _words(run_status: RunStatus) -> str:

@@ -12,7 +12,7 @@ import argparse
 import time
 from collections.abc import Mapping, Sequence
 
-from packyard.cli import declare, output
+from packyard.cli import declare, output, progress
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters
 from packyard.cli.running.ages import seconds_since
@@ -136,14 +136,14 @@ def _wait(client: Kubectl, arguments: argparse.Namespace, removal: Removal) -> N
         if time.monotonic() > end:
             hint = f"{client.by_hand('describe', 'pod', left[0])} shows why"
             raise UnavailableError(Problem(f"{output.counted(len(left), 'pod')} did not end: {left[0]}", hint=hint))
-        output.waited()
+        progress.waited()
         text = f"{output.counted(len(left), 'pod')} still to end"
         if len(left) != before:
             output.note(text)
-        output.waiting(text, time.monotonic() - begin)
+        progress.waiting(text, time.monotonic() - begin)
         before = len(left)
         time.sleep(_PAUSE)
-    output.waited()
+    progress.waited()
 
 
 def _tell_end(client: Kubectl, removal: Removal, stayed: Sequence[Reference]) -> None:

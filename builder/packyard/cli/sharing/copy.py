@@ -19,7 +19,7 @@ from collections.abc import Collection, Sequence
 from itertools import chain
 from pathlib import Path
 
-from packyard.cli import declare, output, preferences
+from packyard.cli import declare, output, preferences, progress
 from packyard.cli.channels import BUNDLES, fetching, open_channel, patience, publisher, row, show
 from packyard.cli.sharing import signing
 from packyard.core.errors import InputError, Problem, UsageError
@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     keys = signing.keys(arguments.key)
     to = _registry(arguments) if arguments.with_images or arguments.images_to else None
-    with output.busy(f"copying from {arguments.source}"):
+    with progress.busy(f"copying from {arguments.source}"):
         copied = copy(
             open_channel(arguments.source),
             open_channel(arguments.target),
@@ -95,7 +95,7 @@ def _relocate(copied: Sequence[Copied], to: Address, site_file: Path) -> None:
     pages = {name: relocate.site(to, name) for name in registries}
     if len(pages) == 1:
         _check_site(site_file, *pages.values())
-    with output.busy(f"copying images to {to}"):
+    with progress.busy(f"copying images to {to}"):
         relocated = relocate.copy_images(images, to, locked, patience=patience(), done=_tell_image)
     relocate.write_lock(lock, locked, relocated)
     for each in relocated:
@@ -124,8 +124,8 @@ def _tell_others(registries: Collection[str], images: Sequence[str], site_file: 
 
 
 def _tell_image(number: int, count: int) -> None:
-    output.doing(f"{number} of {output.counted(count, 'image')}")
+    progress.doing(f"{number} of {output.counted(count, 'image')}")
 
 
 def _tell(number: int, count: int) -> None:
-    output.doing(f"{number} of {output.counted(count, 'package')} copied")
+    progress.doing(f"{number} of {output.counted(count, 'package')} copied")

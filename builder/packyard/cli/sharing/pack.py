@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from packyard.cli import fanout, output, workspaces
+from packyard.cli import fanout, output, progress, workspaces
 from packyard.cli.channels import patience
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.files import git
@@ -37,7 +37,7 @@ def pack(arguments: argparse.Namespace, workspace: Workspace, names: Sequence[st
     workspaces.tell_hidden(workspace)
     how = fanout.settings(arguments, workspace.root_dir, arguments.version, workspace.libraries)
     engine = fanout.engine(arguments, names)
-    with output.progress(names) as done:
+    with progress.of(names) as done:
         describe = partial(_describe, supplier=workspace.name)
         packed = catalogue.pack_into(how, names, folder, on=engine, done=done, describe=describe)
     fanout.finish(how.cache_dir, (item.fault for item in packed.packages))
@@ -96,7 +96,7 @@ def _resolve_images(names: Sequence[str], folder: Path) -> None:
 
     images = {name: json.loads((folder / f"{name}{_IMAGES}").read_bytes()) for name in names}
     wanted = {image for each in images.values() for image in each if "@" not in image}
-    with output.busy(f"asking for {output.counted(len(wanted), 'image')}"):
+    with progress.busy(f"asking for {output.counted(len(wanted), 'image')}"):
         digests, problems = resolve(sorted(wanted), patience())
     for problem in problems:
         output.warning(f"the SBOM has no digest: {problem}")

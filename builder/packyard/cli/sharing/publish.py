@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from packyard.cli import declare, fanout, output, workspaces
+from packyard.cli import declare, fanout, output, progress, workspaces
 from packyard.cli.channels import BUNDLES, open_channel, publisher, row, show, tell_rootless
 from packyard.cli.sharing import pack, signing
 from packyard.core.bundle import reference
@@ -100,7 +100,7 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.dry_run:
             return _preview(target, packed)
         attest = pack.attest(workspace, Path(folder), keys)
-        with output.busy(f"publishing {output.counted(len(part), 'package')}"), output.progress(part) as done:
+        with progress.busy(f"publishing {output.counted(len(part), 'package')}"), progress.of(part) as done:
             published = publish(store, packed, by, attest=attest, at_once=_AT_ONCE, is_listed=shard is None, done=done)
     _print(target, [(entry, status, ()) for entry, status in published])
     signing.tell_unsigned(keys)
@@ -156,7 +156,7 @@ def _incomplete(absent: Sequence[str], count: int, version: str) -> InputError:
 
 
 def _join(target: _Target, arguments: argparse.Namespace, *, quiet: bool = False) -> int:
-    with output.busy("listing what was uploaded"):
+    with progress.busy("listing what was uploaded"):
         joined = join(target.store, target.by)
     if quiet:
         output.note(f"the index lists {output.counted(len(joined), 'package')} more")
@@ -178,7 +178,7 @@ def _end(target: _Target, arguments: argparse.Namespace) -> int:
 
 
 def _preview(target: _Target, packed: Sequence[Packed]) -> int:
-    with output.busy(f"comparing {output.counted(len(packed), 'package')}"):
+    with progress.busy(f"comparing {output.counted(len(packed), 'package')}"):
         rows = preview(target.store, packed, trusted=target.by.trusted, at_once=_AT_ONCE)
     _print(target, rows)
     for _, _, problems in rows:

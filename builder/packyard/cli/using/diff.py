@@ -16,7 +16,7 @@ import argparse
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from packyard.cli import compared, declare, differences, fanout, output, untarred, workspaces
+from packyard.cli import compared, declare, differences, fanout, output, unified, untarred, workspaces
 from packyard.core.errors import UsageError
 from packyard.using.upgrade.difference import Change, Files, compare_all
 from packyard.using.upgrade.merge import edited_by_hand
@@ -103,4 +103,4 @@ def _text(before: Mapping[str, Files], after: Mapping[str, Files]) -> None:
         {prefix.format(name) + path: data for name, files in side.items() for path, data in files.items()}
         for side in (before, after)
     )
-    output.texts({path: (old.get(path), new.get(path)) for path in {*old, *new}})
+    unified.texts({path: (old.get(path), new.get(path)) for path in {*old, *new}})

@@ -13,7 +13,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from packyard.cli import declare, output, state
+from packyard.cli import declare, output, state, unified
 from packyard.cli import directory as directories
 from packyard.cli.rows import Rows
 from packyard.core.errors import UsageError
@@ -105,7 +105,7 @@ def change(
     is_text = ROWS.show(rows, arguments.output)
     for here, outcome in outcomes.items() if is_text else ():
         if arguments.dry_run:
-            output.diffs(here, {outcome.file: (outcome.before, outcome.after)})
+            unified.diffs(here, {outcome.file: (outcome.before, outcome.after)})
         else:
             _tell(here, outcome, f"{verb}d", options[here])
     return 0

@@ -20,7 +20,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from packyard.cli import declare, output, preferences, untarred, use_cases
+from packyard.cli import declare, output, preferences, progress, untarred, use_cases
 from packyard.cli.rows import Rows
 from packyard.core.bundle import lock as locks
 from packyard.core.bundle import manifest
@@ -204,7 +204,7 @@ def _unpacked(
     from packyard.sharing.configuration import normal
 
     with ExitStack() as stack:
-        with output.busy("fetching"):
+        with progress.busy("fetching"):
             fetched = stack.enter_context(opening)
         _tell(fetched, channel, store.address)
         entry = fetched.choice.entry
@@ -286,7 +286,7 @@ def _keep(bundle: Bundle) -> None:
 def _carried(reference: str, source: Setting, into: Path) -> Row:
     from packyard.cli import bundles
 
-    with output.busy(f"building {reference}"):
+    with progress.busy(f"building {reference}"):
         bundle = bundles.carried(Reference.parse(reference))
     regular.make_folder(into)
     folder = bundle.unpack(into, untarred.receipt_of(source, bundle))

@@ -115,7 +115,9 @@ def _run(directory: Path, words: list[str], parsed: Flags) -> int:
 
         edits.show_site(layered, form) if layered else edits.show(changes, beside, form)
     elif parsed.switches["dry-run"]:
-        output.diffs(beside.root_dir if beside else directory, _files(changes))
+        from packyard.cli import unified  # most sets are made
+
+        unified.diffs(beside.root_dir if beside else directory, _files(changes))
     else:
         for change in changes:
             _tell(change)

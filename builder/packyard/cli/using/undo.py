@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from shlex import quote
 
-from packyard.cli import declare, output, state
+from packyard.cli import declare, output, state, unified
 from packyard.cli import directory as directories
 from packyard.cli.rows import Rows
 from packyard.core.errors import ConflictError, InputError, PackyardError, Problem, UnavailableError, UsageError
@@ -122,7 +122,7 @@ def show(
             root_dir = os.path.realpath(directory)
             tree = Tree(Path(step.root))
             changes = {step.path(name): (content(tree, name), data) for name, data in files.items()}
-            output.diffs(directory, {os.path.relpath(path, root_dir): both for path, both in changes.items()})
+            unified.diffs(directory, {os.path.relpath(path, root_dir): both for path, both in changes.items()})
             continue
         for name in sorted(step.before):
             output.line(os.path.relpath(step.path(name)))

@@ -23,7 +23,7 @@ from dataclasses import replace
 from pathlib import Path
 from shlex import quote
 
-from packyard.cli import bundles, declare, output, preferences, state, untarred
+from packyard.cli import bundles, declare, output, preferences, state, unified, untarred
 from packyard.cli.bundles import Offer
 from packyard.cli.rows import Rows
 from packyard.cli.running import clusters, rollout
@@ -94,7 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
     is_text = ROWS.show([_row(base, offer, outcome)], arguments.output)
     if is_text and arguments.dry_run:
         changed = {path: data for path, data in outcome.merged.files.items() if path != manifest.FILE}
-        output.diffs(folder, {path: (outcome.ours.get(path), data) for path, data in changed.items()})
+        unified.diffs(folder, {path: (outcome.ours.get(path), data) for path, data in changed.items()})
     elif is_text:
         for path, change in outcome.changes.items():
             output.line(f"{change:<8} {folder / path}")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from packyard.cli import declare, fanout, output, workspaces
+from packyard.cli import declare, fanout, output, progress, workspaces
 from packyard.cli.rows import Rows
 from packyard.cli.writing import readmes
 from packyard.core.bundle import reference
@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
         return _kustomizations(workspace, names, out_dir, arguments.output)
     settings = fanout.settings(arguments, workspace.root_dir, arguments.version, workspace.libraries)
     engine = fanout.engine(arguments, names)
-    with output.progress(names) as done:
+    with progress.of(names) as done:
         built = catalogue.build(settings, names, out_dir, on=engine, done=done)
     fanout.finish(settings.cache_dir, (item.fault for item in built.packages))
     if ROWS.show(built.packages, arguments.output):

@@ -12,7 +12,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from packyard.cli import declare, output, workspaces
+from packyard.cli import declare, output, unified, workspaces
 from packyard.cli.rows import Rows
 from packyard.cli.writing import uses
 from packyard.core.errors import UsageError
@@ -70,7 +70,7 @@ def _next(before: View, view: View) -> View:
     names = sorted({*before.files, *view.files})
     both = {name: (before.files.get(name), view.files.get(name)) for name in names}
     changed = {name: pair for name, pair in both.items() if pair[0] != pair[1]}
-    output.diffs(Path(), changed)
+    unified.diffs(Path(), changed)
     return view
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from shlex import quote
 
-from packyard.cli import fanout, output
+from packyard.cli import fanout, output, progress, unified
 from packyard.cli.rows import Rows
 from packyard.core.errors import InputError, Problem, UsageError
 from packyard.core.files import regular
@@ -54,7 +54,7 @@ def check(arguments: argparse.Namespace, workspace: Workspace, names: Sequence[s
 def _texts(arguments: argparse.Namespace, workspace: Workspace, names: Sequence[str]) -> dict[str, bytes]:
     arguments.version = getattr(arguments, "version", None) or _VERSION
     packing = Packing(fanout.settings(arguments, workspace.root_dir, arguments.version, workspace.libraries))
-    with output.progress(names) as done:
+    with progress.of(names) as done:
         texts = executor.run(packing.readme, names, on=fanout.engine(arguments, names), done=done)
     return dict(zip(names, texts, strict=True))
 
@@ -82,7 +82,7 @@ def _state(file: Path, text: bytes) -> str:
 def _show(stale: Mapping[Path, bytes], number: int) -> None:
     """Print what differs as one diff, from the committed texts to those that belong there."""
     old = {file: regular.read(file) if file.exists() else None for file in stale}
-    output.diffs(Path(), {str(file): (old[file], text) for file, text in stale.items()})
+    unified.diffs(Path(), {str(file): (old[file], text) for file, text in stale.items()})
     if stale:
         count = f"{len(stale)} of {output.counted(number, 'text')}"
         output.note(f"stale: {count}; packyard build --readmes DIR brings them up to date")

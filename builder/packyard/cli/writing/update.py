@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from packyard.cli import compared, declare, differences, fanout, libraries, output, workspaces
+from packyard.cli import compared, declare, differences, fanout, libraries, output, progress, workspaces
 from packyard.cli.rows import Rows
 from packyard.core.bundle.lock import Pin
 from packyard.core.bundle.reference import order
@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
     chosen = [each for each in libraries.named(root_dir, arguments.names) if _is_wanted(each, arguments.names, pins)]
     vendor.check(root_dir, {each.name: pins[each.name] for each in chosen if each.name in pins})
     unreached: dict[str, None] = {}
-    with output.busy("looking for new libraries"):
+    with progress.busy("looking for new libraries"):
         new = {each.name: libraries.newest(each, root_dir, unreached.setdefault) for each in chosen}
     moved = {name: pin for name, (_, pin) in new.items() if pins.get(name) != pin}
     refuse(filter(None, (_lower(each, pins.get(each.name), moved.get(each.name)) for each in chosen)))
@@ -97,7 +97,7 @@ def _vendor(arguments: argparse.Namespace) -> int:
     """Copy libraries and pin those that were not; print the new folders."""
     if arguments.dry_run or arguments.force:
         raise UsageError("packyard update: --vendor goes without --dry-run and --force; packyard update --vendor")
-    with output.busy("fetching libraries"):
+    with progress.busy("fetching libraries"):
         here = workspaces.find(arguments)
     listed = libraries.named(here.root_dir, arguments.names)
     wanted = [each for each in here.libraries if each.name in {entry.name for entry in listed}]

@@ -1,0 +1,70 @@
+"""Printing what changes in files as unified diffs, for `patch` and `git apply`."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from packyard.cli import colors, output, streams
+
+
+def diffs(directory: Path, files: Mapping[str, tuple[bytes | None, bytes | None]]) -> None:
+    """Print the changes in a directory as one diff, for `patch -p1` in the working directory.
+
+    ``files`` maps paths, relative to the directory, to the bytes before and after. Where not all are below the working
+    directory, the diff is for the folder that holds them all, and a message says so.
+    """
+    here = os.getcwd()  # noqa: PTH109  # plain paths, which need not exist
+    for root in (os.path.abspath(directory), os.path.realpath(directory)):  # noqa: PTH100  # as named, without links
+        whole = {os.path.normpath(os.path.join(root, path)): both for path, both in files.items()}  # noqa: PTH118
+        base = os.path.commonpath([root, *map(os.path.dirname, whole)])
+        if os.path.commonpath([base, here]) == here:
+            base = here
+            break
+    else:
+        if files:
+            output.note(f"the paths of this diff are relative to {base}: patch -p1 -d {base}")
+    texts({os.path.relpath(file, base): both for file, both in whole.items()})
+
+
+def texts(files: Mapping[str, tuple[bytes | None, bytes | None]]) -> None:
+    """Print the changes of files, by paths below a folder that the reader knows, as one unified diff."""
+    for path, (before, after) in sorted(files.items()):
+        diff(_diff(before, after, path))
+
+
+def diff(content: bytes) -> None:
+    """Print a unified diff, byte for byte but for the colors of its lines on a terminal."""
+    if not colors.used_on("stdout"):
+        streams.write(content)
+        return
+    for text in content.decode("utf-8", "surrogateescape").splitlines(keepends=True):
+        bare = text.rstrip("\n")
+        style = next((style for begin, style in colors.DIFF if bare.startswith(begin)), "")
+        streams.write((colors.painted(bare, style) + text[len(bare) :]).encode("utf-8", "surrogateescape"))
+
+
+def _diff(before: bytes | None, after: bytes | None, path: str) -> bytes:
+    """Return a unified diff for ``patch`` and ``git apply``; empty where nothing differs.
+
+    The file is new without ``before``, and removed without ``after``.
+    """
+    new = "/dev/null" if after is None else _quoted(f"b/{path}")
+    old = "/dev/null" if before is None else _quoted(f"a/{path}")
+    lines = difflib.unified_diff(_lines(before or b""), _lines(after or b""), old, new, lineterm="\n")
+    text = "".join(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n" for line in lines)
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _quoted(name: str) -> str:
+    """Return a file's name as git writes it: special characters quoted, a name with a space ended by a tab."""
+    if not any(sign < " " or sign in '"\\\x7f' for sign in name):
+        return name + "\t" if " " in name else name
+    return '"' + "".join(f"\\{ord(sign):03o}" if sign < " " or sign in '"\\\x7f' else sign for sign in name) + '"'
+
+
+def _lines(data: bytes) -> list[str]:
+    text = data.decode("utf-8", "surrogateescape")
+    return [line + "\n" for line in text.split("\n")[:-1]] + ([text.split("\n")[-1]] if text.split("\n")[-1] else [])
