@@ -58,3 +58,166 @@ def test_labels_fill_a_selector_that_is_null_and_a_broken_one_is_a_finding(found
     assert found({**files, "web.yaml": WEB.replace("{app: web}}\n  template", "null}\n  template")}) == []
     broken = found({**files, "web.yaml": WEB.replace("{app: web}}\n  template", "web}\n  template")})
     assert "web.yaml:5 error wrong-type" in [each.rpartition(": ")[0] for each in broken]
+
+
+def test_an_account_may_have_the_name_that_a_prefix_gives_it(found: Lint) -> None:
+    account = "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: manager}\n"
+    files = {
+        KUSTOMIZATION: "namePrefix: stack-\nresources: [web.yaml, account.yaml]\n",
+        "web.yaml": WEB.replace("spec: {cont", "spec: {serviceAccountName: stack-manager, cont"),
+        "account.yaml": account,
+    }
+    assert [each for each in found(files) if "dangling" in each] == []
+    files["web.yaml"] = files["web.yaml"].replace("stack-manager", "other-manager")
+    assert [each for each in found(files) if "dangling" in each] == [
+        "web.yaml:8 error dangling-reference: ServiceAccount 'other-manager' is not in the package"
+    ]
+
+
+def test_a_target_without_a_kind_is_a_deployment(found: Lint) -> None:
+    scaler = (
+        "apiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata: {name: a}\nspec:\n  scaleTargetRef: {name: b}\n"
+    )
+    assert [each for each in found({"a.yaml": scaler}) if "dangling" in each] == [
+        "a.yaml:5 warning dangling-reference: Deployment 'b' is not in the package"
+    ]
+
+
+def test_a_file_of_many_objects_is_unlisted_once(found: Lint) -> None:
+    config_map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: NAME}\ndata: {a: b}\n"
+    files = {KUSTOMIZATION: "resources: [web.yaml]\n", "web.yaml": WEB}
+    files["more.yaml"] = "---\n".join(config_map.replace("NAME", name) for name in "abc")
+    message = "no kustomization takes this file in, so nothing of it is applied"
+    assert found(files) == [f"more.yaml:1 warning unlisted-file: {message}"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "is_said"), [("example.com/v1 ServingRuntime", False), ("example.com/v1 MyJob", True), ("v1 Pod", True)]
+)
+def test_only_pods_that_may_end_have_to_refuse_a_proxy(found: Lint, kind: str, is_said: bool) -> None:
+    version, _, name = kind.partition(" ")
+    containers = "{containers: [{name: a, image: 'nginx:1.27'}]}"
+    spec = containers if name == "Pod" else f"{{template: {{spec: {containers}}}}}"
+    files = {"a.yaml": f"apiVersion: {version}\nkind: {name}\nmetadata: {{name: a}}\nspec: {spec}\n"}
+    assert any(" sidecar:" in each for each in found(files)) == is_said
+
+
+def test_what_an_operator_merges_with_its_own_needs_no_image(found: Lint) -> None:
+    pod = "podTemplate: {spec: {containers: [{name: a, env: [{name: A, value: b}]}]}}"
+    files = {"a.yaml": f"apiVersion: example.com/v1\nkind: Runtime\nmetadata: {{name: a}}\nspec: {{{pod}}}\n"}
+    assert found(files) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "is_secret"),
+    [
+        ("MAX_NUM_BATCHED_TOKENS=8192", False),
+        ("NUM_BATCHED_TOKENS_LIST=512,1024", False),
+        ("HF_TOKEN_SECRET_PROVIDER_CLASS_NAME=hf-read", False),
+        ("ALLOW_EMPTY_PASSWORD=yes", False),
+        ("HF_TOKEN=$HF_TOKEN", False),
+        ("db_password=qu1etly", True),
+        ("DB_PASSWORD_2=qu1etly", True),
+        ("export HF_TOKEN='abcdefg'", True),
+    ],
+)
+def test_a_variable_is_a_secret_by_its_name_and_by_its_value(found: Lint, line: str, is_secret: bool) -> None:
+    assert any("plain-secret" in each for each in found({"a.env": f"{line}\n"})) == is_secret
+
+
+def test_who_a_database_knows_is_no_secret(found: Lint) -> None:
+    data = "{POSTGRES_USER: app, POSTGRES_DB: runs, db-password: qu1etly}"
+    secret = f"apiVersion: v1\nkind: Secret\nmetadata: {{name: db}}\nstringData: {data}\n"
+    message = "db-password is a secret in plain text (base64 does not hide it)"
+    assert found({"a.yaml": secret}) == [f"a.yaml:4 error plain-secret: {message}"]
+
+
+PAGE = """\
+# Limits {#Most}
+
+Sources
+-------
+
+### <span id="s3-artifact"></span> S3Artifact
+
+[a](#most) [b](#sources) [c](#s3-artifact) [d](#input\\_name) <a id="input_name"></a> [e](other) [f](other/index)
+"""
+
+
+def test_links_lead_to_anchors_and_pages_as_generators_of_sites_name_them(found: Lint) -> None:
+    files = {"a.md": PAGE, "other.md": "# Other\n", "other/index.md": "# Index\n"}
+    assert found(files) == []
+    assert found({"a.md": "[a](#none) [b](others)\n"}) == [
+        "a.md:1 warning dead-link: a.md has no heading for #none",
+        "a.md:1 warning dead-link: there is no others",
+    ]
+    assert found({"a.md": "---\ntitle: A\n---\n\n[b](../others/) [c](more.md)\n"}) == [
+        "a.md:5 warning dead-link: there is no more.md"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("before", "command", "is_found"),
+    [
+        ("cd tools", "bash run.sh", True),
+        ("ls", "bash run.sh", False),
+        ("git clone https://example.com/other.git\ncd other", "kubectl apply -k base", True),
+        ("cd other/more", "ls", False),
+        ("ls", "docker build . -f Dockerfile -t name:test", True),
+        ("ls", "docker build nowhere", False),
+    ],
+)
+def test_commands_of_a_page_go_on_where_those_before_went(
+    found: Lint, before: str, command: str, is_found: bool
+) -> None:
+    page = f"```sh\n{before}\n```\n\nThen:\n\n```sh\n{command}\n```\n"
+    assert ("no-such-path" not in " ".join(found({"a.md": page, "tools/run.sh": "true\n"}))) == is_found
+
+
+BROKEN = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  labels:\n    {{- include labels . }}\n  name: a\n"
+
+
+def test_a_template_that_nobody_builds_is_no_error(found: Lint) -> None:
+    assert [each.partition(":")[2][:20] for each in found({"a.yaml": BROKEN})] == ["5 warning unreadable"]
+    listed = found({"a.yaml": BROKEN, KUSTOMIZATION: "resources: [a.yaml]\n"})
+    assert [each.partition(":")[2][:18] for each in listed] == ["5 error unreadable"]
+
+
+def test_what_a_chart_reads_as_a_template_is_left_out(found: Lint) -> None:
+    chart = {"chart/Chart.yaml": "apiVersion: v2\nname: a\nversion: 1.0.0\n"}
+    assert found({**chart, "chart/files/a.yaml": BROKEN}) == []
+
+
+DEFINITION = """\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: runs.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {kind: Run, plural: runs}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema:
+      openAPIV3Schema:
+        {type: object, properties: {spec: {type: object, properties: {FIELD: {type: string}}}}}
+"""
+
+
+def test_of_two_definitions_of_a_kind_either_may_be_that_of_the_cluster(found: Lint) -> None:
+    files = {f"{field}/crd.yaml": DEFINITION.replace("FIELD", field) for field in ("old", "new")}
+    run = "apiVersion: example.com/v1\nkind: Run\nmetadata: {name: a}\nspec: {FIELD: b}\n"
+    for field, count in (("old", 0), ("new", 0), ("none", 1)):
+        assert (
+            len([each for each in found({**files, "a.yaml": run.replace("FIELD", field)}) if "field" in each]) == count
+        )
+
+
+def test_a_rule_of_a_job_set_gets_its_name_by_a_webhook(found: Lint) -> None:
+    rules = "failurePolicy: {rules: [{action: FailJobSet, targetReplicatedJobs: [a]}]}"
+    pod = "{restartPolicy: Never, containers: [{name: a, image: 'nginx:1.27'}]}"
+    jobs = f"replicatedJobs: [{{name: a, template: {{spec: {{template: {{spec: {pod}}}}}}}}}]"
+    text = f"apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {{name: a}}\nspec: {{{rules}, {jobs}}}\n"
+    assert [each for each in found({"a.yaml": text}) if " error " in each] == []

@@ -213,13 +213,13 @@ def test_an_empty_storage_class_switches_provisioning_off() -> None:
 
 
 def test_finds_a_secret_with_content() -> None:
-    secret = f"apiVersion: v1\nkind: Secret\n{METADATA}stringData:\n  user: me\n  password: ''\n"
+    secret = f"apiVersion: v1\nkind: Secret\n{METADATA}stringData:\n  token: me\n  password: ''\n"
     assert judged(secret) == ["7:3 error plain-secret"]
-    assert judged(secret.replace("user: me", "user: ''")) == []
-    assert judged(secret.replace("user: me", "user: ${USER_NAME}")) == []
+    assert judged(secret.replace("token: me", "token: ''")) == []
+    assert judged(secret.replace("token: me", "token: ${USER_NAME}")) == []
     for place in ("<REPLACE_WITH_YOUR_TOKEN>", "xxxxx", "'***'", "your-token", "replace me"):
-        assert judged(secret.replace("user: me", f"user: {place}")) == [], place
-    assert judged(secret.replace("user: me", "user: your")) == ["7:3 error plain-secret"]
+        assert judged(secret.replace("token: me", f"token: {place}")) == [], place
+    assert judged(secret.replace("token: me", "token: your")) == ["7:3 error plain-secret"]
 
 
 def test_a_placeholder_is_no_secret_unless_it_has_one() -> None:

@@ -9,10 +9,16 @@ _SHORTEST = 8
 _NAMED = re.compile(
     r"(^|_)(PASSWORD|PASSWD|SECRET|TOKEN|CREDENTIALS?|PRIVATE_KEY|API_KEY|ACCESS_KEY(_ID)?|SECRET_KEY)$"
 )
+#: What is no secret by itself, though people keep it with one.
+_BESIDE = re.compile(
+    r"(?i)(^|[-_.])(user(name)?|user[-_]id|host(name)?|port|db|database([-_]name)?|bucket|region|endpoint)\Z"
+)
 #: An absolute path or the address of a file: where a secret is, not the secret.
 _FILE = re.compile(r"(file:|/)\S*\Z")
 #: What envsubst, or the postBuild of Flux, puts a secret in the place of.
-_PLACEHOLDER = re.compile(r"(?i)(\$\{\w+(:?[-=])?\}|<[^<>]+>|x{3,}|\*{3,}|\.{3}|(replace|your|insert)[-_ ]\w[-\w ]*)\Z")
+_PLACEHOLDER = re.compile(
+    r"(?i)(\$\w+|\$\{\w+(:?[-=])?\}|<[^<>]+>|x{3,}|\*{3,}|\.{3}|(replace|your|insert)[-_ ]\w[-\w ]*)\Z"
+)
 _DEFAULT = re.compile(r"\$\{\w+:?[-=](.+)\}\Z")
 PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----")
 _SHAPES = (
@@ -44,10 +50,15 @@ def is_name(name: str) -> bool:
     return _NAMED.search(name) is not None
 
 
+def is_public(name: str) -> bool:
+    """Say whether what stands beside a secret under this name is none: ``POSTGRES_USER``."""
+    return _BESIDE.search(name) is not None
+
+
 def is_value(text: str) -> bool:
     """Say whether a text may be a secret: not a switch, the path of a file with it, or what is put there."""
     stated = otherwise(text)
-    is_switch = stated.casefold() in ("", "true", "false", "yes", "no")
+    is_switch = stated.casefold() in ("", "true", "false", "yes", "no", "on", "off", "0", "1")
     return not is_switch and not is_place(stated)
 
 

@@ -52,21 +52,28 @@ def check(folder_path: str, page: Page, folder: Folder, place: str) -> Iterator[
     """Find commands of a page that cannot work in its folder."""
     installed: set[str] = set()
     file_names: set[str] = set()  # names of files that commands before speak of
+    cloned: set[str] = set()  # what commands before fetched by git
+    entered: set[str] | None = set()  # folders that commands before went to; None where nobody knows
     for block in page.blocks:
         if block.language.lower() not in _LANGUAGES:
             continue
-        roots = {folder_path, *_above(folder_path)}
+        roots = {folder_path, *_above(folder_path), *entered} if entered is not None else set()
         applies = removes = 0
         for line, words in _commands(block):
             program = posixpath.basename(words[0])
             if program == "cd" and len(words) > 1:
                 targets = _cd(words[1], roots, folder)
+                top, _, below = posixpath.normpath(words[1]).partition("/")
+                if (targets is None and top in file_names) or (top in cloned and not below):
+                    targets = set()  # which a command before made
                 if targets is None:
                     yield at("no-such-path", place, line, f"there is no folder {words[1]} to go to", "correct it")
                 roots = targets or set()
+                entered = {*entered, *roots} if roots and entered is not None else None
                 continue
             yield from _command(program, words, line, roots, folder, place, file_names)
-            file_names |= {posixpath.basename(word) for word in words[1:]}
+            cloned |= {posixpath.basename(words[-1]).removesuffix(".git")} if words[:2] == ["git", "clone"] else set()
+            file_names |= {posixpath.basename(word).removesuffix(".git") for word in words[1:]}
             if program == "kubectl":
                 yield from _objects(words, line, folder, place)
             if program == "helm":
@@ -190,7 +197,8 @@ def _paths(program: str, words: list[str]) -> Iterator[str]:
         if words[1:3] == ["edit", "add"] and words[3:4] in ([each] for each in _ADDED):
             yield from (word for word in words[4:] if not word.startswith("-"))
     elif program == "docker" and words[1:2] == ["build"] and not words[-1].startswith("-") and len(words) > 2:
-        yield words[-1]
+        if not words[-2].startswith("-") or "=" in words[-2]:  # of which it would be the value
+            yield words[-1]
     elif program in _SCRIPTS and len(words) > 1 and words[1].endswith(".sh"):
         yield words[1]
     elif words[0].startswith("./") and words[0].endswith((".sh", ".py")):

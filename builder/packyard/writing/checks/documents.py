@@ -25,6 +25,8 @@ _NAMING = re.compile(r"(?i)\W*(name|parameter|setter|variable|option|key)s?\W*\Z
 _STATING = re.compile(r"(?i)\W*(default|shipped|value|preset)", re.IGNORECASE)
 _EXTERNAL = re.compile(r"[a-z][a-z0-9+.-]*:|//|#\Z", re.IGNORECASE)
 _IMAGE = re.compile(r"(?P<name>(?:[\w.-]+(?::\d+)?/)*[a-z0-9][\w.-]*/[a-z0-9][\w.-]*):(?P<tag>[\w][\w.-]*)\Z")
+#: What a generator of sites makes a page of.
+_PAGES = (".md", ".rst", "/index.md", "/_index.md", "/README.md")
 #: At least so many setters of a table's rows make it one of parameters.
 _FEWEST = 2
 
@@ -50,10 +52,19 @@ def _links(path: str, page: Page, pages: Mapping[str, Page], folder: Folder, pla
         if file.startswith("/") or (file and folder.has(there) is None):
             continue
         if file and not folder.has(there):
+            if _is_of_site(file, there, page, folder):
+                continue
             yield at("dead-link", place, line, f"there is no {target}", "correct the path, or remove the link")
         elif anchor and there in pages and anchor.lower() not in pages[there].anchors:
             hint = suggest(anchor, pages[there].anchors)
             yield at("dead-link", place, line, f"{there} has no heading for #{anchor}", hint)
+
+
+def _is_of_site(file: str, there: str, page: Page, folder: Folder) -> bool:
+    """Say whether a link may be to a page as a generator of sites names it: ``limits`` or ``limits/``, not its file."""
+    if posixpath.splitext(file)[1]:
+        return False
+    return page.is_source or any(folder.has(f"{there}{end}") for end in _PAGES)
 
 
 def _tables(path: str, page: Page, folder: Folder, place: str) -> Iterator[Finding]:

@@ -43,6 +43,8 @@ _PAGE = re.compile(r"\.(md|markdown)\Z", re.IGNORECASE)
 #: Files that use cases of a package share.
 _PROGRAM = re.compile(rf"(^|/){PROGRAMS}/[^/]+/([^/]+\.(py|sh)|{re.escape(kustomization.FILE)})\Z")
 _PATCHES = (".json6902",)
+#: What Go's templates and Jinja fill in.
+_TEMPLATE = re.compile(rb"\{\{|\{%")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +130,7 @@ def _of_packages(opened: _Opened, judges: Sequence[Judge]) -> list[Finding]:
     for folder, package in opened.packages.items():
         shipped = opened.shipped[folder]
         there = find(package, opened.parsed[folder], shipped=shipped, judges=judges, exists=opened.exists)
+        there = list(_with_templates(there, package, opened.parsed[folder]))
         of_others = () if folder else opened.packages
         prefix = opened.tree.prefix
         findings += (each for each in there if not _is_of_package(each.file.removeprefix(prefix), of_others))
@@ -163,7 +166,7 @@ def _with_definitions(judges: Sequence[Judge], parsed: Iterable[Parsed]) -> list
                 by_file.setdefault(root.source.name, []).append(value if isinstance(value, dict) else {})
     own: list[Judge] = []
     for name, values in by_file.items():
-        own.append(schemas.of_definitions(name, values).without(schemas.kinds_of(own)))
+        own.append(schemas.of_definitions(name, values))  # of two of one kind either may be the cluster's
     return [*own, *(each.without(schemas.kinds_of(own)) for each in judges)] if own else list(judges)
 
 
@@ -199,18 +202,38 @@ def _builds_on(path: str, data: bytes, packages: Iterable[str]) -> bool:
     return False
 
 
+def _with_templates(found: Iterable[Finding], package: PackageFiles, parsed: Parsed) -> Iterator[Finding]:
+    """Yield findings; of a template that cannot be read, and that no kustomization lists, only warn."""
+    kustomizations = (each for each in parsed.documents if posixpath.basename(each.source.name) in kustomization.NAMES)
+    listed = {
+        posixpath.normpath(posixpath.join(posixpath.dirname(each.source.name), text))
+        for each in kustomizations
+        for text in kustomization.referred(each.root)
+    }
+    for each in found:
+        data = package.resources.get(each.file.removeprefix(package.where), b"")
+        is_template = each.rule == "unreadable" and _TEMPLATE.search(data) and os.path.normpath(each.file) not in listed
+        hint = "if it is a template, give it another ending, such as .tpl"
+        yield replace(each, severity="warning", hint=hint) if is_template else each
+
+
 def _is_of_package(file: str, packages: Iterable[str]) -> bool:
     """Say whether a file lies in the folder of a package."""
     return any(each and file.startswith(f"{each}/") for each in packages)
 
 
 def _without_charts(charts: Iterable[str], folder: str, package: PackageFiles) -> PackageFiles:
-    """Leave out the templates of Helm charts."""
+    """Leave out the templates of Helm charts, also those that they read as files."""
     below = f"{folder}/" if folder else ""
     templates = tuple(f"{chart}/templates/".lstrip("/").removeprefix(below) for chart in charts)
     if not templates:
         return package
-    resources = {path: data for path, data in package.resources.items() if not path.startswith(templates)}
+    inside = tuple(path.removesuffix("templates/") for path in templates)
+    resources = {
+        path: data
+        for path, data in package.resources.items()
+        if not path.startswith(templates) and not (path.startswith(inside) and _TEMPLATE.search(data))
+    }
     return package._replace(resources=resources)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from packyard.core.kubernetes import images
-from packyard.core.kubernetes.kinds import TRAINER, is_kind
+from packyard.core.kubernetes import images, pods
+from packyard.core.kubernetes.kinds import kind_of
 from packyard.core.kubernetes.pods import Pod
 from packyard.core.yaml.node import MappingNode, Scalar
 from packyard.using.setters.comment import parse
@@ -60,7 +60,7 @@ def _must_have(image: object, root: MappingNode, pod: Pod[MappingNode], parsed: 
         return not parsed.waits(image)
     if isinstance(image, Scalar) and image.comment and parse(image.comment.text):
         return False
-    return pod.template is not None and parsed.complete and not is_kind(root, TRAINER, "TrainJob")
+    return pod.template is not None and parsed.complete and pods.knows(kind_of(root))
 
 
 def _policy(container: MappingNode, policies: dict[str, Scalar]) -> Iterator[Finding]:

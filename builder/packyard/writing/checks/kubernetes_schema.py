@@ -14,7 +14,7 @@ from packyard.core.errors import InputError, suggest
 from packyard.core.kubernetes import pods
 from packyard.core.kubernetes.groups import BUILT_IN_GROUPS
 from packyard.core.kubernetes.pods import Path
-from packyard.core.kubernetes.schemas import KUBERNETES, Fault, Judge, last
+from packyard.core.kubernetes.schemas import KUBERNETES, Fault, Judge, last, unversioned
 from packyard.core.yaml.document import parse_text
 from packyard.core.yaml.edit import Edit
 from packyard.core.yaml.node import Entry, MappingNode, Node, Scalar, Source
@@ -28,6 +28,8 @@ from packyard.writing.checks.parsed import Parsed, findings
 from packyard.writing.checks.variables import is_filled_in
 
 _OLD_GROUP = "extensions"  # which Kubernetes served before 1.22
+#: Fields of the items of a list that the webhook of an operator fills in, though its definition requires them.
+_FILLED_IN = (("jobset.x-k8s.io JobSet", "rules", "name"),)
 #: Fields that a container of Argo has beyond those of Kubernetes, and its name, which Argo gives.
 _ARGO_FIELDS = ("source", "mirrorVolumeMounts", "dependencies", "name")
 #: How alike names are that differ by a letter or two.
@@ -79,8 +81,8 @@ def _faults(item: _Object, kubernetes: Sequence[Judge], operators: Sequence[Judg
         return
     own = any(item.kind in judge.kinds for judge in kubernetes)
     custom = [judge for judge in operators if item.kind in judge.kinds]
-    for name in dict.fromkeys(judge.name for judge in custom):
-        yield from _of_operator(item, [judge for judge in custom if judge.name == name])
+    for name in dict.fromkeys(map(_called, custom)):
+        yield from _of_operator(item, [judge for judge in custom if _called(judge) == name])
     if not own and not custom:
         yield from _unserved(item, kubernetes, operators)
     # Of a custom resource that is its metadata and its pods; a Workflow's volumes once.
@@ -96,6 +98,11 @@ def _faults(item: _Object, kubernetes: Sequence[Judge], operators: Sequence[Judg
             yield from ((judge, fault) for fault in _parts(judge, parts, is_known=bool(custom)))
 
 
+def _called(judge: Judge) -> str:
+    """Return the operator that a judge has a version of: whatever authors give of a kind is one."""
+    return "" if judge.is_given else judge.name
+
+
 def _of_operator(item: _Object, versions: Sequence[Judge]) -> Iterator[tuple[Judge, Fault]]:
     """Yield the faults of a custom resource, if no version of its operator takes it as it is.
 
@@ -103,7 +110,8 @@ def _of_operator(item: _Object, versions: Sequence[Judge]) -> Iterator[tuple[Jud
     """
     verdicts: list[tuple[Judge, list[Fault]]] = []
     for judge in versions:
-        faults = list(judge.faults(judge.kinds[item.kind], item.value))
+        found = judge.faults(judge.kinds[item.kind], item.value)
+        faults = [each for each in found if (unversioned(item.kind), *each.path[-2:-1], each.field) not in _FILLED_IN]
         if not faults:
             return
         verdicts.append((judge, faults))

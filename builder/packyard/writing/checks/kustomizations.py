@@ -151,10 +151,9 @@ def _unlisted(parsed: Parsed) -> Iterator[Finding]:
         for root in roots
         for _, text in _named(root)
     }
-    for root in (document.root for document in parsed.documents):
-        if not isinstance(root, MappingNode) or not root.mapping("metadata") or not root.get("kind"):
-            continue
-        file = root.source.name
+    objects = (root for each in parsed.documents if isinstance(root := each.root, MappingNode))
+    first = {root.source.name: root for root in reversed([*objects]) if root.mapping("metadata") and root.get("kind")}
+    for file, root in first.items():
         is_beside = posixpath.dirname(file) in folders and not _is_kustomization(root)
         if is_beside and posixpath.normpath(file) not in listed:
             message = "no kustomization takes this file in, so nothing of it is applied"

@@ -10,7 +10,11 @@ _FENCE = re.compile(r"[ \t]{0,3}(?:[-*+][ \t]+|\d+\.[ \t]+)?[ \t]*(?P<marks>`{3,
 _HEADING = re.compile(r"#{1,6}[ \t]+(?P<text>.*?)[ \t]*#*[ \t]*\Z")
 _LINK = re.compile(r"!?\[(?:[^\[\]]|\[[^\]]*\])*\]\(\s*<?(?P<target>[^)\s>]+)>?(?:\s+[\"'][^)]*)?\)")
 _REFERENCE = re.compile(r"[ \t]{0,3}\[[^\]]+\]:[ \t]*<?(?P<target>[^\s>]+)")
-_ANCHOR = re.compile(r"<a\s[^>]*(?:name|id)=[\"']([^\"']+)")
+_ANCHOR = re.compile(r"<\w+\s[^>]*(?:name|id)=[\"']([^\"']+)")
+#: The anchor that Hugo, Jekyll and Sphinx read behind a heading: ``## Limits {#limits}``.
+_STATED = re.compile(r"[ \t]*\{:?[ \t]*#(?P<anchor>[^\s}]+)[^}]*\}\Z")
+_UNDERLINE = re.compile(r"[ \t]{0,3}(=+|-+)[ \t]*\Z")
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _CODE = re.compile(r"(`+)(.+?)\1")
 _DELIMITER = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*\Z")
 _DROPPED = re.compile(r"[^\w\- ]")
@@ -43,11 +47,12 @@ class Page:
     tables: list[Table] = field(default_factory=list)
     anchors: set[str] = field(default_factory=set)
     prose: list[tuple[int, str]] = field(default_factory=list)
+    is_source: bool = False  # of a site, whose generator says where pages are: it begins with settings for one
 
 
 def parse(text: str) -> Page:
     """Read a page."""
-    page = Page()
+    page = Page(is_source=text.startswith(("---\n", "+++\n")))
     fence, heading = "", ""
     table: Table | None = None
     before = ""
@@ -71,7 +76,9 @@ def parse(text: str) -> Page:
             table = None
             if match := _HEADING.match(line):
                 heading = match["text"]
-                page.anchors.add(_anchor(heading, page.anchors))
+                page.anchors.update(_anchors(heading, page.anchors))
+            elif before.strip() and _UNDERLINE.match(line):
+                page.anchors.update(_anchors(before, page.anchors))
             _note(page, number, line)
         before = line
     return page
@@ -79,9 +86,10 @@ def parse(text: str) -> Page:
 
 def _note(page: Page, number: int, line: str) -> None:
     page.prose.append((number, line))
-    page.anchors.update(_ANCHOR.findall(line))
+    page.anchors.update(name.lower() for name in _ANCHOR.findall(line))
     bare = _CODE.sub(lambda match: " " * len(match.group()), line)
-    page.links += [(number, match["target"]) for match in (*_LINK.finditer(bare), *_REFERENCE.finditer(bare))]
+    targets = (match["target"] for match in (*_LINK.finditer(bare), *_REFERENCE.finditer(bare)))
+    page.links += [(number, _ESCAPED.sub(r"\1", target)) for target in targets]
 
 
 def cells(line: str) -> list[str]:
@@ -97,8 +105,14 @@ def code(text: str) -> Iterator[str]:
     yield from (match[2].strip() for match in _CODE.finditer(text))
 
 
+def _anchors(heading: str, anchors: set[str]) -> Iterator[str]:
+    """Yield the anchor that stands behind a heading, and the one that GitHub and GitLab give it."""
+    if stated := _STATED.search(heading):
+        yield stated["anchor"].lower()
+    yield _anchor(_STATED.sub("", re.sub(r"<[^>]*>", "", heading)), anchors)
+
+
 def _anchor(heading: str, anchors: set[str]) -> str:
-    """Return the anchor that GitHub and GitLab give a heading."""
     bare = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", heading).replace("`", "").replace("*", "")
     name = _DROPPED.sub("", bare.strip().lower()).replace(" ", "-")
     count = 0

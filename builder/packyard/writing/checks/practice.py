@@ -96,7 +96,9 @@ def _metadata(node: MappingNode, other: Entry | None) -> Entry | None:
 
 
 def _sidecar(template: MappingNode, root: MappingNode) -> Iterator[Finding]:
-    if is_endless(kind_of(root)) or kind_of(root) in _CLUSTERS:
+    """Find a pod that ends and may get the proxy of a service mesh; those of an unknown kind may be servers."""
+    kind = kind_of(root)
+    if is_endless(kind) or kind in _CLUSTERS or not (pods.knows(kind) or kind[1].endswith("Job")):
         return
     marks = (template.scalar("metadata", field, _INJECT) for field in ("annotations", "labels"))
     if not any(mark.value == "false" for mark in marks if mark):

@@ -7,12 +7,12 @@ ConfigMap is a requirement where its name is a setter that names no object of th
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from packyard.core.errors import suggest
-from packyard.core.kubernetes import job_sets
+from packyard.core.kubernetes import job_sets, kustomization
 from packyard.core.kubernetes.groups import BUILT_IN_GROUPS
 from packyard.core.kubernetes.kinds import (
     APPS,
@@ -41,7 +41,7 @@ _LENIENT = ("configMap", "secret", "persistentVolumeClaim")
 #: The label of what waits in a queue, and the field of a LocalQueue.
 _QUEUES = {f"{KUEUE}/queue-name": "LocalQueue", "clusterQueue": "ClusterQueue"}
 #: The kind that a field means which says none.
-_DEFAULTS = {"runtimeRef": "ClusterTrainingRuntime"}
+_DEFAULTS = {"runtimeRef": "ClusterTrainingRuntime", "scaleTargetRef": "Deployment"}
 #: Fields by which a kustomization tells kustomize of more references.
 _TOLD = ("configurations", "crds", "transformers")
 _ALIKE = 0.9  # of 1: so alike are names of which one was meant, though clusters have such objects of their own
@@ -97,6 +97,7 @@ def check(parsed: Parsed) -> Iterator[Finding]:
                 and not variables.is_filled_in(reference.name.value)
                 and not reference.optional
                 and not reference.is_known(parsed)
+                and not _is_renamed_to(reference.name.value, own.get(reference.kind, {}), parsed)
             ):
                 yield from _missing(reference, own.get(reference.kind, {}), parsed, naming)
 
@@ -116,6 +117,12 @@ def _not_renamed(reference: _Reference, root: MappingNode, parsed: Parsed, *, is
         ", or disableNameSuffixHash: true" if "hash" in what else ""
     )
     return breach("reference-left-behind", reference.name, message, hint)
+
+
+def _is_renamed_to(name: str, own: Iterable[str], parsed: Parsed) -> bool:
+    """Say whether a name is what kustomizations make of one of the package's own."""
+    roots = [root for build in parsed.builds for root in build.kustomizations]
+    return any(kustomization.may_call(name, each, roots) for each in own)
 
 
 def _is_slip(name: str, own: Mapping[str, Scalar]) -> bool:

@@ -19,11 +19,8 @@ _SETTINGS = re.compile(r"\.(ya?ml|ini|json|conf|cfg|toml|properties|crt|pub)\Z",
 #: Files with variables, one in each line.
 _ENVIRONMENT = re.compile(r"(^|/)(\.env|env\.list|[^/]*\.env)$")
 _KEY = re.compile(r"(\.(pem|key)|(^|/)id_(rsa|ecdsa|ed25519))$")
-_VARIABLE = re.compile(
-    r"(?im)^(?:export[ \t]+)?(?P<name>\w*(?:PASSWORD|PASSWD|SECRET|TOKEN|ACCESS_KEY|API_KEY|PRIVATE_KEY)\w*)="
-    r"['\"]?(?P<value>[^\s'\"#]+)"
-)
-_PLACE = re.compile(r"(?i)(file:|/|\$|<|\{|true\b|false\b|changeme)")
+_VARIABLE = re.compile(r"(?m)^(?:export[ \t]+)?(?P<name>\w+?)(?:_?\d+)?=['\"]?(?P<value>[^\s'\"#]+)")
+_PLACE = re.compile(r"(?i)(file:|/|\$|<|\{|changeme)")
 
 
 def check(parsed: Parsed) -> Iterator[Finding]:
@@ -50,6 +47,7 @@ def _secret(root: MappingNode, parsed: Parsed) -> Iterator[Finding]:
         if (
             text
             and not plain_secrets.is_place(text)
+            and not plain_secrets.is_public(entry.name)
             and not _is_asked_for(entry.value, parsed)
             and (not _SETTINGS.search(entry.name) or plain_secrets.find(text))
         ):
@@ -79,7 +77,8 @@ def check_files(files: Mapping[str, bytes]) -> Iterator[Finding]:
         source = Source(path, data.decode("utf-8", "replace"))
         for match in (*_VARIABLE.finditer(source.text), *plain_secrets.PRIVATE_KEY.finditer(source.text)):
             groups = match.groupdict()
-            if not groups or not _PLACE.match(groups["value"]):
+            is_secret = groups and plain_secrets.is_name(groups["name"].upper()) and not _PLACE.match(groups["value"])
+            if not groups or (is_secret and plain_secrets.is_value(groups["value"])):
                 what = f"{groups['name']} is a secret" if groups else "this is a private key"
                 hint = "ship an example without it, and let users make a Secret"
                 yield breach("plain-secret", (source, match.start()), f"{what} in plain text", hint)
