@@ -363,6 +363,13 @@ def test_a_program_that_was_edited_stays_edited_where_use_cases_share_a_file_now
     assert re.fullmatch(r"programs-\w{10}", programs["metadata"]["name"])
 
 
+def test_an_option_of_a_use_case_that_is_gone_is_not_said_to_be_kept(here: Path) -> None:
+    pack(here, "1.1", {path: text for path, text in NEXT.items() if not path.startswith("run/nfs/")})
+    done("enable", USE_CASE, "queue")
+    assert json.loads(upgrade("--theirs", "--output", "json"))[0]["options"] == []
+    assert not Path(USE_CASE).exists()
+
+
 def test_a_use_case_that_is_gone_goes_unless_something_was_changed_in_it(here: Path) -> None:
     files = {path: text for path, text in NEXT.items() if "pvc" not in path}
     pack(here, "1.1", files)
@@ -449,14 +456,43 @@ def test_refuses_what_is_no_package_or_another_one(here: Path, words: list[str],
 def test_a_directory_or_a_link_out_of_the_package_is_not_written(here: Path) -> None:
     Path("p/bin").mkdir()
     Path("p/bin/start.sh").mkdir()
-    assert "p/bin/start.sh: must be a file" in refused("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz")
+    says = "p/bin/start.sh: must be a file: the package has one of this name (move it away, then upgrade again)"
+    assert says in refused("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz")
     shutil.rmtree("p/bin")
+    Path("p/bin").write_text("mine\n")
+    says = "p/bin: must be a folder: the package has files in it (move it away, then upgrade again)"
+    assert says in refused("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz")
+    Path("p/bin").unlink()
     Path("elsewhere").mkdir()
     Path("p/bin").symlink_to(here / "elsewhere")
     before = contents(here / "p")
     refused("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz")
     assert contents(here / "p") == before
     assert not list(Path("elsewhere").iterdir())
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize(
+    ("file", "text", "says"),
+    [
+        ("run/nfs/Krmfile", "a: [", "p/run/nfs/Krmfile:2:1: "),
+        ("run/nfs/kustomization.yaml", "a: [", "p/run/nfs/kustomization.yaml:2:1: "),
+        ("packyard.json", "{}", "p/packyard.json: apiVersion: is missing (move it away, then upgrade again)"),
+    ],
+)
+def test_names_a_file_that_cannot_be_read_by_its_place_here(file: str, text: str, says: str) -> None:
+    Path("p", file).write_text(text)
+    assert says in refused("upgrade", "p", "1.1.tar.gz", "--base", "1.0.tar.gz")
+
+
+@pytest.mark.usefixtures("here")
+def test_line_breaks_that_git_wrote_conflict_with_nothing() -> None:
+    edit("p/run/nfs/cm.yaml", 'three: "3"', 'three: "33"')
+    for file in filter(Path.is_file, Path("p").rglob("*")):
+        file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
+    upgrade()
+    text = NEXT["run/nfs/cm.yaml"].replace('three: "3"', 'three: "33"')
+    assert Path("p/run/nfs/cm.yaml").read_bytes() == text.replace("\n", "\r\n").encode()
 
 
 @pytest.mark.usefixtures("here")

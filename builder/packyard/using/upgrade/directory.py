@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from posixpath import dirname
@@ -12,13 +12,14 @@ from posixpath import dirname
 from packyard.core.bundle import manifest
 from packyard.core.bundle.bundle import Bundle
 from packyard.core.bundle.manifest import Manifest
-from packyard.core.errors import ConflictError, InputError, Problem
+from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem, refuse
 from packyard.core.files.paths import RECEIPT
 from packyard.core.files.tree import Keep, Tree
 from packyard.using.upgrade import moved_use_cases
 from packyard.using.upgrade.difference import Files
 from packyard.using.upgrade.merge import Merged, Versions, merge
 
+_AWAY = "move it away, then upgrade again"
 _DECIDE = "--ours keeps yours, --theirs takes the new version's, --markers writes both into the files"
 
 
@@ -59,10 +60,12 @@ def upgrade(
     with nullcontext() if dry_run else tree.locked():
         _check_same(tree, base, theirs)
         old, new = ({member.path: member.data for member in bundle.members} for bundle in (base, theirs))
+        _check_folders(tree, new)
         ours = dict(_read(tree, {*old, *new}))
         ours.update(_read(tree, _unknown(tree, old, ours) | _added(tree, moved_use_cases.find(old, new))))
         versions = Versions(base=old, ours=ours, theirs=new, root_dir=Path(tree.root), new=theirs.version)
-        merged = merge(versions, decision)
+        with _as_files_of(tree, versions):
+            merged = merge(versions, decision)
         placed = tuple(each._replace(file=tree.prefix + each.file) for each in merged.conflicts)
         if placed and not decision:
             number = f"{len(placed)} conflict{'s' * (len(placed) > 1)}; nothing was changed"
@@ -105,14 +108,45 @@ def _check_same(tree: Tree, base: Bundle, theirs: Bundle) -> None:
     """Refuse bundles of other packages."""
     names = {base.name, theirs.name}
     if tree.has_file(manifest.FILE):
-        names.add(Manifest.parse(tree.read(manifest.FILE)).name)
+        try:
+            names.add(Manifest.parse(tree.read(manifest.FILE)).name)
+        except IntegrityError as error:
+            raise IntegrityError(
+                *(each._replace(file=tree.prefix + each.file, hint=_AWAY) for each in error.problems)
+            ) from error
     if len(names) > 1:
         raise InputError(Problem(f"these are different packages: {', '.join(sorted(names))}", file=str(tree.root_dir)))
 
 
 def _read(tree: Tree, names: set[str]) -> Iterator[tuple[str, bytes]]:
     for path in sorted(names):
-        if tree.has_file(path):
-            yield path, tree.read(path)
-        elif tree.has(path):
-            raise InputError(Problem("must be a file: the package has one of this name", file=tree.prefix + path))
+        try:
+            if tree.has_file(path):
+                yield path, tree.read(path)
+            elif tree.has(path):
+                raise InputError(Problem("must be a file: the package has one of this name", file=tree.prefix + path))
+        except InputError as error:
+            raise InputError(*(each._replace(hint=each.hint or _AWAY) for each in error.problems)) from error
+
+
+def _check_folders(tree: Tree, files: Collection[str]) -> None:
+    """Refuse files that stand where the new version has folders."""
+    folders = {path[:at] for path in files for at, sign in enumerate(path) if sign == "/"}
+    message = "must be a folder: the package has files in it"
+    refuse(Problem(message, file=tree.prefix + path, hint=_AWAY) for path in sorted(folders) if tree.has_file(path))
+
+
+@contextmanager
+def _as_files_of(tree: Tree, versions: Versions) -> Iterator[None]:
+    """Name what is wrong with a file that is as neither version has it by its place here."""
+    try:
+        yield
+    except InputError as error:
+        sides = versions.base, versions.theirs
+        problems = (
+            each._replace(file=tree.prefix + each.file)
+            if all(versions.ours.get(each.file) != side.get(each.file) for side in sides)
+            else each
+            for each in error.problems
+        )
+        raise InputError(*problems) from error

@@ -133,7 +133,7 @@ def _merge(versions: Versions, decision: str, given_up: Collection[Key]) -> tupl
         files={path: data for path, data in result.items() if data != versions.ours.get(path)},
         conflicts=tuple(conflicts),
         values=carried.values,
-        options=carried.options,
+        options=tuple(key for key in carried.options if decision != "theirs" or key[0] not in removed),
         edited=tuple(path for path, data in result.items() if data not in (None, carried.theirs.get(path))),
         to_set=tuple(_to_set(versions.ours, result)),
         defaults=carried.defaults,
