@@ -18,7 +18,7 @@ import sample
 from packyard.core.digest import Digest
 from packyard.core.errors import ConflictError, IntegrityError, PackyardError, UnavailableError
 from packyard.core.files.regular import LIMIT
-from packyard.sharing.entry import PROVENANCE, SBOM, IndexEntry, bundle_key
+from packyard.sharing.entry import CHECKSUM, COSIGN, PROVENANCE, SBOM, SIGSTORE, IndexEntry, bundle_key
 from packyard.sharing.index import access, head, lease, nodes, pending
 from packyard.sharing.index.access import Publisher
 from packyard.sharing.index.index import Index
@@ -131,6 +131,27 @@ def test_every_file_that_is_missing_is_found(whole: Path, store: DirectoryStore)
         (store.root_dir / key).parent.mkdir(parents=True, exist_ok=True)
         (store.root_dir / key).write_bytes(data)
     assert found(store) == []
+
+
+def test_all_that_is_wrong_with_a_bundle_is_told_at_once(store: DirectoryStore) -> None:
+    each = IndexEntry.of(BUNDLES[1])
+    assert str(each) == "bert@1.1"
+    beside = [each.beside(end) for end in (PROVENANCE, SBOM, SIGSTORE, COSIGN)]
+    yanked = "index/yanked/1.1/bert.json"
+    sums = each.beside(CHECKSUM)
+    for key in (each.key, yanked, sums, each.beside(SIGSTORE), each.beside(COSIGN), each.beside(SBOM)):
+        (store.root_dir / key).write_bytes(b"x")
+    assert set(found(store)) == {("altered", key) for key in (each.key, yanked, sums, *beside[1:])}
+    (store.root_dir / each.beside(PROVENANCE)).write_bytes(b"x")
+    (store.root_dir / each.key).unlink()
+    (store.root_dir / sums).write_bytes(f"{'0' * 64}  bert.tar.gz\n".encode())
+    assert sorted(found(store)) == sorted(
+        [("missing", each.key), *(("altered", key) for key in (yanked, sums, beside[0], *beside[2:]))]
+    )
+    (store.root_dir / each.key).write_bytes(BUNDLES[1].data)
+    (fault,) = (fault for fault in fsck.check(store, TRUSTED) if fault.key == sums)
+    assert fault.message == f"expected {each.digest}, found sha256:{'0' * 64}"
+    assert fault.hint == "remove it, and publish the package again, which writes it"
 
 
 @pytest.mark.slow

@@ -312,7 +312,9 @@ def test_says_which_node_is_missing(store: DirectoryStore, tmp_path: Path) -> No
     add_to_index(store, ENTRIES)
     (record_key,) = (nodes.key(Digest(str(each))) for each in INDEX.head.packages.values[:1])
     (tmp_path / record_key).unlink()
-    with pytest.raises(IntegrityError, match=rf"^{record_key}: is missing \(ask whoever publishes there"):
+    with pytest.raises(
+        IntegrityError, match=rf"^{record_key}: is missing \(whoever publishes there sees .*: packyard fsck /"
+    ):
         resolve(access.read(store), "bert")
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 
-from packyard.core.errors import InputError, IntegrityError
+from packyard.core.errors import InputError, IntegrityError, Problem
 
 _SPELLING = re.compile(r"sha256:[0-9a-f]{64}\Z")
 
@@ -39,4 +39,4 @@ class Digest(str):
         """Raise `IntegrityError`, naming ``what``, unless ``data`` has this digest."""
         actual = Digest.of(data)
         if actual != self:
-            raise IntegrityError(f"{what}: expected {self}, found {actual}")
+            raise IntegrityError(Problem(f"expected {self}, found {actual}", file=what))

@@ -20,6 +20,7 @@ from typing import NamedTuple, TypeVar
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")
+Raised = TypeVar("Raised", bound="PackyardError")
 
 _MOST_SHOWN = 80  # characters of a value
 
@@ -96,6 +97,10 @@ class PackyardError(Exception):
 
     def __str__(self) -> str:
         return "\n".join(str(problem) for problem in self.problems)
+
+    def hinted(self: Raised, hint: str) -> Raised:
+        """Return the same error, with a hint for those problems that have none."""
+        return type(self)(*(each if each.hint else each._replace(hint=hint) for each in self.problems))
 
 
 class InputError(PackyardError):

@@ -10,6 +10,9 @@ With --repair every bundle is read and checked before anything is written: if on
 from __future__ import annotations
 
 import argparse
+import re
+from dataclasses import replace
+from shlex import quote
 
 from packyard.cli import declare, output
 from packyard.cli.channels import open_channel, publisher, trust
@@ -21,6 +24,7 @@ from packyard.sharing.publishing.prune import prune
 from packyard.sharing.publishing.reindex import reindex
 from packyard.sharing.stores.store import Store
 
+_CHANNEL = re.compile(r"\bCHANNEL\b")
 ROWS = Rows("finding", "kind, key, message, hint", line="{kind:<8} {key}: {message} ({hint})")
 
 
@@ -42,7 +46,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.prune:
         for key in prune(channel, trusted):
             output.note(f"removed {key}")
-    findings = list(fsck.check(channel, trusted))
+    typed = quote(arguments.channel)
+    findings = [replace(each, hint=_CHANNEL.sub(lambda _: typed, each.hint)) for each in fsck.check(channel, trusted)]
     if ROWS.show(findings, arguments.output):
         output.note(
             f"{output.counted(len(findings), 'finding')} in {channel.address}" if findings else "nothing is wrong"

@@ -92,7 +92,7 @@ class _Transfer:
         file.truncate()
         digest = self._transfer(file)
         if digest != self.wanted.digest:
-            raise IntegrityError(f"{self.wanted.what}: expected {self.wanted.digest}, found {digest}")
+            raise self._other(f"expected {self.wanted.digest}, found {digest}")
 
     def _transfer(self, file: BinaryIO) -> Digest:
         """Write what is missing in a file, and return the digest of all of it."""
@@ -124,7 +124,7 @@ class _Transfer:
                 return Digest(f"sha256:{hashed.hexdigest()}")
             if file.tell() == start:
                 if broken is None:
-                    raise IntegrityError(f"{self.wanted.what}: expected {size} bytes, found {start}")
+                    raise self._other(f"expected {size} bytes, found {start}")
                 raise broken
             time.sleep(_PAUSE)
 
@@ -132,11 +132,12 @@ class _Transfer:
         """Refuse more bytes than are wanted, and to go on when the time is up."""
         limit = LIMITS.packed_size if self.wanted.size is None else self.wanted.size
         if size > limit:
-            raise IntegrityError(
-                f"{self.wanted.what}: expected {'up to ' * (self.wanted.size is None)}{limit} bytes, found more"
-            )
+            raise self._other(f"expected {'up to ' * (self.wanted.size is None)}{limit} bytes, found more")
         if time.monotonic() > self.end:
             raise OverdueError
+
+    def _other(self, problem: str) -> IntegrityError:
+        return IntegrityError(Problem(problem, file=self.wanted.what))
 
     def _late(self, size: int) -> UnavailableError:
         arrived = f"{size} bytes" if self.wanted.size is None else f"{size} of {self.wanted.size} bytes"

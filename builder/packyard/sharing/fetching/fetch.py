@@ -32,7 +32,7 @@ from packyard.sharing.index import access
 from packyard.sharing.index.choose import Choice, choose
 from packyard.sharing.index.head import Memory
 from packyard.sharing.stores import open_store
-from packyard.sharing.stores.store import PATIENCE, MissingStoreError, NotFoundError, Store
+from packyard.sharing.stores.store import PATIENCE, MissingStoreError, NotFoundError, Store, pointing_to_fsck
 from packyard.sharing.trust import provenance
 from packyard.sharing.trust.keys import NOBODY, Trust
 
@@ -95,6 +95,14 @@ def opened(
     that are not what it lists.
     """
     how = how or Fetching()
+    with ExitStack() as held:
+        with pointing_to_fsck(store):
+            fetched = held.enter_context(_opened(store, reference, how, pin))
+        yield fetched
+
+
+@contextmanager
+def _opened(store: Store, reference: Reference, how: Fetching, pin: Pin | None) -> Iterator[Fetched]:
     index = access.find(store, how.trusted, how.memory)
     if index is None:
         with _without_index(store, reference, how) as fetched:

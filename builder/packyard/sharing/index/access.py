@@ -13,17 +13,18 @@ from packyard.sharing.index import flat, head, lease, trial
 from packyard.sharing.index.head import Memory
 from packyard.sharing.index.index import Index
 from packyard.sharing.index.nodes import Nodes
-from packyard.sharing.stores.store import MissingStoreError, NotFoundError, Store
+from packyard.sharing.stores.store import MissingStoreError, NotFoundError, Store, pointing_to_fsck
 from packyard.sharing.trust import root
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
 
 
 def find(store: Store, trusted: Trust = NOBODY, memory: Memory | None = None) -> Index | None:
     """Return a channel's index, or None if it has none. That of packyard 0.1.0 is an index with the head 0."""
-    latest = head.latest(store, trusted, memory)
-    if latest is not None:
-        return Index(head=latest, nodes=Nodes(store))
-    entries = flat.read(store)
+    with pointing_to_fsck(store):
+        latest = head.latest(store, trusted, memory)
+        if latest is not None:
+            return Index(head=latest, nodes=Nodes(store))
+        entries = flat.read(store)
     if entries is None:
         return None
     if trusted.is_required:

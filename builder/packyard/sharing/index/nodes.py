@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 from packyard.core.digest import Digest
-from packyard.core.errors import IntegrityError, Problem
+from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem
 from packyard.core.work import parallel
 from packyard.sharing.index import tree
 from packyard.sharing.index.package import Package
 from packyard.sharing.index.tree import Node
 from packyard.sharing.stores import put_all
-from packyard.sharing.stores.store import NotFoundError, Store, TooLongError
+from packyard.sharing.stores.store import NotFoundError, Store, TooLongError, get_or_none, pointing_to_fsck
 
 Item = TypeVar("Item")
 
@@ -42,7 +43,8 @@ def digest(key: str) -> Digest:
 class Nodes:
     """The nodes of maps and the records of packages that a store has, and new ones.
 
-    ``writes_at_once``: new ones are written a few thousand at a time, and not held in memory.
+    ``writes_at_once``: new ones are written a few thousand at a time, and not held in memory; where the channel has
+    damaged ones, whoever writes alone puts them in their place.
     """
 
     def __init__(self, store: Store | None = None, *, writes_at_once: bool = False) -> None:
@@ -57,7 +59,8 @@ class Nodes:
         new = self._new.get(digest) or self._read.get(digest)
         if isinstance(new, Node):
             return new
-        node = Node.parse(self._get(digest, tree.LIMIT), digest)
+        with self._telling(digest):
+            node = Node.parse(self._get(digest, tree.LIMIT), digest)
         self._read[digest] = node
         if len(self._read) > _CACHED:
             self._read.popitem(last=False)
@@ -66,7 +69,10 @@ class Nodes:
     def package(self, digest: Digest) -> Package:
         """Return the record of a package."""
         new = self._new.get(digest)
-        return new if isinstance(new, Package) else Package.parse(self._get(digest, Package.LIMIT), digest)
+        if isinstance(new, Package):
+            return new
+        with self._telling(digest):
+            return Package.parse(self._get(digest, Package.LIMIT), digest)
 
     def each(self, read: Callable[[Digest], Item], digests: Iterable[Digest]) -> Iterator[Item]:
         """Yield what ``read`` returns for each digest, in order, reading several at a time and few ahead."""
@@ -88,7 +94,12 @@ class Nodes:
         """Write what waits to be written."""
         if self._waiting and self._store is not None:
             waiting, self._waiting = self._waiting, {}
-            put_all(self._store, waiting.items())
+            try:
+                put_all(self._store, waiting.items())
+            except (ConflictError, InputError):  # a file with their names that is damaged
+                for each in waiting:
+                    self._remove_damaged(each)
+                put_all(self._store, waiting.items())
 
     def write(self, maps: Iterable[Node], is_listed: Callable[[Digest, Package], bool]) -> None:
         """Write what is new below the roots of maps, and the new records that are listed there."""
@@ -97,6 +108,17 @@ class Nodes:
         digests += [digest for digest, package in new if is_listed(digest, package)]
         if self._store is not None:
             put_all(self._store, ((key(digest), self._new[digest].to_bytes()) for digest in digests))
+
+    def _remove_damaged(self, name: str) -> None:
+        """Remove what has the key of a node, and is another one, or no file."""
+        assert self._store is not None
+        try:
+            data = get_or_none(self._store, name, limit=Package.LIMIT)
+            is_damaged = data is not None and Digest.of(data) != digest(name)
+        except (IntegrityError, TooLongError):
+            is_damaged = True
+        if is_damaged:
+            self._store.remove(name)
 
     def _new_below(self, root: Node) -> Iterator[Digest]:
         return tree.reach(root, self.node, lambda digest: digest not in self._new)
@@ -108,6 +130,15 @@ class Nodes:
                 return self._store.get(key(digest), limit=limit)
         except (NotFoundError, TooLongError) as error:
             problem = "is larger than a node of an index" if isinstance(error, TooLongError) else MISSING
-            hint = "ask whoever publishes there for: packyard fsck CHANNEL"
-            raise IntegrityError(Problem(problem, file=key(digest), hint=hint)) from error
+            raise IntegrityError(Problem(problem, file=key(digest))) from error
         raise KeyError(digest)
+
+    @contextmanager
+    def _telling(self, digest: Digest) -> Iterator[None]:
+        """Name the file of a node or record that is damaged, and what shows how to mend it."""
+        assert self._store is not None
+        with pointing_to_fsck(self._store):
+            try:
+                yield
+            except IntegrityError as error:
+                raise IntegrityError(*(each._replace(file=key(digest)) for each in error.problems)) from error

@@ -7,14 +7,18 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 
 from packyard.core.bundle import reference
+from packyard.core.bundle.archive import LIMITS
+from packyard.core.bundle.bundle import Bundle
 from packyard.core.digest import Digest
-from packyard.core.errors import InputError, IntegrityError, PackyardError, Problem
-from packyard.sharing.entry import CHECKSUM, COSIGN, CYCLONEDX, PROVENANCE, SBOM, SIGSTORE, IndexEntry, bundle_key
+from packyard.core.errors import InputError, IntegrityError, PackyardError, Problem, refuse
+from packyard.sharing import checksum
+from packyard.sharing.entry import CHECKSUM, CYCLONEDX, PROVENANCE, SBOM, IndexEntry, bundle_key
 from packyard.sharing.index import access, flat, head, lease, nodes, pending, removed, tree, trial
 from packyard.sharing.index.head import Head
 from packyard.sharing.index.index import Index, Release
@@ -30,7 +34,9 @@ from packyard.sharing.trust import provenance, root, sigstore
 from packyard.sharing.trust.envelope import UnsignedError
 from packyard.sharing.trust.keys import NOBODY, Trust
 
-_BRING_BACK = "bring it back from a mirror or a backup, or yank the version"
+_FROM_BACKUP = "bring it back from a mirror or a backup"
+_BRING_BACK = f"{_FROM_BACKUP}, or yank the version"
+_WRITE_AGAIN = "publish the package again, which writes it"
 _REINDEX = "make the index again: packyard fsck CHANNEL --repair"
 _SIGN_AGAIN = "remove it, and publish the same sources again: packyard publish {} --version {} --to CHANNEL --key KEY"
 _YANK_AGAIN = "remove it, and yank again for the same reason: packyard yank {} --reason TEXT --in CHANNEL --key KEY"
@@ -56,15 +62,13 @@ def check(store: Store, trusted: Trust = NOBODY) -> Iterator[FileFault]:
     try:
         index = access.find(store, trusted)
     except IntegrityError as error:
-        yield from (
-            FileFault(kind="altered", key=each.file, message=each.message, hint=_REINDEX) for each in error.problems
-        )
+        yield from _altered(store, error, _REINDEX)
         return
     if index is None:
         yield FileFault(kind="missing", key=head.POINTER, message="the channel has no index", hint=_REINDEX)
         return
-    if index.head.number:
-        yield from _check_heads(store, there, index.head)
+    heads = list(_check_heads(store, there, index.head)) if index.head.number else []
+    yield from heads
     seen = _Seen(index)
     yield from list(seen.faults.values())
     if seen.is_whole and index.head.number:
@@ -77,29 +81,51 @@ def check(store: Store, trusted: Trust = NOBODY) -> Iterator[FileFault]:
     if seen.is_whole:
         yield from _check_closed(store, index, trusted)
         yield from _check_removed(store, there, seen, channel, trusted)
-    yield from _find_extra(store, there, index, seen)
+    yield from _find_extra(store, there, index, seen, are_heads_whole=not heads)
+
+
+def _altered(store: Store, error: PackyardError, hint: str) -> Iterator[FileFault]:
+    """Yield what is wrong with files, by their keys; a store calls them by its address and the key."""
+    for each in error.problems:
+        key = each.file.removeprefix(f"{store.address}/")
+        yield FileFault(kind="altered", key=key, message=each.message, hint=hint)
 
 
 def _check_heads(store: Store, there: frozenset[str], latest: Head) -> Iterator[FileFault]:
     """Compare every head with what later ones say of it, and the pointer with the heads."""
     expected = {latest.number: latest.digest}
+    pointer = _digest(store, head.POINTER) if head.POINTER in there else latest.digest
     digests = set()
     for number in range(latest.number, 0, -1):
         key = head.key(number)
-        data = get_or_none(store, key, limit=head.LIMIT)
+        is_copied = head.POINTER in there and expected.get(number) == pointer
+        hint = f"copy {head.POINTER} there, which is the same head" if is_copied else _FROM_BACKUP
+        try:
+            data = get_or_none(store, key, limit=head.LIMIT)
+        except (IntegrityError, TooLongError) as error:
+            yield from _altered(store, error, hint)
+            continue
         if data is None:
-            yield FileFault(kind="missing", key=key, message="later heads link to it", hint=_BRING_BACK)
+            message = "later heads link to it" if number < latest.number else "it is the latest head"
+            yield FileFault(kind="missing", key=key, message=message, hint=hint)
             continue
         digests.add(Digest.of(data))
         if expected.get(number, Digest.of(data)) != Digest.of(data):
             problem = f"expected {expected[number]}, found {Digest.of(data)}"
-            yield FileFault(kind="altered", key=key, message=problem, hint="bring it back from a mirror or a backup")
+            yield FileFault(kind="altered", key=key, message=problem, hint=hint)
             continue
         with suppress(IntegrityError):
             expected |= Head.parse(data, NOBODY, file=key, number=number).history
-    if head.POINTER in there and Digest.of(store.get(head.POINTER, limit=head.LIMIT)) not in digests:
+    if pointer not in digests.union(expected.values()):
         message = "it is no copy of a head"
         yield FileFault(kind="altered", key=head.POINTER, message=message, hint="the next publish writes it again")
+
+
+def _digest(store: Store, key: str) -> Digest | None:
+    """Return the digest of a file of the index, None if it cannot be read or is larger than any."""
+    with suppress(IntegrityError, NotFoundError, TooLongError):
+        return Digest.of(store.get(key))
+    return None
 
 
 class _Seen:
@@ -181,34 +207,79 @@ class _Forgetful(Nodes):
 
 def _check_bundle(
     store: Store, there: frozenset[str], entry: IndexEntry, channel: str, trusted: Trust
-) -> Iterator[FileFault]:
-    """Compare what lies in a release with its entry."""
-    line = entry.beside(CHECKSUM)
-    missing = [key for key in (entry.key, line) if key not in there]
-    for key in missing:
-        hint = _BRING_BACK if key == entry.key else "publish the package again, which writes it"
-        yield FileFault(kind="missing", key=key, message=f"{entry} is listed", hint=hint)
-    if missing:
-        return
+) -> Iterable[FileFault]:
+    """Compare what lies in a release with its entry; return all that is wrong, each fault once."""
+    found: dict[FileFault, None] = {}
+    line, said = entry.beside(CHECKSUM), None
+    for key in (key for key in (entry.key, line) if key not in there):
+        hint = _BRING_BACK if key == entry.key else _WRITE_AGAIN
+        found[FileFault(kind="missing", key=key, message=f"{entry} is listed", hint=hint)] = None
+    if line in there:
+        with _noting(found, store, entry):
+            said = checksum.parse(store.get(line, limit=checksum.LIMIT), what=line)
+    for check in (
+        partial(_check_file, store, there, entry, said, trusted),
+        partial(_check_yank, store, entry, channel, trusted),
+    ):
+        with _noting(found, store, entry):
+            for fault in check():
+                found[fault] = None
+    for end in sigstore.ENDS:
+        with _noting(found, store, entry):
+            sigstore.check_beside(store, entry, trusted, ends=[end])
+    with _noting(found, store, entry):
+        _check_products(store, there, entry, trusted)
+    return found
+
+
+@contextmanager
+def _noting(found: dict[FileFault, None], store: Store, entry: IndexEntry) -> Iterator[None]:
+    """Note what is raised about a file of a bundle, and go on."""
     try:
-        data = reindex.read(store, entry.name, entry.version, channel, trusted)
-        _check_beside(store, there, entry, trusted)
+        yield
     except (IntegrityError, TooLongError, NotFoundError) as error:
-        hint = _hint(error, entry)
-        for each in error.problems:
-            yield FileFault(kind="altered", key=each.file or entry.key, message=each.message, hint=hint)
+        found.update(dict.fromkeys(_altered(store, error, _hint(error, entry))))
+
+
+def _check_file(
+    store: Store, there: frozenset[str], entry: IndexEntry, said: Digest | None, trusted: Trust
+) -> Iterator[FileFault]:
+    """Compare a bundle with its entry, with what its checksum file says, if that can be read, and with its provenance.
+
+    Where the bundle and its checksum agree, it is the index that is wrong.
+    """
+    data = store.get(entry.key, limit=LIMITS.packed_size) if entry.key in there else None
+    actual = entry.digest if data is None else Digest.of(data)
+    if said and said != actual and entry.digest != said:
+        problem = f"expected {entry.digest}, found {said}"
+        hint = f"remove it, and {_WRITE_AGAIN}"
+        yield FileFault(kind="altered", key=entry.beside(CHECKSUM), message=problem, hint=hint)
+    if data is None:
         return
-    if data.yanked != entry.yanked:
-        kind, hint = ("altered", _REINDEX) if data.yanked else ("missing", "yank it again, for the same reason")
-        place = yanks.key(entry.name, entry.version)
-        yield FileFault(kind=kind, key=place, message=f"the index says that it is yanked: {entry.yanked}", hint=hint)
+    if actual not in (said, entry.digest):
+        problem = f"expected {entry.digest}, found {actual}"
+        yield FileFault(kind="altered", key=entry.key, message=problem, hint=_BRING_BACK)
+        return
+    bundle = Bundle.open(data, what=entry.key)
+    reindex.check_name(bundle, entry.name, entry.version)
+    has, lists = IndexEntry.of(bundle).document(), entry.document()
     described = ("description",) if entry.description else ()  # packyard 0.1.0 listed none
-    has, lists = data.document(), entry.document()
     for field in ("tar", "digest", "size", "useCases", "model", *described):
         if has[field] != lists[field]:
             message = f"the bundle has {_json(field, has)}; the index lists {_json(field, lists)}"
             hint = _BRING_BACK if field == "tar" else _REINDEX
             yield FileFault(kind="altered", key=entry.key, message=message, hint=hint)
+    provenance.check_beside(store, bundle, trusted)
+
+
+def _check_yank(store: Store, entry: IndexEntry, channel: str, trusted: Trust) -> Iterator[FileFault]:
+    """Compare the record of what is yanked with the entry."""
+    record = yanks.read(store, entry, channel, trusted)
+    reason = record.reason if record else ""
+    if reason != entry.yanked:
+        kind, hint = ("altered", _REINDEX) if reason else ("missing", "yank it again, for the same reason")
+        place = yanks.key(entry.name, entry.version)
+        yield FileFault(kind=kind, key=place, message=f"the index says that it is yanked: {entry.yanked}", hint=hint)
 
 
 def _hint(error: PackyardError, entry: IndexEntry) -> str:
@@ -232,27 +303,24 @@ def _check_unlisted(
             try:
                 reindex.read(store, name, version, channel, trusted)
             except (IntegrityError, TooLongError) as error:
-                for each in error.problems:
-                    yield FileFault(kind="altered", key=each.file, message=each.message, hint=_BRING_BACK)
+                yield from _altered(store, error, _BRING_BACK)
 
 
-def _check_beside(store: Store, there: frozenset[str], entry: IndexEntry, trusted: Trust) -> None:
-    """Raise `IntegrityError` unless the SBOM is the one that the provenance names, and what cosign reads is there."""
+def _check_products(store: Store, there: frozenset[str], entry: IndexEntry, trusted: Trust) -> None:
+    """Raise `IntegrityError` unless the SBOMs are those that the provenance names, and what cosign reads is there."""
     provenance_key = entry.beside(PROVENANCE)
-    signed = sigstore.check_beside(store, entry, trusted)
     if provenance_key not in there:
         return
     statement, opened = provenance.open(store.get(provenance_key, limit=provenance.LIMIT), trusted, file=provenance_key)
     products = {entry.beside(SBOM): statement.sbom, entry.beside(CYCLONEDX): statement.cyclonedx}
     named = [key for key, digest in products.items() if digest]
     if statement.manifest and (opened.signers or opened.others):
-        named += [key for key in map(entry.beside, (SIGSTORE, COSIGN)) if key not in signed]
-    for key in named:
-        if key not in there:
-            raise IntegrityError(Problem("is missing beside the provenance", file=key))
+        named += map(entry.beside, sigstore.ENDS)
+    problems = [Problem("is missing beside the provenance", file=key) for key in named if key not in there]
     for key, expected in products.items():
-        if expected and (actual := Digest.of(store.get(key, limit=provenance.LIMIT))) != expected:
-            raise IntegrityError(Problem(f"expected {expected}, found {actual}", file=key))
+        if expected and key in there and (actual := Digest.of(store.get(key, limit=provenance.LIMIT))) != expected:
+            problems.append(Problem(f"expected {expected}, found {actual}", file=key))
+    refuse(problems, IntegrityError)
 
 
 def _check_closed(store: Store, index: Index, trusted: Trust) -> Iterator[FileFault]:
@@ -288,10 +356,12 @@ def _check_removed(
             yield FileFault(kind="extra", key=key, message=f"{gone}; the index lists it still", hint=_GC)
 
 
-def _find_extra(store: Store, there: frozenset[str], index: Index, seen: _Seen) -> Iterator[FileFault]:
-    """Yield what nothing lists: in releases, and below ``index/``."""
+def _find_extra(
+    store: Store, there: frozenset[str], index: Index, seen: _Seen, *, are_heads_whole: bool
+) -> Iterator[FileFault]:
+    """Yield what nothing lists: in releases, and below ``index/``; a head that is brought back may reach nodes."""
     releases = {key.partition("/")[0] for key in seen.keys | seen.gone}
-    left_over = frozenset(unreached(store, index.head)) if seen.is_whole else frozenset()
+    left_over = frozenset(unreached(store, index.head)) if seen.is_whole and are_heads_whole else frozenset()
     for key in sorted(there):
         if not key.startswith("index/"):
             base = key.partition(".tar.gz")[0] + ".tar.gz"
@@ -301,7 +371,12 @@ def _find_extra(store: Store, there: frozenset[str], index: Index, seen: _Seen) 
                 yield FileFault(kind="extra", key=key, message=message, hint=hint)
         elif key in left_over:
             yield FileFault(kind="extra", key=key, message="no head reaches it", hint=_PRUNE)
-        elif key.startswith(nodes.FOLDER) and seen.is_whole and Digest.of(store.get(key)) != nodes.digest(key):
+        elif (
+            key.startswith(nodes.FOLDER)
+            and seen.is_whole
+            and are_heads_whole
+            and _digest(store, key) != nodes.digest(key)
+        ):
             yield FileFault(kind="altered", key=key, message="an old head reaches it", hint="remove it")
         elif key.startswith(pending.FOLDER):
             yield FileFault(kind="extra", key=key, message="a publish is under way, or was interrupted", hint=LEFT)

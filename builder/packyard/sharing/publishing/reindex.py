@@ -169,13 +169,18 @@ def read(store: Store, name: str, version: str, channel: str, trusted: Trust) ->
     data = store.get(place, limit=LIMITS.packed_size)
     checksum.parse(store.get(line, limit=checksum.LIMIT), what=line).verify(data, what=place)
     bundle = Bundle.open(data, what=place)
-    if (bundle.manifest.name, bundle.manifest.version) != (name, version):
-        problem = f"is the bundle {bundle.manifest.name}@{bundle.manifest.version}"
-        raise IntegrityError(Problem(problem, file=place))
+    check_name(bundle, name, version)
     provenance.check_beside(store, bundle, trusted)
     entry = IndexEntry.of(bundle)
     yanked = yank.read(store, entry, channel, trusted)
     return replace(entry, yanked=yanked.reason) if yanked else entry
+
+
+def check_name(bundle: Bundle, name: str, version: str) -> None:
+    """Raise `IntegrityError` unless a bundle has the name and version that its key says."""
+    if (bundle.manifest.name, bundle.manifest.version) != (name, version):
+        problem = f"is the bundle {bundle.manifest.name}@{bundle.manifest.version}"
+        raise IntegrityError(Problem(problem, file=bundle_key(name, version)))
 
 
 def _packages(
@@ -221,7 +226,7 @@ def following(store: Store, there: Sequence[str]) -> tuple[int, dict[int, Digest
     """Return the next head's number, and its history."""
     last = max((int(match[1]) for match in map(_HEAD.fullmatch, there) if match), default=0)
     if head.POINTER in there:
-        with suppress(IntegrityError):
+        with suppress(IntegrityError, NotFoundError):
             last = max(last, Head.parse(store.get(head.POINTER), NOBODY, file=head.POINTER).number)
     return last + 1, {number: Digest.of(stored_head(store, number)) for number in head.links(last + 1)}
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from packyard.core.digest import Digest
-from packyard.core.errors import ConflictError, InputError, Problem, UnavailableError
+from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem, UnavailableError
 from packyard.core.files import atomic, paths, regular
 from packyard.core.files.exchange import exchange
 from packyard.core.files.regular import LIMIT
@@ -37,6 +37,7 @@ from packyard.sharing.stores.store import (
 _NO_HARD_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
 _DEPTH = 32  # folders in folders: more than any channel has
 _PIECE = 1 << 20
+_NO_FILE = "a channel has folders and files, and no links out of it: whoever publishes there removes this"
 
 
 @dataclass(frozen=True)  # with slots, subclasses could not have attributes on Python 3.10
@@ -79,23 +80,28 @@ class DirectoryStore:
 
     def get(self, key: str, *, limit: int = LIMIT) -> bytes:
         """Return an object's bytes; see `Store.get`."""
-        file = self._file(key)
-        with _translated(file):
-            data = _read(file, limit)
+        check_key(key)
+        with _damaged():
+            file = self._file(key)
+            with _translated(file):
+                data = _read(file, limit)
         if data is None:
             raise self._missing(file)
         return data
 
     def read(self, key: str, *, offset: int = 0) -> Iterator[bytes]:
         """Yield an object's bytes; see `Store.read`."""
-        file = self._file(key)
-        with _translated(file):
-            if not file.exists() or file.is_dir():
-                raise self._missing(file)
-            with regular.opened(file) as opened:
-                opened.seek(offset)
-                while piece := opened.read(_PIECE):
-                    yield piece
+        check_key(key)
+        with _damaged():
+            file = self._file(key)
+            with _translated(file):
+                if not file.exists() or file.is_dir():
+                    raise self._missing(file)
+                opened = regular.opened(file)
+        with _translated(file), opened:
+            opened.seek(offset)
+            while piece := opened.read(_PIECE):
+                yield piece
 
     def list(self, prefix: str) -> Sequence[str]:
         """Return the keys that begin with ``prefix``; see `Store.list`."""
@@ -218,9 +224,20 @@ def _raise(error: OSError) -> None:
 
 
 @contextmanager
+def _damaged() -> Iterator[None]:
+    """Take what is no file, or lies elsewhere, for damage: what is read is not what somebody wrote wrong."""
+    try:
+        yield
+    except InputError as error:
+        raise IntegrityError(*error.problems) from error
+
+
+@contextmanager
 def _translated(file: Path) -> Iterator[None]:
     try:
         yield
+    except InputError as error:  # a link that leads out, or no regular file
+        raise error.hinted(_NO_FILE) from error
     except OSError as error:
         where = str(error.filename2 or error.filename or file)
         raise UnavailableError(Problem(error.strerror or str(error), file=where)) from error

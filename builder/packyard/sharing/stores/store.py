@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from shlex import quote
 from typing import TYPE_CHECKING, NoReturn, Protocol
 
-from packyard.core.errors import ConflictError, InputError, Problem, UnavailableError
+from packyard.core.errors import ConflictError, InputError, IntegrityError, Problem, UnavailableError
 from packyard.core.files.regular import LIMIT
 
 if TYPE_CHECKING:
@@ -123,6 +125,16 @@ class ReadOnly:
 def too_long(place: str, limit: int) -> TooLongError:
     """Return the error to raise for an object beyond a limit."""
     return TooLongError(Problem(f"is larger than {limit} bytes", file=place, hint="is this a channel?"))
+
+
+@contextmanager
+def pointing_to_fsck(store: Store) -> Iterator[None]:
+    """Say of what is damaged or missing in a channel, with no next step yet, what shows to its publisher what to do."""
+    try:
+        yield
+    except (IntegrityError, NotFoundError) as error:
+        channel = "CHANNEL" if store.address.startswith(("http://", "https://")) else quote(store.address)
+        raise error.hinted(f"whoever publishes there sees what to do: packyard fsck {channel}") from error
 
 
 def get_or_none(store: Store, key: str, *, limit: int = LIMIT) -> bytes | None:

@@ -26,6 +26,8 @@ from packyard.sharing.trust.envelope import SIMPLE_SIGNING
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
 from packyard.sharing.trust.provenance import Provenance
 
+#: How the keys of both end.
+ENDS = (SIGSTORE, COSIGN)
 _LIMIT = 2 * provenance.LIMIT
 
 
@@ -64,17 +66,17 @@ def _payload(name: str, manifest: Digest) -> bytes:
     return json.dumps({"critical": critical, "optional": {}}, sort_keys=True, separators=(",", ":")).encode()
 
 
-def check_beside(store: Store, entry: IndexEntry, trusted: Trust) -> Mapping[str, bytes]:
-    """Return what lies beside a bundle in a channel, by its keys, as far as it is there.
+def check_beside(store: Store, entry: IndexEntry, trusted: Trust, ends: Sequence[str] = ENDS) -> Mapping[str, bytes]:
+    """Return what lies beside a bundle in a channel, by its keys that end so, as far as it is there.
 
     It must be about this bundle; signatures are treated as `envelope.open` does.
     """
     objects = {}
-    for end, check in ((SIGSTORE, _check_bundle), (COSIGN, _check_signature)):
+    for end in ends:
         place = entry.beside(end)
         data = get_or_none(store, place, limit=_LIMIT)
         if data is not None:
-            check(data, entry, trusted, place)
+            (_check_bundle if end == SIGSTORE else _check_signature)(data, entry, trusted, place)
             objects[place] = data
     return objects
 
