@@ -20,6 +20,7 @@ from packyard.sharing.index.access import Publisher
 from packyard.sharing.publishing.publish import publish
 from packyard.sharing.stores import open_store
 from packyard.sharing.trust.keys import NOBODY, SigningKey
+from sharing.servers import answer, answering
 
 NAMES = ("p", "q", "r")
 
@@ -164,12 +165,20 @@ def test_a_name_that_is_none_is_refused(root: Path, channel: Path, name: str) ->
     ("address", "says"),
     [
         ("ftp://example.com/zoo", "no kind of channel has an address 'ftp://…' (use a directory, file://"),
-        ("http://127.0.0.1:9/zoo", "an HTTP channel is read-only (publish to the directory that the server serves)"),
+        ("http://127.0.0.1:9/zoo", "an HTTP channel is read-only (name the directory or bucket"),
         ("s3://", "must be the address of a channel in a bucket (write s3://bucket/path)"),
     ],
 )
 def test_an_address_that_leads_nowhere_is_refused(root: Path, address: str, says: str) -> None:
     refused(says, "--workspace", root, "--to", address, "--version", "1.0")
+
+
+def test_a_dry_run_says_what_no_publish_can_make(root: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with answering(lambda _: [answer(status=b"404 Not Found")]) as server:
+        registry = server.address.replace("http://", "oci://") + "/zoo"
+        for address, says in ((registry, "is no registry (check the address)"), (tmp_path / "file", "file: is ")):
+            refused(says, "--workspace", root, "--to", address, "--version", "1.0", "--dry-run")
 
 
 def test_a_folder_that_is_no_channel_is_refused_and_left_alone(root: Path, channel: Path) -> None:

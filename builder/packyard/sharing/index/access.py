@@ -13,7 +13,7 @@ from packyard.sharing.index import flat, head, lease, trial
 from packyard.sharing.index.head import Memory
 from packyard.sharing.index.index import Index
 from packyard.sharing.index.nodes import Nodes
-from packyard.sharing.stores.store import MissingStoreError, NotFoundError, Store, pointing_to_fsck
+from packyard.sharing.stores.store import NotFoundError, Store, UnmadeStoreError, pointing_to_fsck
 from packyard.sharing.trust import root
 from packyard.sharing.trust.keys import NOBODY, SigningKey, Trust
 
@@ -44,7 +44,7 @@ def read(store: Store, trusted: Trust = NOBODY, memory: Memory | None = None) ->
 
 def current(store: Store, trusted: Trust = NOBODY, memory: Memory | None = None) -> Index:
     """Return a channel's index to change it; an empty one, with the head 0, where there is none, or no channel yet."""
-    with suppress(MissingStoreError):  # the first write makes it, or says why not
+    with suppress(UnmadeStoreError):
         return find(store, trusted, memory) or Index(nodes=Nodes(store))
     return Index(nodes=Nodes(store))
 

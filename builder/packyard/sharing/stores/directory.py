@@ -28,6 +28,7 @@ from packyard.sharing.stores.store import (
     MissingStoreError,
     NotFoundError,
     Promises,
+    UnmadeStoreError,
     check_key,
     check_removable,
     check_same,
@@ -128,8 +129,11 @@ class DirectoryStore:
         with _translated(file):
             if self.root_dir.is_dir():
                 return NotFoundError(Problem("is a directory" if file.is_dir() else "no such file", file=str(file)))
-            problem = "is not a directory" if self.root_dir.exists() else "no such file or directory"
-            return MissingStoreError(Problem(problem, file=str(self.root_dir), hint="is this a channel?"))
+            if self.root_dir.exists():
+                problem = Problem("is not a directory", file=str(self.root_dir), hint="is this a channel?")
+                return MissingStoreError(problem)
+            problem = Problem("no such file or directory", file=str(self.root_dir), hint="is this a channel?")
+            return UnmadeStoreError(problem)
 
     def _file(self, key: str) -> Path:
         check_key(key)

@@ -86,7 +86,7 @@ class HTTPStore(ReadOnly):
 
     def refuse(self) -> NoReturn:
         """Say that HTTP is for reading."""
-        hint = "publish to the directory that the server serves"
+        hint = "name the directory or bucket that the server serves instead"
         raise UnavailableError(Problem("an HTTP channel is read-only", file=self.address, hint=hint))
 
 

@@ -34,6 +34,10 @@ class MissingStoreError(UnavailableError):
     """There is no store at this address; whoever takes a missing object for an answer does not take this for one."""
 
 
+class UnmadeStoreError(MissingStoreError):
+    """There is no store yet at this address; the first write makes it."""
+
+
 class DeniedError(UnavailableError):
     """The store answers, and refuses: the credentials are missing or wrong, or may not do that. It is no outage."""
 
@@ -57,7 +61,7 @@ class Promises:
 class Store(Protocol):
     """Bytes by key. What fails now, or is not possible with this kind of store, is an `UnavailableError`.
 
-    Where the place itself does not exist, reading verbs raise `MissingStoreError`.
+    Where the place itself does not exist, reading verbs raise `MissingStoreError`, or `UnmadeStoreError`.
     """
 
     @property
