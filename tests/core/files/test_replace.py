@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import threading
 import time
@@ -72,6 +74,49 @@ def test_what_ends_the_staging_of_many_files_leaves_nothing_behind(
     if isinstance(reason, KeyboardInterrupt):
         at_call(monkeypatch, threading.Thread, "join", stop)
     with pytest.raises((KeyboardInterrupt, UnavailableError)):
+        set_to(root, "b")
+    time.sleep(0.2)
+    assert content(root) == old
+    assert not leftovers(root)
+
+
+def interrupt() -> None:
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+@pytest.mark.parametrize("many", [32, 1])
+def test_ctrl_c_while_files_take_their_places_waits_until_all_have(
+    many: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = make_package(tmp_path / "package")
+    monkeypatch.setattr(atomic, "MANY", many)
+    at_call(monkeypatch, replace, "_take_place", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        set_to(root, "b")
+    changed = content(root)
+    assert not leftovers(root)
+    set_to(root, "b")
+    assert content(root) == changed
+
+
+def test_ctrl_c_while_threads_are_started_leaves_nothing_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = make_package(tmp_path / "package")
+    old, stage, start = content(root), inplace.stage, threading.Thread.start
+
+    def slow(*args: object, **kwargs: object) -> object:
+        time.sleep(0.1)
+        return stage(*args, **kwargs)  # type: ignore[arg-type]
+
+    def started(thread: threading.Thread) -> None:
+        start(thread)
+        interrupt()
+
+    monkeypatch.setattr(atomic, "MANY", 1)
+    monkeypatch.setattr(inplace, "stage", slow)
+    monkeypatch.setattr(threading.Thread, "start", started)
+    with pytest.raises(KeyboardInterrupt):
         set_to(root, "b")
     time.sleep(0.2)
     assert content(root) == old

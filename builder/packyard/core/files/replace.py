@@ -5,6 +5,7 @@
 3. Rename the new files to their places, and remove the journal.
 
 If a step fails, the files get their old bytes back; if the process is killed, the next command continues (`recovery`).
+Ctrl-C ends the first step, and waits for the end of the others.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
 from packyard.core.errors import ConflictError, PackyardError, Problem, UnavailableError
@@ -69,8 +70,7 @@ def write(root: str, changes: Iterable[FileChange]) -> None:
     try:
         handle = journal.draft(root, [step.item for step in steps], [step.old or b"" for step in steps])
         try:
-            _decide(root, steps)
-            _carry_out(root, steps, handle)
+            _stage_and_carry_out(root, steps, handle)
         finally:
             os.close(handle)
     except OSError as error:
@@ -147,19 +147,36 @@ def _seen(state: os.stat_result) -> tuple[int, ...]:
     return (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
 
 
-def _decide(root: str, steps: Sequence[_Step]) -> None:
-    """Stage the new files, and rename the draft to the journal."""
+def _stage_and_carry_out(root: str, steps: Sequence[_Step], handle: int) -> None:
+    """Stage the new files, rename the draft to the journal, and do what that says."""
     staged = [step for step in steps if step.new is not None]
     files = [f"{root}/{DRAFT}", *(step.item.staged for step in staged)]
+    is_decided = False
     try:
         _each(staged, _stage)
         atomic.flush_all(files)
-        os.rename(files[0], f"{root}/{JOURNAL}")
+        with _uninterrupted():
+            os.rename(files[0], f"{root}/{JOURNAL}")
+            is_decided = True
+            _carry_out(root, steps, handle)
     except BaseException:
-        for leftover in reversed(files):
+        for leftover in reversed(files) if not is_decided else ():
             with suppress(OSError):
                 os.unlink(leftover)
         raise
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Keep Ctrl-C and a request to end waiting."""
+    from signal import SIG_BLOCK, SIG_SETMASK, SIGINT, SIGTERM, pthread_sigmask  # 0.3 ms, for commands that write
+
+    before = pthread_sigmask(SIG_BLOCK, ())
+    try:
+        pthread_sigmask(SIG_BLOCK, (SIGINT, SIGTERM))
+        yield
+    finally:
+        pthread_sigmask(SIG_SETMASK, before)
 
 
 def _stage(step: _Step) -> None:
@@ -212,9 +229,10 @@ def _each(steps: Sequence[_Step], act: Callable[[_Step], None]) -> None:
 
     size = -(-len(steps) // _THREADS)  # neighbors together: renames in one folder wait for each other
     threads = [Thread(target=some, args=(steps[at : at + size],)) for at in range(0, len(steps), size)]
-    for thread in threads:
-        thread.start()
     try:
+        with _uninterrupted():  # one that is half started cannot be joined
+            for thread in threads:
+                thread.start()
         for thread in threads:
             thread.join()
     except KeyboardInterrupt as error:  # no thread may go on when the caller clears away
