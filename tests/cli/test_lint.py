@@ -141,6 +141,17 @@ def test_parts_are_judged_with_packages_and_not_alone(tmp_path: Path, monkeypatc
     assert "is a part of the packages of .." in tiny.run("lint", ".")[2]
 
 
+def test_an_option_is_judged_with_the_rest_of_its_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    option = optioned.package(tmp_path) / optioned.OPTIONS / "queue"
+    monkeypatch.chdir(option)
+    assert [each for each in found(".") if each["severity"] == "error"] == []
+    file = next(each for each in option.iterdir() if "$openapi" in each.read_text())
+    tiny.replace(file, '{"$openapi":"', '{"$openapi":"OTHER_')
+    for where, name in ((".", file.name), (option, str(file))):
+        errors = [(each["file"], each["rule"]) for each in found(where) if each["severity"] == "error"]
+        assert errors == [(name, "unresolved-comment")]
+
+
 def test_rules_are_explained_and_listed() -> None:
     assert "hf_4711" in tiny.run("lint", "--explain", "plain-secret")[1]
     assert "plain-secret" in tiny.run("lint", "--explain")[1]

@@ -221,3 +221,74 @@ def test_a_rule_of_a_job_set_gets_its_name_by_a_webhook(found: Lint) -> None:
     jobs = f"replicatedJobs: [{{name: a, template: {{spec: {{template: {{spec: {pod}}}}}}}}}]"
     text = f"apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {{name: a}}\nspec: {{{rules}, {jobs}}}\n"
     assert [each for each in found({"a.yaml": text}) if " error " in each] == []
+
+
+def test_a_site_has_its_files_elsewhere(found: Lint) -> None:
+    page = "```sh\nkubectl apply -f sample.yaml\n```\n"
+    assert [each.partition(" ")[0] for each in found({"a.md": page})] == ["a.md:2"]
+    assert found({"a.md": f"---\ntitle: Jobs\n---\n\n{page}"}) == []
+
+
+def test_variables_of_kustomize_and_keys_of_generated_maps_are_known(found: Lint) -> None:
+    env = "envFrom: [{configMapRef: {name: settings}}], env: [{name: A, value: $(HOST)}, {name: B, value: $(PORTS)}]"
+    var = "vars: [{name: HOST, objref: {kind: Deployment, name: web, apiVersion: apps/v1}}]\n"
+    generator = "configMapGenerator: [{name: settings, literals: [PORTS=1]}]\n"
+    files = {
+        KUSTOMIZATION: f"resources: [web.yaml]\n{var}{generator}",
+        "web.yaml": WEB.replace("image:", f"{env}, image:"),
+    }
+    assert [each for each in found(files) if "undefined" in each] == []
+
+
+KRMFILE = """\
+apiVersion: config.k8s.io/v1alpha1
+kind: Krmfile
+openAPI:
+  definitions:
+    io.k8s.cli.setters.REPLICAS:
+      description: How many.
+      x-k8s-cli: {setter: {name: REPLICAS, value: "1"}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("kustomization", "said"),
+    [
+        ("", "1 error kustomize-refuses: this kustomization is empty, and kustomize fails"),
+        (
+            "# later\nkind: Kustomization\n",
+            "2 error kustomize-refuses: this kustomization is empty, and kustomize fails",
+        ),
+        ("resources: []\n", None),
+        (
+            "resources: [web.yaml]\npatches: [{path: p.yaml}]\n",
+            "2 error kustomize-refuses: p.yaml is empty, and kustomize fails",
+        ),
+        (
+            "resources: [web.yaml]\npatches: [{path: p.yaml, target: {kind: Deployment}}]\n",
+            "2 warning kustomize-refuses: p.yaml is empty, and kustomize 4 fails",
+        ),
+    ],
+)
+def test_an_empty_file_is_said_to_be_empty_and_no_setter_to_be_unused(
+    found: Lint, kustomization: str, said: str | None
+) -> None:
+    files = {"Krmfile": KRMFILE, KUSTOMIZATION: kustomization, "p.yaml": "# nothing yet\n", "web.yaml": WEB}
+    kept = [each for each in found(files) if "unlisted" not in each]
+    assert kept == ([f"{KUSTOMIZATION}:{said}"] if said else [])
+
+
+def test_a_deadline_is_no_ones_to_set_where_there_are_no_setters(found: Lint) -> None:
+    pod = "{restartPolicy: Never, containers: [{name: a, image: 'nginx:1.27'}]}"
+    spec = f"spec: {{ttlSecondsAfterFinished: 60, template: {{spec: {pod}}}}}\n"
+    files = {"job.yaml": f"apiVersion: batch/v1\nkind: Job\nmetadata: {{name: a}}\n{spec}"}
+    assert [each for each in found(files) if "deadline" in each] == []
+    assert [each.partition(": ")[0] for each in found({**files, "Krmfile": KRMFILE}) if "deadline" in each] == [
+        "job.yaml:4 warning fixed-deadline"
+    ]
+
+
+def test_a_description_is_text(found: Lint) -> None:
+    files = {"Krmfile": KRMFILE.replace("How many.", "{how: many}"), "a.yaml": WEB}
+    message = "description of REPLICAS must be text: `kustomize cfg set` fails for all setters"
+    assert f"Krmfile:6 error wrong-type: {message}" in found(files)

@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from packyard.cli import declare, fanout, libraries, output, state, workspaces
@@ -29,12 +30,14 @@ from packyard.core.kubernetes import schemas
 from packyard.core.kubernetes.schemas import Judge
 from packyard.core.work import executor
 from packyard.using.kustomize.builtin import find_misfits
+from packyard.using.options import folder as options
 from packyard.writing.build import workspace_lint
 from packyard.writing.build.packing import Packing
 from packyard.writing.build.used import Use
 from packyard.writing.checks import archive, explanation, folder
 from packyard.writing.checks.finding import Finding, finding
 from packyard.writing.checks.folder import Linted
+from packyard.writing.checks.lint import in_order
 from packyard.writing.source import crds
 from packyard.writing.source.workspace import Workspace, built_in, find_root
 
@@ -183,6 +186,27 @@ def _without_taste(directory: Path, found: list[Finding]) -> list[Finding]:
 
 
 def _in_folder(directory: Path, judging: list[Judge]) -> Linted:
+    """Return what is wrong with a folder, and what of a package that it is part of lies in it.
+
+    An option or a program by itself is part of no use case: of it only the package can say what is wrong.
+    """
+    root = Path(root_of(directory))
+    here = Path(os.path.realpath(directory))
+    if root == here:
+        return _whole(directory, judging)
+    package = _whole(root if directory.is_absolute() else Path(os.path.relpath(root)), judging)
+    below = here.relative_to(root)
+    use_cases = [each for each in package.use_cases if Path(each).is_relative_to(below)]
+    is_shared = not {options.NAME, options.PROGRAMS}.isdisjoint(below.parts)
+    paths = [os.path.relpath(os.path.realpath(each.file), here) for each in package.findings]
+    pairs = zip(package.findings, paths, strict=True)
+    prefix = Tree(directory).prefix
+    found = [replace(each, file=prefix + path) for each, path in pairs if not path.startswith("..")]
+    alone = [] if is_shared else _whole(directory, judging).findings
+    return Linted(in_order(dict.fromkeys([*alone, *found])), use_cases)
+
+
+def _whole(directory: Path, judging: list[Judge]) -> Linted:
     """Return what is wrong with a folder, and with the options that its use cases have."""
     tree = Tree(directory)
     state.tell_pending(tree)

@@ -14,7 +14,7 @@ from packyard.core.errors import suggest
 from packyard.core.kubernetes import images
 from packyard.core.kubernetes.kinds import RAY, kind_of
 from packyard.core.yaml.document import items, mappings
-from packyard.core.yaml.node import Entry, MappingNode, Scalar, SequenceNode
+from packyard.core.yaml.node import MappingNode, Scalar, SequenceNode
 from packyard.writing.checks import variables
 from packyard.writing.checks.finding import Finding, breach
 from packyard.writing.checks.parsed import Parsed
@@ -115,7 +115,8 @@ def _no_program(container: MappingNode, *, is_joined: bool) -> Iterator[Finding]
 def _of_variables(container: MappingNode, parsed: Parsed) -> Iterator[Finding]:
     """Find names in the values of variables that no variable above has, and one nearly: Kubernetes leaves them."""
     own = variables.find(container, parsed)
-    above = {name for name, place in own.named.items() if isinstance(place, Entry)}  # those of ConfigMaps
+    listed = {id(each.get("name")) for each in mappings(container.get("env"))}
+    above = {name for name, place in own.named.items() if id(place) not in listed}  # those of ConfigMaps
     for env in mappings(container.get("env")):
         value = env.scalar("value")
         for name in dict.fromkeys(_REFERENCE.findall(value.value)) if value else ():

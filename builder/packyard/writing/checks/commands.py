@@ -54,7 +54,7 @@ def check(folder_path: str, page: Page, folder: Folder, place: str) -> Iterator[
     file_names: set[str] = set()  # names of files that commands before speak of
     cloned: set[str] = set()  # what commands before fetched by git
     entered: set[str] | None = set()  # folders that commands before went to; None where nobody knows
-    for block in page.blocks:
+    for block in page.blocks if not page.is_source else ():  # whose readers have the site
         if block.language.lower() not in _LANGUAGES:
             continue
         roots = {folder_path, *_above(folder_path), *entered} if entered is not None else set()

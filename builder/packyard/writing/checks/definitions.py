@@ -114,7 +114,9 @@ def _is_read(node: Node, wanted: str) -> bool:
         return not isinstance(node, Scalar)
     if wanted == "a list":
         return isinstance(node, SequenceNode)
-    plain = implicit_type(node.value) if isinstance(node, Scalar) and node.style == "plain" else "string"
+    if not isinstance(node, Scalar):
+        return False
+    plain = implicit_type(node.value) if node.style == "plain" else "string"
     return plain in ("boolean" if wanted == "true or false" else "string", "null")
 
 

@@ -14,8 +14,8 @@ from packyard.core.errors import suggest
 from packyard.core.kubernetes import images, kustomization, pods
 from packyard.core.kubernetes.kinds import RBAC, called, is_kind, kind_of
 from packyard.core.kubernetes.kustomization import GROUP, NAMES
-from packyard.core.yaml.document import mappings, scalars
-from packyard.core.yaml.node import MappingNode, Scalar
+from packyard.core.yaml.document import entries, mappings, scalars
+from packyard.core.yaml.node import Document, MappingNode, Scalar, Source
 from packyard.using.kustomize import selector
 from packyard.writing.checks import generated, refused
 from packyard.writing.checks.builds import Build
@@ -48,13 +48,15 @@ _REMOTE = re.compile(r"[a-z][a-z0-9+.-]*::?/?/|git@|[^/]*\.[a-z]{2,}/.|.*(\?|\.g
 def check(parsed: Parsed, exists: Exists) -> Iterator[Finding]:
     """Find what kustomize refuses or passes over; ``exists`` says which files are there."""
     roots = {posixpath.dirname(root.source.name) or ".": root for root in _kustomizations(parsed)}
-    files = {document.source.name: document for document in parsed.documents}
+    files = {parsed.where + path: Document(Source(parsed.where + path, ""), 0) for path in parsed.files}
+    files |= {document.source.name: document for document in parsed.documents if document.root}
     for root in _kustomizations(parsed):
         yield from refused.check(root, roots, files)
         yield from _header(root)
         yield from _fields(root)
         yield from _paths(root, exists)
         yield from _without_objects(root, parsed)
+    yield from _empty(parsed)
     yield from _unlisted(parsed)
     for build in parsed.builds:
         yield from build.refused
@@ -63,6 +65,17 @@ def check(parsed: Parsed, exists: Exists) -> Iterator[Finding]:
         if not parsed.programs:  # which generate more
             yield from refused.check_build(build)
         yield from _subjects(build)
+
+
+def _empty(parsed: Parsed) -> Iterator[Finding]:
+    """Find kustomizations that say nothing, which kustomize 5 refuses."""
+    for path, documents in parsed.files.items():
+        roots = [each.root for each in documents if each.root]
+        says = [entry for root in roots for entry in entries(root) if entry.name not in ("apiVersion", "kind")]
+        if posixpath.basename(path) in NAMES and not says and all(isinstance(each, MappingNode) for each in roots):
+            place = (documents[0].source, 0) if documents else (Source(parsed.where + path, ""), 0)
+            message = "this kustomization is empty, and kustomize fails"
+            yield breach("kustomize-refuses", roots[0] if roots else place, message, "list its files in resources")
 
 
 def _kustomizations(parsed: Parsed) -> list[MappingNode]:

@@ -130,7 +130,7 @@ def _classes(root: MappingNode, package: _Package) -> Iterator[Finding]:
 
 
 def _deadlines(root: MappingNode, package: _Package) -> Iterator[Finding]:
-    for _, entry in package.parsed.entries_of(root, *_LIMITS):
+    for _, entry in package.parsed.entries_of(root, *_LIMITS) if package.parsed.is_own else ():
         if isinstance(entry.value, Scalar) and not package.parsed.changed_by(entry.value):
             message = f"{entry.name} is {entry.value.value}, and no setter changes or removes it"
             yield breach("fixed-deadline", entry, message, "remove it, or bind a setter")

@@ -129,6 +129,16 @@ def _patch(entry: MappingNode, files: Mapping[str, Document], folder: str) -> It
                 "kustomize-refuses", inline, "kustomize cannot read this patch", "operations in a list, or an object"
             )
     root = there.root if there else None
+    if there and root is None:
+        has_target = entry.get("target") is not None
+        message = f"{path or 'this patch'} is empty, and kustomize {'4 ' if has_target else ''}fails"
+        yield breach(
+            "kustomize-refuses",
+            entry,
+            message,
+            "say what it changes, or remove the line",
+            severity="warning" if has_target else "error",
+        )
     if isinstance(root, SequenceNode):
         if entry.get("target") is None:
             yield breach(

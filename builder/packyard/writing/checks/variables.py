@@ -74,6 +74,11 @@ def find(container: MappingNode, parsed: Parsed) -> Variables:
                 variables.add(prefix + key, name, None)
         for entry in held or ():
             variables.add(prefix + entry.name, entry, entry.value)
+    for var in (
+        each for build in parsed.builds for root in build.kustomizations for each in mappings(root.get("vars"))
+    ):
+        if called := var.entry("name"):  # which kustomize fills in
+            variables.add(called.text, called, None)
     for variable in mappings(container.get("env")):
         if name := variable.scalar("name"):
             variables.add(name.value, name, variable.get("value"))
