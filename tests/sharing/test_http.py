@@ -12,7 +12,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from packyard.core.digest import Digest
-from packyard.core.errors import InputError, UnavailableError
+from packyard.core.errors import InputError, IntegrityError, UnavailableError
+from packyard.sharing.index import access
 from packyard.sharing.stores.http import HTTPStore
 from packyard.sharing.stores.store import NotFoundError
 
@@ -88,6 +89,20 @@ def test_says_that_an_object_is_not_there(answers: dict[str, Answer], address: s
     answers["/models/a"] = lambda handler: handler.send_error(status)
     with pytest.raises(NotFoundError, match=f"{address}/a: not found"):
         HTTPStore(address).get("a")
+
+
+@pytest.mark.parametrize("body", [b"<html><title>Log in</title>", b"\n<!DOCTYPE html>\n<html>"])
+def test_a_page_to_log_in_is_no_file_of_a_channel(answers: dict[str, Answer], address: str, body: bytes) -> None:
+    answers["/models/index/head.json"] = lambda handler: handler.answer(body)
+    with pytest.raises(UnavailableError, match=r"index/head\.json: the server sent a web page .*check the address"):
+        access.read(HTTPStore(address))
+
+
+def test_damage_is_told_with_the_address_that_serves_it(answers: dict[str, Answer], address: str) -> None:
+    answers["/models/index/head.json"] = lambda handler: handler.answer(b"{}")
+    says = rf"index/head\.json: payload: is missing \(whoever publishes what {address}/ serves sees .* fsck CHANNEL"
+    with pytest.raises(IntegrityError, match=says):
+        access.read(HTTPStore(address))
 
 
 @pytest.mark.parametrize(("status", "message"), [(403, "access denied"), (500, "HTTP 500"), (206, "HTTP 206")])

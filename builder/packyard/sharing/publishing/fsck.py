@@ -85,10 +85,10 @@ def check(store: Store, trusted: Trust = NOBODY) -> Iterator[FileFault]:
 
 
 def _altered(store: Store, error: PackyardError, hint: str) -> Iterator[FileFault]:
-    """Yield what is wrong with files, by their keys; a store calls them by its address and the key."""
+    """Yield what is wrong with files, by their keys; a store calls them by its address and the key, or a tag."""
     for each in error.problems:
         key = each.file.removeprefix(f"{store.address}/")
-        yield FileFault(kind="altered", key=key, message=each.message, hint=hint)
+        yield FileFault(kind="altered", key=each.file if ":" in key else key, message=each.message, hint=hint)
 
 
 def _check_heads(store: Store, there: frozenset[str], latest: Head) -> Iterator[FileFault]:

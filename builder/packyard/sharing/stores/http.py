@@ -6,6 +6,7 @@ Bytes are taken as they are stored, whatever the server says about their encodin
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NoReturn
@@ -18,6 +19,11 @@ from packyard.sharing.stores.wire import may_have_secrets
 
 if TYPE_CHECKING:
     from packyard.sharing.stores.transfer import Answer, Connections, Request
+
+
+#: No file of a channel that is read whole begins so; login pages, and servers that have a page for all paths, do.
+_PAGE = re.compile(rb"\s*<(!doctype html|html)\b", re.IGNORECASE)
+_LOGIN = "check the address; does a browser show a page to log in there?"
 
 
 class HTTPStore(ReadOnly):
@@ -49,6 +55,8 @@ class HTTPStore(ReadOnly):
         answer = transfer.send(request)
         if answer.status != 200:
             raise _refusal(request, answer)
+        if _PAGE.match(answer.body):
+            raise request.refusal("the server sent a web page in place of a file of a channel", _LOGIN)
         return answer.body
 
     def read(self, key: str, *, offset: int = 0) -> Iterator[bytes]:

@@ -137,8 +137,10 @@ def pointing_to_fsck(store: Store) -> Iterator[None]:
     try:
         yield
     except (IntegrityError, NotFoundError) as error:
-        channel = "CHANNEL" if store.address.startswith(("http://", "https://")) else quote(store.address)
-        raise error.hinted(f"whoever publishes there sees what to do: packyard fsck {channel}") from error
+        who, channel = "there", quote(store.address)
+        if store.address.startswith(("http://", "https://")):
+            who, channel = f"what {store.address} serves", "CHANNEL"
+        raise error.hinted(f"whoever publishes {who} sees what to do: packyard fsck {channel}") from error
 
 
 def get_or_none(store: Store, key: str, *, limit: int = LIMIT) -> bytes | None:

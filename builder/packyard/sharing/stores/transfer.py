@@ -131,7 +131,8 @@ class Request:
             seconds = answer.headers.get("retry-after", "")
             wait = f" in {seconds} seconds" if seconds.isdecimal() else " later"
             return self.refusal(f"the server is busy (HTTP {answer.status})", f"try again{wait}")
-        return self.refusal(f"the server answers HTTP {answer.status}", "try again later")
+        hint = "check the address" if 300 <= answer.status < 500 else "try again later"
+        return self.refusal(f"the server answers HTTP {answer.status}", hint)
 
 
 def send(request: Request) -> Answer:
