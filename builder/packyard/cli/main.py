@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import sys
@@ -27,7 +28,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
     streams.open_missing()
     words = list(sys.argv[1:] if arguments is None else arguments)
-    gc.disable()  # commands are too short for it to pay
+    gc.disable()  # commands are too short for it to pay,
+    atexit.register(gc.freeze)  # and so it is not done as Python ends either
     try:
         code = run(words)
         streams.flush()

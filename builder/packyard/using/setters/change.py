@@ -17,6 +17,7 @@ from packyard.core.errors import InputError, Problem, refuse, suggest
 from packyard.core.files.tree import Keep, Tree
 from packyard.core.work.memo import Memo
 from packyard.core.yaml.document import parse_file
+from packyard.using.setters.comment import is_marked
 from packyard.using.setters.definition import Setter
 from packyard.using.setters.fields import HEADER_MARK, behind_headers
 from packyard.using.setters.krmfile import Krmfile
@@ -228,8 +229,9 @@ def _behind_headers(change: PackageChange) -> Iterator[Problem]:
     """Yield the comments that were to bind a block scalar to what is set, and do not."""
     definitions, names = change.plan.definitions, change.plan.counts
     for path, data in change.before.resources.items():
-        documents = parse_file(data, change.before.where + path) if HEADER_MARK.search(data) else ()
-        for reference, problem in behind_headers(documents):
+        if not (is_marked(data) and HEADER_MARK.search(data)):
+            continue
+        for reference, problem in behind_headers(parse_file(data, change.before.where + path)):
             definition = definitions.resolve(reference)
             if definition and definitions.reached(definition, names):
                 yield problem
