@@ -12,10 +12,15 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta, timezone
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 import real
 from packyard.core.errors import UnavailableError
@@ -335,6 +340,25 @@ def test_a_certificate_that_nobody_trusts_is_refused(tls: ssl.SSLContext) -> Non
     with answering(files({"/a": b"1"}), tls=tls) as server, pytest.raises(UnavailableError, match=says):
         get(server.address)
     assert server.requests == []
+
+
+def test_a_certificate_that_is_not_valid_now_is_told_with_the_clock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key, past = Ed25519PrivateKey.generate(), datetime(2020, 1, 1, tzinfo=timezone.utc)
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "test")])
+    made = x509.CertificateBuilder(name, name, key.public_key(), 1, past, past + timedelta(days=1))
+    names = x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))])
+    signed = made.add_extension(names, critical=False).sign(key, None).public_bytes(Encoding.PEM)
+    (tmp_path / "cert.pem").write_bytes(signed)
+    private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    (tmp_path / "both.pem").write_bytes(private + signed)
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(tmp_path / "cert.pem"))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "both.pem")
+    says = r"not trusted: certificate has expired \(is the clock of this machine right\?"
+    with answering(files({"/a": b"1"}), tls=context) as server, pytest.raises(UnavailableError, match=says):
+        get(server.address)
 
 
 def test_a_certificate_of_another_host_is_told_with_the_host(

@@ -47,6 +47,8 @@ _INVALID = "the server sent an invalid response"
 _WHO = "is the address right? A user and password go into ~/.netrc, for the machine"
 _PROXY = "check HTTPS_PROXY, HTTP_PROXY and NO_PROXY, then run again"
 _TRUST = "check its address; REQUESTS_CA_BUNDLE=FILE names the authorities to trust, those of a company too"
+_CLOCK = "is the clock of this machine right? See: date; otherwise its certificate has to be renewed"
+_NOT_NOW = (9, 10)  # X509_V_ERR_CERT_NOT_YET_VALID, X509_V_ERR_CERT_HAS_EXPIRED
 #: What failed, in our words: the libraries' messages may show the address with its password. And what to check.
 _REASONS: tuple[tuple[tuple[type[BaseException], ...], str, str], ...] = (
     ((requests.exceptions.ProxyError,), "the proxy cannot be reached, or refuses", _PROXY),
@@ -336,6 +338,7 @@ def _reason(error: Exception) -> tuple[str, str]:
         cause = next((cause for cause in causes if isinstance(cause, kinds)), None)
         if isinstance(cause, ssl.SSLCertVerificationError):
             reason += f": {cause.verify_message.rstrip('.')}" if cause.verify_message else ""
+            hint = _CLOCK if cause.verify_code in _NOT_NOW else hint
         if cause is not None:
             return reason, hint
     return f"the transfer failed ({type(error).__name__})", LOOK
