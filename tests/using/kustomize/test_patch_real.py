@@ -83,6 +83,11 @@ MERGES = {
     + "spec:\n  template:\n    spec:\n      containers:\n      - name: main\n        args:\n        - only\n",
     "lists of custom resources are replaced": CUSTOM + "spec:\n  items:\n  - name: c\n",
     "labels": HEAD + "  labels:\n    a: b\n",
+    "nulls in what is new": CUSTOM + "new: {a: ~, b: {c: ~}, l: [{a: ~}, ~]}\n",
+    "nulls in what is new in lists": HEAD
+    + "spec:\n  strategy: {type: ~, rollingUpdate: {maxSurge: ~, maxUnavailable: 1}}\n  template:\n    spec:\n"
+    + "      initContainers:\n      - {name: side, image: ~, args: [~, a], env: [{name: A, value: ~}]}\n"
+    + "      tolerations: [{key: ~, operator: Exists}]\n      volumes:\n      - {name: more, emptyDir: ~}\n",
 }
 _POD = f"{HEAD}spec:\n  template:\n    spec:\n"
 _MAIN = f"{_POD}      containers:\n      - name: main\n"

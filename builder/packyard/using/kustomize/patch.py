@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 
 from packyard.core.errors import InputError
@@ -300,7 +301,7 @@ class _Merge:
                 target.children = [other for other in target.entries if other is not existing]
                 continue
             if existing is None:
-                added = like(entry, _bare)
+                added = like(entry, partial(self._new, path=(*path, entry.name)))
                 target.children = [*target.entries[:place], added, *target.entries[place:]]
             else:
                 self._entry(existing, entry, (*path, entry.name))
@@ -317,13 +318,8 @@ class _Merge:
             existing.value = own = self.working.owned(old)
             self.mapping(own, new, path)
             return
-        if (
-            isinstance(old, SequenceNode)
-            and isinstance(new, SequenceNode)
-            and is_merged
-            and is_known(self.version, self.kind)
-        ):
-            key = merge_key(self.version, self.kind, path)
+        if isinstance(old, SequenceNode) and isinstance(new, SequenceNode) and is_merged:
+            key = self._key(path)
             if key == "":
                 message = "merging a list of plain values is not supported"
                 raise InputError(new.problem(message, "use an RFC 6902 patch"))
@@ -331,8 +327,34 @@ class _Merge:
                 existing.value = own_list = self.working.owned(old)
                 self._items(own_list, new, key, path)
                 return
-        existing.value = self.working.instead(old, _bare(new))
+        existing.value = self.working.instead(old, self._new(new, path))
         existing.comment = entry.comment
+
+    def _key(self, path: tuple[Step, ...]) -> str | None:
+        """Return what the elements of a list are told apart by, as `merge_key` does; kustomize knows no other kinds."""
+        return merge_key(self.version, self.kind, path) if is_known(self.version, self.kind) else None
+
+    def _new(self, node: Node, path: tuple[Step, ...]) -> Node:
+        """Return what a patch puts in a place, without what it says of itself there, and what it takes away."""
+        return self._without_nulls(_bare(node), path)
+
+    def _without_nulls(self, node: Node, path: tuple[Step, ...]) -> Node:
+        """Leave out the entries without value, but for those in lists that are replaced as a whole."""
+        if isinstance(node, MappingNode):
+            parts: list[tuple[Child, Node]] = [
+                (each, self._without_nulls(each.value, (*path, each.name)))
+                for each in node.entries
+                if not is_null(each.value)
+            ]
+        elif isinstance(node, SequenceNode) and self._key(path):
+            parts = [(each, self._without_nulls(each.value, (*path, 0))) for each in node.items]
+        else:
+            return node
+        if len(parts) == len(node.children) and all(each.value is value for each, value in parts):
+            return node
+        node, values = copy(node), {id(each.value): value for each, value in parts}
+        node.children = [like(each, lambda value: values[id(value)]) for each, _ in parts]
+        return node
 
     def _items(self, old: SequenceNode, new: SequenceNode, key: str, path: tuple[Step, ...]) -> None:
         front: list[Item] = []
@@ -347,7 +369,7 @@ class _Merge:
                     (gone if deletes(value) else front).append(other)
                     break
             else:
-                front += [] if deletes(value) else [like(item, _bare)]
+                front += [] if deletes(value) else [like(item, partial(self._new, path=(*path, 0)))]
         old.children = [*front, *(item for item in old.items if not any(item is other for other in (*front, *gone)))]
 
     def _element(self, other: Item, value: MappingNode, path: tuple[Step, ...]) -> None:
