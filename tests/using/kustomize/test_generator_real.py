@@ -98,3 +98,16 @@ def test_the_hash_is_that_of_every_kustomize_and_reaches_every_reference(
     expected = list(yaml.safe_load_all(ours))
     for kustomize in (served3, served4, served5):
         assert list(yaml.safe_load_all(kustomize.done("build", str(use_case)))) == expected
+
+
+def test_a_hash_reaches_what_is_in_the_namespace_of_the_generated_object(served5: Served, tmp_path: Path) -> None:
+    spaces = {"a": "", "b": ", namespace: default", "c": ", namespace: other"}
+    jobs = "---\n".join(JOB.replace("{name: a}", f"{{name: {name}{space}}}", 1) for name, space in spaces.items())
+    (tmp_path / "jobs.yaml").write_text(jobs)
+    (tmp_path / "run.sh").write_text("true\n")
+    (tmp_path / "kustomization.yaml").write_text(
+        HEADER + "resources: [jobs.yaml]\nconfigMapGenerator: [{name: scripts, files: [run.sh]}]\n"
+    )
+    ours = builtin.build(tmp_path).decode()
+    assert len(re.findall(r"name: scripts-\w{10}", ours)) == 3
+    assert list(yaml.safe_load_all(ours)) == list(yaml.safe_load_all(served5.done("build", str(tmp_path))))

@@ -18,7 +18,7 @@ from packyard.core.kubernetes.kinds import APPS, BATCH, CORE, Kind, group_of, of
 from packyard.core.yaml.document import mappings
 from packyard.core.yaml.node import MappingNode
 from packyard.core.yaml.strict import Value
-from packyard.using.kustomize import generator
+from packyard.using.kustomize import generator, namespace
 from packyard.using.kustomize.objects import Object
 
 _FIELDS = (
@@ -70,12 +70,19 @@ def read(root: MappingNode) -> Iterator[FieldSpec]:
 
 
 def add_hashes(items: Sequence[Object], hashed: Iterable[Object], configured: Sequence[FieldSpec]) -> None:
-    """Put hashes behind the names of what is made so; references follow where kustomize knows them, or was told."""
-    names = {}
+    """Put hashes behind the names of what is made so; references follow where kustomize knows them, or was told.
+
+    Those of objects in another namespace mean something else there.
+    """
+    names: dict[str, dict[str, str]] = {}
     for item in hashed:
         before = item.name
-        names[before] = item.metadata["name"] = f"{before}-{generator.suffix(item.root)}"
-    rename([item.root for item in items], names, [*KNOWN, *configured])
+        after = item.metadata["name"] = f"{before}-{generator.suffix(item.root)}"
+        names.setdefault(namespace.effective(item), {})[before] = after
+    for place, in_place in names.items():
+        rename(
+            [item.root for item in items if namespace.effective(item) in ("", place)], in_place, [*KNOWN, *configured]
+        )
 
 
 def rename(values: Iterable[Mapping[str, Value]], names: Mapping[str, str], specs: Sequence[FieldSpec]) -> None:
