@@ -132,6 +132,22 @@ def test_a_channel_that_refuses_us_is_not_as_it_was(status: bytes, channel: Path
         refused("list", "--from", server.address.replace("//", "//me:wrong@"), says="check user and password")
 
 
+def test_a_public_bucket_that_lists_nothing_is_a_channel(channel: Path, tmp_path: Path) -> None:
+    def script(request: bytes) -> list[bytes]:
+        (found,) = served(channel)(request)
+        return [answer(status=b"403 Forbidden") if b" 404 " in found[:20] else found]
+
+    with answering(script) as server:
+        assert "bert" in done("list", "--from", server.address)
+        done("get", "bert", "--from", server.address, "--into", tmp_path / "1")
+        (channel / "1.1/bert.tar.gz").unlink()
+        done("cache", "--clear")
+        says = r"1\.1/bert\.tar\.gz: not found, or access denied \(HTTP 403\) \(is the address right\?"
+        refused("get", "bert", "--from", server.address, "--into", tmp_path / "2", says=says)
+    with answering(lambda _: [answer(status=b"403 Forbidden")]) as server:
+        refused("list", "--from", server.address, says=r"index/head\.json: access denied \(HTTP 403\)")
+
+
 def test_what_is_remembered_can_be_listed_and_verified(channel: Path, tmp_path: Path) -> None:
     file = channel / "1.1/bert.tar.gz"
     with answering(served(channel)) as server:

@@ -14,13 +14,16 @@ from urllib.parse import SplitResult, quote, unquote, urlsplit
 
 from packyard.core.errors import InputError, Problem, UnavailableError
 from packyard.core.files.regular import LIMIT
-from packyard.sharing.stores.store import PATIENCE, NotFoundError, ReadOnly, check_key
+from packyard.sharing.stores.store import PATIENCE, REMOVABLE, NotFoundError, ReadOnly, check_key
 from packyard.sharing.stores.wire import may_have_secrets
 
 if TYPE_CHECKING:
     from packyard.sharing.stores.transfer import Answer, Connections, Request
 
 
+#: What buckets answer for an object that is not there to who may read their objects, and not list them.
+_NOT_LISTED = 403
+_FIRST = f"{REMOVABLE}head.json"
 #: No file of a channel that is read whole begins so; login pages, and servers that have a page for all paths, do.
 _PAGE = re.compile(rb"\s*<(!doctype html|html)\b", re.IGNORECASE)
 _LOGIN = "check the address; does a browser show a page to log in there?"
@@ -54,7 +57,8 @@ class HTTPStore(ReadOnly):
         request = self._request(key, limit)
         answer = transfer.send(request)
         if answer.status != 200:
-            raise _refusal(request, answer)
+            raise self._refusal(request, key, answer)
+        self._is_given = True
         if _PAGE.match(answer.body):
             raise request.refusal("the server sent a web page in place of a file of a channel", _LOGIN)
         return answer.body
@@ -66,7 +70,7 @@ class HTTPStore(ReadOnly):
         request = self._request(key)
         answer, pieces = transfer.stream(request, offset=offset)
         if answer.status not in ((200, 206, 416) if offset else (200,)):
-            raise _refusal(request, answer)
+            raise self._refusal(request, key, answer)
         yield from pieces
 
     def _request(self, key: str, limit: int = LIMIT) -> Request:
@@ -88,6 +92,22 @@ class HTTPStore(ReadOnly):
 
         return transfer.Connections()
 
+    def _refusal(self, request: Request, key: str, answer: Answer) -> UnavailableError:
+        if answer.status in (404, 410):
+            return NotFoundError(Problem("not found", file=request.place))
+        refusal = request.unexpected(answer)
+        if answer.status == _NOT_LISTED and key != _FIRST and self._is_given:
+            problem = f"not found, or access denied (HTTP {answer.status})"
+            return NotFoundError(refusal.problems[0]._replace(message=problem))
+        return refusal
+
+    @cached_property
+    def _is_given(self) -> bool:
+        """Whether the server gives us files at all."""
+        from packyard.sharing.stores import transfer
+
+        return transfer.send(self._request(_FIRST)).status == 200
+
     def list(self, prefix: str) -> Sequence[str]:  # noqa: ARG002
         """Refuse: HTTP has no listing; the index says what exists."""
         self.refuse()
@@ -96,12 +116,6 @@ class HTTPStore(ReadOnly):
         """Say that HTTP is for reading."""
         hint = "name the directory or bucket that the server serves instead"
         raise UnavailableError(Problem("an HTTP channel is read-only", file=self.address, hint=hint))
-
-
-def _refusal(request: Request, answer: Answer) -> UnavailableError:
-    if answer.status in (404, 410):
-        return NotFoundError(Problem("not found", file=request.place))
-    return request.unexpected(answer)
 
 
 def _split(address: str) -> SplitResult:
